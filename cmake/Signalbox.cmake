@@ -1,0 +1,48 @@
+# sb_library(NAME USES folder... LINK target...): the folder src/NAME as a library, its *_test.cpp files as one test
+# program, and every file below src/NAME/data embedded, to be had by sb::NAME::data_file("file").
+function(sb_library name)
+  cmake_parse_arguments(ARG "" "" "USES;LINK" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+
+  file(GLOB_RECURSE data CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/data/*)
+  if(data)
+    set(embedded ${CMAKE_BINARY_DIR}/generated/${name}_data.cpp)
+    add_custom_command(
+      OUTPUT ${embedded}
+      COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DROOT=${CMAKE_SOURCE_DIR}/src/${name}/data -DOUT=${embedded}
+              -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+      DEPENDS ${data} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+      VERBATIM)
+    list(APPEND sources ${embedded})
+  endif()
+
+  list(TRANSFORM ARG_USES PREPEND sb_)
+  if(sources)
+    add_library(sb_${name} STATIC ${sources})
+    target_include_directories(sb_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(sb_${name} PUBLIC ${ARG_USES} ${ARG_LINK})
+    target_compile_definitions(sb_${name} PRIVATE SIGNALBOX_VERSION="${PROJECT_VERSION}")
+  else()
+    add_library(sb_${name} INTERFACE)
+    target_link_libraries(sb_${name} INTERFACE ${ARG_USES} ${ARG_LINK})
+  endif()
+
+  if(SIGNALBOX_TESTS AND tests)
+    add_executable(test_${name} ${tests})
+    target_link_libraries(test_${name} PRIVATE sb_${name} GTest::gmock GTest::gtest_main)
+    target_compile_definitions(test_${name} PRIVATE SB_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    add_test(NAME unit.${name} COMMAND test_${name} --gtest_brief=1)
+  endif()
+endfunction()
+
+function(sb_program name main)
+  cmake_parse_arguments(ARG "" "" "USES" ${ARGN})
+  list(TRANSFORM ARG_USES PREPEND sb_)
+  add_executable(${name} ${main})
+  target_link_libraries(${name} PRIVATE ${ARG_USES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  target_compile_definitions(${name} PRIVATE SIGNALBOX_VERSION="${PROJECT_VERSION}")
+endfunction()

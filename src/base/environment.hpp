@@ -1,0 +1,36 @@
+// The environment variables of the process, passed in so that tests can choose them, and the homes they lead to.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace sb {
+
+class Environment {
+ public:
+  Environment() = default;
+  explicit Environment(std::map<std::string, std::string, std::less<>> variables) : variables_(std::move(variables)) {}
+  static Environment of_process();
+
+  // Nothing when unset or empty.
+  std::optional<std::string> get(std::string_view name) const;
+  const std::map<std::string, std::string, std::less<>>& all() const { return variables_; }
+
+ private:
+  std::map<std::string, std::string, std::less<>> variables_;
+};
+
+// Where our files are. With SIGNALBOX_HOME all three are that folder; else the XDG places
+// ($XDG_CONFIG_HOME/signalbox, $XDG_DATA_HOME/signalbox, $XDG_STATE_HOME/signalbox).
+struct Homes {
+  std::string config;  // config.yaml, profiles/
+  std::string data;    // signalbox.db, operators/
+  std::string state;   // hook-errors.log
+};
+Result<Homes> homes(const Environment& environment);
+
+}  // namespace sb

@@ -1,0 +1,58 @@
+// The file system, as far as the program uses it. Thread-safe.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace sb {
+
+enum class FileKind { kMissing, kFile, kDirectory, kOther };
+
+class Files {
+ public:
+  virtual ~Files() = default;
+
+  // The whole file; kNotFound, kLimit when larger than `max_bytes`, kIo (also for a directory).
+  virtual Result<std::string> read(const std::string& path, std::size_t max_bytes) const = 0;
+  // All or nothing, and on disk when it returns: written beside, synced, renamed over. Keeps the mode of a file that
+  // is there, else uses `mode`. Follows a symbolic link to the file it names.
+  virtual Status write_atomic(const std::string& path, std::string_view bytes, unsigned mode = 0644) = 0;
+  // One write at the end of the file, which is made if it is not there; on disk when it returns.
+  virtual Status append(const std::string& path, std::string_view bytes, unsigned mode = 0644) = 0;
+  virtual Status make_directories(const std::string& path, unsigned mode = 0755) = 0;
+  virtual Status remove(const std::string& path) = 0;  // no error when it is not there
+  virtual FileKind kind(const std::string& path) const = 0;
+  virtual Result<std::vector<std::string>> list(const std::string& directory) const = 0;  // names, sorted
+  // Absolute, symbolic links resolved.
+  virtual Result<std::string> canonical(const std::string& path) const = 0;
+  // Waits for, then holds, an exclusive lock on `path` (made if missing) until the returned object dies. Other
+  // processes are held off too.
+  virtual Result<std::shared_ptr<void>> lock(const std::string& path) = 0;
+};
+
+class SystemFiles final : public Files {
+ public:
+  Result<std::string> read(const std::string& path, std::size_t max_bytes) const override;
+  Status write_atomic(const std::string& path, std::string_view bytes, unsigned mode = 0644) override;
+  Status append(const std::string& path, std::string_view bytes, unsigned mode = 0644) override;
+  Status make_directories(const std::string& path, unsigned mode = 0755) override;
+  Status remove(const std::string& path) override;
+  FileKind kind(const std::string& path) const override;
+  Result<std::vector<std::string>> list(const std::string& directory) const override;
+  Result<std::string> canonical(const std::string& path) const override;
+  Result<std::shared_ptr<void>> lock(const std::string& path) override;
+};
+
+// Everything up to the end of the stream; kLimit when it is longer.
+Result<std::string> read_stream(int descriptor, std::size_t max_bytes);
+
+std::string join_path(std::string_view directory, std::string_view name);
+std::string parent_path(std::string_view path);
+std::string base_name(std::string_view path);
+
+}  // namespace sb

@@ -1,0 +1,30 @@
+// Every limit of the program, in one place. docs/limits.md lists them; limits_test.cpp holds the two together.
+#pragma once
+
+#include <cstddef>
+
+namespace sb::limits {
+
+// Documents people write
+inline constexpr std::size_t kDocumentBytes = 16u << 20;
+inline constexpr int kDocumentDepth = 64;
+inline constexpr std::size_t kDocumentNodes = 1'000'000;
+
+// Declarations
+inline constexpr std::size_t kOptions = 1'000;         // options of one decision, step or chain
+inline constexpr std::size_t kFlowSteps = 10'000;      // steps of one flow
+inline constexpr std::size_t kIdBytes = 64;            // ids of decisions, flows, chains, options
+inline constexpr std::size_t kTextBytes = 16u << 10;   // one text field: a label, a description, a section
+inline constexpr int kConfirmationUnits = 80;          // word-units of a field or value in a confirmation
+
+// Input and host events
+inline constexpr std::size_t kInputBytes = 1u << 20;      // one answer
+inline constexpr std::size_t kStateBlobBytes = 4u << 20;  // a flow's or chain's state
+inline constexpr std::size_t kHookEventBytes = 16u << 20;
+inline constexpr std::size_t kLintBytes = 64u << 20;
+
+// Patterns
+inline constexpr unsigned kPatternMatchLimit = 1'000'000;
+inline constexpr unsigned kPatternDepthLimit = 10'000;
+
+}  // namespace sb::limits

@@ -1,0 +1,39 @@
+// Regular expressions: PCRE2 with limits on work and depth, UTF-8 and Unicode classes on.
+//
+// A Pattern is immutable and may be used from several threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace sb {
+
+struct Match {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::vector<std::optional<std::string_view>> groups;  // [0] is the whole match
+};
+
+class Pattern {
+ public:
+  enum Flag : unsigned { kNone = 0, kIgnoreCase = 1, kMultiLine = 2 };
+
+  static Result<Pattern> compile(std::string_view expression, unsigned flags = kNone);
+
+  // The first match at or after `from`. kLimit when the pattern gave up; the text must be UTF-8.
+  Result<std::optional<Match>> find(std::string_view text, std::size_t from = 0) const;
+  Result<bool> matches(std::string_view text) const;  // somewhere in the text
+
+ private:
+  struct Code;
+  explicit Pattern(std::shared_ptr<const Code> code) : code_(std::move(code)) {}
+  std::shared_ptr<const Code> code_;
+};
+
+}  // namespace sb

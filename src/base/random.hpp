@@ -1,0 +1,29 @@
+// Where random bytes come from: the system, or in tests a seed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace sb {
+
+class Random {
+ public:
+  virtual ~Random() = default;
+  virtual void fill(std::span<std::uint8_t> bytes) = 0;
+
+  std::string bytes(std::size_t count);
+};
+
+class SystemRandom final : public Random {
+ public:
+  void fill(std::span<std::uint8_t> bytes) override;
+};
+
+// A new id: prefix, then 26 characters of Crockford base32 in lower case: 48 bits of milliseconds, 80 random bits, so
+// that ids sort by when they were made.
+std::string make_id(std::string_view prefix, std::int64_t now_ms, Random& random);
+// Lower-case Crockford base32 of the bytes, no padding.
+std::string to_base32(std::string_view bytes);
+
+}  // namespace sb

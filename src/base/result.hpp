@@ -1,0 +1,84 @@
+// What a function that can fail returns, and what a failure says.
+//
+// Result<T> is std::expected<T, Error>. An Error has a closed code that programs act on, and for people a message (what
+// happened), a place (where) and a remedy (what to do). No exception crosses a folder's border.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sb {
+
+enum class ErrorCode {
+  kInvalid,       // the input is wrong: type, syntax, value, unknown name
+  kLimit,         // the input is over a limit of base/limits.hpp
+  kNotFound,      // what was named does not exist
+  kConflict,      // someone else was first (expected head, second answer, duplicate)
+  kForbidden,     // not allowed to do this here
+  kUnavailable,   // busy or unreachable; trying again may help
+  kIo,            // the operating system refused: disk full, read-only, permission
+  kCorrupt,       // stored bytes are not what was written
+  kUnsupported,   // a newer format, or something this host cannot carry
+  kInternal,      // a fault of ours
+};
+
+std::string_view to_string(ErrorCode code);
+
+// Where a fault is. Any part may be missing: line 0 means unknown.
+struct Place {
+  std::string file;
+  std::string pointer;  // RFC 6901
+  int line = 0;
+  int column = 0;  // in code points, from 1
+
+  bool operator==(const Place&) const = default;
+};
+
+struct Error {
+  ErrorCode code = ErrorCode::kInternal;
+  std::string message;
+  std::string remedy;
+  Place place;
+  bool retry_helps = false;
+
+  // One line for people: `release.yaml:14:3: /steps/0: message. Remedy.`
+  std::string to_string() const;
+};
+
+template <class T>
+using Result = std::expected<T, Error>;
+using Status = Result<void>;
+
+// Every fault of one document, in document order. Never empty when returned as an error.
+using Faults = std::vector<Error>;
+template <class T>
+using Checked = std::expected<T, Faults>;
+
+inline std::unexpected<Error> fail(ErrorCode code, std::string message, std::string remedy = {}, Place place = {}) {
+  return std::unexpected(Error{code, std::move(message), std::move(remedy), std::move(place), false});
+}
+
+// The exit code a command ends with: 2 for wrong use or bad input, 3 when something broke (1 is "the answer is no" and
+// never comes from an Error).
+int exit_code_for(ErrorCode code);
+
+namespace detail {
+template <class T>
+T take(Result<T>&& result) {
+  return std::move(*result);
+}
+inline void take(Status&&) {}
+}  // namespace detail
+
+}  // namespace sb
+
+// The value of a Result, or a return from the enclosing function with its error.
+#define SB_TRY(expression)                                                            \
+  ({                                                                                  \
+    auto sb_try_result_ = (expression);                                               \
+    if (!sb_try_result_) return std::unexpected(std::move(sb_try_result_).error());   \
+    ::sb::detail::take(std::move(sb_try_result_));                                    \
+  })
