@@ -12,6 +12,7 @@
 #include "base/files.hpp"
 #include "base/process.hpp"
 #include "base/random.hpp"
+#include "base/streams.hpp"
 
 namespace sb {
 
@@ -72,6 +73,26 @@ class FakeProcess final : public Process {
 
  private:
   Handler handler_;
+};
+
+// Input from a string; what was written is kept.
+class FakeStreams final : public Streams {
+ public:
+  explicit FakeStreams(std::string input = {}) : input_(std::move(input)) {}
+  Result<std::string> read_input(std::size_t max_bytes) override;
+  Result<std::optional<std::string>> read_line(std::size_t max_bytes) override;
+  void out(std::string_view text) override { output += text; }
+  void err(std::string_view text) override { errors += text; }
+  Status flush() override { return {}; }
+  bool output_closed() const override { return false; }
+  bool is_terminal(Stream) const override { return on_terminal; }
+
+  std::string output;
+  std::string errors;
+  bool on_terminal = false;
+
+ private:
+  std::string input_;
 };
 
 }  // namespace sb

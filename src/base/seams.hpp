@@ -1,0 +1,24 @@
+// Everything a command reaches the outside through, as one bundle: the real ones in main, others in tests.
+//
+// Holds references; whoever makes it keeps the parts alive. Cheap to copy.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/environment.hpp"
+#include "base/files.hpp"
+#include "base/process.hpp"
+#include "base/random.hpp"
+#include "base/streams.hpp"
+
+namespace sb {
+
+struct Seams {
+  Files& files;
+  Clock& clock;
+  Random& random;
+  Process& process;
+  const Environment& environment;
+  Streams& streams;
+};
+
+}  // namespace sb
