@@ -1,0 +1,75 @@
+// What a command of `signalbox` is, and what it is given.
+//
+// One file a command: src/cli/lint.cpp declares its options and runs, src/cli/commands.cpp lists it.
+//
+//   struct LintOptions { std::string profile = "interaction"; };
+//
+//   Action declare_lint(CLI::App& app) {
+//     auto options = std::make_shared<LintOptions>();
+//     app.add_option("--profile", options->profile, "Profile whose rules hold");
+//     return [options](Context& context) { return run_lint(context, *options); };
+//   }
+//
+// With subcommands, add them to `app` with `require_subcommand(1)` and ask `app.got_subcommand(start)` in the action.
+// A command never throws and never calls exit; it gives one of the codes below.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/seams.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace sb::cli {
+
+// Exit codes of every command.
+inline constexpr int kDone = 0;
+inline constexpr int kNo = 1;     // the answer is no: violations found, check failed, not answered
+inline constexpr int kUsage = 2;  // wrong use or bad input
+inline constexpr int kBroke = 3;
+
+struct Context {
+  Seams seams;
+  std::vector<std::string> arguments;  // as given, behind the command's name
+  bool has_colour = false;             // the output is a terminal that wants colour
+
+  Streams& streams() const { return seams.streams; }
+  void out(std::string_view text) const { seams.streams.out(text); }
+  void err(std::string_view text) const { seams.streams.err(text); }
+};
+
+using Action = std::function<int(Context&)>;
+
+enum class Parsing {
+  kOptions,  // by CLI11, as declared
+  kRaw,      // the action reads Context::arguments itself; only a lone --help or -h is taken from it
+};
+
+struct CommandRow {
+  std::string_view name;
+  std::string_view summary;  // one line, no full stop
+  std::string_view example;  // one line that can be pasted
+  Action (*declare)(CLI::App& app);
+  Parsing parsing = Parsing::kOptions;
+};
+
+// Every command, in the order help shows them.
+const std::vector<CommandRow>& commands();
+
+// `signalbox: ` and the error on the error stream; gives the exit code that fits.
+int report(const Context& context, const Error& error);
+int report(const Context& context, const Faults& faults);
+
+// All of `signalbox` behind argv[0]. Throws only what a command throws (out of memory).
+int run(const std::vector<CommandRow>& commands, const std::vector<std::string>& arguments, const Seams& seams);
+
+// Colour is for a terminal whose user has not said no to it (NO_COLOR, TERM=dumb).
+bool wants_colour(const Streams& streams, const Environment& environment);
+
+}  // namespace sb::cli

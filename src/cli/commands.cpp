@@ -1,0 +1,16 @@
+// The table of commands. A new one is a file beside this, its declare function here, and a line below.
+#include "cli/command.hpp"
+
+namespace sb::cli {
+
+Action declare_hook(CLI::App& app);
+
+const std::vector<CommandRow>& commands() {
+  static const std::vector<CommandRow> table = {
+      {"hook", "Answer one hook event of an agent host, read from the input", "signalbox hook < event.json",
+       declare_hook, Parsing::kRaw},
+  };
+  return table;
+}
+
+}  // namespace sb::cli

@@ -1,0 +1,42 @@
+#include <csignal>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "hook/program.hpp"
+
+namespace {
+
+// A handler that does nothing, not SIG_IGN: programs we start must not inherit a closed ear for SIGPIPE.
+void outlive_closed_pipes() {
+  struct sigaction action{};
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGPIPE, &action, nullptr);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  sb::SystemStreams streams;
+  try {
+    outlive_closed_pipes();
+    sb::SystemFiles files;
+    sb::SystemClock clock;
+    sb::SystemRandom random;
+    sb::SystemProcess process;
+    const sb::Environment environment = sb::Environment::of_process();
+    const sb::Seams seams{files, clock, random, process, environment, streams};
+    const std::string program = sb::base_name(argc > 0 ? argv[0] : "signalbox");
+    const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+    if (sb::hook::is_compatible_name(program)) return sb::hook::run_program(program, arguments, seams);
+    return sb::cli::run(sb::cli::commands(), arguments, seams);
+  } catch (const std::bad_alloc&) {
+    streams.err("signalbox: out of memory\n");
+  } catch (const std::exception& error) {
+    streams.err(std::string("signalbox: it broke inside: ") + error.what() + "\n");
+  }
+  return sb::cli::kBroke;
+}

@@ -1,0 +1,144 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/fakes.hpp"
+#include "cli/command.hpp"
+
+namespace sb::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+Action declare_echo(CLI::App& app) {
+  auto text = std::make_shared<std::string>();
+  auto count = std::make_shared<int>(1);
+  app.add_option("--text", *text, "What to print")->required();
+  app.add_option("--count", *count, "How often");
+  return [text, count](Context& context) {
+    for (int i = 0; i < *count; ++i) context.out("<" + *text + ">");
+    return kDone;
+  };
+}
+
+Action declare_pair(CLI::App& app) {
+  app.require_subcommand(1);
+  CLI::App* start = app.add_subcommand("start", "Begin");
+  app.add_subcommand("step", "Go on");
+  return [&app, start](Context& context) {
+    context.out(app.got_subcommand(start) ? "start" : "step");
+    return kNo;
+  };
+}
+
+Action declare_raw(CLI::App&) {
+  return [](Context& context) {
+    for (const std::string& argument : context.arguments) context.out(argument + ";");
+    return kDone;
+  };
+}
+
+struct Ran {
+  int code = 0;
+  std::string output;
+  std::string errors;
+};
+
+Ran run_with(std::vector<std::string> arguments, bool on_terminal = false, Environment environment = {}) {
+  FakeFiles files;
+  FakeClock clock;
+  FakeRandom random;
+  FakeProcess process([](const sb::Command&) { return Exit{}; });
+  FakeStreams streams;
+  streams.on_terminal = on_terminal;
+  const std::vector<CommandRow> table = {
+      {"echo", "Print a text", "signalbox echo --text hello", declare_echo},
+      {"pair", "Two in one", "signalbox pair start", declare_pair},
+      {"raw", "Read everything itself", "signalbox raw --any thing", declare_raw, Parsing::kRaw},
+  };
+  const int code = run(table, arguments, {files, clock, random, process, environment, streams});
+  return {code, streams.output, streams.errors};
+}
+
+TEST(Cli, HelpListsEveryCommandAndTheExitCodes) {
+  const Ran ran = run_with({"--help"});
+  EXPECT_EQ(ran.code, kDone);
+  EXPECT_THAT(ran.output, HasSubstr("  echo  Print a text\n"));
+  EXPECT_THAT(ran.output, HasSubstr("1 the answer is no"));
+  EXPECT_EQ(ran.errors, "");
+}
+
+TEST(Cli, HelpOfACommandHasItsExample) {
+  const Ran ran = run_with({"echo", "--help"});
+  EXPECT_EQ(ran.code, kDone);
+  EXPECT_THAT(ran.output, HasSubstr("Usage: signalbox echo"));
+  EXPECT_THAT(ran.output, HasSubstr("Example:\n  signalbox echo --text hello"));
+  EXPECT_THAT(run_with({"pair", "start", "--help"}).output, HasSubstr("signalbox pair start"));
+  EXPECT_THAT(run_with({"raw", "--help"}).output, HasSubstr("signalbox raw --any thing"));
+}
+
+TEST(Cli, EveryCommandOfTheProgramHasASummaryAndAnExampleOfItself) {
+  for (const CommandRow& command : commands()) {
+    EXPECT_FALSE(command.summary.empty()) << command.name;
+    EXPECT_THAT(command.summary, Not(testing::EndsWith("."))) << command.name;
+    EXPECT_THAT(command.example, HasSubstr("signalbox " + std::string(command.name)));
+  }
+}
+
+TEST(Cli, WrongUseIsTwoAndSaysHowToMendIt) {
+  EXPECT_EQ(run_with({}).code, kUsage);
+  const Ran command = run_with({"ehco"});
+  EXPECT_EQ(command.code, kUsage);
+  EXPECT_EQ(command.errors, "signalbox: unknown command \"ehco\". Did you mean \"echo\"? See signalbox --help.\n");
+  const Ran option = run_with({"echo", "--text", "a", "--cuont", "2"});
+  EXPECT_EQ(option.code, kUsage);
+  EXPECT_EQ(option.errors,
+            "signalbox echo: unknown option \"--cuont\". Did you mean \"--count\"? See signalbox echo --help.\n");
+  const Ran subcommand = run_with({"pair", "stpe"});
+  EXPECT_EQ(subcommand.code, kUsage);
+  EXPECT_EQ(subcommand.errors,
+            "signalbox pair: unknown subcommand \"stpe\". Did you mean \"step\"? See signalbox pair --help.\n");
+  for (const auto& wrong : std::vector<std::vector<std::string>>{
+           {"echo"}, {"echo", "--text"}, {"echo", "--text", "a", "--count", "x"}, {"pair"}, {"pair", "start", "y"}}) {
+    const Ran ran = run_with(wrong);
+    EXPECT_EQ(ran.code, kUsage) << testing::PrintToString(wrong);
+    EXPECT_THAT(ran.errors, StartsWith("signalbox ")) << testing::PrintToString(wrong);
+    EXPECT_EQ(ran.output, "");
+  }
+}
+
+TEST(Cli, AValueArrivesAsItWasTyped) {
+  for (const char* text : {"", "-", "-1", "--help", "{}", "[]", "[a,b]", "%%", "a b", "\"q\"", "'", "++", "--", "ю"}) {
+    const Ran ran = run_with({"echo", "--text", text});
+    EXPECT_EQ(ran.code, kDone) << text << ": " << ran.errors;
+    EXPECT_EQ(ran.output, "<" + std::string(text) + ">");
+  }
+}
+
+TEST(Cli, ACommandGivesItsOwnCode) {
+  EXPECT_EQ(run_with({"pair", "start"}).code, kNo);
+  EXPECT_EQ(run_with({"pair", "step"}).output, "step");
+}
+
+TEST(Cli, ARawCommandGetsItsArgumentsUntouched) {
+  EXPECT_EQ(run_with({"raw", "--x", "-y", "--help"}).output, "--x;-y;--help;");
+}
+
+Environment set_to(const std::string& name, const std::string& value) {
+  std::map<std::string, std::string, std::less<>> variables;
+  variables[name] = value;
+  return Environment(variables);
+}
+
+TEST(Cli, ColourOnlyOnATerminalThatWantsIt) {
+  EXPECT_THAT(run_with({"--help"}, false).output, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(run_with({"--help"}, true).output, HasSubstr("\x1b[1m"));
+  EXPECT_THAT(run_with({"--help"}, true, set_to("NO_COLOR", "1")).output, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(run_with({"--help"}, true, set_to("TERM", "dumb")).output, Not(HasSubstr("\x1b")));
+}
+
+}  // namespace
+}  // namespace sb::cli
