@@ -23,6 +23,12 @@ inline constexpr std::size_t kStateBlobBytes = 4u << 20;  // a flow's or chain's
 inline constexpr std::size_t kHookEventBytes = 16u << 20;
 inline constexpr std::size_t kLintBytes = 64u << 20;
 
+// Store
+inline constexpr std::size_t kStoreNameBytes = 512;           // a stream, type, collection, key, sort key, queue, owner
+inline constexpr std::size_t kStoreValueBytes = 64u << 20;    // one payload, projection value or blob
+inline constexpr int kStorePageRows = 10'000;                 // rows or events of one read
+inline constexpr std::size_t kStoreAppendEvents = 10'000;     // events of one append
+
 // Patterns
 inline constexpr unsigned kPatternMatchLimit = 1'000'000;
 inline constexpr unsigned kPatternDepthLimit = 10'000;

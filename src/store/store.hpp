@@ -1,0 +1,191 @@
+// The event log and the projections kept beside it, behind one interface. The store knows no event's meaning.
+//
+// What it promises:
+//  - Everything done in one write() is in one transaction: all of it is on disk when write() returns, or none of it is
+//    there. Work runs once; it is not repeated behind the caller's back.
+//  - A stream is appended to only under the head the caller saw (sequence number and hash); anyone else having been
+//    first is kConflict and changes nothing.
+//  - Each event carries a hash chained to the one before in its stream (see chain.hpp); it is checked whenever events
+//  are
+//    read, and a mismatch is kCorrupt naming stream and sequence number.
+//  - read() sees one moment: nothing that others commit meanwhile.
+//  - The cost of an append does not depend on how long the stream is.
+//
+// Names (streams, types, collections, keys, sort keys, queues, owners) are non-empty UTF-8 without NUL and U+10FFFF, at
+// most limits::kStoreNameBytes, compared byte by byte. Payloads, values and blobs are any bytes.
+//
+// Errors: kConflict (head moved, lease lost), kInvalid and kLimit (bad name, too large), kUnavailable (others held the
+// store too long; trying again helps), kIo (disk full, read-only), kCorrupt (damaged).
+//
+// Threads: a Store may be used from several threads; calls take turns. Processes may each open their own. A Store does
+// not survive fork(). Work must not call the Store again, only its Transaction or Snapshot, and must not keep those.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/crypto.hpp"
+#include "base/result.hpp"
+
+namespace sb::store {
+
+// Where a stream ends: the last event's number and hash. An empty stream's head is 0 and all zeros.
+struct Head {
+  std::int64_t seq = 0;
+  Digest hash{};
+
+  bool operator==(const Head&) const = default;
+};
+
+struct NewEvent {
+  std::string type;
+  TimestampMs time_ms = 0;
+  std::string payload;  // JSON text
+};
+
+struct Event {
+  std::int64_t position = 0;  // in the whole log, over all streams; ascending in the order of commits, with gaps
+  std::string stream;
+  std::int64_t seq = 0;  // in its stream, from 1, without gaps
+  std::string type;
+  TimestampMs time_ms = 0;
+  std::string payload;
+  Digest previous{};
+  Digest hash{};
+
+  bool operator==(const Event&) const = default;
+};
+
+// One row of a projection. A row with a sort key also stands in its collection's sorted listing; without, only in the
+// listing by key.
+struct Row {
+  std::string key;
+  std::optional<std::string> sort;
+  std::string value;
+
+  bool operator==(const Row&) const = default;
+};
+
+enum class Order { kKey, kSort };
+
+// A page of a collection, by key or by (sort key, key).
+struct Listing {
+  Order by = Order::kKey;
+  std::string prefix;  // of the key or of the sort key
+  bool descending = false;
+  std::optional<Row> after;  // the last row of the page before; its value is not looked at
+  int limit = 100;           // at most limits::kStorePageRows
+};
+
+// A piece of work somebody holds until a time. The fencing number grows with every lease the store gives out, so a
+// holder that slept past its time is told apart from the one that took over.
+struct Lease {
+  std::string queue;
+  std::string name;
+  std::string owner;
+  TimestampMs until_ms = 0;
+  std::int64_t fence = 0;
+
+  bool operator==(const Lease&) const = default;
+};
+
+// What can be read, at one moment.
+class Snapshot {
+ public:
+  virtual ~Snapshot() = default;
+
+  virtual Result<Head> head(std::string_view stream) = 0;
+  // At most `limit` events of the stream with seq >= from_seq, ascending, chain checked.
+  virtual Result<std::vector<Event>> events(std::string_view stream, std::int64_t from_seq, int limit) = 0;
+  // At most `limit` events of all streams with position > `position`, ascending: what is new since then.
+  virtual Result<std::vector<Event>> events_after(std::int64_t position, int limit) = 0;
+  virtual Result<std::int64_t> last_position() = 0;  // 0 when the log is empty
+  // At most `limit` names of streams that begin with `prefix` and come after `after`, ascending.
+  virtual Result<std::vector<std::string>> streams(std::string_view prefix, std::string_view after, int limit) = 0;
+
+  virtual Result<std::optional<Row>> get(std::string_view collection, std::string_view key) = 0;
+  virtual Result<std::vector<Row>> list(std::string_view collection, const Listing& listing) = 0;
+
+  // The bytes with that SHA-256, checked; nothing when they are not stored.
+  virtual Result<std::optional<std::string>> blob(const Digest& hash) = 0;
+  // At most `limit` hashes of stored blobs greater than `after`, ascending.
+  virtual Result<std::vector<Digest>> blobs(const std::optional<Digest>& after, int limit) = 0;
+
+  // Whoever holds it or last held it; owner is empty when nobody does. Nothing when there is no such work.
+  virtual Result<std::optional<Lease>> work(std::string_view queue, std::string_view name) = 0;
+};
+
+class Transaction : public Snapshot {
+ public:
+  // The new head. kConflict when the stream's head is not `expected`.
+  virtual Result<Head> append(std::string_view stream, const Head& expected, std::span<const NewEvent> events) = 0;
+  // Removes a stream and its events. No error when there is none.
+  virtual Status remove_stream(std::string_view stream) = 0;
+
+  virtual Status put(std::string_view collection, std::string_view key, std::string_view value,
+                     std::optional<std::string_view> sort = std::nullopt) = 0;
+  virtual Status remove(std::string_view collection, std::string_view key) = 0;  // no error when it is not there
+
+  virtual Result<Digest> put_blob(std::string_view bytes) = 0;  // storing the same bytes again changes nothing
+  virtual Status remove_blob(const Digest& hash) = 0;
+
+  // Work to be done not before that time. False when there is work of that name already, which stays as it is.
+  virtual Result<bool> add_work(std::string_view queue, std::string_view name, TimestampMs not_before_ms) = 0;
+  // Takes the work that has waited longest, or the named one; nothing when there is none free at `now_ms`. Work whose
+  // lease ran out is free.
+  virtual Result<std::optional<Lease>> lease(std::string_view queue, std::string_view owner, TimestampMs now_ms,
+                                             TimestampMs until_ms) = 0;
+  virtual Result<std::optional<Lease>> lease_named(std::string_view queue, std::string_view name,
+                                                   std::string_view owner, TimestampMs now_ms,
+                                                   TimestampMs until_ms) = 0;
+  // Each is kConflict when somebody else has taken the work since. A lease that ran out but was not taken still counts:
+  // its holder is the last one who could have done anything.
+  virtual Status check_lease(const Lease& lease) = 0;
+  virtual Result<Lease> renew(const Lease& lease, TimestampMs until_ms) = 0;
+  virtual Status release(const Lease& lease, TimestampMs not_before_ms) = 0;  // for others to take
+  virtual Status finish(const Lease& lease) = 0;                              // done: the work is removed
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // Runs `work(Transaction&)`, which returns a Result or Status, and commits. Its error rolls everything back and is
+  // returned, as is a failure to commit.
+  template <class Work>
+  std::invoke_result_t<Work&, Transaction&> write(Work&& work) {
+    return run<Transaction>(work, [this](const auto& step) { return run_write(step); });
+  }
+
+  // Runs `work(Snapshot&)` on one moment of the store.
+  template <class Work>
+  std::invoke_result_t<Work&, Snapshot&> read(Work&& work) {
+    return run<Snapshot>(work, [this](const auto& step) { return run_read(step); });
+  }
+
+ private:
+  virtual Status run_write(const std::function<Status(Transaction&)>& work) = 0;
+  virtual Status run_read(const std::function<Status(Snapshot&)>& work) = 0;
+
+  template <class View, class Work, class Runner>
+  static std::invoke_result_t<Work&, View&> run(Work& work, const Runner& runner) {
+    std::optional<std::invoke_result_t<Work&, View&>> result;
+    const std::function<Status(View&)> step = [&](View& view) -> Status {
+      result.emplace(work(view));
+      if (!*result) return std::unexpected(result->error());
+      return {};
+    };
+    if (Status status = runner(step); !status) return std::unexpected(std::move(status).error());
+    return std::move(*result);
+  }
+};
+
+}  // namespace sb::store

@@ -1,0 +1,24 @@
+// Reads everything in a store and says what is damaged. Works on any implementation.
+#pragma once
+
+#include "store/store.hpp"
+
+namespace sb::store {
+
+struct Verification {
+  std::int64_t streams = 0;
+  std::int64_t events = 0;
+  std::int64_t blobs = 0;
+  std::vector<Error> faults;  // one per damaged stream or blob, at most kMaxFaults; empty when all is whole
+
+  static constexpr std::size_t kMaxFaults = 100;
+};
+
+// The stream's head when its whole chain is right, else kCorrupt with the first wrong event. kNotFound when there is no
+// such stream.
+Result<Head> verify(Snapshot& snapshot, std::string_view stream);
+
+// All streams and blobs. An error only when the store could not be read at all.
+Result<Verification> verify_all(Snapshot& snapshot);
+
+}  // namespace sb::store
