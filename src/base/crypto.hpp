@@ -21,12 +21,12 @@ bool constant_time_equal(std::string_view a, std::string_view b);
 std::string_view as_bytes(const Digest& digest);
 std::string to_hex(std::string_view bytes);
 Result<std::string> from_hex(std::string_view hex);
-std::string to_base64url(std::string_view bytes);  // without padding
+std::string to_base64url(std::string_view bytes);           // without padding
 Result<std::string> from_base64url(std::string_view text);  // strict: no padding, no other characters, no spare bits
 
 // Ed25519, raw keys and signatures.
 struct KeyPair {
-  std::string secret;  // 32 bytes
+  std::string secret;      // 32 bytes
   std::string public_key;  // 32 bytes
 };
 KeyPair make_key_pair(Random& random);

@@ -1,8 +1,8 @@
 // A file people write, as a tree that knows where each of its parts stands.
 //
-// JSON takes a fast path that keeps no places; they are looked up, by pointer, only when a fault must be told. Duplicate
-// keys are refused in both languages, and so are a second document in the file, bytes that are not UTF-8, and anything
-// over the limits of base/limits.hpp.
+// JSON takes a fast path that keeps no places; they are looked up, by pointer, only when a fault must be told.
+// Duplicate keys are refused in both languages, and so are a second document in the file, bytes that are not UTF-8, and
+// anything over the limits of base/limits.hpp.
 #pragma once
 
 #include <string>

@@ -9,13 +9,14 @@ namespace sb::limits {
 inline constexpr std::size_t kDocumentBytes = 16u << 20;
 inline constexpr int kDocumentDepth = 64;
 inline constexpr std::size_t kDocumentNodes = 1'000'000;
+inline constexpr std::size_t kFaults = 50;  // told of one document; the rest would only bury them
 
 // Declarations
-inline constexpr std::size_t kOptions = 1'000;         // options of one decision, step or chain
-inline constexpr std::size_t kFlowSteps = 10'000;      // steps of one flow
-inline constexpr std::size_t kIdBytes = 64;            // ids of decisions, flows, chains, options
-inline constexpr std::size_t kTextBytes = 16u << 10;   // one text field: a label, a description, a section
-inline constexpr int kConfirmationUnits = 80;          // word-units of a field or value in a confirmation
+inline constexpr std::size_t kOptions = 1'000;        // options of one decision, step or chain
+inline constexpr std::size_t kFlowSteps = 10'000;     // steps of one flow
+inline constexpr std::size_t kIdBytes = 64;           // ids of decisions, flows, chains, options
+inline constexpr std::size_t kTextBytes = 16u << 10;  // one text field: a label, a description, a section
+inline constexpr int kConfirmationUnits = 80;         // word-units of a field or value in a confirmation
 
 // Input and host events
 inline constexpr std::size_t kInputBytes = 1u << 20;      // one answer
@@ -24,10 +25,10 @@ inline constexpr std::size_t kHookEventBytes = 16u << 20;
 inline constexpr std::size_t kLintBytes = 64u << 20;
 
 // Store
-inline constexpr std::size_t kStoreNameBytes = 512;           // a stream, type, collection, key, sort key, queue, owner
-inline constexpr std::size_t kStoreValueBytes = 64u << 20;    // one payload, projection value or blob
-inline constexpr int kStorePageRows = 10'000;                 // rows or events of one read
-inline constexpr std::size_t kStoreAppendEvents = 10'000;     // events of one append
+inline constexpr std::size_t kStoreNameBytes = 512;         // a stream, type, collection, key, sort key, queue, owner
+inline constexpr std::size_t kStoreValueBytes = 64u << 20;  // one payload, projection value or blob
+inline constexpr int kStorePageRows = 10'000;               // rows or events of one read
+inline constexpr std::size_t kStoreAppendEvents = 10'000;   // events of one append
 
 // Patterns
 inline constexpr unsigned kPatternMatchLimit = 1'000'000;

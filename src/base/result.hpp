@@ -13,16 +13,16 @@
 namespace sb {
 
 enum class ErrorCode {
-  kInvalid,       // the input is wrong: type, syntax, value, unknown name
-  kLimit,         // the input is over a limit of base/limits.hpp
-  kNotFound,      // what was named does not exist
-  kConflict,      // someone else was first (expected head, second answer, duplicate)
-  kForbidden,     // not allowed to do this here
-  kUnavailable,   // busy or unreachable; trying again may help
-  kIo,            // the operating system refused: disk full, read-only, permission
-  kCorrupt,       // stored bytes are not what was written
-  kUnsupported,   // a newer format, or something this host cannot carry
-  kInternal,      // a fault of ours
+  kInvalid,      // the input is wrong: type, syntax, value, unknown name
+  kLimit,        // the input is over a limit of base/limits.hpp
+  kNotFound,     // what was named does not exist
+  kConflict,     // someone else was first (expected head, second answer, duplicate)
+  kForbidden,    // not allowed to do this here
+  kUnavailable,  // busy or unreachable; trying again may help
+  kIo,           // the operating system refused: disk full, read-only, permission
+  kCorrupt,      // stored bytes are not what was written
+  kUnsupported,  // a newer format, or something this host cannot carry
+  kInternal,     // a fault of ours
 };
 
 std::string_view to_string(ErrorCode code);
@@ -76,9 +76,9 @@ inline void take(Status&&) {}
 }  // namespace sb
 
 // The value of a Result, or a return from the enclosing function with its error.
-#define SB_TRY(expression)                                                            \
-  ({                                                                                  \
-    auto sb_try_result_ = (expression);                                               \
-    if (!sb_try_result_) return std::unexpected(std::move(sb_try_result_).error());   \
-    ::sb::detail::take(std::move(sb_try_result_));                                    \
+#define SB_TRY(expression)                                                          \
+  ({                                                                                \
+    auto sb_try_result_ = (expression);                                             \
+    if (!sb_try_result_) return std::unexpected(std::move(sb_try_result_).error()); \
+    ::sb::detail::take(std::move(sb_try_result_));                                  \
   })

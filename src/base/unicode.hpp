@@ -22,13 +22,13 @@ void append_code_point(std::string& text, char32_t code_point);
 std::size_t count_code_points(std::string_view text);
 
 bool is_letter(char32_t c);
-bool is_digit(char32_t c);         // any number form: Nd, Nl, No
-bool is_mark(char32_t c);          // Mn, Mc, Me
-bool is_space(char32_t c);         // White_Space
-bool is_invisible(char32_t c);     // zero-width and other format characters (Cf), BOM included
-bool is_punctuation(char32_t c);   // P*
-bool is_symbol(char32_t c);        // S*
-bool is_emoji(char32_t c);         // Emoji_Presentation or a pictograph
+bool is_digit(char32_t c);            // any number form: Nd, Nl, No
+bool is_mark(char32_t c);             // Mn, Mc, Me
+bool is_space(char32_t c);            // White_Space
+bool is_invisible(char32_t c);        // zero-width and other format characters (Cf), BOM included
+bool is_punctuation(char32_t c);      // P*
+bool is_symbol(char32_t c);           // S*
+bool is_emoji(char32_t c);            // Emoji_Presentation or a pictograph
 bool is_unspaced_script(char32_t c);  // Han, Kana, Thai, Lao, Khmer, Myanmar
 bool is_cyrillic(char32_t c);
 

@@ -24,8 +24,19 @@ enum class Door { kTwoWay, kOneWay };
 enum class Relation { kAlternatives, kIndependent, kUnknown };
 enum class OnTimeout { kWait, kPark, kDeny, kDefault };
 enum class Bucket { kInclude, kDefer, kCut, kHold };
-enum class Kind { kChoice, kApproval, kConfirmation, kClarification, kRouting, kCherryPick, kMeta, kConflict, kFinal,
-                  kRevise, kSecret };
+enum class Kind {
+  kChoice,
+  kApproval,
+  kConfirmation,
+  kClarification,
+  kRouting,
+  kCherryPick,
+  kMeta,
+  kConflict,
+  kFinal,
+  kRevise,
+  kSecret
+};
 
 // Who wrote a declaration. A model may not declare a default.
 enum class Author { kModel, kOperator, kWorkflow };
@@ -105,8 +116,8 @@ struct Decision {
 // A flow's steps are decisions whose id is the step's key.
 struct Step {
   Decision decision;
-  std::string title;                     // what the edit picker shows; the key where none is given
-  std::vector<std::string> depends_on;   // keys of earlier steps
+  std::string title;                    // what the edit picker shows; the key where none is given
+  std::vector<std::string> depends_on;  // keys of earlier steps
   const std::string& key() const { return decision.id; }
 };
 
@@ -148,9 +159,9 @@ struct Chain {
 
 struct Declaration {
   std::variant<Decision, Flow, Chain> what;
-  Profile profile;     // resolved, inheritance applied
-  Value source;        // normalised: what the hash is taken of
-  std::string hash;    // SHA-256, hex: source, profile, lexicon versions, Unicode version
+  Profile profile;   // resolved, inheritance applied
+  Value source;      // normalised: what the hash is taken of
+  std::string hash;  // SHA-256, hex: source, profile, lexicon versions, Unicode version
 
   const Decision* decision() const { return std::get_if<Decision>(&what); }
   const Flow* flow() const { return std::get_if<Flow>(&what); }

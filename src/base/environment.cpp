@@ -1,0 +1,43 @@
+#include "base/environment.hpp"
+
+#include <unistd.h>
+
+#include "base/files.hpp"
+
+namespace sb {
+
+Environment Environment::of_process() {
+  std::map<std::string, std::string, std::less<>> variables;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos) variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return Environment(std::move(variables));
+}
+
+std::optional<std::string> Environment::get(std::string_view name) const {
+  const auto found = variables_.find(name);
+  if (found == variables_.end() || found->second.empty()) return std::nullopt;
+  return found->second;
+}
+
+Result<Homes> homes(const Environment& environment) {
+  if (const auto home = environment.get("SIGNALBOX_HOME")) return Homes{*home, *home, *home};
+  const auto home = environment.get("HOME");
+  const auto place = [&](std::string_view variable, std::string_view fallback) -> std::string {
+    const auto set = environment.get(variable);
+    // The XDG rules say to ignore a relative path.
+    if (set && set->starts_with('/')) return join_path(*set, "signalbox");
+    return home ? join_path(join_path(*home, fallback), "signalbox") : std::string();
+  };
+  Homes result{place("XDG_CONFIG_HOME", ".config"), place("XDG_DATA_HOME", ".local/share"),
+               place("XDG_STATE_HOME", ".local/state")};
+  if (result.config.empty() || result.data.empty() || result.state.empty()) {
+    return fail(ErrorCode::kInvalid, "neither SIGNALBOX_HOME nor HOME is set",
+                "Set SIGNALBOX_HOME to a folder of yours");
+  }
+  return result;
+}
+
+}  // namespace sb

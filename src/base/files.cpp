@@ -1,0 +1,208 @@
+#include "base/files.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+
+namespace sb {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+  bool is_open() const { return fd_ >= 0; }
+  // Some file systems report a full disk only here.
+  bool close() {
+    const int fd = fd_;
+    fd_ = -1;
+    return ::close(fd) == 0;
+  }
+
+ private:
+  int fd_;
+};
+
+std::unexpected<Error> io_error(std::string_view action, const std::string& path, int error) {
+  const ErrorCode code = error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
+  std::string remedy;
+  if (error == ENOSPC || error == EDQUOT) remedy = "Free some space and try again; nothing was changed";
+  if (error == EROFS || error == EACCES || error == EPERM)
+    remedy = "Make it writable, or set SIGNALBOX_HOME to a folder that is";
+  Place place;
+  place.file = path;
+  return fail(code, fmt::format("cannot {}: {}", action, std::strerror(error)), std::move(remedy), std::move(place));
+}
+
+Status write_all(int fd, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(fd, bytes.data(), bytes.size());
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      return io_error("write", path, errno);
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+// A rename is only safe once the folder that holds the name is on disk too.
+void sync_directory(const std::string& directory) {
+  Descriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.is_open()) ::fsync(fd.get());
+}
+
+}  // namespace
+
+Result<std::string> read_stream(int descriptor, std::size_t max_bytes) {
+  std::string out;
+  std::size_t used = 0;
+  while (true) {
+    if (out.size() - used < 65536) out.resize(std::max<std::size_t>(65536, out.size() * 2));
+    const ssize_t count = ::read(descriptor, out.data() + used, out.size() - used);
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      return io_error("read", "", errno);
+    }
+    if (count == 0) break;
+    used += static_cast<std::size_t>(count);
+    if (used > max_bytes) {
+      return fail(ErrorCode::kLimit, fmt::format("the input is longer than {} bytes", max_bytes), "Send less");
+    }
+  }
+  out.resize(used);
+  return out;
+}
+
+Result<std::string> SystemFiles::read(const std::string& path, std::size_t max_bytes) const {
+  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.is_open()) return io_error("read", path, errno);
+  auto bytes = read_stream(fd.get(), max_bytes);
+  if (!bytes) {
+    bytes.error().place.file = path;
+    if (bytes.error().code == ErrorCode::kLimit) {
+      bytes.error().message = fmt::format("the file is larger than {} bytes", max_bytes);
+      bytes.error().remedy = "Make it smaller";
+    }
+  }
+  return bytes;
+}
+
+Status SystemFiles::write_atomic(const std::string& path, std::string_view bytes, unsigned mode) {
+  std::string target = path;
+  if (char resolved[PATH_MAX]; ::realpath(path.c_str(), resolved)) target = resolved;
+  struct stat existing{};
+  const bool is_there = ::stat(target.c_str(), &existing) == 0;
+  if (is_there && S_ISDIR(existing.st_mode)) return io_error("write", path, EISDIR);
+  std::string temporary = target + ".XXXXXX";
+  Descriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!fd.is_open()) return io_error("write", path, errno);
+  const auto abandon = [&](std::unexpected<Error> error) -> Status {
+    ::unlink(temporary.c_str());
+    return error;
+  };
+  if (const auto written = write_all(fd.get(), bytes, path); !written) return abandon(std::unexpected(written.error()));
+  if (::fchmod(fd.get(), is_there ? (existing.st_mode & 07777) : mode) != 0)
+    return abandon(io_error("write", path, errno));
+  if (::fsync(fd.get()) != 0 || !fd.close()) return abandon(io_error("write", path, errno));
+  if (::rename(temporary.c_str(), target.c_str()) != 0) return abandon(io_error("write", path, errno));
+  sync_directory(parent_path(target));
+  return {};
+}
+
+Status SystemFiles::append(const std::string& path, std::string_view bytes, unsigned mode) {
+  Descriptor fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, mode));
+  if (!fd.is_open()) return io_error("write", path, errno);
+  struct stat before{};
+  const bool has_size = ::fstat(fd.get(), &before) == 0 && S_ISREG(before.st_mode);
+  if (auto written = write_all(fd.get(), bytes, path); !written) {
+    // Half a line would spoil the next one; only cut what nobody else can have written behind.
+    if (has_size && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) [[maybe_unused]]
+      int cut = ::ftruncate(fd.get(), before.st_size);
+    return written;
+  }
+  if (has_size && (::fdatasync(fd.get()) != 0 || !fd.close())) return io_error("write", path, errno);
+  return {};
+}
+
+Status SystemFiles::make_directories(const std::string& path, unsigned mode) {
+  if (path.empty() || kind(path) == FileKind::kDirectory) return {};
+  SB_TRY(make_directories(parent_path(path), mode));
+  if (::mkdir(path.c_str(), mode) != 0 && (errno != EEXIST || kind(path) != FileKind::kDirectory)) {
+    return io_error("make the folder", path, errno);
+  }
+  return {};
+}
+
+Status SystemFiles::remove(const std::string& path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return io_error("remove", path, errno);
+  return {};
+}
+
+FileKind SystemFiles::kind(const std::string& path) const {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return FileKind::kMissing;
+  if (S_ISREG(status.st_mode)) return FileKind::kFile;
+  return S_ISDIR(status.st_mode) ? FileKind::kDirectory : FileKind::kOther;
+}
+
+Result<std::vector<std::string>> SystemFiles::list(const std::string& directory) const {
+  DIR* stream = ::opendir(directory.c_str());
+  if (!stream) return io_error("list", directory, errno);
+  std::vector<std::string> names;
+  while (const dirent* entry = ::readdir(stream)) {
+    const std::string_view name(entry->d_name);
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  ::closedir(stream);
+  std::ranges::sort(names);
+  return names;
+}
+
+Result<std::string> SystemFiles::canonical(const std::string& path) const {
+  char resolved[PATH_MAX];
+  if (!::realpath(path.c_str(), resolved)) return io_error("find", path, errno);
+  return std::string(resolved);
+}
+
+Result<std::shared_ptr<void>> SystemFiles::lock(const std::string& path) {
+  auto fd = std::make_shared<Descriptor>(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd->is_open()) return io_error("lock", path, errno);
+  while (::flock(fd->get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return io_error("lock", path, errno);
+  }
+  return std::shared_ptr<void>(std::move(fd));
+}
+
+std::string join_path(std::string_view directory, std::string_view name) {
+  std::string out(directory);
+  if (!out.empty() && out.back() != '/') out += '/';
+  return out.append(name);
+}
+
+std::string parent_path(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return path.empty() ? "" : ".";
+  return std::string(path.substr(0, slash == 0 ? 1 : slash));
+}
+
+std::string base_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+}  // namespace sb

@@ -1,0 +1,42 @@
+#include "base/random.hpp"
+
+#include <openssl/rand.h>
+
+#include "base/assert.hpp"
+
+namespace sb {
+
+std::string Random::bytes(std::size_t count) {
+  std::string out(count, '\0');
+  fill({reinterpret_cast<std::uint8_t*>(out.data()), count});
+  return out;
+}
+
+void SystemRandom::fill(std::span<std::uint8_t> bytes) {
+  SB_ASSERT(RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) == 1);
+}
+
+std::string to_base32(std::string_view bytes) {
+  static constexpr char kAlphabet[] = "0123456789abcdefghjkmnpqrstvwxyz";
+  std::string out;
+  unsigned buffer = 0;
+  int bits = 0;
+  for (const char c : bytes) {
+    buffer = (buffer << 8) | static_cast<unsigned char>(c);
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      out += kAlphabet[(buffer >> bits) & 31];
+    }
+  }
+  if (bits > 0) out += kAlphabet[(buffer << (5 - bits)) & 31];
+  return out;
+}
+
+std::string make_id(std::string_view prefix, std::int64_t now_ms, Random& random) {
+  std::string bytes(6, '\0');
+  for (int i = 0; i < 6; ++i) bytes[static_cast<std::size_t>(i)] = static_cast<char>(now_ms >> (8 * (5 - i)));
+  return std::string(prefix) + to_base32(bytes + random.bytes(10));
+}
+
+}  // namespace sb

@@ -1,0 +1,80 @@
+#include "base/result.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/assert.hpp"
+
+namespace sb {
+
+std::string_view to_string(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalid:
+      return "invalid";
+    case ErrorCode::kLimit:
+      return "limit";
+    case ErrorCode::kNotFound:
+      return "not-found";
+    case ErrorCode::kConflict:
+      return "conflict";
+    case ErrorCode::kForbidden:
+      return "forbidden";
+    case ErrorCode::kUnavailable:
+      return "unavailable";
+    case ErrorCode::kIo:
+      return "io";
+    case ErrorCode::kCorrupt:
+      return "corrupt";
+    case ErrorCode::kUnsupported:
+      return "unsupported";
+    case ErrorCode::kInternal:
+      return "internal";
+  }
+  return "internal";
+}
+
+std::string Error::to_string() const {
+  std::string line;
+  if (!place.file.empty()) {
+    line += place.file;
+    if (place.line > 0) line += fmt::format(":{}:{}", place.line, place.column);
+    line += ": ";
+  }
+  if (!place.pointer.empty()) line += place.pointer + ": ";
+  line += message;
+  if (!line.empty() && std::string_view(".!?").find(line.back()) == std::string_view::npos) line += '.';
+  if (!remedy.empty()) {
+    line += ' ' + remedy;
+    if (std::string_view(".!?`").find(line.back()) == std::string_view::npos) line += '.';
+  }
+  return line;
+}
+
+int exit_code_for(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalid:
+    case ErrorCode::kLimit:
+    case ErrorCode::kNotFound:
+    case ErrorCode::kConflict:
+    case ErrorCode::kForbidden:
+    case ErrorCode::kUnsupported:
+      return 2;
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kIo:
+    case ErrorCode::kCorrupt:
+    case ErrorCode::kInternal:
+      return 3;
+  }
+  return 3;
+}
+
+namespace detail {
+void assertion_failed(const char* expression, const char* file, int line) {
+  std::fprintf(stderr, "%s:%d: assertion failed: %s\n", file, line, expression);
+  std::abort();
+}
+}  // namespace detail
+
+}  // namespace sb
