@@ -1,0 +1,91 @@
+#include "tree/layers.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sb::tree {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::string_view kDocument =
+    "# Map\n"
+    "| folder | holds | may use |\n"
+    "|---|---|---|\n"
+    "| `src/base` | the ground | nothing of ours |\n"
+    "| `src/rules` | pure: the rules | base |\n"
+    "| `src/shop` | a shop | rules |\n"
+    "| `src/cli` | commands | all |\n"
+    "## Planned\n"
+    "| `src/net` | the network | base |\n";
+
+SourceTree good_tree() {
+  return {{"ARCHITECTURE.md", std::string(kDocument)},
+          {"src/base/a.hpp", "#pragma once\n#include <chrono>\n"},
+          {"src/rules/b.cpp", "#include \"base/a.hpp\"\n#include <vector>\n"},
+          {"src/rules/b_test.cpp", "#include <chrono>\n"},
+          {"src/shop/c.cpp", "#include \"base/a.hpp\"\n  #  include \"rules/b.hpp\"\n#include \"shop/c.hpp\"\n"},
+          {"src/cli/d.cpp", "#include \"shop/c.hpp\"\n#include <boost/asio.hpp>\n"},
+          {"tests/e.cpp", "#include \"cli/d.hpp\"\n"}};
+}
+
+Violations after(const std::string& path, const std::string& text) {
+  SourceTree tree = good_tree();
+  tree[path] = text;
+  return check_layers(tree);
+}
+
+TEST(Layers, ThisTreeKeepsThem) {
+  const SourceTree tree = read_tree(SB_SOURCE_DIR);
+  ASSERT_TRUE(tree.contains("src/base/result.hpp"));
+  EXPECT_THAT(check_layers(tree), IsEmpty());
+}
+
+TEST(Layers, AGoodTreePasses) {
+  EXPECT_THAT(check_layers(good_tree()), IsEmpty());
+}
+
+TEST(Layers, AnUpwardIncludeIsFound) {
+  EXPECT_THAT(after("src/base/a.hpp", "\n#include \"rules/b.hpp\"\n"),
+              ElementsAre("src/base/a.hpp:2: \"rules/b.hpp\" is not for src/base, which may not use rules"));
+  EXPECT_THAT(after("src/rules/x_test.cpp", "#include \"shop/c.hpp\"\n"), testing::SizeIs(1));
+}
+
+TEST(Layers, AnIncludeWithoutItsFolderIsFound) {
+  EXPECT_THAT(after("src/shop/c.cpp", "#include \"c.hpp\"\n"), ElementsAre(HasSubstr("not written from src/")));
+}
+
+TEST(Layers, APureFolderThatReachesOutsideIsFound) {
+  EXPECT_THAT(after("src/rules/b.cpp", "#include <chrono>\n"), ElementsAre(HasSubstr("src/rules is pure")));
+  EXPECT_THAT(after("src/rules/b.cpp", "#include \"base/files.hpp\"\n"), ElementsAre(HasSubstr("src/rules is pure")));
+}
+
+TEST(Layers, AFolderTheDocumentDoesNotKnowIsFound) {
+  EXPECT_THAT(after("src/extra/e.cpp", "\n"), ElementsAre(HasSubstr("src/extra is not in the table")));
+  EXPECT_THAT(after("src/net/e.cpp", "\n"), ElementsAre(HasSubstr("listed as planned")));
+  SourceTree tree = good_tree();
+  tree.erase("src/shop/c.cpp");
+  EXPECT_THAT(check_layers(tree), ElementsAre(HasSubstr("src/shop is listed, but has no code")));
+}
+
+TEST(Layers, ARowThatCannotBeReadIsFound) {
+  EXPECT_THAT(after("ARCHITECTURE.md", std::string(kDocument) + "| `src/odd` | two columns |\n"),
+              ElementsAre(HasSubstr("ARCHITECTURE.md:10: this row needs three columns")));
+  EXPECT_THAT(after("ARCHITECTURE.md", std::string(kDocument) + "| `src/odd` | typo | bsae |\n"),
+              ElementsAre(HasSubstr("\"bsae\", which is no folder")));
+}
+
+TEST(Layers, AsioInAHeaderOrInTooManyFilesIsFound) {
+  EXPECT_THAT(after("src/cli/d.hpp", "#include <boost/beast/core.hpp>\n"), ElementsAre(HasSubstr("in a header")));
+  SourceTree tree = good_tree();
+  for (int i = 0; i < 7; ++i) tree[fmt::format("src/cli/n{}.cpp", i)] = "#include <boost/asio/ip/tcp.hpp>\n";
+  EXPECT_THAT(check_layers(tree), IsEmpty());
+  tree["src/cli/n8.cpp"] = "#include <boost/beast.hpp>\n";
+  EXPECT_THAT(check_layers(tree), ElementsAre("9 files include Asio or Beast; at most 8 may"));
+}
+
+}  // namespace
+}  // namespace sb::tree

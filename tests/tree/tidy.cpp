@@ -1,0 +1,116 @@
+#include "tree/tidy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace sb::tree {
+namespace {
+
+constexpr std::size_t kLineCharacters = 120;
+constexpr std::size_t kFileLines = 600;
+
+// Split so that this file does not name what it forbids.
+constexpr std::array<std::string_view, 4> kUnfinished = {
+    "TO"
+    "DO",
+    "FIX"
+    "ME",
+    "XX"
+    "X",
+    "HA"
+    "CK"};
+constexpr std::string_view kStandardRegex =
+    "std::"
+    "regex";
+constexpr std::array<std::string_view, 4> kMachineFolders = {
+    "/wo"
+    "rk/",
+    "/ro"
+    "ot/",
+    "/ho"
+    "me/",
+    "/Us"
+    "ers/"};
+// Homes of nobody, as examples and recorded payloads have them.
+constexpr std::array<std::string_view, 5> kNobody = {"you/", "user/", "ada/", "me/", "dev/"};
+
+bool is_script(std::string_view path) {
+  const auto name = path.substr(path.rfind('/') + 1);
+  return path == "demo" || path == "test" || path == ".ci/run" || path.ends_with(".sh") ||
+         (path.starts_with("scripts/") && name.find('.') == std::string_view::npos);
+}
+
+bool is_source(std::string_view path) {
+  return is_cpp(path) || is_script(path) || path.ends_with(".cmake") || path.ends_with("CMakeLists.txt");
+}
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+bool has_word(std::string_view line, std::string_view word) {
+  for (auto at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
+    const bool starts = at == 0 || !is_word(line[at - 1]);
+    const bool ends = at + word.size() == line.size() || !is_word(line[at + word.size()]);
+    if (starts && ends) return true;
+  }
+  return false;
+}
+
+bool names_a_machine(std::string_view line) {
+  for (const std::string_view folder : kMachineFolders) {
+    for (auto at = line.find(folder); at != std::string_view::npos; at = line.find(folder, at + 1)) {
+      // Behind a name it is part of a longer path: $HOME/work/, projects/home/.
+      if (at > 0 &&
+          (is_word(line[at - 1]) || std::string_view(".-~*})>").find(line[at - 1]) != std::string_view::npos)) {
+        continue;
+      }
+      const std::string_view rest = line.substr(at + folder.size());
+      if (std::ranges::none_of(kNobody, [&](std::string_view name) { return rest.starts_with(name); })) return true;
+    }
+  }
+  return false;
+}
+
+std::size_t count_characters(std::string_view line) {
+  return static_cast<std::size_t>(std::ranges::count_if(line, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+Violations check_tidy(const SourceTree& tree) {
+  Violations violations;
+  for (const auto& [path, text] : tree) {
+    const auto lines = lines_of(text);
+    int number = 0;
+    for (const std::string_view line : lines) {
+      ++number;
+      const auto complain = [&](std::string_view what) {
+        violations.push_back(fmt::format("{}:{}: {}", path, number, what));
+      };
+      if (names_a_machine(line)) complain("names a folder of somebody's machine");
+      if (!is_source(path)) continue;
+      const auto length = count_characters(line);
+      if (length > kLineCharacters) complain(fmt::format("has {} characters; {} fit", length, kLineCharacters));
+      if (line.find('\t') != std::string_view::npos) complain("has a tab");
+      if (line.ends_with(' ')) complain("ends with a blank");
+      if (line.find(kStandardRegex) != std::string_view::npos)
+        complain("uses the standard regex; use base/pattern.hpp");
+      for (const std::string_view word : kUnfinished) {
+        if (has_word(line, word)) complain(fmt::format("says {}; finish it or file it", word));
+      }
+    }
+    if (is_source(path) && !text.empty() && !text.ends_with('\n')) {
+      violations.push_back(fmt::format("{}: the last line has no line feed", path));
+    }
+    if (is_cpp(path) && path.starts_with("src/") && lines.size() > kFileLines) {
+      violations.push_back(fmt::format("{}: has {} lines; {} fit. Split it by idea.", path, lines.size(), kFileLines));
+    }
+  }
+  return violations;
+}
+
+}  // namespace sb::tree
