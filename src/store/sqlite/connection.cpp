@@ -1,0 +1,218 @@
+#include "store/sqlite/connection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.hpp"
+
+namespace sb::store::sqlite {
+namespace {
+
+struct Meaning {
+  ErrorCode code;
+  std::string_view message;
+  std::string_view remedy;
+  bool retry_helps = false;
+};
+
+Meaning meaning_of(int code) {
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      return {ErrorCode::kIo, "the disk is full; nothing was stored",
+              "Free space on the disk that holds it and try again."};
+    case SQLITE_IOERR:
+      return {ErrorCode::kIo, "reading or writing the store failed", "Check the disk that holds it and try again."};
+    case SQLITE_READONLY:
+      return {ErrorCode::kIo, "the store is read-only", "Make the file and its directory writable."};
+    case SQLITE_CANTOPEN:
+      return {ErrorCode::kIo, "the store cannot be opened",
+              "Check that its directory exists, is writable and has a path of reasonable length."};
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return {ErrorCode::kIo, "the store may not be used by this user", "Check the owner and mode of the file."};
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+      return {ErrorCode::kUnavailable, "another process kept the store busy too long", "Try again.", true};
+    case SQLITE_NOMEM:
+      return {ErrorCode::kUnavailable, "out of memory while using the store", "Free memory and try again.", true};
+    case SQLITE_CORRUPT:
+      return {ErrorCode::kCorrupt, "the store is damaged", "Restore it from a backup, or move it away to start anew."};
+    case SQLITE_NOTADB:
+      return {ErrorCode::kCorrupt, "the file is not a Signalbox store",
+              "Move it away, or set SIGNALBOX_HOME to another directory."};
+    case SQLITE_ERROR:
+    case SQLITE_SCHEMA:
+    case SQLITE_CONSTRAINT:
+      return {ErrorCode::kCorrupt, "the store's tables are not as Signalbox made them",
+              "Restore it from a backup, or move it away to start anew."};
+    case SQLITE_TOOBIG:
+      return {ErrorCode::kLimit, "too large for the store", "Store less at once."};
+    default:
+      return {ErrorCode::kInternal, "the store failed", "Report this."};
+  }
+}
+
+int note_wal_pages(void* bytes, sqlite3*, const char*, int pages) {
+  *static_cast<std::int64_t*>(bytes) = pages * std::int64_t{4096};
+  return SQLITE_OK;
+}
+
+}  // namespace
+
+Error to_error(int code, const std::string& path, std::string_view detail) {
+  const Meaning meaning = meaning_of(code);
+  std::string message(meaning.message);
+  if (!detail.empty()) message += fmt::format(" ({})", detail);
+  return {meaning.code, std::move(message), std::string(meaning.remedy), Place{path, {}, 0, 0}, meaning.retry_helps};
+}
+
+Statement::~Statement() {
+  if (!handle_) return;
+  sqlite3_reset(handle_);
+  sqlite3_clear_bindings(handle_);
+}
+
+Statement& Statement::bind(int index, std::int64_t value) {
+  bind_result_ = std::max(bind_result_, sqlite3_bind_int64(handle_, index, value));
+  return *this;
+}
+
+Statement& Statement::bind(int index, std::string_view text) {
+  const char* data = text.data() ? text.data() : "";
+  bind_result_ =
+      std::max(bind_result_, sqlite3_bind_text64(handle_, index, data, text.size(), SQLITE_STATIC, SQLITE_UTF8));
+  return *this;
+}
+
+Statement& Statement::bind_blob(int index, std::string_view bytes) {
+  const char* data = bytes.data() ? bytes.data() : "";  // a null pointer would be stored as NULL
+  bind_result_ = std::max(bind_result_, sqlite3_bind_blob64(handle_, index, data, bytes.size(), SQLITE_STATIC));
+  return *this;
+}
+
+Statement& Statement::bind_null(int index) {
+  bind_result_ = std::max(bind_result_, sqlite3_bind_null(handle_, index));
+  return *this;
+}
+
+Result<bool> Statement::step() {
+  if (bind_result_ != SQLITE_OK) return connection_->failed(bind_result_);
+  const int code = sqlite3_step(handle_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return connection_->failed(code);
+}
+
+Status Statement::run() {
+  while (SB_TRY(step())) {
+  }
+  return {};
+}
+
+std::string_view Statement::bytes(int column) const {
+  const auto* data = static_cast<const char*>(sqlite3_column_blob(handle_, column));
+  return {data ? data : "", static_cast<std::size_t>(sqlite3_column_bytes(handle_, column))};
+}
+
+Result<Digest> Statement::digest(int column) const {
+  const std::string_view stored = bytes(column);
+  Digest digest;
+  if (stored.size() != digest.size()) return connection_->failed(SQLITE_CORRUPT);
+  std::memcpy(digest.data(), stored.data(), digest.size());
+  return digest;
+}
+
+Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, int flags, const std::string& vfs,
+                                                     int busy_wait_ms) {
+  // Debian's SQLite reads names that begin with "file:" as URIs, and ":memory:" as none at all.
+  const std::string name = path.starts_with('/') ? path : "./" + path;
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                                   vfs.empty() ? nullptr : vfs.c_str());
+  if (code != SQLITE_OK) {
+    const int system_error = handle ? sqlite3_system_errno(handle) : 0;
+    sqlite3_close(handle);
+    return std::unexpected(to_error(code, path, system_error ? std::strerror(system_error) : ""));
+  }
+  return std::unique_ptr<Connection>(new Connection(handle, sqlite3_db_filename(handle, "main"), busy_wait_ms));
+}
+
+Connection::Connection(sqlite3* handle, std::string path, int busy_wait_ms)
+    : handle_(handle), path_(std::move(path)), busy_wait_ms_(busy_wait_ms) {
+  sqlite3_busy_timeout(handle_, busy_wait_ms_);
+  // A hook of our own also takes the place of the one that would checkpoint automatically.
+  sqlite3_wal_hook(handle_, note_wal_pages, &wal_bytes_);
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  // Others may have edited the file: nothing they put into its schema is to run here.
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+}
+
+Connection::~Connection() {
+  for (const auto& [sql, statement] : cache_) sqlite3_finalize(statement);
+  const int code = sqlite3_close(handle_);
+  SB_ASSERT(code == SQLITE_OK);
+}
+
+Result<Statement> Connection::prepare(const char* sql) {
+  sqlite3_stmt*& statement = cache_[sql];
+  if (!statement) {
+    const int code = sqlite3_prepare_v3(handle_, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+    if (code != SQLITE_OK) return failed(code);
+  }
+  ++statements_;
+  return Statement(*this, statement);
+}
+
+Status Connection::run(const char* sql) {
+  return SB_TRY(prepare(sql)).run();
+}
+
+Status Connection::script(const std::string& sql) {
+  const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return failed(code);
+  return {};
+}
+
+Result<std::int64_t> Connection::value(const char* sql) {
+  Statement statement = SB_TRY(prepare(sql));
+  if (!SB_TRY(statement.step())) return failed(SQLITE_CORRUPT);
+  const std::int64_t value = statement.integer(0);
+  SB_TRY(statement.run());
+  return value;
+}
+
+void Connection::roll_back() {
+  // After some failures SQLite has rolled back by itself.
+  if (!sqlite3_get_autocommit(handle_)) (void)run("ROLLBACK");
+}
+
+Status Connection::checkpoint() {
+  // Readers are not waited for: what they still need stays in the WAL and is moved next time.
+  sqlite3_busy_timeout(handle_, 0);
+  int frames = 0;
+  const int code = sqlite3_wal_checkpoint_v2(handle_, "main", SQLITE_CHECKPOINT_TRUNCATE, &frames, nullptr);
+  sqlite3_busy_timeout(handle_, busy_wait_ms_);
+  if (code == SQLITE_OK) wal_bytes_ = 0;
+  if (code == SQLITE_OK || (code & 0xff) == SQLITE_BUSY) return {};
+  return std::unexpected(to_error(code, path_));
+}
+
+std::unexpected<Error> Connection::failed(int code) {
+  const int system_error = sqlite3_system_errno(handle_);
+  const bool system_knows = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN;
+  const bool schema_knows = (code & 0xff) == SQLITE_ERROR || (code & 0xff) == SQLITE_CONSTRAINT;
+  std::string detail;
+  if (system_knows && system_error) detail = std::strerror(system_error);
+  if (schema_knows) detail = sqlite3_errmsg(handle_);
+  Error error = to_error(code, path_, detail);
+  if (!failure_) failure_ = error;
+  return std::unexpected(std::move(error));
+}
+
+}  // namespace sb::store::sqlite

@@ -1,0 +1,99 @@
+// One SQLite connection: prepared statements kept for reuse, result codes turned into errors people can act on.
+//
+// Not thread-safe; SqliteStore sees to it that one thread at a time is here.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/crypto.hpp"
+#include "base/result.hpp"
+
+namespace sb::store::sqlite {
+
+// What went wrong, for a SQLite result code. `detail` is added where the code alone says too little.
+Error to_error(int code, const std::string& path, std::string_view detail = {});
+
+class Connection;
+
+// One run of a prepared statement. Parameters are numbered from 1, columns from 0. Texts and blobs given to bind must
+// outlive the statement; what the column functions return lives until the next step.
+class Statement {
+ public:
+  Statement(Connection& connection, sqlite3_stmt* handle) : connection_(&connection), handle_(handle) {}
+  Statement(Statement&& other) noexcept
+      : connection_(other.connection_), handle_(std::exchange(other.handle_, nullptr)) {}
+  Statement& operator=(Statement&&) = delete;
+  ~Statement();
+
+  Statement& bind(int index, std::int64_t value);
+  Statement& bind(int index, std::string_view text);
+  Statement& bind_blob(int index, std::string_view bytes);
+  Statement& bind_null(int index);
+
+  Result<bool> step();  // true when there is a row
+  Status run();         // to the end, rows ignored
+
+  std::int64_t integer(int column) const { return sqlite3_column_int64(handle_, column); }
+  std::string_view bytes(int column) const;
+  bool is_null(int column) const { return sqlite3_column_type(handle_, column) == SQLITE_NULL; }
+  Result<Digest> digest(int column) const;
+
+ private:
+  Connection* connection_;
+  sqlite3_stmt* handle_;
+  int bind_result_ = SQLITE_OK;
+};
+
+class Connection {
+ public:
+  // Opens the file as it is; nothing is read yet. `flags` are SQLite's.
+  static Result<std::unique_ptr<Connection>> open(const std::string& path, int flags, const std::string& vfs,
+                                                  int busy_wait_ms);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // `sql` must be a literal: its address is its key in the cache.
+  Result<Statement> prepare(const char* sql);
+  Status run(const char* sql);                  // one literal without parameters
+  Status script(const std::string& sql);        // several statements, not kept
+  Result<std::int64_t> value(const char* sql);  // the first column of the first row
+
+  // Ends whatever transaction is open without keeping it.
+  void roll_back();
+
+  // The first failure of storage since it was last cleared. A transaction that met one must not commit, even if its
+  // caller went on.
+  const std::optional<Error>& failure() const { return failure_; }
+  void clear_failure() { failure_.reset(); }
+
+  // As far as readers allow; the caller keeps writers away.
+  Status checkpoint();
+
+  const std::string& path() const { return path_; }  // as SQLite resolved it
+  std::int64_t wal_bytes() const { return wal_bytes_; }
+  std::int64_t statements() const { return statements_; }
+  sqlite3* handle() const { return handle_; }
+
+ private:
+  friend class Statement;
+  Connection(sqlite3* handle, std::string path, int busy_wait_ms);
+  std::unexpected<Error> failed(int code);
+
+  sqlite3* handle_;
+  std::string path_;
+  int busy_wait_ms_;
+  std::map<const char*, sqlite3_stmt*> cache_;
+  std::optional<Error> failure_;
+  std::int64_t wal_bytes_ = 0;
+  std::int64_t statements_ = 0;
+};
+
+}  // namespace sb::store::sqlite

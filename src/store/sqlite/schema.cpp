@@ -1,0 +1,109 @@
+#include "store/sqlite/schema.hpp"
+
+#include <fmt/format.h>
+
+namespace sb::store::sqlite {
+namespace {
+
+// AUTOINCREMENT, because a position must not be given out again after the newest stream was removed: whoever follows
+// the log would miss the second event of that position.
+constexpr const char* kVersion1 = R"sql(
+CREATE TABLE events(
+  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  stream TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  time_ms INTEGER NOT NULL,
+  payload BLOB NOT NULL,
+  previous BLOB NOT NULL,
+  hash BLOB NOT NULL,
+  UNIQUE(stream, seq)
+) STRICT;
+
+CREATE TABLE streams(
+  name TEXT NOT NULL PRIMARY KEY,
+  seq INTEGER NOT NULL,
+  hash BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE projections(
+  collection TEXT NOT NULL,
+  key TEXT NOT NULL,
+  sort TEXT,
+  value BLOB NOT NULL,
+  PRIMARY KEY(collection, key)
+) STRICT;
+CREATE INDEX projections_by_sort ON projections(collection, sort, key) WHERE sort IS NOT NULL;
+
+CREATE TABLE blobs(
+  hash BLOB NOT NULL PRIMARY KEY,
+  bytes BLOB NOT NULL
+) STRICT;
+
+-- free_ms: when the work may be taken; while it is leased, the end of the lease.
+CREATE TABLE work(
+  queue TEXT NOT NULL,
+  name TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  free_ms INTEGER NOT NULL,
+  fence INTEGER NOT NULL,
+  PRIMARY KEY(queue, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX work_by_time ON work(queue, free_ms, name);
+
+CREATE TABLE counters(
+  name TEXT NOT NULL PRIMARY KEY,
+  value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr Migration kMigrations[] = {{1, kVersion1}};
+
+Status run_one(Connection& connection, const Migration& migration) {
+  SB_TRY(connection.run("BEGIN IMMEDIATE"));
+  const auto apply = [&]() -> Status {
+    SB_TRY(connection.script(migration.sql));
+    SB_TRY(connection.script(
+        fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplicationId, migration.version)));
+    return connection.run("COMMIT");
+  };
+  const Status applied = apply();
+  if (!applied) connection.roll_back();
+  return applied;
+}
+
+}  // namespace
+
+std::span<const Migration> migrations() {
+  return kMigrations;
+}
+
+Result<FileState> file_state(Connection& connection, std::span<const Migration> known) {
+  const std::int64_t application = SB_TRY(connection.value("PRAGMA application_id"));
+  const std::int64_t version = SB_TRY(connection.value("PRAGMA user_version"));
+  const Place place{connection.path(), {}, 0, 0};
+  if (application == 0 && version == 0 && SB_TRY(connection.value("SELECT count(*) FROM sqlite_schema")) == 0) {
+    return FileState::kEmpty;
+  }
+  if (application != kApplicationId || version < 1) {
+    return std::unexpected(to_error(SQLITE_NOTADB, connection.path()));
+  }
+  const std::int64_t newest = known.back().version;
+  if (version > newest) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("the store has format {}, written by a newer Signalbox; this one knows formats up to {}",
+                            version, newest),
+                "Update Signalbox.", place);
+  }
+  return version < newest ? FileState::kOlder : FileState::kCurrent;
+}
+
+Status migrate(Connection& connection, std::span<const Migration> known) {
+  const std::int64_t version = SB_TRY(connection.value("PRAGMA user_version"));
+  for (const Migration& migration : known) {
+    if (migration.version > version) SB_TRY(run_one(connection, migration));
+  }
+  return {};
+}
+
+}  // namespace sb::store::sqlite

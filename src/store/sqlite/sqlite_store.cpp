@@ -1,0 +1,203 @@
+#include "store/sqlite/sqlite_store.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/files.hpp"
+#include "store/sqlite/connection.hpp"
+#include "store/sqlite/lock_file.hpp"
+#include "store/sqlite/schema.hpp"
+#include "store/sqlite/sqlite_transaction.hpp"
+
+namespace sb::store {
+namespace {
+
+using sqlite::Connection;
+using sqlite::FileState;
+using sqlite::LockFile;
+
+std::unexpected<Error> missing(const std::string& path) {
+  return fail(ErrorCode::kNotFound, "there is no store yet", "It is made when something is first stored.",
+              Place{path, {}, 0, 0});
+}
+
+std::unexpected<Error> not_a_file(const std::string& path, bool is_directory) {
+  return fail(ErrorCode::kIo,
+              is_directory ? "a directory stands where the store should be" : "the store is not a regular file",
+              "Move it away, or set SIGNALBOX_HOME to another directory.", Place{path, {}, 0, 0});
+}
+
+// Nothing when the file is there and worth opening.
+Status check_present(const std::string& path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return missing(path);
+    return fail(ErrorCode::kIo, fmt::format("the store cannot be looked at ({})", std::strerror(errno)),
+                "Check the mode of its directory.", Place{path, {}, 0, 0});
+  }
+  if (!S_ISREG(info.st_mode)) return not_a_file(path, S_ISDIR(info.st_mode));
+  if (info.st_size == 0) return missing(path);
+  return {};
+}
+
+// SQLite would make the file readable by all, so it is made here; SQLite gives its other files the same mode.
+Status make_file(const std::string& path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) == 0) {
+    if (!S_ISREG(info.st_mode)) return not_a_file(path, S_ISDIR(info.st_mode));
+    return {};
+  }
+  const std::string directory = parent_path(path);
+  SystemFiles files;
+  if (!directory.empty()) SB_TRY(files.make_directories(directory, 0700));
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (descriptor < 0) {
+    return fail(ErrorCode::kIo, fmt::format("the store cannot be made ({})", std::strerror(errno)),
+                "Make its directory writable, or set SIGNALBOX_HOME to another.", Place{path, {}, 0, 0});
+  }
+  ::close(descriptor);
+  return {};
+}
+
+Status set_up_writing(Connection& connection) {
+  SB_TRY(connection.run("PRAGMA synchronous=FULL"));
+  sqlite::Statement mode = SB_TRY(connection.prepare("PRAGMA journal_mode=WAL"));
+  const bool answered = SB_TRY(mode.step());
+  if (answered && mode.bytes(0) == "wal") return {};
+  return fail(ErrorCode::kIo, "the store's file system does not support shared memory, which its log needs",
+              "Keep the store on a local disk.", Place{connection.path(), {}, 0, 0});
+}
+
+Status bring_up_to_date(Connection& connection, LockFile& lock, int wait_ms) {
+  const auto known = sqlite::migrations();
+  if (SB_TRY(sqlite::file_state(connection, known)) == FileState::kCurrent) return set_up_writing(connection);
+  const auto hold = SB_TRY(lock.take(wait_ms));
+  SB_TRY(set_up_writing(connection));
+  return sqlite::migrate(connection, known);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, Access access, SqliteOptions options) {
+  if (path.empty() || path.find('\0') != path.npos) return fail(ErrorCode::kInvalid, "the store's path is not a path");
+  const bool writes = access == Access::kReadWrite;
+  SB_TRY(writes ? make_file(path) : check_present(path));
+  auto connection = SB_TRY(
+      Connection::open(path, writes ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, options.vfs, options.busy_wait_ms));
+  std::unique_ptr<SqliteStore> store(new SqliteStore(std::move(connection), access, options));
+  if (writes) {
+    SB_TRY(bring_up_to_date(*store->connection_, *store->lock_, options.busy_wait_ms));
+    return store;
+  }
+  const FileState state = SB_TRY(sqlite::file_state(*store->connection_, sqlite::migrations()));
+  if (state == FileState::kEmpty) return missing(path);
+  if (state == FileState::kCurrent) return store;
+  store.reset();
+  SB_TRY(open(path, Access::kReadWrite, options));
+  return open(path, access, options);
+}
+
+SqliteStore::SqliteStore(std::unique_ptr<Connection> connection, Access access, SqliteOptions options)
+    : access_(access),
+      options_(std::move(options)),
+      connection_(std::move(connection)),
+      lock_(std::make_unique<LockFile>(connection_->path() + "-lock")),
+      checkpoint_at_bytes_(options_.checkpoint_bytes) {}
+
+SqliteStore::~SqliteStore() {
+  // Whoever holds the lock now will close after us and see to it.
+  if (connection_->wal_bytes() <= options_.close_checkpoint_bytes) return;
+  if (const auto hold = lock_->take(0)) (void)checkpoint_locked();
+}
+
+Result<std::unique_lock<std::mutex>> SqliteStore::enter() {
+  if (inside_.load() == std::this_thread::get_id()) {
+    return fail(ErrorCode::kInternal, "the store was called from inside its own transaction", "Report this.");
+  }
+  return std::unique_lock(mutex_);
+}
+
+Status SqliteStore::run_write(const std::function<Status(Transaction&)>& work) {
+  if (access_ == Access::kReadOnly) {
+    return fail(ErrorCode::kForbidden, "the store was opened for reading only", "",
+                Place{connection_->path(), {}, 0, 0});
+  }
+  const auto turn = SB_TRY(enter());
+  const auto hold = SB_TRY(lock_->take(options_.busy_wait_ms));
+  SB_TRY(commit(work));
+  checkpoint_when_long();
+  return {};
+}
+
+namespace {
+
+// Marks who is inside and, whatever happens there, leaves no transaction open.
+class Inside {
+ public:
+  Inside(std::atomic<std::thread::id>& inside, Connection& connection) : inside_(inside), connection_(connection) {
+    inside_ = std::this_thread::get_id();
+  }
+  ~Inside() {
+    connection_.roll_back();
+    inside_ = std::thread::id();
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  std::atomic<std::thread::id>& inside_;
+  Connection& connection_;
+};
+
+}  // namespace
+
+Status SqliteStore::commit(const std::function<Status(Transaction&)>& work) {
+  connection_->clear_failure();
+  SB_TRY(connection_->run("BEGIN IMMEDIATE"));
+  const Inside inside(inside_, *connection_);
+  sqlite::SqliteTransaction transaction(*connection_);
+  SB_TRY(work(transaction));
+  if (connection_->failure()) return std::unexpected(*connection_->failure());
+  return connection_->run("COMMIT");
+}
+
+Status SqliteStore::run_read(const std::function<Status(Snapshot&)>& work) {
+  const auto turn = SB_TRY(enter());
+  connection_->clear_failure();
+  SB_TRY(connection_->run("BEGIN"));
+  const Inside inside(inside_, *connection_);
+  sqlite::SqliteTransaction transaction(*connection_);
+  return work(transaction);
+}
+
+Status SqliteStore::checkpoint() {
+  const auto turn = SB_TRY(enter());
+  const auto hold = SB_TRY(lock_->take(options_.busy_wait_ms));
+  return checkpoint_locked();
+}
+
+Status SqliteStore::checkpoint_locked() {
+  ++checkpoints_;
+  return connection_->checkpoint();
+}
+
+// A failure here is not the writer's: its commit stands, and the WAL keeps what could not be moved.
+void SqliteStore::checkpoint_when_long() {
+  if (connection_->wal_bytes() <= options_.checkpoint_bytes) checkpoint_at_bytes_ = options_.checkpoint_bytes;
+  if (connection_->wal_bytes() <= checkpoint_at_bytes_) return;
+  (void)checkpoint_locked();
+  // When a reader held part of the WAL back, the next commit would only meet the same reader.
+  checkpoint_at_bytes_ = connection_->wal_bytes() + options_.checkpoint_bytes;
+}
+
+SqliteCost SqliteStore::cost() const {
+  const std::lock_guard turn(mutex_);
+  return {connection_->statements(), checkpoints_};
+}
+
+}  // namespace sb::store

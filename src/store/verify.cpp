@@ -1,0 +1,95 @@
+#include "store/verify.hpp"
+
+#include <fmt/format.h>
+
+namespace sb::store {
+namespace {
+
+constexpr int kBatch = 256;
+
+void note(Verification& verification, Error fault) {
+  if (verification.faults.size() < Verification::kMaxFaults) verification.faults.push_back(std::move(fault));
+}
+
+Status verify_streams(Snapshot& snapshot, Verification& verification) {
+  std::string after;
+  for (;;) {
+    const auto names = SB_TRY(snapshot.streams("", after, kBatch));
+    if (names.empty()) return {};
+    for (const std::string& name : names) {
+      ++verification.streams;
+      const auto head = verify(snapshot, name);
+      if (head) {
+        verification.events += head->seq;
+      } else if (head.error().code == ErrorCode::kCorrupt) {
+        note(verification, head.error());
+      } else {
+        return std::unexpected(head.error());
+      }
+    }
+    after = names.back();
+  }
+}
+
+// Events of a stream that has lost its head are in no list of streams; the log in order still shows them.
+Status find_strays(Snapshot& snapshot, Verification& verification) {
+  std::int64_t counted = 0;
+  std::int64_t position = 0;
+  for (;;) {
+    const auto events = snapshot.events_after(position, kBatch);
+    if (!events && events.error().code == ErrorCode::kCorrupt) return {};  // named already, by its stream
+    if (!events) return std::unexpected(events.error());
+    if (events->empty()) break;
+    counted += static_cast<std::int64_t>(events->size());
+    position = events->back().position;
+  }
+  if (counted != verification.events && verification.faults.empty()) {
+    note(verification, Error{ErrorCode::kCorrupt,
+                             fmt::format("the log holds {} events, its streams {}", counted, verification.events),
+                             "Restore the store from a backup.",
+                             {},
+                             false});
+  }
+  return {};
+}
+
+Status verify_blobs(Snapshot& snapshot, Verification& verification) {
+  std::optional<Digest> after;
+  for (;;) {
+    const auto hashes = SB_TRY(snapshot.blobs(after, kBatch));
+    if (hashes.empty()) return {};
+    for (const Digest& hash : hashes) {
+      ++verification.blobs;
+      const auto bytes = snapshot.blob(hash);
+      if (bytes) continue;
+      if (bytes.error().code != ErrorCode::kCorrupt) return std::unexpected(bytes.error());
+      note(verification, bytes.error());
+    }
+    after = hashes.back();
+  }
+}
+
+}  // namespace
+
+Result<Head> verify(Snapshot& snapshot, std::string_view stream) {
+  const Head end = SB_TRY(snapshot.head(stream));
+  if (end.seq == 0) return fail(ErrorCode::kNotFound, fmt::format("there is no stream \"{}\"", stream));
+  for (std::int64_t seq = 1; seq <= end.seq;) {
+    // The store checks each event and its link to the one before as it reads.
+    const auto events = SB_TRY(snapshot.events(stream, seq, kBatch));
+    if (events.empty())
+      return fail(ErrorCode::kCorrupt, fmt::format("event {} of stream \"{}\" is missing", seq, stream));
+    seq = events.back().seq + 1;
+  }
+  return end;
+}
+
+Result<Verification> verify_all(Snapshot& snapshot) {
+  Verification verification;
+  SB_TRY(verify_streams(snapshot, verification));
+  SB_TRY(find_strays(snapshot, verification));
+  SB_TRY(verify_blobs(snapshot, verification));
+  return verification;
+}
+
+}  // namespace sb::store
