@@ -1,0 +1,104 @@
+// One asked decision as its events tell it. Pure: the same events give the same state in every process.
+//
+// Stream `decision/ID`; every payload is canonical JSON. Times are the event's own unless named. Members in brackets
+// may be absent.
+//
+//   opened     {v: 1, salt, fingerprint, definition, question, render_hash, [digest], [workspace], [session],
+//   opened_at,
+//               on_timeout, [deadline], signed: bool, [operators: {root, head, count}], [source]}
+//              ID is `d-` and the first 26 characters of the base32 SHA-256 of "sb-decision-1\n" and this payload. So
+//              whoever holds the id holds a fingerprint of the question, of what was shown, of whether a signature is
+//              needed and of whose: an opened event changed later no longer fits its id and is refused.
+//   answered   {options, values, principal, channel, resolved_by, render_hash, raw (base64url), host_result,
+//               [signature: {at, key, sig, [delegation]}]}
+//   closed     {outcome: declined|cancelled|defaulted|expired|superseded, [options], principal, channel, [resolved_by],
+//               raw, host_result}
+//   parked     {}                                   its deadline passed; it can still be answered
+//   free_text  {text (base64url), principal, channel}    the decision stays open
+//   no_answer  {host_result, principal, channel}    dismissed, skipped, timed out, empty, cancelled: it stays open
+//   replied    {nonce, part, page, pages, options}  one of several prompts was answered; it stays open
+//   withdrawn  {principal, channel}                 the answer is taken back; the decision is open again
+//   taken      {by}                                 someone waiting has read the outcome: it can no longer change
+//
+// An `answered` event that needs a signature and has none that counts is passed over: the decision is as open as
+// before, and `rejected` says why.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+
+#include "inbox/outcome.hpp"
+#include "inbox/question.hpp"
+#include "store/store.hpp"
+
+namespace sb::inbox {
+
+inline constexpr std::string_view kDecisionStreams = "decision/";
+
+// The operators as they were when the question was asked: the chain of the registry up to then. Later entries count
+// when they continue it; any other registry does not.
+struct OperatorPin {
+  std::string root;  // hex: the first key
+  std::string head;  // hex: hash of the last entry
+  int count = 0;
+
+  bool operator==(const OperatorPin&) const = default;
+};
+
+// What an opened event says.
+struct Opened {
+  std::string salt;         // hex
+  std::string fingerprint;  // hex: the same question in the same workspace
+  std::string definition;   // hex: hash of the declaration
+  Question question;
+  std::string render_hash;  // hex: SHA-256 of question.text
+  std::string digest;       // of what is approved
+  std::string workspace;
+  std::string session;
+  TimestampMs opened_at = 0;
+  decision::OnTimeout on_timeout = decision::OnTimeout::kWait;
+  std::optional<TimestampMs> deadline;
+  bool needs_signature = false;
+  std::optional<OperatorPin> operators;  // absent where a signature is needed and nobody could give one
+  Value source;                          // the normalised declaration
+};
+
+Value to_value(const Opened& opened);
+Result<Opened> opened_from(const Value& value);
+std::string instance_id_of(std::string_view opened_payload);
+
+struct Reply {
+  std::string nonce, part;
+  int page = 1, pages = 1;
+  std::vector<std::string> options;
+};
+
+struct DecisionState {
+  std::string id;  // this asking of it; Question::id is the declared one
+  Opened opened;
+  State state = State::kOpen;
+  std::optional<Outcome> outcome;  // when closed
+  bool is_taken = false;
+  std::string taken_by;
+  std::vector<std::string> free_texts;
+  std::optional<HostResult> last_no_answer;
+  std::vector<Reply> replies;
+  std::vector<std::string> rejected;  // why stored answers did not count
+  store::Head head;
+
+  bool is_open() const { return state != State::kClosed; }
+  bool is_answered() const { return outcome && outcome->ending == Ending::kAnswered; }
+};
+
+// Whether an answer's signature counts: the operator's name, or why not.
+using SignatureCheck = std::function<Result<std::string>(const std::string& id, const Opened&, const Outcome&)>;
+
+// kCorrupt when the events are not what this program writes, or the first does not fit the stream's id.
+Result<DecisionState> apply(std::span<const store::Event> events, const SignatureCheck& check);
+
+// What `ask --json` and `inbox show --json` print: {decision, state, outcome, resolved_by, options, values, principal,
+// channel, at}.
+Value to_json_value(const DecisionState& state);
+
+}  // namespace sb::inbox

@@ -1,0 +1,45 @@
+// The user's own inbox, found and opened: homes, configuration, operators and store in one bundle.
+//
+//   auto desk = SB_TRY(Desk::open(seams, store::Access::kReadWrite));
+//   SB_TRY(desk->inbox().open(declaration, {.workspace = directory}));
+//
+// Not thread-safe. Keep it where it was made: the Inbox refers into it.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/seams.hpp"
+#include "inbox/config.hpp"
+#include "inbox/inbox.hpp"
+#include "store/sqlite/sqlite_store.hpp"
+
+namespace sb::inbox {
+
+class Desk {
+ public:
+  // A bad config.yaml is an error that names file and line: policy is never guessed. kNotFound with kReadOnly when
+  // nothing was ever asked here.
+  static Result<std::unique_ptr<Desk>> open(const Seams& seams, store::Access access);
+
+  Inbox& inbox() { return *inbox_; }
+  store::Store& store() { return *store_; }
+  const Homes& homes() const { return homes_; }
+  const Config& config() const { return config_; }
+  const Operators& operators() const { return operators_; }
+
+  // Reads the registry again, for whoever waits long. What does not continue the registry read before is kForbidden:
+  // somebody put another one in its place.
+  Status refresh_operators(const Files& files);
+
+ private:
+  Desk() = default;
+
+  Homes homes_;
+  Config config_;
+  Operators operators_;
+  std::unique_ptr<store::SqliteStore> store_;
+  std::optional<Inbox> inbox_;
+};
+
+}  // namespace sb::inbox

@@ -1,0 +1,111 @@
+// Every asked decision: opened, answered, ended and read, each step one event in its own stream (decision_state.hpp).
+//
+//   Inbox inbox(store, clock, random, operators, policy);
+//   Ticket ticket = SB_TRY(inbox.open(declaration, {.workspace = directory}));
+//   ...
+//   DecisionState state = SB_TRY(inbox.load(ticket.id));        // settles a passed deadline first
+//   if (state.state == State::kClosed) state = SB_TRY(inbox.take(ticket.id, "ask"));
+//
+// Nothing runs in the background: whoever looks after a deadline has passed writes down what it does. An answer and a
+// deadline that come at once are both appended under the head they saw; the first in the log has happened, the other is
+// told so (kConflict). What is read is checked: the event chain, the id against the opened event, signatures against
+// the operators pinned there. The projections are only an index; nothing is believed because it stands in one.
+//
+// Projections: `decisions` (key id, sort `open/TIME/ID`, `parked/…` or `closed/…`), `decisions-asked` (key fingerprint,
+// value the newest id), `prompts` (key nonce, sort `open/TIME/NONCE` while open), `counters` (key `prompts`).
+//
+// Threads: as the Store given. Holds references; whoever makes it keeps them alive.
+#pragma once
+
+#include <memory>
+
+#include "base/random.hpp"
+#include "inbox/authority.hpp"
+#include "inbox/decision_state.hpp"
+#include "inbox/operators.hpp"
+#include "inbox/planned_prompt.hpp"
+
+namespace sb::inbox {
+
+// From whom and for what a question is asked.
+struct Asking {
+  std::string workspace;  // absolute directory, or empty
+  std::string session;    // of a workflow, or empty
+};
+
+struct Ticket {
+  std::string id;
+  bool has_joined = false;  // the same question was asked already and is not done with
+};
+
+// An answer on its way in.
+struct Submission {
+  Given given;
+  Credentials from;                        // channel, principal, how it is signed
+  std::string raw;                         // the bytes as they came
+  std::optional<std::string> render_hash;  // of what was shown; absent: the question's own text
+  ResolvedBy resolved_by = ResolvedBy::kHuman;
+  std::optional<AnswerSignature> signature;
+};
+
+// What a host said to a planned prompt.
+struct HostReply {
+  HostResult result = HostResult::kSelected;
+  std::vector<std::string> options;  // ids; of kSelected
+  std::string free_text;             // instead of a choice
+  std::string raw;
+  Credentials from;
+  ResolvedBy resolved_by = ResolvedBy::kHuman;
+};
+
+class Inbox {
+ public:
+  Inbox(store::Store& store, Clock& clock, Random& random, const Operators& operators, const Policy& policy)
+      : store_(store), clock_(clock), random_(random), operators_(operators), policy_(policy) {}
+
+  // Opens the question, or joins the same one (same declaration, same workspace) while it is open or its outcome has
+  // been read by nobody. One that was asked about another digest is superseded. A signed answer counts for a joiner
+  // for limits::kSignedAnswerFreshMs.
+  Result<Ticket> open(const decision::Declaration& declaration, const Asking& asking);
+
+  // kNotFound; kCorrupt when what is stored was changed.
+  Result<DecisionState> load(std::string_view id);
+  // The one an id, the beginning of an id (8 characters or more) or a declared id means; kNotFound, or kInvalid when
+  // several are meant.
+  Result<std::string> resolve(std::string_view name);
+  // Open and parked ones, oldest first; with `all`, the closed ones after them, newest first.
+  Result<std::vector<DecisionState>> list(bool all, int limit = 1'000);
+
+  // kConflict when it is no longer open, saying who was first; kForbidden as authority.hpp says; kInvalid.
+  Result<DecisionState> answer(std::string_view id, const Submission& submission);
+  Result<DecisionState> decline(std::string_view id, const Credentials& from, std::string raw);
+  Result<DecisionState> cancel(std::string_view id, const Credentials& from);
+  Result<DecisionState> supersede(std::string_view id);
+  Result<DecisionState> park(std::string_view id);
+  Result<DecisionState> note_free_text(std::string_view id, std::string_view text, const Credentials& from);
+  // One of the six; kDeclined closes, the others only leave a trace.
+  Result<DecisionState> note_no_answer(std::string_view id, HostResult result, const Credentials& from);
+  // Takes an answer back; kConflict when someone waiting has read it.
+  Result<DecisionState> withdraw(std::string_view id, const Credentials& from);
+  // Marks the outcome of a closed decision as read by someone who acts on it. Reading it again changes nothing.
+  Result<DecisionState> take(std::string_view id, std::string_view by);
+
+  // Fills in nonce, ordinal and time, and replaces kNoncePlace in the question's text by the nonce.
+  Result<PlannedPrompt> plan_prompt(PlannedPrompt prompt);
+  Result<std::optional<PlannedPrompt>> find_prompt(std::string_view nonce);
+  Result<std::vector<PlannedPrompt>> open_prompts(int limit = 100);  // newest first
+  // Closes the prompt, once (kConflict the second time), and in the same commit answers the decision when this was the
+  // last page and part it waited for. Free text and non-answers leave the prompt open and are recorded.
+  Result<DecisionState> reply(std::string_view nonce, const HostReply& reply);
+
+ private:
+  class Step;
+
+  store::Store& store_;
+  Clock& clock_;
+  Random& random_;
+  const Operators& operators_;
+  const Policy& policy_;
+};
+
+}  // namespace sb::inbox

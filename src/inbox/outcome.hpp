@@ -1,0 +1,58 @@
+// How a decision stands and how it ended: closed sets, and the names they have in JSON and in the log.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/value.hpp"
+
+namespace sb::inbox {
+
+enum class State { kOpen, kParked, kClosed };
+enum class Ending { kAnswered, kDeclined, kCancelled, kDefaulted, kExpired, kSuperseded };
+enum class ResolvedBy { kHuman, kPreference, kDeadline, kRelayed };
+
+// The way an answer came in. kProgram is Signalbox itself: a deadline, a preference, whoever asked.
+enum class Channel { kTerminal, kToken, kConsole, kElicitation, kHook, kLink, kRelay, kProgram };
+
+// What the host said about the person's act: a selection, or one of the six ways of not answering. None of the six ever
+// chooses; only kDeclined closes the decision.
+enum class HostResult { kSelected, kDeclined, kCancelled, kDismissed, kSkipped, kTimedOut, kEmpty };
+
+std::string_view to_string(State state);             // open, parked, closed
+std::string_view to_string(Ending ending);           // answered, declined, ...
+std::string_view to_string(ResolvedBy resolved_by);  // human, preference, deadline, relayed
+std::string_view to_string(Channel channel);  // terminal, token, console, elicitation, hook, link, relay, program
+std::string_view to_string(
+    HostResult host_result);  // selected, declined, cancelled, dismissed, skipped, timed_out, empty
+std::optional<Ending> ending_named(std::string_view name);
+std::optional<ResolvedBy> resolved_by_named(std::string_view name);
+std::optional<Channel> channel_named(std::string_view name);
+std::optional<HostResult> host_result_named(std::string_view name);
+
+// A signature over an answer, and what is needed to check it. See signature.hpp.
+struct AnswerSignature {
+  TimestampMs signed_at = 0;
+  std::string public_key;  // 32 bytes: an operator's key, or a token's
+  std::string signature;   // 64 bytes
+  std::string delegation;  // the public part of the token, when the key is a token's; else empty
+};
+
+struct Outcome {
+  Ending ending = Ending::kAnswered;
+  std::optional<ResolvedBy> resolved_by;  // absent for cancelled and superseded: nobody decided the question
+  Channel channel = Channel::kProgram;
+  std::string principal;  // who: a user's or operator's name, a client's name; empty for the program
+  TimestampMs at = 0;
+  std::vector<std::string> options;  // chosen ids of a single decision, in declared order
+  Value values;                      // of a flow or chain: key to id or list of ids; of text and form: the input
+  std::string render_hash;           // hex: of what was shown to whoever answered
+  std::string raw;                   // the bytes of the answer exactly as they came
+  HostResult host_result = HostResult::kSelected;
+  std::optional<AnswerSignature> signature;
+};
+
+}  // namespace sb::inbox
