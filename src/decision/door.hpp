@@ -1,0 +1,48 @@
+// Which decisions cannot be taken back: the one-way classifier.
+//
+// Pure and thread-safe; patterns are compiled once, on first use, and only those a text can need. Everything here can
+// raise a door to one-way and nothing can lower it: a registered two-way id does not vouch for a text that says
+// otherwise. When a text cannot be examined to its end, the door counts as one-way.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "decision/declaration.hpp"
+
+namespace sb::decision {
+
+enum class DoorReason { kDeclared, kRegistry, kSkillCategory, kKeyword, kDefaultTwoWay };
+
+std::string_view to_string(DoorReason reason);  // declared, registry, skill-category, keyword, default-two-way
+
+struct DoorFacts {
+  Door declared = Door::kTwoWay;
+  std::string_view question_id = {};
+  std::string_view skill = {};
+  std::string_view category = {};
+  std::span<const std::string_view> texts = {};  // whatever the person would read: question, labels, descriptions
+};
+
+struct DoorFinding {
+  Door door = Door::kTwoWay;
+  DoorReason reason = DoorReason::kDefaultTwoWay;
+  std::string keyword;  // the words that raised it, for kKeyword
+};
+
+// In this order: declared, registry, skill and category, keywords.
+DoorFinding classify_door(const DoorFacts& facts);
+
+// The declared door, or one-way when a text says so.
+Door raise_door(Door declared, std::span<const std::string_view> texts);
+Door raise_door(Door declared, std::initializer_list<std::string_view> texts);
+
+// Registered as one-way, whatever its text says.
+bool is_one_way_id(std::string_view question_id);
+
+// Of the keyword net; part of what a definition's hash covers.
+std::string_view door_lexicon_version();
+
+}  // namespace sb::decision
