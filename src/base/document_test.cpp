@@ -71,6 +71,15 @@ TEST(Document, DepthIsLimitedInBoth) {
   EXPECT_FALSE(json("[" + edge + "]"));
 }
 
+TEST(Document, JsonNodesAreCounted) {
+  std::string many = "[";
+  for (std::size_t i = 1; i < limits::kDocumentNodes; ++i) many += i == 1 ? "1" : ",1";
+  EXPECT_TRUE(json(many + "]"));
+  const auto over = json(many + ",1]");
+  ASSERT_FALSE(over);
+  EXPECT_EQ(over.error().code, ErrorCode::kLimit);
+}
+
 TEST(Document, AliasesAreFollowedButNotForEver) {
   const auto fine = yaml("base: &b {x: 1}\nuse: *b\n");
   ASSERT_TRUE(fine) << fine.error().to_string();

@@ -1,0 +1,105 @@
+// mutants [--check] [--filter TEXT]
+//
+// Breaks the lines of tests/mutants.yaml one at a time in a copy of the tree (build/mutants) and wants the named test
+// of each to fail. --check only looks whether the list still fits the sources. Exit 0 when every mutant was killed, 1
+// when one survived, 2 when the list is wrong or a mutant could not be judged.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <set>
+
+#include "base/files.hpp"
+#include "mutants/mutant.hpp"
+
+namespace {
+
+using sb::mutants::Judgement;
+using sb::mutants::Mutant;
+using sb::mutants::Verdict;
+
+int tell(const sb::Faults& faults) {
+  for (const sb::Error& fault : faults) fmt::print(stderr, "mutants: {}\n", fault.to_string());
+  return 2;
+}
+
+int tell(const sb::Error& error) {
+  fmt::print(stderr, "mutants: {}\n", error.to_string());
+  return 2;
+}
+
+bool configure(const std::string& copy, sb::Process& process) {
+  sb::Command command;
+  command.argv = {"cmake", "--preset", "dev", "-DSIGNALBOX_BENCH=OFF"};
+  command.directory = copy;
+  const auto exit = process.run(command);
+  if (exit && exit->code == 0) return true;
+  fmt::print(stderr, "mutants: cannot configure the copy:\n{}\n", exit ? exit->errors : exit.error().to_string());
+  return false;
+}
+
+// A test that fails anyway proves nothing, so each must pass first.
+bool all_pass_unbroken(const std::vector<Mutant>& mutants, const std::string& copy, sb::Process& process) {
+  std::set<std::string> seen;
+  bool all_pass = true;
+  for (const Mutant& mutant : mutants) {
+    if (!seen.insert(mutant.target + "\n" + mutant.filter + "\n" + mutant.ctest).second) continue;
+    const Judgement judgement = sb::mutants::run_named_test(mutant, copy, process);
+    if (judgement.verdict == Verdict::kSurvived) continue;
+    all_pass = false;
+    fmt::print("BROKEN    {}: its test does not pass on the unbroken tree\n{}\n", mutant.requirement, judgement.detail);
+  }
+  return all_pass;
+}
+
+int judge_all(const std::vector<Mutant>& mutants, const std::string& copy, sb::Process& process) {
+  int killed = 0;
+  int survived = 0;
+  int broken = 0;
+  for (const Mutant& mutant : mutants) {
+    const Judgement judgement = sb::mutants::judge(mutant, copy, process);
+    const char* word = "killed";
+    if (judgement.verdict == Verdict::kKilled) ++killed;
+    if (judgement.verdict == Verdict::kSurvived) ++survived, word = "SURVIVED";
+    if (judgement.verdict == Verdict::kBroken) ++broken, word = "BROKEN";
+    fmt::print("{:<9} {}: {}: {} -> {}\n", word, mutant.requirement, mutant.file, mutant.find, mutant.replace);
+    if (judgement.verdict == Verdict::kBroken) fmt::print("{}\n", judgement.detail);
+    std::fflush(stdout);
+  }
+  fmt::print("{} killed, {} survived, {} not judged\n", killed, survived, broken);
+  return broken > 0 ? 2 : survived > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Breaks one line at a time and wants the named test to fail", "mutants"};
+  bool only_check = false;
+  std::string filter;
+  std::string list = SB_SOURCE_DIR "/tests/mutants.yaml";
+  app.add_flag("--check", only_check, "Only check the list against the sources");
+  app.add_option("--filter", filter, "Only mutants with this text in their requirement or file");
+  app.add_option("--list", list, "Another list");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  const auto document = sb::load_document(sb::SystemFiles(), list);
+  if (!document) return tell(document.error());
+  auto mutants = sb::mutants::read_mutants(*document);
+  if (!mutants) return tell(mutants.error());
+  const sb::Faults faults = sb::mutants::check_mutants(*mutants, SB_SOURCE_DIR);
+  if (!faults.empty()) return tell(faults);
+  if (only_check) {
+    fmt::print("{} mutants fit the sources\n", mutants->size());
+    return 0;
+  }
+  std::erase_if(*mutants, [&](const Mutant& mutant) {
+    return mutant.requirement.find(filter) == std::string::npos && mutant.file.find(filter) == std::string::npos;
+  });
+  const std::string copy = SB_SOURCE_DIR "/build/mutants";
+  if (const auto copied = sb::mutants::copy_tree(SB_SOURCE_DIR, copy); !copied) return tell(copied.error());
+  sb::SystemProcess process;
+  if (!configure(copy, process) || !all_pass_unbroken(*mutants, copy, process)) return 2;
+  return judge_all(*mutants, copy, process);
+}
