@@ -1,0 +1,81 @@
+#include "decision/prompt.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "decision/texts.hpp"
+
+namespace sb::decision {
+
+std::vector<PageRange> paginate(std::size_t count, std::size_t cap, bool own_question) {
+  SB_ASSERT(cap >= 2);
+  std::vector<PageRange> pages;
+  if (count <= cap) {
+    pages.push_back({0, count, false});
+    return pages;
+  }
+  std::size_t first = 0;
+  while (first < count) {
+    const std::size_t left = count - first;
+    const bool is_last = own_question ? left <= cap - 1 : left <= cap;
+    const std::size_t last = is_last ? count : first + cap - 1;
+    pages.push_back({first, last, own_question || !is_last});
+    first = last;
+  }
+  return pages;
+}
+
+std::vector<Prompt> prompts_of(const Decision& decision, const Profile& profile, const std::string& definition_hash,
+                               int host_cap) {
+  Prompt whole;
+  whole.decision_id = decision.id;
+  whole.label = decision.label;
+  whole.question_id = decision.question_id;
+  whole.profile = profile.id;
+  whole.locale = decision.locale;
+  whole.definition_hash = definition_hash;
+  whole.kind = decision.kind;
+  whole.instruction = decision.instruction;
+  whole.header = decision.header;
+  whole.title = decision.title;
+  whole.sections = decision.sections;
+  whole.select = decision.select;
+  whole.fields = decision.fields;
+  whole.url = decision.url;
+  whole.secret = decision.secret;
+  whole.door = decision.door;
+  whole.irreversible_note = decision.irreversible_note;
+
+  const int cap = host_cap > 0 ? std::min(profile.max_options, host_cap) : profile.max_options;
+  const bool is_many = decision.select.mode == SelectMode::kMany;
+  const auto ranges = paginate(decision.options.size(), static_cast<std::size_t>(std::max(cap, 2)), is_many);
+  std::vector<Prompt> prompts;
+  for (const PageRange& range : ranges) {
+    Prompt prompt = whole;
+    prompt.page = static_cast<int>(prompts.size()) + 1;
+    prompt.pages = static_cast<int>(ranges.size());
+    for (std::size_t i = 0; i < decision.options.size(); ++i) {
+      if (i >= range.first && i < range.last) {
+        prompt.options.push_back(decision.options[i]);
+      } else {
+        prompt.shown_elsewhere.push_back(decision.options[i].label);
+      }
+    }
+    if (range.has_own_option) {
+      Option own;
+      own.id = is_many ? kNoneId : kMoreId;
+      own.label = text(decision.locale, is_many ? "none_of_these" : "more_options");
+      own.role = is_many ? "none" : "navigate";
+      prompt.options.push_back(std::move(own));
+    }
+    if (is_many && ranges.size() > 1) {
+      // Each page is a question of its own; whether enough were chosen is known only behind the last one.
+      prompt.select.min = 1;
+      prompt.select.max = std::min<int>(decision.select.max, static_cast<int>(range.last - range.first));
+    }
+    prompts.push_back(std::move(prompt));
+  }
+  return prompts;
+}
+
+}  // namespace sb::decision

@@ -1,0 +1,63 @@
+// The text grammar of the interaction contract: what a person reads, byte for byte.
+//
+//   block        = instruction LF LF option *( LF option )       option = ordinal ") " text, ordinals 1..n
+//   confirmation = "Summary:" 1*( LF "- " field ": " value ) LF LF "1) Confirm" LF "2) Restart" LF "3) Edit specific
+//   step" retry        = error-line LF LF ( block / confirmation ) event        = "FLOW_CANCEL" / "STEP_ABORT"
+//
+// No production ends with a line break; whoever prints one adds it. Pure.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.hpp"
+#include "decision/prompt.hpp"
+
+namespace sb::decision {
+
+inline constexpr std::string_view kFlowCancel = "FLOW_CANCEL";
+inline constexpr std::string_view kStepAbort = "STEP_ABORT";
+inline constexpr std::string_view kConfirmOptions[] = {"Confirm", "Restart", "Edit specific step"};
+
+using SummaryFields = std::vector<std::pair<std::string, std::string>>;
+
+std::string render_block(std::string_view instruction, std::span<const std::string> options);
+std::string render_block(const Prompt& prompt);
+std::string render_confirmation(const SummaryFields& fields);
+std::string render_retry(std::string_view error_line, std::string_view block_or_confirmation);
+
+// The format a person is reminded of: `1 / 2`, and for several choices `1 / 2 / 1,3`.
+std::string format_hint(const Select& select, int option_count, bool is_literal);
+// The catalogued line of the k-th invalid input in a row, k from 1; beyond 3 the third.
+std::string retry_line(std::string_view locale, int attempt, std::string_view format);
+
+// Strict parsing back; anything the renderer would not print is refused, with the line that is wrong.
+struct Block {
+  std::string instruction;
+  std::vector<std::string> options;
+  bool operator==(const Block&) const = default;
+};
+struct Confirmation {
+  SummaryFields fields;
+  bool operator==(const Confirmation&) const = default;
+};
+struct Retry {
+  std::string error_line;
+  std::variant<Block, Confirmation> repeated;
+  bool operator==(const Retry&) const = default;
+};
+struct Event {
+  std::string code;
+  bool operator==(const Event&) const = default;
+};
+using Response = std::variant<Block, Confirmation, Retry, Event>;
+
+Result<Block> parse_block(std::string_view text);
+Result<Confirmation> parse_confirmation(std::string_view text);
+Result<Response> parse_response(std::string_view text);
+
+}  // namespace sb::decision
