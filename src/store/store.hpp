@@ -2,7 +2,8 @@
 //
 // What it promises:
 //  - Everything done in one write() is in one transaction: all of it is on disk when write() returns, or none of it is
-//    there. Work runs once; it is not repeated behind the caller's back.
+//    there. Work runs once; it is not repeated behind the caller's back. When the disk fails during the commit itself,
+//    the error means "not known to be there": whole or absent, which an append under the same expected head finds out.
 //  - A stream is appended to only under the head the caller saw (sequence number and hash); anyone else having been
 //    first is kConflict and changes nothing.
 //  - Each event carries a hash chained to the one before in its stream (see chain.hpp); it is checked whenever events
@@ -79,10 +80,10 @@ enum class Order { kKey, kSort };
 // A page of a collection, by key or by (sort key, key).
 struct Listing {
   Order by = Order::kKey;
-  std::string prefix;  // of the key or of the sort key
+  std::string prefix = {};  // of the key or of the sort key
   bool descending = false;
-  std::optional<Row> after;  // the last row of the page before; its value is not looked at
-  int limit = 100;           // at most limits::kStorePageRows
+  std::optional<Row> after = {};  // the last row of the page before; its value is not looked at
+  int limit = 100;                // at most limits::kStorePageRows
 };
 
 // A piece of work somebody holds until a time. The fencing number grows with every lease the store gives out, so a

@@ -120,7 +120,7 @@ std::string_view Statement::bytes(int column) const {
 Result<Digest> Statement::digest(int column) const {
   const std::string_view stored = bytes(column);
   Digest digest;
-  if (stored.size() != digest.size()) return connection_->failed(SQLITE_CORRUPT);
+  if (stored.size() != digest.size()) return std::unexpected(to_error(SQLITE_CORRUPT, connection_->path()));
   std::memcpy(digest.data(), stored.data(), digest.size());
   return digest;
 }
@@ -160,6 +160,8 @@ Connection::~Connection() {
 }
 
 Result<Statement> Connection::prepare(const char* sql) {
+  // A full disk makes SQLite end the transaction by itself; what came after would be committed on its own.
+  if (failure_) return std::unexpected(*failure_);
   sqlite3_stmt*& statement = cache_[sql];
   if (!statement) {
     const int code = sqlite3_prepare_v3(handle_, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
@@ -189,6 +191,7 @@ Result<std::int64_t> Connection::value(const char* sql) {
 
 void Connection::roll_back() {
   // After some failures SQLite has rolled back by itself.
+  clear_failure();
   if (!sqlite3_get_autocommit(handle_)) (void)run("ROLLBACK");
 }
 

@@ -69,8 +69,8 @@ class Connection {
   // Ends whatever transaction is open without keeping it.
   void roll_back();
 
-  // The first failure of storage since it was last cleared. A transaction that met one must not commit, even if its
-  // caller went on.
+  // The first failure of storage since it was last cleared. Until then nothing more is run: a transaction that met one
+  // must not commit, even if its caller went on.
   const std::optional<Error>& failure() const { return failure_; }
   void clear_failure() { failure_.reset(); }
 

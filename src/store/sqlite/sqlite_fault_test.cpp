@@ -1,0 +1,251 @@
+// What a full or broken disk does to the store, at every change it makes, and what an append costs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "store/sqlite/fault_vfs.hpp"
+#include "store/sqlite/sqlite_place.hpp"
+#include "store/verify.hpp"
+
+namespace sb::store {
+namespace {
+
+using sqlite::Fault;
+using sqlite::FaultVfs;
+using sqlite::IoCounts;
+
+// One advance as the engine will make it: an event and the state beside it. The two must never be seen apart.
+Status advance(Store& store, int number) {
+  return store.write([&](Transaction& transaction) -> Status {
+    const Head head = SB_TRY(transaction.head("s"));
+    const NewEvent event{"advanced", number, std::string(300, 'x')};
+    const Head now = SB_TRY(transaction.append("s", head, {&event, 1}));
+    return transaction.put("state", "s", std::to_string(now.seq), std::to_string(now.seq % 7));
+  });
+}
+
+struct Outcome {
+  std::int64_t acknowledged = 0;
+  std::optional<Error> error;
+};
+
+// Makes the store, advances, with a checkpoint in the middle; stops at the first error.
+Outcome run_workload(const std::string& path, const std::string& vfs) {
+  constexpr int kAdvances = 6;
+  Outcome outcome;
+  SqliteOptions options;
+  options.vfs = vfs;
+  options.checkpoint_bytes = 60'000;
+  options.close_checkpoint_bytes = 1;
+  const auto store = SqliteStore::open(path, Access::kReadWrite, options);
+  if (!store) return {0, store.error()};
+  for (int i = 0; i < kAdvances; ++i) {
+    if (const Status status = advance(**store, i); !status) return {outcome.acknowledged, status.error()};
+    ++outcome.acknowledged;
+    if (i == 3) (void)(*store)->checkpoint();
+  }
+  return outcome;
+}
+
+// Everything acknowledged is there, at most the one that failed besides, nothing by half, and work goes on.
+void expect_whole(const std::string& path, const Outcome& outcome) {
+  const auto store = SqliteStore::open(path, Access::kReadWrite);
+  ASSERT_TRUE(store) << store.error().to_string();
+  const Status checked = (*store)->read([&](Snapshot& snapshot) -> Status {
+    const Head head = SB_TRY(snapshot.head("s"));
+    EXPECT_GE(head.seq, outcome.acknowledged);
+    EXPECT_LE(head.seq, outcome.acknowledged + (outcome.error ? 1 : 0));
+    const auto row = SB_TRY(snapshot.get("state", "s"));
+    EXPECT_EQ(row ? row->value : "0", std::to_string(head.seq));
+    const Verification verification = SB_TRY(verify_all(snapshot));
+    EXPECT_TRUE(verification.faults.empty());
+    EXPECT_EQ(verification.events, head.seq);
+    return {};
+  });
+  EXPECT_TRUE(checked) << checked.error().to_string();
+  const Status more = advance(**store, 99);
+  EXPECT_TRUE(more) << more.error().to_string();
+}
+
+class AtEveryChange : public testing::TestWithParam<Fault> {};
+
+TEST_P(AtEveryChange, NothingAcknowledgedIsLostAndNothingIsHalfThere) {
+  std::int64_t changes = 0;
+  {
+    FaultVfs vfs;
+    SqlitePlace place;
+    ASSERT_EQ(run_workload(place.path(), vfs.name()).error, std::nullopt);
+    changes = vfs.changes();
+  }
+  ASSERT_GT(changes, 20);
+  RecordProperty("changes", static_cast<int>(changes));
+  for (std::int64_t n = 1; n <= changes; ++n) {
+    SCOPED_TRACE(testing::Message() << "change " << n << " of " << changes);
+    FaultVfs vfs;
+    SqlitePlace place;
+    vfs.fail_at(n, GetParam());
+    const Outcome outcome = run_workload(place.path(), vfs.name());
+    EXPECT_TRUE(vfs.has_failed());
+    if (outcome.error) {
+      EXPECT_EQ(outcome.error->code, ErrorCode::kIo) << outcome.error->to_string();
+      EXPECT_THAT(outcome.error->to_string(), testing::HasSubstr("signalbox.db"));
+      EXPECT_FALSE(outcome.error->remedy.empty());
+    }
+    expect_whole(place.path(), outcome);
+    if (HasFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, AtEveryChange, testing::Values(Fault::kFull, Fault::kIo, Fault::kTorn));
+
+// The same store goes on when there is space again, without being opened anew.
+TEST(SqliteFaults, AFullDiskIsSaidAndGottenOver) {
+  FaultVfs vfs;
+  SqlitePlace place;
+  SqliteOptions options;
+  options.vfs = vfs.name();
+  auto store = SqliteStore::open(place.path(), Access::kReadWrite, options);
+  ASSERT_TRUE(store);
+  ASSERT_TRUE(advance(**store, 1));
+  vfs.fail_at(1, Fault::kFull);
+  const Status full = advance(**store, 2);
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().code, ErrorCode::kIo);
+  EXPECT_THAT(full.error().message, testing::HasSubstr("disk is full"));
+  EXPECT_THAT(full.error().remedy, testing::HasSubstr("Free space"));
+  vfs.heal();
+  EXPECT_TRUE(advance(**store, 2));
+  store->reset();
+  expect_whole(place.path(), {2, std::nullopt});
+}
+
+// Work that goes on after storage failed under it must not be committed.
+TEST(SqliteFaults, AFailureThatWorkIgnoresStillFailsTheWrite) {
+  FaultVfs vfs;
+  SqlitePlace place;
+  SqliteOptions options;
+  options.vfs = vfs.name();
+  auto store = SqliteStore::open(place.path(), Access::kReadWrite, options);
+  ASSERT_TRUE(store);
+  vfs.fail_at(1, Fault::kFull);
+  const Status status = (*store)->write([&](Transaction& transaction) -> Status {
+    // More than the page cache holds, so that SQLite writes before the commit.
+    for (int i = 0; i < 40; ++i) {
+      (void)transaction.put("c", std::to_string(i), std::string(200'000, 'x'));
+    }
+    vfs.heal();
+    (void)transaction.put("c", "last", "v");
+    return {};
+  });
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, testing::HasSubstr("disk is full"));
+  const auto rows = (*store)->read([](Snapshot& snapshot) { return snapshot.list("c", {}); });
+  ASSERT_TRUE(rows);
+  EXPECT_TRUE(rows->empty());
+}
+
+struct AppendCost {
+  std::int64_t statements;
+  IoCounts io;
+};
+
+// The cheapest of a few: now and then a page of the tree is full and splits, which is paid once in many appends.
+AppendCost cost_of_append(SqliteStore& store, FaultVfs& vfs) {
+  std::optional<AppendCost> least;
+  for (int i = 0; i < 6; ++i) {
+    vfs.reset_counts();
+    const std::int64_t before = store.cost().statements;
+    EXPECT_TRUE(advance(store, i));
+    const AppendCost cost{store.cost().statements - before, vfs.counts()};
+    EXPECT_EQ(cost.io.syncs, 1);
+    if (!least) least = cost;
+    EXPECT_EQ(cost.statements, least->statements);
+    if (cost.io.bytes_written < least->io.bytes_written) least = cost;
+  }
+  return *least;
+}
+
+TEST(SqliteCosts, AnAppendCostsTheSameAtTenAndAtTenThousand) {
+  FaultVfs vfs;
+  SqlitePlace place;
+  SqliteOptions options;
+  options.vfs = vfs.name();
+  options.checkpoint_bytes = 1 << 30;
+  auto store = SqliteStore::open(place.path(), Access::kReadWrite, options);
+  ASSERT_TRUE(store);
+  const auto fill = [&](std::int64_t to) {
+    return (*store)->write([&](Transaction& transaction) -> Result<Head> {
+      const Head head = SB_TRY(transaction.head("s"));
+      const std::vector<NewEvent> events(static_cast<std::size_t>(to - head.seq),
+                                         NewEvent{"advanced", 1, std::string(300, 'x')});
+      return transaction.append("s", head, events);
+    });
+  };
+  ASSERT_TRUE(fill(10));
+  const AppendCost early = cost_of_append(**store, vfs);
+  ASSERT_TRUE(fill(10'000));
+  const AppendCost late = cost_of_append(**store, vfs);
+  EXPECT_EQ(early.statements, late.statements);
+  EXPECT_EQ(early.statements, 7);  // BEGIN, the head read twice, the event, the head written, the row, COMMIT
+  EXPECT_EQ(early.io, late.io);
+}
+
+TEST(SqliteCosts, OpeningAndReadingWritesAndSyncsNothing) {
+  FaultVfs vfs;
+  SqlitePlace place;
+  SqliteOptions options;
+  options.vfs = vfs.name();
+  ASSERT_TRUE(SqliteStore::open(place.path(), Access::kReadWrite, options));
+  for (const Access access : {Access::kReadOnly, Access::kReadWrite}) {
+    vfs.reset_counts();
+    auto store = SqliteStore::open(place.path(), access, options);
+    ASSERT_TRUE(store);
+    ASSERT_TRUE((*store)->read([](Snapshot& snapshot) { return snapshot.head("s"); }));
+    store->reset();
+    EXPECT_EQ(vfs.counts().writes, 0);
+    EXPECT_EQ(vfs.counts().syncs, 0);
+  }
+}
+
+// A WAL that grows past the limit is moved into the file by the writer, and only then.
+TEST(SqliteCosts, CheckpointsAreMadeWhenTheWalIsLong) {
+  SqlitePlace place;
+  SqliteOptions options;
+  options.checkpoint_bytes = 100'000;
+  auto store = SqliteStore::open(place.path(), Access::kReadWrite, options);
+  ASSERT_TRUE(store);
+  ASSERT_TRUE(advance(**store, 1));
+  EXPECT_EQ((*store)->cost().checkpoints, 0);
+  ASSERT_TRUE((*store)->write([](Transaction& t) { return t.put_blob(std::string(200'000, 'x')); }));
+  EXPECT_EQ((*store)->cost().checkpoints, 1);
+  EXPECT_EQ(std::filesystem::file_size(place.path() + "-wal"), 0u);
+  ASSERT_TRUE(advance(**store, 2));
+  EXPECT_EQ((*store)->cost().checkpoints, 1);
+  EXPECT_GT(std::filesystem::file_size(place.path() + "-wal"), 0u);
+  store->reset();
+  EXPECT_GT(std::filesystem::file_size(place.path() + "-wal"), 0u);  // short enough to leave
+  expect_whole(place.path(), {2, std::nullopt});
+}
+
+// Readers hold a checkpoint up but not a writer, and lose nothing by it.
+TEST(SqliteCosts, AReaderDoesNotHoldAWriterUp) {
+  SqlitePlace place;
+  SqliteOptions options;
+  options.checkpoint_bytes = 1;
+  auto store = SqliteStore::open(place.path(), Access::kReadWrite, options);
+  ASSERT_TRUE(store);
+  ASSERT_TRUE(advance(**store, 1));
+  auto reader = SqliteStore::open(place.path(), Access::kReadOnly);
+  ASSERT_TRUE(reader);
+  const Status status = (*reader)->read([&](Snapshot& snapshot) -> Status {
+    const Head head = SB_TRY(snapshot.head("s"));
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(advance(**store, i));
+    EXPECT_EQ(SB_TRY(snapshot.head("s")), head);
+    return {};
+  });
+  EXPECT_TRUE(status);
+  store->reset();
+  expect_whole(place.path(), {6, std::nullopt});
+}
+
+}  // namespace
+}  // namespace sb::store

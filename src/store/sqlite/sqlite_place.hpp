@@ -1,0 +1,36 @@
+// A directory of its own for a test's store, removed with everything in it.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "store/sqlite/sqlite_store.hpp"
+
+namespace sb::store {
+
+class SqlitePlace {
+ public:
+  SqlitePlace() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "sb-store-XXXXXX").string();
+    if (!mkdtemp(pattern.data())) throw std::runtime_error("no temporary directory");
+    directory_ = pattern;
+  }
+  ~SqlitePlace() {
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+  SqlitePlace(const SqlitePlace&) = delete;
+  SqlitePlace& operator=(const SqlitePlace&) = delete;
+
+  Result<std::unique_ptr<Store>> open() { return SqliteStore::open(path(), Access::kReadWrite); }
+
+  std::string path() const { return directory_ + "/home/signalbox.db"; }
+  const std::string& directory() const { return directory_; }
+
+ private:
+  std::string directory_;
+};
+
+}  // namespace sb::store
