@@ -15,6 +15,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,12 +38,17 @@ inline constexpr int kBroke = 3;
 
 struct Context {
   Seams seams;
-  std::vector<std::string> arguments;  // as given, behind the command's name
-  bool has_colour = false;             // the output is a terminal that wants colour
+  std::vector<std::string> arguments;                     // as given, behind the command's name
+  bool has_colour = false;                                // the output is a terminal that wants colour
+  std::map<std::string, std::string, std::less<>> exact;  // values of the command's exact options, by name
 
   Streams& streams() const { return seams.streams; }
   void out(std::string_view text) const { seams.streams.out(text); }
   void err(std::string_view text) const { seams.streams.err(text); }
+  std::optional<std::string> exact_value(std::string_view name) const {
+    const auto found = exact.find(name);
+    return found == exact.end() ? std::nullopt : std::optional(found->second);
+  }
 };
 
 using Action = std::function<int(Context&)>;
@@ -57,6 +64,9 @@ struct CommandRow {
   std::string_view example;  // one line that can be pasted
   Action (*declare)(CLI::App& app);
   Parsing parsing = Parsing::kOptions;
+  // Options whose value is taken byte for byte, whatever it looks like (`--input -x`, `--input ""`): they never reach
+  // CLI11, which would read some of them as options. Declared there only for the help.
+  std::vector<std::string_view> exact_options = {};
 };
 
 // Every command, in the order help shows them.

@@ -78,11 +78,40 @@ std::string without_full_stop(std::string_view message) {
   return std::string(message);
 }
 
+// Moves the exact options and their values out of the arguments. The last of several wins, as with CLI11.
+Status take_exact_options(const CommandRow& command, Context& context) {
+  std::vector<std::string> rest;
+  for (std::size_t i = 0; i < context.arguments.size(); ++i) {
+    const std::string& argument = context.arguments[i];
+    bool is_exact = false;
+    for (const std::string_view name : command.exact_options) {
+      const std::string option = fmt::format("--{}", name);
+      if (argument == option) {
+        if (i + 1 == context.arguments.size())
+          return fail(ErrorCode::kInvalid, fmt::format("{} needs a value", option));
+        context.exact[std::string(name)] = context.arguments[++i];
+      } else if (argument.starts_with(option + "=")) {
+        context.exact[std::string(name)] = argument.substr(option.size() + 1);
+      } else {
+        continue;
+      }
+      is_exact = true;
+      break;
+    }
+    if (!is_exact) rest.push_back(argument);
+  }
+  context.arguments = std::move(rest);
+  return {};
+}
+
 int run_declared(const CommandRow& command, Context& context) {
   CLI::App app{std::string(command.summary), fmt::format("signalbox {}", command.name)};
   app.footer(fmt::format("Example:\n  {}\n", command.example));
   app.get_formatter()->column_width(32);
   const Action action = command.declare(app);
+  if (const Status taken = take_exact_options(command, context); !taken) {
+    return wrong_use(context, app.get_name(), taken.error().message);
+  }
   if (command.parsing == Parsing::kRaw) {
     if (context.arguments.size() == 1 && asks_for_help(context.arguments.front())) {
       context.out(app.help());
@@ -151,7 +180,7 @@ bool wants_colour(const Streams& streams, const Environment& environment) {
 }
 
 int run(const std::vector<CommandRow>& commands, const std::vector<std::string>& arguments, const Seams& seams) {
-  Context context{seams, arguments, wants_colour(seams.streams, seams.environment)};
+  Context context{seams, arguments, wants_colour(seams.streams, seams.environment), {}};
   const int code = dispatch(commands, context);
   const Status written = seams.streams.flush();
   return written ? code : report(context, written.error());

@@ -9,6 +9,7 @@
 #include "base/unicode.hpp"
 #include "decision/classify.hpp"
 #include "decision/declaration_parts.hpp"
+#include "decision/door.hpp"
 #include "decision/texts.hpp"
 
 namespace sb::decision {
@@ -19,6 +20,7 @@ std::string definition_hash(const Value& source, const Profile& profile) {
       {"declaration", source},
       {"profile", profile.source},
       {"choosing", choosing_version()},
+      {"doors", door_lexicon_version()},
       {"texts", texts_version()},
       {"unicode", unicode_version()},
   })));

@@ -99,7 +99,8 @@ struct Decision {
   bool secret = false;
   std::string typed_confirmation;
 
-  Door door = Door::kTwoWay;  // already raised by the keyword net
+  Door door = Door::kTwoWay;      // already raised by the keyword net
+  bool is_door_declared = false;  // `door: one-way` was written, not found by the net
   std::string irreversible_note;
   bool human_approval = false;  // gate: human_approval
   std::string digest;           // of what is approved

@@ -7,6 +7,7 @@
 #include "base/unicode.hpp"
 #include "decision/classify.hpp"
 #include "decision/declaration_parts.hpp"
+#include "decision/door.hpp"
 #include "decision/prompt.hpp"
 #include "decision/texts.hpp"
 
@@ -311,10 +312,27 @@ void read_timeout(Fields& fields, const Profile& profile, const ReadContext& con
 
 void read_door(Fields& fields, Decision& decision) {
   decision.door = fields.choice<Door>("door", kDoors).value_or(Door::kTwoWay);
+  decision.is_door_declared = decision.door == Door::kOneWay;
   decision.irreversible_note = read_text(fields, "irreversible_note");
   if (decision.door == Door::kOneWay && is_blank(decision.irreversible_note)) {
     fields.self().fault("door: one-way needs an irreversible_note",
                         "Say what cannot be undone: irreversible_note: ...");
+  }
+}
+
+// What the words say may raise a door, never lower it. A note is then made up from what was found, so that no host
+// shows the question without a warning.
+void raise_by_words(Decision& decision) {
+  if (decision.door == Door::kOneWay) return;
+  std::vector<std::string_view> texts = {decision.instruction};
+  for (const Option& option : decision.options) texts.push_back(option.label);
+  const DoorFinding finding =
+      classify_door({.question_id = decision.question_id, .skill = decision.skill, .texts = texts});
+  if (finding.door != Door::kOneWay) return;
+  decision.door = Door::kOneWay;
+  if (decision.irreversible_note.empty()) {
+    const std::string_view word = finding.keyword.empty() ? std::string_view(decision.question_id) : finding.keyword;
+    decision.irreversible_note = text_with(decision.locale, "irreversible", "word", word);
   }
 }
 
@@ -369,7 +387,10 @@ void read_decision(Fields& fields, Setting setting, const Profile& profile, cons
     }
   }
   decision.header = read_line(fields, "header").value_or("");
-  if (!is_alone) return;
+  if (!is_alone) {
+    raise_by_words(decision);
+    return;
+  }
   decision.title = read_line(fields, "title").value_or("");
   decision.label = fields.string("label", Need::kOptional, 32).value_or("");
   decision.skill = fields.string("skill", Need::kOptional, limits::kIdBytes).value_or("");
@@ -381,6 +402,7 @@ void read_decision(Fields& fields, Setting setting, const Profile& profile, cons
   decision.digest = fields.string("digest", Need::kOptional, 256).value_or("");
   static constexpr Table<bool> kGates[] = {{"human_approval", true}};
   decision.human_approval = fields.choice<bool>("gate", kGates).value_or(false);
+  raise_by_words(decision);
   read_timeout(fields, profile, context, decision);
 }
 
