@@ -26,6 +26,12 @@ Result<std::string> FakeFiles::read(const std::string& path, std::size_t max_byt
   return found->second;
 }
 
+Result<std::string> FakeFiles::read_tail(const std::string& path, std::size_t max_bytes) const {
+  std::string bytes = SB_TRY(read(path, static_cast<std::size_t>(-1)));
+  if (bytes.size() > max_bytes) bytes.erase(0, bytes.size() - max_bytes);
+  return bytes;
+}
+
 Status FakeFiles::charge(std::size_t bytes) {
   if (read_only_) return fail(ErrorCode::kIo, "cannot write: Read-only file system");
   if (!space_) return {};

@@ -42,6 +42,7 @@ class FakeRandom final : public Random {
 class FakeFiles final : public Files {
  public:
   Result<std::string> read(const std::string& path, std::size_t max_bytes) const override;
+  Result<std::string> read_tail(const std::string& path, std::size_t max_bytes) const override;
   Status write_atomic(const std::string& path, std::string_view bytes, unsigned mode = 0644) override;
   Status append(const std::string& path, std::string_view bytes, unsigned mode = 0644) override;
   Status make_directories(const std::string& path, unsigned mode = 0755) override;

@@ -102,6 +102,27 @@ Result<std::string> SystemFiles::read(const std::string& path, std::size_t max_b
   return bytes;
 }
 
+Result<std::string> SystemFiles::read_tail(const std::string& path, std::size_t max_bytes) const {
+  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.is_open()) return io_error("read", path, errno);
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) return io_error("read", path, errno);
+  if (S_ISDIR(status.st_mode)) return io_error("read", path, EISDIR);
+  const auto size = static_cast<std::size_t>(status.st_size);
+  std::string bytes(std::min(size, max_bytes), '\0');
+  std::size_t used = 0;
+  while (used < bytes.size()) {
+    const ssize_t count =
+        ::pread(fd.get(), bytes.data() + used, bytes.size() - used, static_cast<off_t>(size - bytes.size() + used));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return io_error("read", path, errno);
+    if (count == 0) break;
+    used += static_cast<std::size_t>(count);
+  }
+  bytes.resize(used);
+  return bytes;
+}
+
 Status SystemFiles::write_atomic(const std::string& path, std::string_view bytes, unsigned mode) {
   std::string target = path;
   if (char resolved[PATH_MAX]; ::realpath(path.c_str(), resolved)) target = resolved;

@@ -19,6 +19,8 @@ class Files {
 
   // The whole file; kNotFound, kLimit when larger than `max_bytes`, kIo (also for a directory).
   virtual Result<std::string> read(const std::string& path, std::size_t max_bytes) const = 0;
+  // At most the last `max_bytes` of the file; kNotFound, kIo.
+  virtual Result<std::string> read_tail(const std::string& path, std::size_t max_bytes) const = 0;
   // All or nothing, and on disk when it returns: written beside, synced, renamed over. Keeps the mode of a file that
   // is there, else uses `mode`. Follows a symbolic link to the file it names.
   virtual Status write_atomic(const std::string& path, std::string_view bytes, unsigned mode = 0644) = 0;
@@ -38,6 +40,7 @@ class Files {
 class SystemFiles final : public Files {
  public:
   Result<std::string> read(const std::string& path, std::size_t max_bytes) const override;
+  Result<std::string> read_tail(const std::string& path, std::size_t max_bytes) const override;
   Status write_atomic(const std::string& path, std::string_view bytes, unsigned mode = 0644) override;
   Status append(const std::string& path, std::string_view bytes, unsigned mode = 0644) override;
   Status make_directories(const std::string& path, unsigned mode = 0755) override;

@@ -9,21 +9,18 @@
 #include "base/pattern.hpp"
 #include "base/unicode.hpp"
 #include "decision/data.hpp"
+#include "decision/gstack_literals.hpp"
 
 namespace sb::decision {
 namespace {
 
 const Value& lexicon() {
   static const Value root = [] {
-    auto document = parse_document("one-way.yaml", std::string(data_file("one-way.yaml")), Syntax::kYaml);
-    SB_ASSERT(document.has_value());
-    return std::move(document->root);
+    auto parsed = parse_json(data_file("one-way.json"));
+    SB_ASSERT(parsed.has_value());
+    return std::move(*parsed);
   }();
   return root;
-}
-
-bool holds(const Value& list, std::string_view word) {
-  return std::ranges::any_of(list.items(), [&](const Value& item) { return item.as_string() == word; });
 }
 
 // Every pattern of a kind of group as one, because one pass over the text is cheaper than a hundred.
@@ -107,7 +104,7 @@ DoorFinding classify_door(const DoorFacts& facts) {
   if (is_one_way_id(facts.question_id)) return {Door::kOneWay, DoorReason::kRegistry, ""};
   if (!facts.skill.empty() && !facts.category.empty()) {
     const std::string pair = std::string(facts.skill) + ":" + std::string(facts.category);
-    if (holds(lexicon()["skill_categories"], pair)) return {Door::kOneWay, DoorReason::kSkillCategory, ""};
+    if (is_gstack_word("one_way_skill_categories", pair)) return {Door::kOneWay, DoorReason::kSkillCategory, ""};
   }
   for (const std::string_view text : facts.texts) {
     if (text.empty()) continue;
@@ -125,7 +122,7 @@ Door raise_door(Door declared, std::initializer_list<std::string_view> texts) {
 }
 
 bool is_one_way_id(std::string_view question_id) {
-  return !question_id.empty() && holds(lexicon()["ids"], question_id);
+  return !question_id.empty() && is_gstack_word("one_way_ids", question_id);
 }
 
 std::string_view door_lexicon_version() {

@@ -8,6 +8,7 @@
 
 #include "base/limits.hpp"
 #include "base/unicode.hpp"
+#include "decision/gstack_literals.hpp"
 
 namespace sb::decision {
 namespace {
@@ -91,18 +92,17 @@ std::string_view to_string(VerdictReason reason) {
 }
 
 std::string Verdict::note() const {
+  const auto worded = [](std::string_view name, std::string_view value) {
+    return fmt::format(fmt::runtime(gstack_literals()["notes"][name].as_string()), value);
+  };
   switch (reason) {
     case VerdictReason::kOneWayDoor:
       // ask-only-for-one-way is kept to here, not overridden.
-      if (stored != to_string(Preference::kNeverAsk)) return "";
-      return fmt::format("one-way door overrides your {} preference: this cannot be undone, so you are asked", stored);
+      return stored == to_string(Preference::kNeverAsk) ? worded("one_way", stored) : "";
     case VerdictReason::kSplitChain:
-      if (!suppresses(stored)) return "";
-      return fmt::format(
-          "split-chain per-option calls always ASK_NORMALLY; your {} preference is kept but does not apply to them",
-          stored);
+      return suppresses(stored) ? worded("split_chain", stored) : "";
     case VerdictReason::kUnknownValue:
-      return fmt::format("unknown preference value: {}", shown(stored));
+      return worded("unknown_value", shown(stored));
     default:
       return "";
   }
