@@ -87,14 +87,23 @@ class TreeBuilder {
     text_.clear();
     return add(std::move(value), code);
   }
-  bool on_number_part(string_view, error_code&) { return true; }
+  bool on_number_part(string_view part, error_code&) {
+    text_.append(part.data(), part.size());
+    return true;
+  }
   bool on_int64(std::int64_t number, string_view, error_code& code) {
+    text_.clear();
     return add(Value(static_cast<long>(number)), code);
   }
   bool on_uint64(std::uint64_t number, string_view, error_code& code) {
+    text_.clear();
     return add(Value(static_cast<double>(number)), code);
   }
-  bool on_double(double number, string_view, error_code& code) {
+  bool on_double(double number, string_view part, error_code& code) {
+    text_.append(part.data(), part.size());
+    // Boost.JSON 1.81 can be off by the last bit, and hashes are taken of what we read here.
+    std::from_chars(text_.data(), text_.data() + text_.size(), number);
+    text_.clear();
     if (!std::isfinite(number)) {
       error = Error{ErrorCode::kInvalid, "a number is too large", "Use a smaller one", {}, false};
       return stop(code);

@@ -16,7 +16,6 @@ inline constexpr std::size_t kOptions = 1'000;        // options of one decision
 inline constexpr std::size_t kFlowSteps = 10'000;     // steps of one flow
 inline constexpr std::size_t kIdBytes = 64;           // ids of decisions, flows, chains, options
 inline constexpr std::size_t kTextBytes = 16u << 10;  // one text field: a label, a description, a section
-inline constexpr int kConfirmationUnits = 80;         // word-units of a field or value in a confirmation
 
 // Input and host events
 inline constexpr std::size_t kInputBytes = 1u << 20;      // one answer

@@ -1,0 +1,159 @@
+// The real seams: files, processes, the clock's formats, homes.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "base/environment.hpp"
+#include "base/fakes.hpp"
+#include "base/files.hpp"
+#include "base/pattern.hpp"
+#include "base/process.hpp"
+
+namespace sb {
+namespace {
+
+class FilesTest : public testing::Test {
+ protected:
+  FilesTest() {
+    char name[] = "/tmp/sb-files-XXXXXX";
+    folder_ = ::mkdtemp(name);
+  }
+  ~FilesTest() override {
+    [[maybe_unused]] const int code = std::system(("chmod -R u+w " + folder_ + "; rm -rf " + folder_).c_str());
+  }
+  std::string path(std::string_view name) const { return join_path(folder_, name); }
+
+  std::string folder_;
+  SystemFiles files_;
+};
+
+TEST_F(FilesTest, WritesAllOrNothing) {
+  ASSERT_TRUE(files_.write_atomic(path("a"), "one", 0600));
+  ASSERT_TRUE(files_.write_atomic(path("a"), "two"));
+  EXPECT_EQ(*files_.read(path("a"), 100), "two");
+  struct stat status{};
+  ASSERT_EQ(::stat(path("a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  EXPECT_EQ(files_.list(folder_)->size(), 1u);  // nothing left beside it
+}
+
+TEST_F(FilesTest, AFailedWriteLeavesTheOldFileAndNothingElse) {
+  ASSERT_TRUE(files_.write_atomic(path("a"), "one"));
+  ASSERT_TRUE(files_.make_directories(path("dir")));
+  EXPECT_FALSE(files_.write_atomic(path("dir"), "x"));
+  EXPECT_FALSE(files_.write_atomic(path("missing/a"), "x"));
+  const auto full = files_.append("/dev/full", "x");
+  ASSERT_FALSE(full);
+  EXPECT_NE(full.error().to_string().find("Free some space"), std::string::npos) << full.error().to_string();
+  EXPECT_EQ(*files_.read(path("a"), 100), "one");
+}
+
+TEST_F(FilesTest, FollowsALinkInsteadOfReplacingIt) {
+  ASSERT_TRUE(files_.write_atomic(path("real"), "one"));
+  ASSERT_EQ(::symlink(path("real").c_str(), path("link").c_str()), 0);
+  ASSERT_TRUE(files_.write_atomic(path("link"), "two"));
+  EXPECT_EQ(*files_.read(path("real"), 100), "two");
+}
+
+TEST_F(FilesTest, ReadsWithinLimitsAndSaysWhatIsWrong) {
+  ASSERT_TRUE(files_.write_atomic(path("a"), "12345"));
+  EXPECT_EQ(files_.read(path("a"), 4).error().code, ErrorCode::kLimit);
+  EXPECT_EQ(files_.read(path("b"), 4).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(files_.read(folder_, 4).error().code, ErrorCode::kIo);
+}
+
+TEST_F(FilesTest, LocksHoldOthersOff) {
+  int counter = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 100; ++n) {
+        const auto held = files_.lock(path("lock"));
+        ASSERT_TRUE(held);
+        const int seen = counter;
+        std::this_thread::yield();
+        counter = seen + 1;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(counter, 400);
+}
+
+TEST(Process, GivesOutputErrorsAndCode) {
+  SystemProcess process;
+  const auto exit =
+      process.run({.argv = {"sh", "-c", "cat; echo err >&2; exit 3"}, .input = std::string(200'000, 'x')});
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->code, 3);
+  EXPECT_EQ(exit->output.size(), 200'000u);
+  EXPECT_EQ(exit->errors, "err\n");
+}
+
+TEST(Process, EndsWhatHangsFloodsOrForks) {
+  SystemProcess process;
+  const auto hung = process.run({.argv = {"sh", "-c", "sleep 60 & sleep 60"}, .timeout_ms = 100});
+  ASSERT_TRUE(hung);
+  EXPECT_TRUE(hung->timed_out);
+  const auto flood = process.run({.argv = {"sh", "-c", "head -c 5000000 /dev/zero"}, .max_output_bytes = 1000});
+  ASSERT_TRUE(flood);
+  EXPECT_TRUE(flood->output_cut);
+  EXPECT_EQ(flood->output.size(), 1000u);
+  EXPECT_EQ(process.run({.argv = {"/no/such/program"}})->code, 127);
+}
+
+TEST(Clock, TimesAndDurations) {
+  EXPECT_EQ(to_rfc3339(0), "1970-01-01T00:00:00.000Z");
+  EXPECT_EQ(to_rfc3339(-1), "1969-12-31T23:59:59.999Z");
+  EXPECT_EQ(*parse_rfc3339("2026-11-15T08:03:00Z"), 1794729780000);
+  EXPECT_EQ(*parse_rfc3339("2026-11-15T10:03:00.5+02:00"), 1794729780500);
+  for (const char* bad : {"", "2026-13-01T00:00:00Z", "2026-11-15", "2026-11-15T08:03:00", "2026-02-30T00:00:00Z"}) {
+    EXPECT_FALSE(parse_rfc3339(bad)) << bad;
+  }
+  EXPECT_EQ(*parse_duration_ms("1h30m"), 5'400'000);
+  EXPECT_EQ(*parse_duration_ms("250ms"), 250);
+  for (const char* bad : {"", "5", "h", "-1h", "1w", "1h 2m", "99999999999999999999h"})
+    EXPECT_FALSE(parse_duration_ms(bad)) << bad;
+}
+
+TEST(Homes, FollowTheEnvironment) {
+  using Map = std::map<std::string, std::string, std::less<>>;
+  EXPECT_EQ(homes(Environment(Map{{"SIGNALBOX_HOME", "/x"}, {"HOME", "/h"}}))->data, "/x");
+  const auto xdg = homes(Environment(Map{{"HOME", "/h"}, {"XDG_CONFIG_HOME", "/c"}, {"XDG_DATA_HOME", "relative"}}));
+  EXPECT_EQ(xdg->config, "/c/signalbox");
+  EXPECT_EQ(xdg->data, "/h/.local/share/signalbox");
+  EXPECT_FALSE(homes(Environment(Map{})));
+}
+
+TEST(Pattern, IsUnicodeAwareAndBounded) {
+  const auto word = Pattern::compile("\\bда\\b", Pattern::kIgnoreCase);
+  ASSERT_TRUE(word);
+  EXPECT_TRUE(*word->matches("ну, ДА!"));
+  EXPECT_FALSE(*word->matches("дача"));
+  const auto explosive = Pattern::compile("(a+)+$");
+  ASSERT_TRUE(explosive);
+  const auto result = explosive->matches(std::string(50'000, 'a') + "b");
+  EXPECT_TRUE(result || result.error().code == ErrorCode::kLimit);
+  const auto deep = Pattern::compile("(((a|b)*c)*d)*e");
+  EXPECT_NO_FATAL_FAILURE((void)deep->matches(std::string(100'000, 'a')));
+  EXPECT_FALSE(Pattern::compile("(unclosed"));
+  EXPECT_FALSE(Pattern::compile(std::string(100'000, '(')));
+}
+
+TEST(FakeFiles, BehavesLikeADisk) {
+  FakeFiles files;
+  ASSERT_TRUE(files.make_directories("/a/b"));
+  ASSERT_TRUE(files.write_atomic("/a/b/c", "12345"));
+  files.set_space(3);
+  EXPECT_FALSE(files.write_atomic("/a/b/c", "123456"));
+  EXPECT_EQ(*files.read("/a/b/c", 100), "12345");
+  EXPECT_EQ(*files.list("/a"), std::vector<std::string>{"b"});
+  EXPECT_EQ(files.kind("/a/b"), FileKind::kDirectory);
+}
+
+}  // namespace
+}  // namespace sb
