@@ -103,10 +103,10 @@ const sqlite3_io_methods* FaultVfs::methods() {
             return File::system(f)->pMethods->xTruncate(File::system(f), size);
           },
       .xSync =
-          [](sqlite3_file* f, int flags) {
+          [](sqlite3_file* f, int) {
             if (const int code = File::vfs(f).change(SQLITE_IOERR_FSYNC); code != SQLITE_OK) return code;
             ++File::vfs(f).syncs_;
-            return File::system(f)->pMethods->xSync(File::system(f), flags);
+            return SQLITE_OK;
           },
       .xFileSize = [](sqlite3_file* f,
                       sqlite3_int64* size) { return File::system(f)->pMethods->xFileSize(File::system(f), size); },

@@ -47,8 +47,11 @@ Outcome run_workload(const std::string& path, const std::string& vfs) {
 }
 
 // Everything acknowledged is there, at most the one that failed besides, nothing by half, and work goes on.
-void expect_whole(const std::string& path, const Outcome& outcome) {
-  const auto store = SqliteStore::open(path, Access::kReadWrite);
+void expect_whole(const std::string& path, FaultVfs& vfs, const Outcome& outcome) {
+  vfs.heal();
+  SqliteOptions options;
+  options.vfs = vfs.name();
+  const auto store = SqliteStore::open(path, Access::kReadWrite, options);
   ASSERT_TRUE(store) << store.error().to_string();
   const Status checked = (*store)->read([&](Snapshot& snapshot) -> Status {
     const Head head = SB_TRY(snapshot.head("s"));
@@ -90,7 +93,7 @@ TEST_P(AtEveryChange, NothingAcknowledgedIsLostAndNothingIsHalfThere) {
       EXPECT_THAT(outcome.error->to_string(), testing::HasSubstr("signalbox.db"));
       EXPECT_FALSE(outcome.error->remedy.empty());
     }
-    expect_whole(place.path(), outcome);
+    expect_whole(place.path(), vfs, outcome);
     if (HasFailure()) return;
   }
 }
@@ -115,7 +118,7 @@ TEST(SqliteFaults, AFullDiskIsSaidAndGottenOver) {
   vfs.heal();
   EXPECT_TRUE(advance(**store, 2));
   store->reset();
-  expect_whole(place.path(), {2, std::nullopt});
+  expect_whole(place.path(), vfs, {2, std::nullopt});
 }
 
 // Work that goes on after storage failed under it must not be committed.
@@ -208,8 +211,10 @@ TEST(SqliteCosts, OpeningAndReadingWritesAndSyncsNothing) {
 
 // A WAL that grows past the limit is moved into the file by the writer, and only then.
 TEST(SqliteCosts, CheckpointsAreMadeWhenTheWalIsLong) {
+  FaultVfs vfs;
   SqlitePlace place;
   SqliteOptions options;
+  options.vfs = vfs.name();
   options.checkpoint_bytes = 100'000;
   auto store = SqliteStore::open(place.path(), Access::kReadWrite, options);
   ASSERT_TRUE(store);
@@ -223,13 +228,15 @@ TEST(SqliteCosts, CheckpointsAreMadeWhenTheWalIsLong) {
   EXPECT_GT(std::filesystem::file_size(place.path() + "-wal"), 0u);
   store->reset();
   EXPECT_GT(std::filesystem::file_size(place.path() + "-wal"), 0u);  // short enough to leave
-  expect_whole(place.path(), {2, std::nullopt});
+  expect_whole(place.path(), vfs, {2, std::nullopt});
 }
 
 // Readers hold a checkpoint up but not a writer, and lose nothing by it.
 TEST(SqliteCosts, AReaderDoesNotHoldAWriterUp) {
+  FaultVfs vfs;
   SqlitePlace place;
   SqliteOptions options;
+  options.vfs = vfs.name();
   options.checkpoint_bytes = 1;
   auto store = SqliteStore::open(place.path(), Access::kReadWrite, options);
   ASSERT_TRUE(store);
@@ -244,7 +251,7 @@ TEST(SqliteCosts, AReaderDoesNotHoldAWriterUp) {
   });
   EXPECT_TRUE(status);
   store->reset();
-  expect_whole(place.path(), {6, std::nullopt});
+  expect_whole(place.path(), vfs, {6, std::nullopt});
 }
 
 }  // namespace

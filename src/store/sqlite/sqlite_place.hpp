@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "store/sqlite/fault_vfs.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 
 namespace sb::store {
@@ -24,12 +25,18 @@ class SqlitePlace {
   SqlitePlace(const SqlitePlace&) = delete;
   SqlitePlace& operator=(const SqlitePlace&) = delete;
 
-  Result<std::unique_ptr<Store>> open() { return SqliteStore::open(path(), Access::kReadWrite); }
+  // Without real syncs, which tests of what the store does need not wait for.
+  Result<std::unique_ptr<Store>> open() {
+    SqliteOptions options;
+    options.vfs = vfs_.name();
+    return SqliteStore::open(path(), Access::kReadWrite, options);
+  }
 
   std::string path() const { return directory_ + "/home/signalbox.db"; }
   const std::string& directory() const { return directory_; }
 
  private:
+  sqlite::FaultVfs vfs_;
   std::string directory_;
 };
 

@@ -134,6 +134,7 @@ TEST(SqliteProcesses, KilledAtRandomMomentsNothingAcknowledgedIsLost) {
       const Verification verification = SB_TRY(verify_all(snapshot));
       EXPECT_TRUE(verification.faults.empty());
       EXPECT_EQ(verification.events, head.seq);
+      acknowledged = head.seq;  // now that it was seen, it must stay
       return {};
     });
     ASSERT_TRUE(whole) << whole.error().to_string();

@@ -32,7 +32,13 @@ std::unexpected<Error> not_a_file(const std::string& path, bool is_directory) {
               "Move it away, or set SIGNALBOX_HOME to another directory.", Place{path, {}, 0, 0});
 }
 
-// Nothing when the file is there and worth opening.
+// SQLite takes a file of one byte for an empty one and would write over it.
+Status check_kind(const std::string& path, const struct stat& info) {
+  if (!S_ISREG(info.st_mode)) return not_a_file(path, S_ISDIR(info.st_mode));
+  if (info.st_size == 1) return std::unexpected(sqlite::to_error(SQLITE_NOTADB, path));
+  return {};
+}
+
 Status check_present(const std::string& path) {
   struct stat info{};
   if (stat(path.c_str(), &info) != 0) {
@@ -40,7 +46,7 @@ Status check_present(const std::string& path) {
     return fail(ErrorCode::kIo, fmt::format("the store cannot be looked at ({})", std::strerror(errno)),
                 "Check the mode of its directory.", Place{path, {}, 0, 0});
   }
-  if (!S_ISREG(info.st_mode)) return not_a_file(path, S_ISDIR(info.st_mode));
+  SB_TRY(check_kind(path, info));
   if (info.st_size == 0) return missing(path);
   return {};
 }
@@ -48,10 +54,7 @@ Status check_present(const std::string& path) {
 // SQLite would make the file readable by all, so it is made here; SQLite gives its other files the same mode.
 Status make_file(const std::string& path) {
   struct stat info{};
-  if (stat(path.c_str(), &info) == 0) {
-    if (!S_ISREG(info.st_mode)) return not_a_file(path, S_ISDIR(info.st_mode));
-    return {};
-  }
+  if (stat(path.c_str(), &info) == 0) return check_kind(path, info);
   const std::string directory = parent_path(path);
   SystemFiles files;
   if (!directory.empty()) SB_TRY(files.make_directories(directory, 0700));
