@@ -189,6 +189,16 @@ Result<std::int64_t> Connection::value(const char* sql) {
   return value;
 }
 
+std::int64_t Connection::unindexed_steps() const {
+  std::int64_t steps = 0;
+  for (const auto& [sql, statement] : cache_) {
+    steps += sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0);
+    steps += sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_SORT, 0);
+    steps += sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_AUTOINDEX, 0);
+  }
+  return steps;
+}
+
 void Connection::roll_back() {
   // After some failures SQLite has rolled back by itself.
   clear_failure();

@@ -80,6 +80,7 @@ class Connection {
   const std::string& path() const { return path_; }  // as SQLite resolved it
   std::int64_t wal_bytes() const { return wal_bytes_; }
   std::int64_t statements() const { return statements_; }
+  std::int64_t unindexed_steps() const;
   sqlite3* handle() const { return handle_; }
 
  private:

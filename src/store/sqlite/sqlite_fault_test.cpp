@@ -192,6 +192,53 @@ TEST(SqliteCosts, AnAppendCostsTheSameAtTenAndAtTenThousand) {
   EXPECT_EQ(early.io, late.io);
 }
 
+// Whatever is asked, SQLite finds it by an index and need not sort.
+TEST(SqliteCosts, NothingIsFoundByScanningATable) {
+  FaultVfs vfs;
+  SqlitePlace place;
+  SqliteOptions options;
+  options.vfs = vfs.name();
+  auto store = SqliteStore::open(place.path(), Access::kReadWrite, options);
+  ASSERT_TRUE(store);
+  const Status used = (*store)->write([](Transaction& t) -> Status {
+    for (int i = 0; i < 200; ++i) {
+      const std::string name = std::to_string(i);
+      const std::vector<NewEvent> events(3, NewEvent{"t", 1, "{}"});
+      SB_TRY(t.append(name, Head{}, events));
+      SB_TRY(t.put("c", name, "v", "s/" + name));
+      SB_TRY(t.put_blob(name));
+      SB_TRY(t.add_work("q", name, i));
+    }
+    return {};
+  });
+  ASSERT_TRUE(used);
+  const std::int64_t before = (*store)->cost().unindexed_steps;
+  const Status asked = (*store)->write([](Transaction& t) -> Status {
+    SB_TRY(t.events("7", 2, 2));
+    SB_TRY(t.events_after(50, 10));
+    SB_TRY(t.last_position());
+    SB_TRY(t.streams("1", "11", 5));
+    for (const Order by : {Order::kKey, Order::kSort}) {
+      for (const bool descending : {false, true}) {
+        Listing listing{.by = by, .prefix = by == Order::kKey ? "1" : "s/1", .descending = descending, .limit = 5};
+        listing.after = SB_TRY(t.list("c", listing)).back();
+        SB_TRY(t.list("c", listing));
+      }
+    }
+    SB_TRY(t.get("c", "7"));
+    SB_TRY(t.put_blob("x"));
+    SB_TRY(t.blobs(sha256("x"), 5));
+    const auto lease = SB_TRY(t.lease("q", "me", 50, 100));
+    SB_TRY(t.renew(*lease, 200));
+    SB_TRY(t.finish(*lease));
+    SB_TRY(t.remove("c", "7"));
+    SB_TRY(t.remove_blob(sha256("7")));
+    return t.remove_stream("7");
+  });
+  ASSERT_TRUE(asked) << asked.error().to_string();
+  EXPECT_EQ((*store)->cost().unindexed_steps, before);
+}
+
 TEST(SqliteCosts, OpeningAndReadingWritesAndSyncsNothing) {
   FaultVfs vfs;
   SqlitePlace place;

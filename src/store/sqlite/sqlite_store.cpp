@@ -51,13 +51,25 @@ Status check_present(const std::string& path) {
   return {};
 }
 
+// A new directory is on disk only once the one that holds it is; what is then stored in it must not go with it.
+Status make_directory(const std::string& directory) {
+  SystemFiles files;
+  if (directory.empty() || files.kind(directory) == FileKind::kDirectory) return {};
+  const std::string parent = parent_path(directory);
+  SB_TRY(make_directory(parent));
+  SB_TRY(files.make_directories(directory, 0700));
+  const int descriptor = ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return {};  // may be entered but not read: nothing to be done
+  fsync(descriptor);
+  ::close(descriptor);
+  return {};
+}
+
 // SQLite would make the file readable by all, so it is made here; SQLite gives its other files the same mode.
 Status make_file(const std::string& path) {
   struct stat info{};
   if (stat(path.c_str(), &info) == 0) return check_kind(path, info);
-  const std::string directory = parent_path(path);
-  SystemFiles files;
-  if (!directory.empty()) SB_TRY(files.make_directories(directory, 0700));
+  SB_TRY(make_directory(parent_path(path)));
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     return fail(ErrorCode::kIo, fmt::format("the store cannot be made ({})", std::strerror(errno)),
@@ -200,7 +212,7 @@ void SqliteStore::checkpoint_when_long() {
 
 SqliteCost SqliteStore::cost() const {
   const std::lock_guard turn(mutex_);
-  return {connection_->statements(), checkpoints_};
+  return {connection_->statements(), connection_->unindexed_steps(), checkpoints_};
 }
 
 }  // namespace sb::store

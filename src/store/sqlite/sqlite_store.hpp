@@ -40,7 +40,8 @@ struct SqliteOptions {
 
 // What was asked of SQLite since opening, for tests and benchmarks.
 struct SqliteCost {
-  std::int64_t statements = 0;  // BEGIN and COMMIT included
+  std::int64_t statements = 0;       // BEGIN and COMMIT included
+  std::int64_t unindexed_steps = 0;  // rows passed by scanning a whole table, and sorts
   std::int64_t checkpoints = 0;
 };
 
