@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
+#include "base/unicode.hpp"
 #include "decision/brief.hpp"
 #include "decision/chain_input.hpp"
 #include "decision/chain_phrases.hpp"
@@ -115,7 +116,7 @@ class Machine {
     if (std::find(commands.begin(), commands.end(), input) != commands.end()) return cancel();
     if (const auto named = named_option(input)) return ask_named(*named);
     ChainTurn held = turn(ChainEvent::kHold, Phrases(model_)("chain.held"));
-    held.payload = std::string(input);
+    if (is_utf8(input)) held.payload = std::string(input);
     return labelled(std::move(held), chain_prompt(model_, state_));
   }
 

@@ -19,6 +19,7 @@
 #include "base/result.hpp"
 #include "base/value.hpp"
 #include "decision/chain_state.hpp"
+#include "decision/flow.hpp"
 #include "decision/prompt.hpp"
 
 namespace sb::decision {
@@ -47,11 +48,8 @@ ChainTurn chain_step(const ChainModel& model, ChainState state, std::string_view
 // are refused and change nothing.
 Result<ChainTurn> chain_answer(const ChainModel& model, ChainState state, const std::vector<std::string>& ids);
 
-// The blob around a state.
-struct ChainBlobContext {
-  std::optional<std::string> key;
-  std::optional<TimestampMs> now;  // compared with `expires:`; absent: not compared
-};
+// The blob around a state; key and time as for flows.
+using ChainBlobContext = FlowBlobContext;
 std::string save_chain(const ChainState& state, std::string_view nonce, const ChainBlobContext& context);
 // Refuses a state of another or a changed definition, one that has ended, and an expired one.
 Result<ChainState> load_chain(const ChainModel& model, std::string_view blob, const ChainBlobContext& context);
