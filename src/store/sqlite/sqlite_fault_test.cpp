@@ -85,6 +85,7 @@ TEST_P(AtEveryChange, NothingAcknowledgedIsLostAndNothingIsHalfThere) {
     SCOPED_TRACE(testing::Message() << "change " << n << " of " << changes);
     FaultVfs vfs;
     SqlitePlace place;
+    std::filesystem::create_directory(place.directory() + "/home");  // a new one would be synced for real
     vfs.fail_at(n, GetParam());
     const Outcome outcome = run_workload(place.path(), vfs.name());
     EXPECT_TRUE(vfs.has_failed());

@@ -8,6 +8,7 @@
 
 #include <fstream>
 
+#include "store/sqlite/lock_file.hpp"
 #include "store/sqlite/schema.hpp"
 #include "store/sqlite/sqlite_place.hpp"
 #include "store/verify.hpp"
@@ -269,11 +270,55 @@ TEST(SqliteFile, ALinkToTheEventBeforeThePageIsCheckedToo) {
 TEST(SqliteFile, ATriggerSomebodyAddedDoesNotRun) {
   SqlitePlace place;
   ASSERT_TRUE(place.open());
-  run_sql(place.path(), "CREATE TRIGGER evil AFTER INSERT ON events BEGIN DELETE FROM streams; END");
+  run_sql(place.path(), "CREATE TRIGGER evil AFTER INSERT ON streams BEGIN DELETE FROM events; END");
   auto store = place.open();
   ASSERT_TRUE(store);
   ASSERT_TRUE(append(**store, "s", 1));
-  EXPECT_EQ((*store)->read([](Snapshot& snapshot) { return snapshot.head("s"); })->seq, 1);
+  const auto events = (*store)->read([](Snapshot& snapshot) { return snapshot.events("s", 1, 10); });
+  ASSERT_TRUE(events) << events.error().to_string();
+  EXPECT_EQ(events->size(), 1u);
+}
+
+// Programs that know nothing of our lock are held off too while work decides on what it has read.
+TEST(SqliteFile, SomebodyWithSqlite3CannotWriteInsideATransaction) {
+  SqlitePlace place;
+  auto store = place.open();
+  ASSERT_TRUE(store);
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(place.path().c_str(), &other), SQLITE_OK);
+  const Status status = (*store)->write([&](Transaction&) -> Status {
+    EXPECT_EQ(sqlite3_exec(other, "DELETE FROM events", nullptr, nullptr, nullptr), SQLITE_BUSY);
+    return {};
+  });
+  EXPECT_TRUE(status);
+  EXPECT_EQ(sqlite3_exec(other, "DELETE FROM events", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(other);
+}
+
+// No checkpoint while somebody writes, and no writing during a checkpoint: both go under one lock. Readers need it not.
+TEST(SqliteFile, WritersAndCheckpointsTakeTurnsUnderOurLock) {
+  SqlitePlace place;
+  ASSERT_TRUE(place.open());
+  SqliteOptions options;
+  options.busy_wait_ms = 1;
+  auto store = SqliteStore::open(place.path(), Access::kReadWrite, options);
+  ASSERT_TRUE(store);
+  sqlite::LockFile lock(place.path() + "-lock");
+  {
+    const auto hold = lock.take(0);
+    ASSERT_TRUE(hold);
+    const Status written = append(**store, "s", 1);
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().code, ErrorCode::kUnavailable);
+    EXPECT_TRUE(written.error().retry_helps);
+    const Status moved = (*store)->checkpoint();
+    ASSERT_FALSE(moved);
+    EXPECT_EQ(moved.error().code, ErrorCode::kUnavailable);
+    EXPECT_TRUE((*store)->read([](Snapshot& snapshot) { return snapshot.head("s"); }));
+    EXPECT_TRUE(SqliteStore::open(place.path(), Access::kReadOnly));
+  }
+  EXPECT_TRUE(append(**store, "s", 1));
+  EXPECT_TRUE((*store)->checkpoint());
 }
 
 TEST(SqliteFile, MissingTablesAndACutFileAreErrorsNotCrashes) {
