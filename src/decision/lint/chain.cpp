@@ -1,0 +1,164 @@
+// The rules that read a chain's log instead of a text.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "decision/lint/brief.hpp"
+
+namespace sb::decision::linting {
+namespace {
+
+// What the log says of one parent so far.
+struct Parent {
+  long last_child = 0;
+  std::set<long> asked;
+  std::set<long> settled;
+  bool has_meta = false;
+  bool has_children = false;
+  bool has_final = false;
+  bool is_held = false;
+  bool was_held = false;
+};
+
+bool is_split_id(std::string_view id) {
+  const std::size_t at = id.find("-split-");
+  return at != std::string_view::npos && at > 0;
+}
+
+class Replay {
+ public:
+  Replay(const GsFacts& facts, Span where, Report& report) : facts_(facts), where_(where), report_(report) {}
+
+  void take(const GsRecord& record) {
+    check_answer(record);
+    const auto label = parse_gs_label(record.label);
+    if (!label) return out_of_order();
+    if (!parents_.contains(label->number) && label->number < highest_) out_of_order();
+    highest_ = std::max(highest_, label->number);
+    Parent& parent = parents_[label->number];
+    switch (record.event) {
+      case GsEvent::kAsked:
+        asked(*label, parent);
+        break;
+      case GsEvent::kAnswered:
+        answered(*label, parent, record);
+        break;
+      case GsEvent::kHold:
+        parent.is_held = parent.was_held = true;
+        break;
+      case GsEvent::kResume:
+        parent.is_held = false;
+        break;
+      case GsEvent::kReset:
+        parent = Parent{};
+        break;
+      case GsEvent::kExecuted:
+        if (parent.has_children && !parent.has_final) out_of_order();
+        break;
+    }
+  }
+
+ private:
+  void out_of_order() { report_.add(rule::kGsLabelSeq, where_); }
+
+  void asked(const GsLabel& label, Parent& parent) {
+    if (parent.is_held) report_.add(rule::kGsHoldContinues, where_);
+    for (const auto& [number, other] : parents_) {
+      // A new parent while an older chain has no final: that chain was left without an end.
+      const bool left_open = other.has_children && !other.has_final && !other.is_held;
+      if (number < label.number && left_open) out_of_order();
+    }
+    switch (label.part) {
+      case GsLabel::Part::kParent:
+        if (parent.has_children || parent.has_final || parent.asked.contains(0)) out_of_order();
+        parent.asked.insert(0);
+        break;
+      case GsLabel::Part::kMeta:
+        if (parent.has_children) out_of_order();
+        parent.has_meta = true;
+        break;
+      case GsLabel::Part::kChild:
+        child(label, parent);
+        break;
+      case GsLabel::Part::kRevise:
+        if (!parent.has_final || !parent.asked.contains(label.child)) out_of_order();
+        break;
+      case GsLabel::Part::kFinal:
+        final(parent);
+        break;
+    }
+  }
+
+  void child(const GsLabel& label, Parent& parent) {
+    if (!parent.has_children && facts_.options > 6 && !parent.has_meta) report_.add(rule::kGsMetaMissing, where_);
+    const bool is_next = label.child == parent.last_child + 1;
+    const bool is_again = label.child == parent.last_child && !parent.settled.contains(label.child);
+    // After a Hold the person may name any option, and the chain then goes on with the first undecided one.
+    const bool may_jump = parent.was_held && !parent.settled.contains(label.child);
+    if (parent.has_final || (!is_next && !is_again && !may_jump)) out_of_order();
+    if (facts_.options > 0 && label.child > facts_.options) out_of_order();
+    parent.last_child = label.child;
+    parent.asked.insert(label.child);
+    parent.has_children = true;
+  }
+
+  void final(Parent& parent) {
+    const auto wanted = facts_.options > 0 ? static_cast<std::size_t>(facts_.options) : parent.asked.size();
+    const bool is_conflict = facts_.shape == GsShape::kConflict;
+    const bool is_open = facts_.conflicts_open > 0 && !is_conflict;
+    if (parent.settled.size() < wanted || parent.is_held || is_open) report_.add(rule::kGsFinalEarly, where_);
+    parent.has_final = true;
+  }
+
+  void answered(const GsLabel& label, Parent& parent, const GsRecord& record) {
+    if (record.choice == "hold") {
+      parent.is_held = parent.was_held = true;
+    } else if (label.part == GsLabel::Part::kChild && record.choice != "not-now") {
+      parent.settled.insert(label.child);
+    }
+  }
+
+  void check_answer(const GsRecord& record) {
+    const bool is_answer = record.event == GsEvent::kAnswered || record.event == GsEvent::kExecuted;
+    if (!is_answer) return;
+    const auto& by = record.resolved_by;
+    if (is_split_id(record.id) && (by == "preference" || by == "auto" || by == "auto-decided" || by == "deadline")) {
+      report_.add(rule::kGsAutoSplit, where_);
+    }
+    if (by == "timeout" || by == "unknown" || record.answers == 0) report_.add(rule::kGsNonHuman, where_);
+  }
+
+  const GsFacts& facts_;
+  Span where_;
+  Report& report_;
+  std::map<long, Parent> parents_;
+  long highest_ = 0;
+};
+
+// With no log, only what the prompt itself and the counts tell.
+void check_without_log(const GsFacts& facts, const std::string& asked_now, Span where, Report& report) {
+  const auto label = parse_gs_label(asked_now);
+  if (!label) return;
+  const bool is_first_child = label->part == GsLabel::Part::kChild && label->child == 1;
+  if (is_first_child && facts.options > 6) report.add(rule::kGsMetaMissing, where);
+  const bool is_final = label->part == GsLabel::Part::kFinal && facts.shape != GsShape::kConflict;
+  if (is_final && facts.conflicts_open > 0) report.add(rule::kGsFinalEarly, where);
+}
+
+}  // namespace
+
+void check_chain(const GsFacts& facts, const std::string& asked_now, Span where, Report& report) {
+  if (facts.is_prose && facts.tool_works) report.add(rule::kGsProseNotTool, where);
+  if (facts.chain.empty()) return check_without_log(facts, asked_now, where, report);
+  Replay replay(facts, where, report);
+  for (const GsRecord& record : facts.chain) replay.take(record);
+  if (asked_now.empty()) return;
+  const bool is_logged =
+      !facts.chain.empty() && facts.chain.back().label == asked_now && facts.chain.back().event == GsEvent::kAsked;
+  if (is_logged) return;
+  GsRecord now;
+  now.label = asked_now;
+  replay.take(now);
+}
+
+}  // namespace sb::decision::linting

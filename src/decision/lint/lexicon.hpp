@@ -1,0 +1,135 @@
+// The phrases the lexical rules look for, as data: one file a language (data/lint/<language>.yaml), each with a
+// version.
+//
+// A pattern is tried only on sentences that hold one of its trigger words; files are read and patterns compiled when
+// first needed, so that a short text in one language costs little. All of it is immutable to the caller and safe to
+// use from several threads.
+//
+//   language: en
+//   version: en-1               # goes into every finding; raised with each change
+//   blocks: true                # false: its findings only advise
+//   words: {verb: add|write}    # <verb> in a pattern stands for (?:add|write)
+//   offers:                     # also: choices, narration, status, summary, reasoning, drops
+//     - on: [know]              # the pattern is tried where one of these words (folded) stands
+//       find: '\blet me know\b' # PCRE2, on one sentence (choices: one line), folded, single spaces
+//       unless: '...'           # not where this matches too
+//       where: last             # only in the last sentence of the text
+//       scope: out              # only out of scope (or: in)
+//   labels: '...'               # a line that is only this and a colon, or starts with it and a colon
+//   label_lines: '...'          # a line that is only this, with or without a colon
+//   others: '...'               # an option that is only this
+//   recommended: '...'          # a mark of recommendation
+//   summaries: '...'            # headers of a confirmation
+//   abbreviations: '...'        # a dot behind one of these ends no sentence
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/pattern.hpp"
+
+namespace sb::decision::linting {
+
+enum class Idea { kOffer, kChoice, kNarration, kStatus, kSummary, kReasoning, kDrop };
+enum class When { kAlways, kIn, kOut };
+
+struct Lexicon;
+
+// A pattern compiled at its first use.
+class LazyPattern {
+ public:
+  LazyPattern() = default;
+  explicit LazyPattern(std::string expression) : expression_(std::move(expression)) {}
+  void set(std::string expression) { expression_ = std::move(expression); }  // before the first use only
+  bool empty() const { return expression_.empty(); }
+  std::optional<Match> find(std::string_view text) const;
+  bool matches(std::string_view text) const { return !empty() && find(text).has_value(); }
+
+ private:
+  std::string expression_;
+  mutable std::once_flag once_;
+  mutable std::optional<Pattern> pattern_;
+};
+
+struct Phrase {
+  Idea idea = Idea::kOffer;
+  std::vector<std::string> on;
+  LazyPattern find;
+  LazyPattern unless;
+  bool last_only = false;
+  When when = When::kAlways;
+  const Lexicon* lexicon = nullptr;
+
+  Phrase(std::string find_expression, std::string unless_expression)
+      : find(std::move(find_expression)), unless(std::move(unless_expression)) {}
+};
+
+struct Lexicon {
+  std::string language;
+  std::string version;
+  bool blocks = false;
+  std::vector<std::unique_ptr<Phrase>> phrases;
+  LazyPattern labels, label_lines, others, recommended, summaries, abbreviations;
+
+  Lexicon(std::string_view language, std::string_view yaml);
+};
+
+// Which phrases a word calls up. Words are hashed by the caller while it scans, byte by byte.
+class TriggerIndex {
+ public:
+  static constexpr std::uint64_t kSeed = 0xcbf29ce484222325u;
+  static std::uint64_t step(std::uint64_t hash, unsigned char byte) { return (hash ^ byte) * 0x100000001b3u; }
+
+  void add(const Phrase& phrase);
+  // Null for nearly every word, without touching more than one bit.
+  const std::vector<const Phrase*>* find(std::uint64_t hash) const {
+    const std::uint64_t bit = (hash ^ (hash >> 29)) & (kBits - 1);
+    if ((bits_[bit >> 6] & (std::uint64_t{1} << (bit & 63))) == 0) return nullptr;
+    const auto found = phrases_.find(hash);
+    return found == phrases_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  static constexpr std::uint64_t kBits = 1u << 16;
+  std::array<std::uint64_t, kBits / 64> bits_{};
+  std::unordered_map<std::uint64_t, std::vector<const Phrase*>> phrases_;
+};
+
+// Languages that share letters are read together. A set of groups is a mask of these.
+enum Group : unsigned { kEnglish = 1, kLatin = 2, kRussian = 4, kUkrainian = 8, kEastAsian = 16 };
+inline constexpr unsigned kGroupSets = 32;
+
+class Lexicons {
+ public:
+  static const Lexicons& built_in();
+
+  // The lexicons of these groups, English first.
+  std::vector<const Lexicon*> of(unsigned groups) const;
+  const TriggerIndex& index(unsigned groups) const;
+
+  // The groups whose letters occur in the text.
+  static unsigned groups_in(std::string_view text);
+
+ private:
+  struct Slot {
+    std::once_flag once;
+    std::unique_ptr<Lexicon> lexicon;
+  };
+  struct IndexSlot {
+    std::once_flag once;
+    std::unique_ptr<TriggerIndex> index;
+  };
+  const Lexicon& at(std::size_t language) const;
+
+  mutable std::array<Slot, 13> slots_;
+  mutable std::array<IndexSlot, kGroupSets> indexes_;
+};
+
+}  // namespace sb::decision::linting

@@ -1,0 +1,199 @@
+#include "decision/lint/lint.hpp"
+
+#include <algorithm>
+
+#include "base/unicode.hpp"
+#include "decision/lint/brief.hpp"
+#include "decision/lint/frames.hpp"
+#include "decision/lint/payload.hpp"
+#include "decision/lint/prose.hpp"
+#include "decision/lint/structure.hpp"
+
+namespace sb::decision {
+namespace {
+
+using namespace linting;
+
+class Run {
+ public:
+  Run(std::string_view text, const LintContext& context)
+      : text_(text), context_(context), masked_(mask(text)), groups_(Lexicons::groups_in(text)), report_(context) {
+    // One line feed at the end is not text.
+    body_ = {0, text.size() - (text.ends_with('\n') ? 1 : 0)};
+  }
+
+  std::vector<Finding> run() {
+    const bool is_asking = context_.scope == LintScope::kIn || context_.prompt_open;
+    if (context_.channel == LintChannel::kQuestion) {
+      question();
+    } else if (!is_asking) {
+      ordinary();
+    } else if (context_.phase == LintPhase::kResult) {
+      prose({.scope = When::kIn});
+      if (context_.gs) check_chain(*context_.gs, "", body_, report_);
+    } else if (!check_event(text_, context_, report_)) {
+      context_.profile == "gstack" ? gstack() : interaction();
+    }
+    return report_.finish();
+  }
+
+ private:
+  void prose(ProseRules rules) {
+    // Lexicons that only advise need not be read where advice is not wanted.
+    const unsigned groups = context_.blocking_only ? groups_ & (kEnglish | kRussian) : groups_;
+    check_prose(text_, masked_, groups, rules, report_);
+  }
+
+  void hide(const std::vector<Span>& spans) {
+    for (const Span& span : spans) {
+      for (std::size_t i = span.begin; i < span.end && i < masked_.prose.size(); ++i) {
+        if (masked_.prose[i] != '\n') masked_.prose[i] = masked_.visible[i] = ' ';
+      }
+    }
+  }
+
+  Structure structure(Span within) { return {text_, within, masked_, lexicons_, Limits{}, context_, report_}; }
+
+  // A reply that asks nothing: offers and inline choices, and options of a declared set that went missing.
+  void ordinary() {
+    if (!context_.declared.empty()) {
+      const auto parsed = parse_blocks(text_, body_, masked_.code);
+      for (const Block& block : parsed.blocks) {
+        const auto shown = std::count_if(block.options.begin(), block.options.end(), [&](const OptionLine& option) {
+          return std::any_of(context_.declared.begin(), context_.declared.end(), [&](const DeclaredOption& declared) {
+            return option.text == declared.label || option_head(option.text) == declared.label;
+          });
+        });
+        // A list that shares one item with the declaration is another list.
+        if (shown >= 2) dropped_only(block);
+      }
+    }
+    prose({.scope = When::kOut});
+    if (context_.gs) check_chain(*context_.gs, "", body_, report_);
+  }
+
+  void dropped_only(const Block& block) {
+    Report own(context_);
+    check_declared(context_, block.options, own);
+    if (own.has(rule::kOptionDropped)) report_.add(rule::kOptionDropped, block.span());
+  }
+
+  void question() {
+    lexicons_ = Lexicons::built_in().of(groups_);
+    const auto payload = read_payload(text_);
+    for (const auto& asked : payload) {
+      const Structure s = structure(asked.span);
+      if (word_units(asked.instruction) > s.limits.instruction_words && context_.profile == "interaction") {
+        report_.add(rule::kInstructionLong, asked.span);
+      }
+      if (context_.profile == "interaction") {
+        check_options(s, asked.options);
+        if (static_cast<int>(asked.options.size()) > s.limits.options) report_.add(rule::kTooManyOptions, asked.span);
+      } else if (static_cast<int>(asked.options.size()) > (context_.gs ? context_.gs->cap : 4)) {
+        report_.add(rule::kGsOptionCap, asked.span);
+      }
+      if (asked.options.size() == 1) report_.add(rule::kSingleOption, asked.span);
+      check_declared(context_, asked.options, report_);
+    }
+    escapes(/*is_payload=*/true);
+  }
+
+  void interaction() {
+    lexicons_ = Lexicons::built_in().of(groups_);
+    Span within = body_;
+    std::vector<Span> question;
+    if (is_retry(context_)) {
+      within = check_retry(text_, within, context_, report_);
+      question.push_back({0, within.begin});
+    }
+    bool has_block = true;
+    if (is_confirmation(text_, within, context_, lexicons_)) {
+      question.push_back(check_confirmation(text_, within, context_, report_));
+    } else {
+      has_block = block(within, question);
+    }
+    compare_with_previous(within);
+    hide(question);
+    escapes(false);
+    prose({.questions = !has_block, .silence = true, .scope = When::kIn});
+  }
+
+  bool block(Span within, std::vector<Span>& question) {
+    const auto parsed = parse_blocks(text_, within, masked_.code);
+    // After an input, a list with other markers is a list and not a question.
+    const bool is_list = context_.phase == LintPhase::kPostInput && !context_.prompt_open;
+    if (parsed.blocks.empty() || (is_list && !parsed.blocks.front().is_strict)) return false;
+    const auto spans = check_structure(structure(within), parsed);
+    question.insert(question.end(), spans.begin(), spans.end());
+    check_declared(context_, parsed.blocks.front().options, report_);
+    return true;
+  }
+
+  void compare_with_previous(Span within) {
+    if (!context_.previous) return;
+    std::string_view before = *context_.previous;
+    if (before.ends_with('\n')) before.remove_suffix(1);
+    if (text_.substr(within.begin, within.size()) != before) report_.add(rule::kOptionDrift, within);
+  }
+
+  void gstack() {
+    const auto brief = parse_brief(text_);
+    escapes(false);
+    if (context_.gs) {
+      const Span where = brief ? Span{brief->span.begin, brief->span.begin + brief->label_text.size()} : body_;
+      check_chain(*context_.gs, brief ? brief->label_text : "", where, report_);
+    }
+    if (!brief) return prose({.questions = true, .silence = true, .scope = When::kIn});
+    check_brief(text_, *brief, context_, report_);
+    check_declared(context_, brief->options, report_);
+    hide({brief->span});
+    prose({.choices = false, .scope = When::kIn});
+  }
+
+  // \uXXXX where a person would read it. In JSON an escape is how the character is written.
+  void escapes(bool is_payload) {
+    const std::string& where = masked_.prose;
+    for (std::size_t at = where.find("\\u"); at != std::string::npos; at = where.find("\\u", at + 1)) {
+      const auto digits = std::string_view(where).substr(at + 2, 4);
+      const bool is_escape =
+          digits.size() == 4 && digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+      if (is_escape && !is_payload) report_.add(rule::kUEscape, {at, at + 6});
+    }
+  }
+
+  std::string_view text_;
+  const LintContext& context_;
+  Masked masked_;
+  unsigned groups_;
+  Report report_;
+  Span body_;
+  std::vector<const Lexicon*> lexicons_;
+};
+
+// Every byte that is no part of a character becomes one that is no letter.
+std::string repaired(std::string_view text) {
+  std::string out(text);
+  for (std::size_t at = 0; at < out.size();) {
+    std::size_t length = 1;
+    for (; length <= 4 && at + length <= out.size(); ++length) {
+      if (is_utf8(std::string_view(out).substr(at, length))) break;
+    }
+    if (length <= 4 && at + length <= out.size()) {
+      at += length;
+    } else {
+      out[at++] = '\x1A';
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Finding> lint(std::string_view text, const LintContext& context) {
+  if (context.channel == LintChannel::kTool || text.empty()) return {};
+  if (is_utf8(text)) return Run(text, context).run();
+  const std::string valid = repaired(text);
+  return Run(valid, context).run();
+}
+
+}  // namespace sb::decision

@@ -1,0 +1,109 @@
+// Lint: does a text an agent is about to show keep the contract for asking people?
+//
+// Pure and deterministic: same bytes and same context, same findings, in the order of their place. Safe to call from
+// several threads. Texts that are not UTF-8 are linted with every stray byte read as a question mark would be: as
+// something that is no letter. docs/lint.md lists the rules for users.
+//
+// The context says what the text cannot: whether anything is being asked at all (scope), at which point of a flow
+// (phase), and what was declared. Without one: in scope, phase ask, profile interaction.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/document.hpp"
+#include "base/result.hpp"
+#include "base/value.hpp"
+
+namespace sb::decision {
+
+enum class LintScope { kIn, kOut };
+enum class LintPhase { kAsk, kRetry, kConfirm, kPostInput, kResult, kEvent };
+enum class LintChannel {
+  kAgent,     // what the agent says
+  kTool,      // what a tool printed: never linted
+  kQuestion,  // the payload of a question tool: what it offers counts, how it is laid out does not
+};
+
+// The shape of a gstack question; kDeduced reads it off the label.
+enum class GsShape { kDeduced, kBrief, kSplit, kMenu, kFinal, kMeta, kConflict };
+enum class GsEvent { kAsked, kAnswered, kHold, kResume, kReset, kExecuted };
+
+// One line of a chain's log, oldest first.
+struct GsRecord {
+  std::string label;  // D3.2
+  std::string id;     // the question's id, where known
+  GsEvent event = GsEvent::kAsked;
+  std::string choice;
+  std::string resolved_by;     // human, preference, timeout, ...; empty: not said
+  std::optional<int> answers;  // how many answers came back; 0 is an empty map
+};
+
+struct GsFacts {
+  GsShape shape = GsShape::kDeduced;
+  int cap = 4;              // options one question of the host holds
+  int options = 0;          // of the parent; 0: not said
+  int conflicts_open = 0;   // neither mended nor waived
+  bool is_prose = false;    // the brief went out as prose,
+  bool tool_works = false;  // although the question tool works
+  std::vector<GsRecord> chain;
+};
+
+struct DeclaredOption {
+  std::string id;
+  std::string label;
+};
+
+struct LintContext {
+  LintScope scope = LintScope::kIn;
+  LintPhase phase = LintPhase::kAsk;
+  std::string profile = "interaction";
+  LintChannel channel = LintChannel::kAgent;
+  std::vector<DeclaredOption> declared;
+  std::optional<std::string> previous;  // the block as last shown
+  int attempt = 0;                      // of a retry, from 1
+  std::map<int, std::string> errors;    // the catalogue: attempt, line
+  std::vector<std::string> fields;      // of a confirmation, in order
+  std::optional<GsFacts> gs;
+
+  bool prompt_open = false;    // a planned prompt waits: the whole contract holds and prose blocks
+  bool blocking_only = false;  // leave out what could only advise; cheaper, since fewer lexicons are read
+};
+
+enum class Severity { kBlock, kAdvise };
+
+struct Finding {
+  std::string_view rule;  // INT020-SOFT-OFFER
+  Severity severity = Severity::kBlock;
+  std::size_t start = 0;  // bytes, half open
+  std::size_t end = 0;
+  std::string_view lexicon;  // version of the lexicon that matched; empty for rules that need none
+};
+
+std::vector<Finding> lint(std::string_view text, const LintContext& context);
+bool has_blocking(const std::vector<Finding>& findings);
+
+// For people: what the rule asks, and how to mend a text that breaks it. Asserts that the rule exists.
+struct RuleText {
+  std::string_view id;
+  std::string_view broken;
+  std::string_view mend;
+};
+const RuleText& rule_text(std::string_view rule);
+const std::vector<RuleText>& rule_texts();
+
+// Reads a context; every fault names the key, and an unknown key the nearest one.
+Checked<LintContext> read_lint_context(const Document& document);
+
+// A text that breaks the contract is sent back at most this often in a row (AMB-22); then it goes through, or the step
+// ends, but nothing loops.
+inline constexpr int kMaxSentBack = 3;
+inline bool may_send_back(int times_in_a_row) {
+  return times_in_a_row < kMaxSentBack;
+}
+
+}  // namespace sb::decision

@@ -1,0 +1,320 @@
+#include "decision/lint/prose.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace sb::decision::linting {
+namespace {
+
+// A "sentence" longer than this is no sentence; patterns see its pieces.
+constexpr std::size_t kLongest = 1500;
+
+enum Class : std::uint8_t { kOther, kWord, kHigh, kStop, kBreak };
+
+struct Classes {
+  std::uint8_t of[256] = {};
+  constexpr Classes() {
+    for (int c = 0; c < 256; ++c) {
+      const bool is_word = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+      of[c] = is_word                              ? kWord
+              : c >= 0x80                          ? kHigh
+              : c == '\n'                          ? kBreak
+              : (c == '.' || c == '!' || c == '?') ? kStop
+                                                   : kOther;
+    }
+  }
+};
+constexpr Classes kClasses;
+
+std::string_view rule_of(Idea idea) {
+  switch (idea) {
+    case Idea::kOffer:
+      return rule::kSoftOffer;
+    case Idea::kChoice:
+      return rule::kInlineChoice;
+    case Idea::kNarration:
+      return rule::kNarration;
+    case Idea::kStatus:
+      return rule::kStatus;
+    case Idea::kSummary:
+      return rule::kFreeSummary;
+    case Idea::kReasoning:
+      return rule::kReasoning;
+    case Idea::kDrop:
+      return rule::kGsDropNarration;
+  }
+  return {};
+}
+
+// A stretch of text as patterns want it: single spaces, no emphasis marks, no list marker in front; and where each byte
+// came from.
+struct Clean {
+  std::string text;
+  std::vector<std::uint32_t> from;
+  std::size_t base = 0;
+
+  void make(std::string_view source, Span span, bool strips_marker) {
+    text.clear();
+    from.clear();
+    base = span.begin;
+    std::size_t at = span.begin;
+    if (strips_marker) at = behind_marker(source, span);
+    bool space = true;
+    for (; at < span.end; ++at) {
+      char c = source[at];
+      if (c == '*' || c == '~') continue;
+      if (c == '\n' || c == '\t' || c == '\r') c = ' ';
+      if (c == ' ' && space) continue;
+      space = c == ' ';
+      text += c;
+      from.push_back(static_cast<std::uint32_t>(at - span.begin));
+    }
+    while (!text.empty() && text.back() == ' ') {
+      text.pop_back();
+      from.pop_back();
+    }
+  }
+
+  Span origin(const Match& match) const {
+    if (text.empty()) return {base, base};
+    const std::size_t begin = from[std::min(match.begin, from.size() - 1)];
+    const std::size_t end = match.end == 0 ? begin : from[match.end - 1] + 1;
+    return {base + begin, base + std::max(begin, end)};
+  }
+
+  static std::size_t behind_marker(std::string_view source, Span span) {
+    std::size_t at = span.begin;
+    const auto skip = [&](std::string_view set) {
+      while (at < span.end && set.find(source[at]) != std::string_view::npos) ++at;
+    };
+    skip(" \t\r\n-*_#|+>~");
+    std::size_t digits = at;
+    while (digits < span.end && source[digits] >= '0' && source[digits] <= '9') ++digits;
+    if (digits > at && digits + 1 < span.end && (source[digits] == '.' || source[digits] == ')') &&
+        source[digits + 1] == ' ') {
+      at = digits + 2;
+    }
+    // Bullets, dashes, arrows and pictographs in front of a sentence are no part of it.
+    for (;;) {
+      skip(" \t*_");
+      const auto rest = source.substr(at, span.end - at);
+      if (rest.starts_with("\u2022") || rest.starts_with("\u2014") || rest.starts_with("\u2013") ||
+          rest.starts_with("\u2192") || rest.starts_with("\u2705") || rest.starts_with("\u00B7")) {
+        at += rest.starts_with("\u00B7") ? 2 : 3;
+      } else if (rest.starts_with("\xF0\x9F") && rest.size() >= 4) {
+        at += 4;
+      } else {
+        break;
+      }
+    }
+    return std::min(at, span.end);
+  }
+};
+
+class Scanner {
+ public:
+  Scanner(std::string_view text, const Masked& masked, const TriggerIndex& index, const ProseRules& rules,
+          Report& report)
+      : text_(text), masked_(masked), prose_(masked.prose), index_(index), rules_(rules), report_(report) {}
+
+  void run() {
+    const std::size_t size = prose_.size();
+    std::size_t at = 0;
+    while (at < size) {
+      switch (kClasses.of[static_cast<unsigned char>(prose_[at])]) {
+        case kWord:
+        case kHigh:
+          at = word(at);
+          break;
+        case kStop:
+          at = stop(at);
+          break;
+        case kBreak:
+          at = line_break(at);
+          break;
+        default:
+          ++at;
+      }
+      if (at - sentence_ > kLongest && sentence_ < at) end_sentence(at, false);
+    }
+    end_sentence(size, false);
+    end_line(size);
+    if (!last_.empty()) try_phrases(last_, last_span_, masked_.prose, true);
+  }
+
+ private:
+  unsigned char byte(std::size_t at) const { return at < prose_.size() ? static_cast<unsigned char>(prose_[at]) : 0; }
+
+  std::size_t word(std::size_t at) {
+    std::uint64_t hash = TriggerIndex::kSeed;
+    const std::size_t begin = at;
+    for (;; ++at) {
+      const unsigned char c = byte(at);
+      const std::uint8_t kind = at < prose_.size() ? kClasses.of[c] : static_cast<std::uint8_t>(kOther);
+      if (kind == kWord || (c >= 0xC3 && c <= 0xDF) || (c >= 0x80 && c < 0xC0 && at > begin)) {
+        hash = TriggerIndex::step(hash, c);
+        continue;
+      }
+      break;
+    }
+    if (at > begin) {
+      saw_word_ = true;
+      if (const auto* phrases = index_.find(hash)) note(*phrases);
+      return at;
+    }
+    return wide(at);
+  }
+
+  // Characters of three and more bytes: each of East Asia counts as a word; some end a sentence.
+  std::size_t wide(std::size_t at) {
+    const unsigned char c = byte(at);
+    const std::size_t length = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
+    if (c >= 0xE3 && c <= 0xEF && at + 3 <= prose_.size()) {
+      const auto character = std::string_view(prose_).substr(at, 3);
+      if (character == "。" || character == "！" || character == "？") {
+        const bool is_question = character == "？";
+        end_sentence(at + 3, is_question);
+        return at + 3;
+      }
+      saw_word_ = true;
+      std::uint64_t hash = TriggerIndex::kSeed;
+      for (char b : character) hash = TriggerIndex::step(hash, static_cast<unsigned char>(b));
+      if (const auto* phrases = index_.find(hash)) note(*phrases);
+    }
+    return std::min(at + length, prose_.size());
+  }
+
+  void note(const std::vector<const Phrase*>& phrases) {
+    for (const Phrase* phrase : phrases) {
+      auto& list = phrase->idea == Idea::kChoice ? line_phrases_ : sentence_phrases_;
+      if (std::find(list.begin(), list.end(), phrase) == list.end()) list.push_back(phrase);
+    }
+  }
+
+  // . ! ? end a sentence when a space or the end follows (behind closing marks) and no small letter goes on.
+  std::size_t stop(std::size_t at) {
+    std::size_t next = at + 1;
+    bool is_question = prose_[at] == '?';
+    while (byte(next) == '.' || byte(next) == '!' || byte(next) == '?') is_question |= prose_[next++] == '?';
+    while (byte(next) == ')' || byte(next) == '"' || byte(next) == '\'' || byte(next) == '*' || byte(next) == '_')
+      ++next;
+    const unsigned char c = byte(next);
+    // Punctuation of three bytes (dash, closing quote) may follow directly; a letter may not.
+    const bool may_end = c == 0 || c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == 0xE2;
+    if (!may_end) return at + 1;
+    if (prose_[at] == '.' && goes_on_small(next)) return next;
+    end_sentence(next, is_question);
+    return next;
+  }
+
+  bool goes_on_small(std::size_t at) const {
+    while (at < text_.size() && (text_[at] == ' ' || text_[at] == '\t')) ++at;
+    if (at >= text_.size()) return false;
+    const unsigned char c = static_cast<unsigned char>(text_[at]);
+    if (c >= 'a' && c <= 'z') return true;
+    if (at + 1 >= text_.size()) return false;
+    const unsigned char d = static_cast<unsigned char>(text_[at + 1]);
+    return (c == 0xD0 && d >= 0xB0) || c == 0xD1;
+  }
+
+  // A line break ends a sentence before an empty line, a list item, a heading, a table row or an indent.
+  std::size_t line_break(std::size_t at) {
+    end_line(at);
+    std::size_t next = at + 1;
+    while (byte(next) == ' ' || byte(next) == '\t' || byte(next) == '\r') ++next;
+    const unsigned char c = byte(next);
+    const bool digits = c >= '0' && c <= '9';
+    const unsigned char behind = digits ? byte(next + 1) : 0;
+    const bool is_item = c == '-' || c == '*' || c == '#' || c == '|' || c == '>' || c == '+' ||
+                         (digits && (behind == '.' || behind == ')')) || (c == 0xE2 && byte(next + 1) == 0x80);
+    if (c == '\n' || c == 0 || is_item) end_sentence(at, false);
+    line_ = at + 1;
+    return at + 1;
+  }
+
+  void end_line(std::size_t end) {
+    if (rules_.choices && !line_phrases_.empty()) {
+      const std::size_t begin = end - std::min(end - line_, kLongest);
+      try_phrases(line_phrases_, {begin, end}, masked_.visible, false);
+    }
+    line_phrases_.clear();
+  }
+
+  void end_sentence(std::size_t end, bool is_question) {
+    const Span span{sentence_, end};
+    sentence_ = end;
+    if (!saw_word_) {
+      sentence_phrases_.clear();
+      return;
+    }
+    saw_word_ = false;
+    if (is_question && rules_.questions) {
+      const std::size_t begin = Clean::behind_marker(prose_, span);
+      report_.add(rule::kQuestionNoBlock, {begin, end});
+    }
+    last_.clear();
+    if (sentence_phrases_.empty()) return;
+    try_phrases(sentence_phrases_, span, masked_.prose, false);
+    last_span_ = span;
+    for (const Phrase* phrase : sentence_phrases_) {
+      if (phrase->last_only) last_.push_back(phrase);
+    }
+    sentence_phrases_.clear();
+  }
+
+  bool is_wanted(const Phrase& phrase, bool at_end) const {
+    if (phrase.last_only != at_end) return false;
+    if (phrase.when != When::kAlways && phrase.when != rules_.scope) return false;
+    switch (phrase.idea) {
+      case Idea::kOffer:
+        return rules_.offers;
+      case Idea::kChoice:
+        return rules_.choices;
+      case Idea::kDrop:
+        return rules_.drops;
+      default:
+        return rules_.silence;
+    }
+  }
+
+  void try_phrases(const std::vector<const Phrase*>& phrases, Span span, const std::string& source, bool at_end) {
+    bool is_made = false;
+    for (const Phrase* phrase : phrases) {
+      if (!is_wanted(*phrase, at_end)) continue;
+      if (!is_made) clean_.make(source, span, phrase->idea != Idea::kChoice);
+      is_made = true;
+      const auto match = phrase->find.find(clean_.text);
+      if (!match || phrase->unless.matches(clean_.text)) continue;
+      const Span origin = clean_.origin(*match);
+      if (phrase->idea == Idea::kChoice && any_contains(masked_.quotes, origin.begin)) continue;
+      // The whole sentence is what is wrong, so that one that asks and offers counts once.
+      const Span told = phrase->idea == Idea::kChoice ? span : Span{Clean::behind_marker(source, span), span.end};
+      report_.add(rule_of(phrase->idea), told, phrase->lexicon->version, phrase->lexicon->blocks);
+    }
+  }
+
+  std::string_view text_;
+  const Masked& masked_;
+  const std::string& prose_;
+  const TriggerIndex& index_;
+  const ProseRules& rules_;
+  Report& report_;
+
+  std::size_t sentence_ = 0;
+  std::size_t line_ = 0;
+  bool saw_word_ = false;
+  std::vector<const Phrase*> sentence_phrases_;
+  std::vector<const Phrase*> line_phrases_;
+  std::vector<const Phrase*> last_;
+  Span last_span_;
+  Clean clean_;
+};
+
+}  // namespace
+
+void check_prose(std::string_view text, const Masked& masked, unsigned groups, const ProseRules& rules,
+                 Report& report) {
+  Scanner(text, masked, Lexicons::built_in().index(groups), rules, report).run();
+}
+
+}  // namespace sb::decision::linting

@@ -1,0 +1,28 @@
+// The lexical rules: offers, inline choices, questions, narration, status, summaries, reasoning, talk of dropping.
+//
+// One pass over the masked text cuts sentences and looks every word up in the trigger index; only sentences with a
+// trigger meet a pattern.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "decision/lint/lexicon.hpp"
+#include "decision/lint/mask.hpp"
+#include "decision/lint/rules.hpp"
+
+namespace sb::decision::linting {
+
+struct ProseRules {
+  bool offers = true;
+  bool choices = true;
+  bool questions = false;  // INT021
+  bool silence = false;    // INT030-033
+  bool drops = true;
+  When scope = When::kIn;
+};
+
+// Looks at masked.prose only between the bytes that are not blanked; `text` is the original.
+void check_prose(std::string_view text, const Masked& masked, unsigned groups, const ProseRules& rules, Report& report);
+
+}  // namespace sb::decision::linting

@@ -1,0 +1,21 @@
+// Whether a line is one sentence.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "decision/lint/lexicon.hpp"
+#include "decision/lint/span.hpp"
+
+namespace sb::decision::linting {
+
+// The next place at or behind `at` where a character starts.
+std::size_t align(std::string_view text, std::size_t at);
+
+// Where, in `line`, a second sentence starts. Terminators inside the `skipped` spans (quotes, code; places in `line`)
+// end nothing, and neither do dots of versions, paths, initials and abbreviations.
+std::optional<std::size_t> second_sentence(std::string_view line, const std::vector<Span>& skipped,
+                                           const std::vector<const Lexicon*>& lexicons);
+
+}  // namespace sb::decision::linting
