@@ -29,6 +29,9 @@ inline constexpr std::size_t kStoreValueBytes = 64u << 20;  // one payload, proj
 inline constexpr int kStorePageRows = 10'000;               // rows or events of one read
 inline constexpr std::size_t kStoreAppendEvents = 10'000;   // events of one append
 
+// Answers
+inline constexpr long long kSignedAnswerFreshMs = 24LL * 60 * 60 * 1000;  // for one who asks the same question again
+
 // Patterns
 inline constexpr unsigned kPatternMatchLimit = 1'000'000;
 inline constexpr unsigned kPatternDepthLimit = 10'000;

@@ -75,10 +75,13 @@ inline void take(Status&&) {}
 
 }  // namespace sb
 
-// The value of a Result, or a return from the enclosing function with its error.
-#define SB_TRY(expression)                                                          \
-  ({                                                                                \
-    auto sb_try_result_ = (expression);                                             \
-    if (!sb_try_result_) return std::unexpected(std::move(sb_try_result_).error()); \
-    ::sb::detail::take(std::move(sb_try_result_));                                  \
+// The value of a Result, or a return from the enclosing function with its error. May stand inside another.
+#define SB_TRY(expression) SB_TRY_NAMED_(expression, __COUNTER__)
+#define SB_TRY_NAMED_(expression, number) SB_TRY_NUMBERED_(expression, number)
+#define SB_TRY_NUMBERED_(expression, number) SB_TRY_AS_(expression, sb_try_result_##number)
+#define SB_TRY_AS_(expression, result)                              \
+  ({                                                                \
+    auto result = (expression);                                     \
+    if (!result) return std::unexpected(std::move(result).error()); \
+    ::sb::detail::take(std::move(result));                          \
   })

@@ -9,9 +9,9 @@
 
 #include <string>
 
+#include "base/document.hpp"
 #include "base/environment.hpp"
 #include "base/files.hpp"
-#include "decision/profile.hpp"
 #include "inbox/authority.hpp"
 
 namespace sb::inbox {
@@ -23,8 +23,5 @@ struct Config {
 // Without the file, everything is as if it were empty. Unknown keys are faults that name the nearest known one.
 Checked<Config> read_config(const Document& document);
 Result<Config> load_config(const Files& files, const Homes& homes);
-
-// The built-in profiles and the user's, one a file in `profiles/` of the config home.
-Result<decision::Profiles> load_profiles(const Files& files, const Homes& homes);
 
 }  // namespace sb::inbox

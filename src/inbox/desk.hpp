@@ -30,7 +30,7 @@ class Desk {
 
   // Reads the registry again, for whoever waits long. What does not continue the registry read before is kForbidden:
   // somebody put another one in its place.
-  Status refresh_operators(const Files& files);
+  Status refresh_operators(Files& files);
 
  private:
   Desk() = default;

@@ -17,7 +17,8 @@
 // Threads: as the Store given. Holds references; whoever makes it keeps them alive.
 #pragma once
 
-#include <memory>
+#include <functional>
+#include <map>
 
 #include "base/random.hpp"
 #include "inbox/authority.hpp"
@@ -64,8 +65,10 @@ class Inbox {
       : store_(store), clock_(clock), random_(random), operators_(operators), policy_(policy) {}
 
   // Opens the question, or joins the same one (same declaration, same workspace) while it is open or its outcome has
-  // been read by nobody. One that was asked about another digest is superseded. A signed answer counts for a joiner
-  // for limits::kSignedAnswerFreshMs.
+  // been read by nobody. One that was asked about another digest, or under other operators, is superseded.
+  //
+  // Who joins did not see the question being asked, and the store may have been put back to an earlier day; so for a
+  // joiner a signed answer counts only when it was signed at most limits::kSignedAnswerFreshMs before.
   Result<Ticket> open(const decision::Declaration& declaration, const Asking& asking);
 
   // kNotFound; kCorrupt when what is stored was changed.
@@ -99,13 +102,27 @@ class Inbox {
   Result<DecisionState> reply(std::string_view nonce, const HostReply& reply);
 
  private:
-  class Step;
+  using Change = std::function<Result<std::vector<store::NewEvent>>(const DecisionState&)>;
+
+  SignatureCheck check() const;
+  Result<DecisionState> read_state(store::Snapshot& snapshot, std::string_view id) const;
+  Result<DecisionState> read_settled(store::Transaction& transaction, std::string_view id);
+  Result<DecisionState> append(store::Transaction& transaction, const DecisionState& before,
+                               std::vector<store::NewEvent> events);
+  Result<DecisionState> change(std::string_view id, const Change& change);
+  Result<DecisionState> end(std::string_view id, Ending ending, const Credentials& from, std::string raw);
+  Result<Opened> opened_of(const decision::Declaration& declaration, const Asking& asking);
+  Result<std::optional<DecisionState>> asked_before(store::Transaction& transaction, const Opened& opened);
+  bool can_join(const DecisionState& asked, const Opened& opened) const;
+  Result<store::NewEvent> answered_event(const DecisionState& state, const Submission& submission) const;
+  Result<DecisionState> reply_in(store::Transaction& transaction, const PlannedPrompt& prompt, const HostReply& reply);
 
   store::Store& store_;
   Clock& clock_;
   Random& random_;
   const Operators& operators_;
   const Policy& policy_;
+  std::map<std::string, TimestampMs, std::less<>> fresh_since_;  // of joined decisions
 };
 
 }  // namespace sb::inbox

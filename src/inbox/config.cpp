@@ -1,0 +1,61 @@
+#include "inbox/config.hpp"
+
+#include <array>
+
+#include "base/reader.hpp"
+
+namespace sb::inbox {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, bool>, 2> kConfirmations{{{"ask", false}, {"relay", true}}};
+
+Error first_of(const Faults& faults) {
+  return faults.front();
+}
+
+void read_workspaces(Fields& fields, Policy& policy) {
+  const auto workspaces = fields.get("workspaces");
+  if (!workspaces) return;
+  if (!workspaces->value().is_object()) {
+    workspaces->fault("workspaces is not a map of directories", "Write /path/to/project: {confirmations: relay}");
+    return;
+  }
+  for (const Value::Member& member : workspaces->value().members()) {
+    const Reader workspace = workspaces->at(member.name, member.value);
+    if (!member.name.starts_with('/')) {
+      workspace.fault("a workspace is named by its absolute path", "Begin it with /");
+      continue;
+    }
+    Fields settings = workspace.fields();
+    if (const auto relays = settings.choice<bool>("confirmations", kConfirmations)) {
+      policy.workspace_relays[member.name] = *relays;
+    }
+    settings.finish();
+  }
+}
+
+}  // namespace
+
+Checked<Config> read_config(const Document& document) {
+  Faults faults;
+  Config config;
+  if (document.root.is_null()) return config;
+  Fields fields = Reader(document, faults).fields();
+  config.policy.strict = fields.boolean("strict").value_or(false);
+  config.policy.may_relay = fields.choice<bool>("confirmations", kConfirmations).value_or(false);
+  read_workspaces(fields, config.policy);
+  fields.finish();
+  if (!faults.empty()) return std::unexpected(std::move(faults));
+  return config;
+}
+
+Result<Config> load_config(const Files& files, const Homes& homes) {
+  const std::string path = join_path(homes.config, "config.yaml");
+  if (files.kind(path) == FileKind::kMissing) return Config{};
+  const Document document = SB_TRY(load_document(files, path));
+  Checked<Config> config = read_config(document);
+  if (!config) return std::unexpected(first_of(config.error()));
+  return std::move(*config);
+}
+
+}  // namespace sb::inbox

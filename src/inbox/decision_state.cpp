@@ -1,0 +1,275 @@
+#include "inbox/decision_state.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "base/crypto.hpp"
+#include "base/random.hpp"
+#include "inbox/wire.hpp"
+
+namespace sb::inbox {
+namespace {
+
+using decision::OnTimeout;
+
+constexpr std::array kTimeouts{std::pair{OnTimeout::kWait, "wait"}, std::pair{OnTimeout::kPark, "park"},
+                               std::pair{OnTimeout::kDeny, "deny"}, std::pair{OnTimeout::kDefault, "default"}};
+
+const char* timeout_name(OnTimeout wanted) {
+  for (const auto& [value, name] : kTimeouts) {
+    if (value == wanted) return name;
+  }
+  return "wait";
+}
+
+template <class T>
+Result<T> known(std::optional<T> value, std::string_view what) {
+  if (!value) return fail(ErrorCode::kCorrupt, fmt::format("a stored event has an unknown {}", what));
+  return *value;
+}
+
+Result<AnswerSignature> signature_from(const Value& value) {
+  AnswerSignature signature;
+  signature.signed_at = SB_TRY(wire::integer(value, "at"));
+  signature.public_key = SB_TRY(wire::bytes(value, "key"));
+  signature.signature = SB_TRY(wire::bytes(value, "sig"));
+  signature.delegation = SB_TRY(wire::optional_string(value, "delegation"));
+  return signature;
+}
+
+Result<Outcome> answer_from(const Value& value, TimestampMs at) {
+  Outcome outcome;
+  outcome.at = at;
+  outcome.options = SB_TRY(wire::strings(value, "options"));
+  outcome.values = value["values"];
+  outcome.principal = SB_TRY(wire::string(value, "principal"));
+  outcome.channel = SB_TRY(known(channel_named(SB_TRY(wire::string(value, "channel"))), "channel"));
+  outcome.resolved_by = SB_TRY(known(resolved_by_named(SB_TRY(wire::string(value, "resolved_by"))), "resolved_by"));
+  outcome.render_hash = SB_TRY(wire::string(value, "render_hash"));
+  outcome.raw = SB_TRY(wire::bytes(value, "raw"));
+  outcome.host_result = SB_TRY(known(host_result_named(SB_TRY(wire::string(value, "host_result"))), "host_result"));
+  if (value.find("signature") != nullptr) outcome.signature = SB_TRY(signature_from(value["signature"]));
+  return outcome;
+}
+
+// Folds the events of one decision. Each returns an error only for what this program never writes.
+class Fold {
+ public:
+  Fold(DecisionState& state, const SignatureCheck& check) : state_(state), check_(check) {}
+
+  Status step(const store::Event& event) {
+    const Value value = SB_TRY(wire::object(event.payload));
+    if (event.type == "answered") return answered(value, event.time_ms);
+    if (event.type == "closed") return closed(value, event.time_ms);
+    if (event.type == "parked") return parked();
+    if (event.type == "free_text") return free_text(value);
+    if (event.type == "no_answer") return no_answer(value);
+    if (event.type == "replied") return replied(value);
+    if (event.type == "withdrawn") return withdrawn();
+    if (event.type == "taken") return taken(value);
+    return fail(ErrorCode::kCorrupt,
+                fmt::format("{} has an event of unknown type {}", state_.id, quote_json(event.type)));
+  }
+
+ private:
+  bool refuses(bool is_right, std::string_view why) {
+    if (!is_right) state_.rejected.emplace_back(why);
+    return !is_right;
+  }
+
+  Status answered(const Value& value, TimestampMs at) {
+    Outcome outcome = SB_TRY(answer_from(value, at));
+    if (refuses(state_.is_open(), "an answer came after it was closed")) return {};
+    const Result<Given> given = check_answer(state_.opened.question, {outcome.options, outcome.values});
+    if (!given) {
+      state_.rejected.push_back(given.error().message);
+      return {};
+    }
+    if (state_.opened.needs_signature) {
+      const Result<std::string> signer = check_(state_.id, state_.opened, outcome);
+      if (!signer) {
+        state_.rejected.push_back(signer.error().message);
+        return {};
+      }
+      outcome.principal = *signer;
+      outcome.resolved_by = ResolvedBy::kHuman;
+    }
+    close(std::move(outcome));
+    return {};
+  }
+
+  Status closed(const Value& value, TimestampMs at) {
+    Outcome outcome;
+    outcome.at = at;
+    outcome.ending = SB_TRY(known(ending_named(SB_TRY(wire::string(value, "outcome"))), "outcome"));
+    outcome.principal = SB_TRY(wire::string(value, "principal"));
+    outcome.channel = SB_TRY(known(channel_named(SB_TRY(wire::string(value, "channel"))), "channel"));
+    outcome.raw = SB_TRY(wire::bytes(value, "raw"));
+    outcome.host_result = SB_TRY(known(host_result_named(SB_TRY(wire::string(value, "host_result"))), "host_result"));
+    if (value.find("resolved_by") != nullptr) {
+      outcome.resolved_by = SB_TRY(known(resolved_by_named(SB_TRY(wire::string(value, "resolved_by"))), "resolved_by"));
+    }
+    if (refuses(state_.is_open(), "an ending came after it was closed")) return {};
+    if (outcome.ending == Ending::kAnswered)
+      return fail(ErrorCode::kCorrupt, "an answer stands where an ending should");
+    if (outcome.ending == Ending::kDefaulted) {
+      if (refuses(may_default(at), "a default was stored that was not declared")) return {};
+      outcome.options = state_.opened.question.default_ids;
+      outcome.values = Value::object();
+    }
+    close(std::move(outcome));
+    return {};
+  }
+
+  // The same conditions as where it is written: a default that the opened event does not allow was put there by hand.
+  bool may_default(TimestampMs at) const {
+    const Opened& opened = state_.opened;
+    return opened.on_timeout == OnTimeout::kDefault && !opened.needs_signature && opened.deadline &&
+           at >= *opened.deadline && opened.question.shape == Shape::kDecision;
+  }
+
+  Status parked() {
+    if (refuses(state_.is_open(), "it was parked after it was closed")) return {};
+    state_.state = State::kParked;
+    return {};
+  }
+
+  Status free_text(const Value& value) {
+    state_.free_texts.push_back(SB_TRY(wire::bytes(value, "text")));
+    return {};
+  }
+
+  Status no_answer(const Value& value) {
+    state_.last_no_answer = SB_TRY(known(host_result_named(SB_TRY(wire::string(value, "host_result"))), "host_result"));
+    return {};
+  }
+
+  Status replied(const Value& value) {
+    Reply reply;
+    reply.nonce = SB_TRY(wire::string(value, "nonce"));
+    reply.part = SB_TRY(wire::string(value, "part"));
+    reply.page = static_cast<int>(SB_TRY(wire::integer(value, "page")));
+    reply.pages = static_cast<int>(SB_TRY(wire::integer(value, "pages")));
+    reply.options = SB_TRY(wire::strings(value, "options"));
+    state_.replies.push_back(std::move(reply));
+    return {};
+  }
+
+  Status withdrawn() {
+    if (refuses(state_.is_answered() && !state_.is_taken, "it was withdrawn when it could not be")) return {};
+    state_.state = State::kOpen;
+    state_.outcome.reset();
+    state_.replies.clear();
+    return {};
+  }
+
+  Status taken(const Value& value) {
+    if (refuses(!state_.is_open(), "it was read before it was closed")) return {};
+    state_.is_taken = true;
+    state_.taken_by = SB_TRY(wire::string(value, "by"));
+    return {};
+  }
+
+  void close(Outcome outcome) {
+    state_.state = State::kClosed;
+    state_.outcome = std::move(outcome);
+  }
+
+  DecisionState& state_;
+  const SignatureCheck& check_;
+};
+
+}  // namespace
+
+Value to_value(const Opened& opened) {
+  Value value = Value::object({{"v", 1},
+                               {"salt", opened.salt},
+                               {"fingerprint", opened.fingerprint},
+                               {"definition", opened.definition},
+                               {"question", to_value(opened.question)},
+                               {"render_hash", opened.render_hash},
+                               {"opened_at", opened.opened_at},
+                               {"on_timeout", timeout_name(opened.on_timeout)},
+                               {"signed", opened.needs_signature},
+                               {"source", opened.source}});
+  if (!opened.digest.empty()) value.set("digest", opened.digest);
+  if (!opened.workspace.empty()) value.set("workspace", opened.workspace);
+  if (!opened.session.empty()) value.set("session", opened.session);
+  if (opened.deadline) value.set("deadline", *opened.deadline);
+  if (opened.operators) {
+    value.set("operators", Value::object({{"root", opened.operators->root},
+                                          {"head", opened.operators->head},
+                                          {"count", opened.operators->count}}));
+  }
+  return value;
+}
+
+Result<Opened> opened_from(const Value& value) {
+  Opened opened;
+  if (SB_TRY(wire::integer(value, "v")) != 1) {
+    return fail(ErrorCode::kUnsupported, "the decision was written by a newer version", "Use that version");
+  }
+  opened.salt = SB_TRY(wire::string(value, "salt"));
+  opened.fingerprint = SB_TRY(wire::string(value, "fingerprint"));
+  opened.definition = SB_TRY(wire::string(value, "definition"));
+  opened.question = SB_TRY(question_from(value["question"]));
+  opened.render_hash = SB_TRY(wire::string(value, "render_hash"));
+  opened.opened_at = SB_TRY(wire::integer(value, "opened_at"));
+  opened.needs_signature = SB_TRY(wire::boolean(value, "signed"));
+  opened.source = value["source"];
+  opened.digest = SB_TRY(wire::optional_string(value, "digest"));
+  opened.workspace = SB_TRY(wire::optional_string(value, "workspace"));
+  opened.session = SB_TRY(wire::optional_string(value, "session"));
+  if (value.find("deadline") != nullptr) opened.deadline = SB_TRY(wire::integer(value, "deadline"));
+  const std::string on_timeout = SB_TRY(wire::string(value, "on_timeout"));
+  for (const auto& [timeout, name] : kTimeouts) {
+    if (on_timeout == name) opened.on_timeout = timeout;
+  }
+  if (value.find("operators") != nullptr) {
+    const Value& pin = value["operators"];
+    opened.operators = OperatorPin{SB_TRY(wire::string(pin, "root")), SB_TRY(wire::string(pin, "head")),
+                                   static_cast<int>(SB_TRY(wire::integer(pin, "count")))};
+  }
+  if (opened.render_hash != sha256_hex(opened.question.text) || opened.question.parts.empty()) {
+    return fail(ErrorCode::kCorrupt, "a stored question does not fit the hash of what is shown");
+  }
+  return opened;
+}
+
+std::string instance_id_of(std::string_view opened_payload) {
+  const Digest digest = sha256("sb-decision-1\n" + std::string(opened_payload));
+  return "d-" + to_base32(as_bytes(digest)).substr(0, 26);
+}
+
+Result<DecisionState> apply(std::span<const store::Event> events, const SignatureCheck& check) {
+  if (events.empty()) return fail(ErrorCode::kNotFound, "there is no such decision");
+  const store::Event& first = events.front();
+  DecisionState state;
+  state.id = instance_id_of(first.payload);
+  if (first.type != "opened" || first.stream != std::string(kDecisionStreams) + state.id) {
+    return fail(ErrorCode::kCorrupt, fmt::format("{} was changed after it was asked", quote_json(first.stream)),
+                "Do not act on it; ask again");
+  }
+  state.opened = SB_TRY(opened_from(SB_TRY(wire::object(first.payload))));
+  Fold fold(state, check);
+  for (const store::Event& event : events.subspan(1)) SB_TRY(fold.step(event));
+  state.head = {events.back().seq, events.back().hash};
+  return state;
+}
+
+Value to_json_value(const DecisionState& state) {
+  const Outcome* outcome = state.outcome ? &*state.outcome : nullptr;
+  Value value = Value::object({{"decision", state.id}, {"state", to_string(state.state)}});
+  value.set("outcome", outcome ? Value(to_string(outcome->ending)) : Value());
+  value.set("resolved_by", outcome && outcome->resolved_by ? Value(to_string(*outcome->resolved_by)) : Value());
+  value.set("options", outcome ? Value::array(outcome->options) : Value::array());
+  value.set("values", outcome && outcome->values.is_object() ? outcome->values : Value::object());
+  value.set("principal", outcome && !outcome->principal.empty() ? Value(outcome->principal) : Value());
+  value.set("channel", outcome ? Value(to_string(outcome->channel)) : Value());
+  value.set("at", outcome ? Value(to_rfc3339(outcome->at)) : Value());
+  return value;
+}
+
+}  // namespace sb::inbox

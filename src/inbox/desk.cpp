@@ -1,0 +1,28 @@
+#include "inbox/desk.hpp"
+
+#include "inbox/operator_keys.hpp"
+
+namespace sb::inbox {
+
+Result<std::unique_ptr<Desk>> Desk::open(const Seams& seams, store::Access access) {
+  std::unique_ptr<Desk> desk(new Desk);
+  desk->homes_ = SB_TRY(sb::homes(seams.environment));
+  desk->config_ = SB_TRY(load_config(seams.files, desk->homes_));
+  desk->operators_ = SB_TRY(OperatorFiles(seams.files, desk->homes_).load());
+  desk->store_ = SB_TRY(store::SqliteStore::open(join_path(desk->homes_.data, "signalbox.db"), access));
+  desk->inbox_.emplace(*desk->store_, seams.clock, seams.random, desk->operators_, desk->config_.policy);
+  return desk;
+}
+
+Status Desk::refresh_operators(Files& files) {
+  const std::optional<OperatorPin> before = operators_.pin();
+  Operators now = SB_TRY(OperatorFiles(files, homes_).load());
+  if (before && !now.continues(*before)) {
+    return fail(ErrorCode::kForbidden, "somebody put other operator keys in place of those this waits for",
+                "Find out who before you answer anything");
+  }
+  operators_ = std::move(now);
+  return {};
+}
+
+}  // namespace sb::inbox

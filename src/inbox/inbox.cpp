@@ -1,0 +1,365 @@
+#include "inbox/inbox.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "base/limits.hpp"
+#include "inbox/events.hpp"
+
+namespace sb::inbox {
+namespace {
+
+using decision::OnTimeout;
+using store::NewEvent;
+
+constexpr int kEventsPage = 1'000;
+
+std::string stream_of(std::string_view id) {
+  return std::string(kDecisionStreams) + std::string(id);
+}
+
+// Sorts as text as the times sort as numbers.
+std::string sort_key(const DecisionState& state) {
+  const TimestampMs at = state.outcome ? state.outcome->at : state.opened.opened_at;
+  return fmt::format("{}/{:015}/{}", to_string(state.state), std::max<TimestampMs>(at, 0), state.id);
+}
+
+Status put_row(store::Transaction& transaction, const DecisionState& state) {
+  return transaction.put(kDecisions, state.id, to_json(Value::object({{"asked", state.opened.question.id}})),
+                         sort_key(state));
+}
+
+std::optional<TimestampMs> deadline_of(const decision::Decision& decision, TimestampMs now) {
+  if (decision.deadline_at) return decision.deadline_at;
+  if (decision.deadline_after_ms) return now + *decision.deadline_after_ms;
+  return std::nullopt;
+}
+
+bool needs_signature(const decision::Declaration& declaration, const Policy& policy) {
+  if (policy.strict) return true;
+  if (const decision::Decision* decision = declaration.decision()) return decision->needs_signature();
+  const decision::Flow* flow = declaration.flow();
+  return flow != nullptr &&
+         std::ranges::any_of(flow->steps, [](const decision::Step& step) { return step.decision.needs_signature(); });
+}
+
+// What a passed deadline does to the decision, if anything.
+std::optional<NewEvent> due_event(const DecisionState& state, TimestampMs now) {
+  const Opened& opened = state.opened;
+  if (state.state != State::kOpen || !opened.deadline || now < *opened.deadline) return std::nullopt;
+  switch (opened.on_timeout) {
+    case OnTimeout::kWait:
+      return std::nullopt;
+    case OnTimeout::kPark:
+      return NewEvent{"parked", now, "{}"};
+    case OnTimeout::kDeny:
+      return closed_event(Ending::kExpired, ResolvedBy::kDeadline, {Channel::kProgram, ""}, "", now);
+    case OnTimeout::kDefault:
+      // Declarations that may not default are refused when read; a stored one that slipped through expires.
+      return closed_event(opened.needs_signature ? Ending::kExpired : Ending::kDefaulted, ResolvedBy::kDeadline,
+                          {Channel::kProgram, ""}, "", now);
+  }
+  return std::nullopt;
+}
+
+std::string who(const Outcome& outcome) {
+  if (outcome.principal.empty()) return fmt::format("{}", to_string(outcome.channel));
+  return fmt::format("{} ({})", outcome.principal, to_string(outcome.channel));
+}
+
+std::unexpected<Error> no_longer_open(const DecisionState& state) {
+  const Outcome& outcome = *state.outcome;
+  std::string chosen = fmt::format("{}", fmt::join(outcome.options, ", "));
+  if (outcome.options.empty() && outcome.values.is_object() && outcome.values.size() > 0) {
+    chosen = to_json(outcome.values);
+  }
+  return fail(ErrorCode::kConflict,
+              fmt::format("{} is already {} by {} at {}{}{}", state.id, to_string(outcome.ending), who(outcome),
+                          to_rfc3339(outcome.at), chosen.empty() ? "" : ": ", chosen));
+}
+
+}  // namespace
+
+SignatureCheck Inbox::check() const {
+  return [this](const std::string& id, const Opened& opened, const Outcome& outcome) -> Result<std::string> {
+    std::string signer = SB_TRY(signature_check(operators_)(id, opened, outcome));
+    const auto since = fresh_since_.find(id);
+    if (since != fresh_since_.end() && outcome.signature->signed_at < since->second) {
+      return fail(ErrorCode::kForbidden, "an answer signed too long ago was stored; it does not count any more");
+    }
+    return signer;
+  };
+}
+
+Result<DecisionState> Inbox::read_state(store::Snapshot& snapshot, std::string_view id) const {
+  std::vector<store::Event> events;
+  for (;;) {
+    auto page = SB_TRY(snapshot.events(stream_of(id), static_cast<std::int64_t>(events.size()) + 1, kEventsPage));
+    const bool is_last = page.size() < static_cast<std::size_t>(kEventsPage);
+    std::ranges::move(page, std::back_inserter(events));
+    if (is_last) break;
+  }
+  if (events.empty()) {
+    return fail(ErrorCode::kNotFound, fmt::format("there is no decision {}", quote_json(id)),
+                "signalbox inbox list shows the open ones");
+  }
+  return inbox::apply(events, check());
+}
+
+Result<DecisionState> Inbox::append(store::Transaction& transaction, const DecisionState& before,
+                                    std::vector<NewEvent> events) {
+  SB_TRY(transaction.append(stream_of(before.id), before.head, events));
+  DecisionState after = SB_TRY(read_state(transaction, before.id));
+  SB_TRY(put_row(transaction, after));
+  return after;
+}
+
+Result<DecisionState> Inbox::read_settled(store::Transaction& transaction, std::string_view id) {
+  DecisionState state = SB_TRY(read_state(transaction, id));
+  if (const auto due = due_event(state, clock_.now_ms())) return append(transaction, state, {*due});
+  return state;
+}
+
+Result<DecisionState> Inbox::change(std::string_view id, const Change& change) {
+  return store_.write([&](store::Transaction& transaction) -> Result<DecisionState> {
+    const DecisionState before = SB_TRY(read_settled(transaction, id));
+    std::vector<NewEvent> events = SB_TRY(change(before));
+    if (events.empty()) return before;
+    return append(transaction, before, std::move(events));
+  });
+}
+
+Result<DecisionState> Inbox::load(std::string_view id) {
+  DecisionState state = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return read_state(snapshot, id); }));
+  if (!due_event(state, clock_.now_ms())) return state;
+  Result<DecisionState> settled = change(id, [](const DecisionState&) { return std::vector<NewEvent>{}; });
+  // A store that cannot be written to can still be read; the deadline is then written down by the next who can.
+  if (!settled && (settled.error().code == ErrorCode::kIo || settled.error().code == ErrorCode::kForbidden))
+    return state;
+  return settled;
+}
+
+Result<std::string> Inbox::resolve(std::string_view name) {
+  constexpr std::size_t kPrefixLength = 8;
+  return store_.read([&](store::Snapshot& snapshot) -> Result<std::string> {
+    if (name.empty() || name.size() > limits::kIdBytes) {
+      return fail(ErrorCode::kNotFound, "that is no decision's id", "signalbox inbox list shows the open ones");
+    }
+    if (SB_TRY(snapshot.get(kDecisions, name))) return std::string(name);
+    std::vector<std::string> found;
+    for (const std::string_view prefix : {"open/", "parked/"}) {
+      for (const store::Row& row : SB_TRY(snapshot.list(
+               kDecisions,
+               {.by = store::Order::kSort, .prefix = std::string(prefix), .limit = limits::kStorePageRows}))) {
+        const Result<Value> value = parse_json(row.value);
+        const bool is_asked = value && value->string_at("asked") == name;
+        if (is_asked || (name.size() >= kPrefixLength && row.key.starts_with(name))) found.push_back(row.key);
+      }
+    }
+    if (found.empty() && name.size() >= kPrefixLength) {
+      for (const store::Row& row : SB_TRY(snapshot.list(kDecisions, {.prefix = std::string(name), .limit = 2}))) {
+        found.push_back(row.key);
+      }
+    }
+    if (found.size() == 1) return found.front();
+    if (found.empty()) {
+      return fail(ErrorCode::kNotFound, fmt::format("there is no decision {}", quote_json(name)),
+                  "signalbox inbox list shows the open ones");
+    }
+    return fail(ErrorCode::kInvalid, fmt::format("{} open decisions are meant by {}", found.size(), quote_json(name)),
+                "Give the whole id, as signalbox inbox list shows it");
+  });
+}
+
+Result<std::vector<DecisionState>> Inbox::list(bool all, int limit) {
+  std::vector<std::string> ids;
+  SB_TRY(store_.read([&](store::Snapshot& snapshot) -> Status {
+    for (const std::string_view prefix : {"open/", "parked/", "closed/"}) {
+      if (prefix == "closed/" && !all) break;
+      const store::Listing listing{.by = store::Order::kSort,
+                                   .prefix = std::string(prefix),
+                                   .descending = prefix == "closed/",
+                                   .limit = std::min(limit, limits::kStorePageRows)};
+      for (const store::Row& row : SB_TRY(snapshot.list(kDecisions, listing))) ids.push_back(row.key);
+    }
+    return {};
+  }));
+  std::vector<DecisionState> states;
+  for (const std::string& id : ids) {
+    DecisionState state = SB_TRY(load(id));
+    if (all || state.is_open()) states.push_back(std::move(state));
+  }
+  return states;
+}
+
+Result<Opened> Inbox::opened_of(const decision::Declaration& declaration, const Asking& asking) {
+  const TimestampMs now = clock_.now_ms();
+  Opened opened;
+  opened.salt = to_hex(random_.bytes(16));
+  Value subject = declaration.source;
+  if (subject.is_object()) subject.erase("digest");
+  opened.fingerprint = sha256_hex(
+      fmt::format("sb-question-1\n{}\n{}\n{}", to_canonical_json(subject), asking.workspace, asking.session));
+  opened.definition = declaration.hash;
+  opened.question = question_of(declaration);
+  opened.render_hash = sha256_hex(opened.question.text);
+  opened.workspace = asking.workspace;
+  opened.session = asking.session;
+  opened.opened_at = now;
+  opened.needs_signature = needs_signature(declaration, policy_);
+  opened.operators = operators_.pin();
+  opened.source = declaration.source;
+  if (const decision::Decision* decision = declaration.decision()) {
+    opened.digest = decision->digest;
+    opened.on_timeout = decision->on_timeout;
+    opened.deadline = deadline_of(*decision, now);
+  }
+  SB_ASSERT(opened.on_timeout != OnTimeout::kDefault ||
+            (declaration.decision() && declaration.profile.may_default && !declaration.decision()->needs_signature()));
+  if (opened.on_timeout == OnTimeout::kDefault && opened.needs_signature) {
+    return fail(ErrorCode::kForbidden, "a decision that needs a signature cannot have a default",
+                "Take on_timeout: default out, or strict: true out of config.yaml");
+  }
+  return opened;
+}
+
+Result<std::optional<DecisionState>> Inbox::asked_before(store::Transaction& transaction, const Opened& opened) {
+  const auto row = SB_TRY(transaction.get(kDecisionsAsked, opened.fingerprint));
+  if (!row) return std::nullopt;
+  Result<DecisionState> asked = read_settled(transaction, row->value);
+  // Somebody meddled with the row or with what it leads to; a new asking owes nothing to either.
+  if (!asked || asked->opened.fingerprint != opened.fingerprint) return std::nullopt;
+  return std::move(*asked);
+}
+
+bool Inbox::can_join(const DecisionState& asked, const Opened& opened) const {
+  if (asked.opened.digest != opened.digest || asked.opened.needs_signature != opened.needs_signature) return false;
+  if (asked.opened.render_hash != opened.render_hash) return false;
+  if (asked.outcome) {
+    if (asked.is_taken || asked.outcome->ending == Ending::kSuperseded) return false;
+    const auto& signature = asked.outcome->signature;
+    if (signature && signature->signed_at < opened.opened_at - limits::kSignedAnswerFreshMs) return false;
+  }
+  if (!opened.needs_signature) return true;
+  if (!opened.operators) return !asked.opened.operators;
+  return asked.opened.operators && operators_.continues(*asked.opened.operators);
+}
+
+Result<Ticket> Inbox::open(const decision::Declaration& declaration, const Asking& asking) {
+  const Opened opened = SB_TRY(opened_of(declaration, asking));
+  return store_.write([&](store::Transaction& transaction) -> Result<Ticket> {
+    const auto asked = SB_TRY(asked_before(transaction, opened));
+    if (asked && can_join(*asked, opened)) {
+      fresh_since_[asked->id] = opened.opened_at - limits::kSignedAnswerFreshMs;
+      return Ticket{asked->id, true};
+    }
+    if (asked && asked->is_open()) {
+      const Credentials program{Channel::kProgram, ""};
+      SB_TRY(append(transaction, *asked,
+                    {closed_event(Ending::kSuperseded, std::nullopt, program, "", opened.opened_at)}));
+    }
+    const std::string payload = to_canonical_json(to_value(opened));
+    const std::string id = instance_id_of(payload);
+    const std::vector<NewEvent> events{{"opened", opened.opened_at, payload}};
+    SB_TRY(transaction.append(stream_of(id), {}, events));
+    SB_TRY(put_row(transaction, SB_TRY(read_state(transaction, id))));
+    SB_TRY(transaction.put(kDecisionsAsked, opened.fingerprint, id));
+    return Ticket{id, false};
+  });
+}
+
+Result<NewEvent> Inbox::answered_event(const DecisionState& state, const Submission& submission) const {
+  const Given given = SB_TRY(check_answer(state.opened.question, submission.given));
+  Outcome outcome;
+  outcome.options = given.options;
+  outcome.values = given.values;
+  outcome.resolved_by = submission.from.channel == Channel::kRelay ? ResolvedBy::kRelayed : submission.resolved_by;
+  outcome.channel = submission.from.channel;
+  outcome.principal = submission.from.principal;
+  outcome.render_hash = submission.render_hash.value_or(state.opened.render_hash);
+  outcome.raw = submission.raw;
+  outcome.signature = submission.signature;
+  std::string signer;
+  if (submission.signature) {
+    signer = SB_TRY(check()(state.id, state.opened, outcome));
+    outcome.principal = signer;
+  }
+  const DecisionFacts facts{state.opened.needs_signature, state.opened.operators.has_value(), state.opened.workspace};
+  SB_TRY(may_answer(facts, submission.from, signer, policy_));
+  return inbox::answered_event(outcome, clock_.now_ms());
+}
+
+Result<DecisionState> Inbox::answer(std::string_view id, const Submission& submission) {
+  return change(id, [&](const DecisionState& state) -> Result<std::vector<NewEvent>> {
+    if (!state.is_open()) return no_longer_open(state);
+    return std::vector{SB_TRY(answered_event(state, submission))};
+  });
+}
+
+Result<DecisionState> Inbox::end(std::string_view id, Ending ending, const Credentials& from, std::string raw) {
+  return change(id, [&](const DecisionState& state) -> Result<std::vector<NewEvent>> {
+    if (!state.is_open()) return no_longer_open(state);
+    const bool is_decided = ending == Ending::kDeclined;
+    return std::vector{closed_event(ending, is_decided ? std::optional(ResolvedBy::kHuman) : std::nullopt, from, raw,
+                                    clock_.now_ms())};
+  });
+}
+
+Result<DecisionState> Inbox::decline(std::string_view id, const Credentials& from, std::string raw) {
+  return end(id, Ending::kDeclined, from, std::move(raw));
+}
+
+Result<DecisionState> Inbox::cancel(std::string_view id, const Credentials& from) {
+  return end(id, Ending::kCancelled, from, "");
+}
+
+Result<DecisionState> Inbox::supersede(std::string_view id) {
+  return end(id, Ending::kSuperseded, {Channel::kProgram, ""}, "");
+}
+
+Result<DecisionState> Inbox::park(std::string_view id) {
+  return change(id, [&](const DecisionState& state) -> Result<std::vector<NewEvent>> {
+    if (!state.is_open()) return no_longer_open(state);
+    if (state.state == State::kParked) return std::vector<NewEvent>{};
+    return std::vector{NewEvent{"parked", clock_.now_ms(), "{}"}};
+  });
+}
+
+Result<DecisionState> Inbox::note_free_text(std::string_view id, std::string_view text, const Credentials& from) {
+  return change(id, [&](const DecisionState& state) -> Result<std::vector<NewEvent>> {
+    if (!state.is_open()) return no_longer_open(state);
+    return std::vector{free_text_event(text, from, clock_.now_ms())};
+  });
+}
+
+Result<DecisionState> Inbox::note_no_answer(std::string_view id, HostResult result, const Credentials& from) {
+  SB_ASSERT(result != HostResult::kSelected);
+  if (result == HostResult::kDeclined) return decline(id, from, "");
+  return change(id, [&](const DecisionState& state) -> Result<std::vector<NewEvent>> {
+    if (!state.is_open()) return no_longer_open(state);
+    return std::vector{no_answer_event(result, from, clock_.now_ms())};
+  });
+}
+
+Result<DecisionState> Inbox::withdraw(std::string_view id, const Credentials& from) {
+  return change(id, [&](const DecisionState& state) -> Result<std::vector<NewEvent>> {
+    if (!state.is_answered()) return fail(ErrorCode::kInvalid, fmt::format("{} has no answer to take back", state.id));
+    if (state.is_taken) {
+      return fail(ErrorCode::kConflict,
+                  fmt::format("the answer to {} was already read by {}", state.id, state.taken_by));
+    }
+    return std::vector{withdrawn_event(from, clock_.now_ms())};
+  });
+}
+
+Result<DecisionState> Inbox::take(std::string_view id, std::string_view by) {
+  return change(id, [&](const DecisionState& state) -> Result<std::vector<NewEvent>> {
+    if (state.is_open()) return fail(ErrorCode::kInvalid, fmt::format("{} is still open", state.id));
+    if (state.is_taken) return std::vector<NewEvent>{};
+    return std::vector{taken_event(by, clock_.now_ms())};
+  });
+}
+
+}  // namespace sb::inbox

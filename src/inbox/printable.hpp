@@ -1,0 +1,14 @@
+// Text of others made safe to show on a terminal: what moves the cursor, hides text or reverses it is replaced, so that
+// what a person reads before signing is what is there.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sb::inbox {
+
+// Control characters other than line feed, invisible and direction-changing characters, and bytes that are not UTF-8
+// become U+FFFD; a tab becomes a space.
+std::string printable(std::string_view text);
+
+}  // namespace sb::inbox
