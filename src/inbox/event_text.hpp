@@ -1,0 +1,18 @@
+// Texts on their way into a log line. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sb::inbox {
+
+// At most this many UTF-16 code units, never half a character. The text must be UTF-8.
+std::string cut_utf16(std::string_view text, std::size_t max_units);
+// Runs of line breaks become one space.
+std::string one_line(std::string_view text);
+// Without a `(recommended)` at the end, in any case, and without the blanks around what is left.
+std::string without_recommended_mark(std::string_view text);
+// The text as a JSON string in which instruction-like phrases have their blanks and colons as \uXXXX.
+std::string quote_screened(std::string_view text);
+
+}  // namespace sb::inbox
