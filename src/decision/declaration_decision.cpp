@@ -8,7 +8,9 @@
 #include "decision/classify.hpp"
 #include "decision/declaration_parts.hpp"
 #include "decision/door.hpp"
+#include "decision/lint/lint.hpp"
 #include "decision/prompt.hpp"
+#include "decision/text_block.hpp"
 #include "decision/texts.hpp"
 
 namespace sb::decision {
@@ -320,6 +322,38 @@ void read_door(Fields& fields, Decision& decision) {
   }
 }
 
+// What the contract forbids in a question's own words would be shown as declared, so it is refused here.
+void check_contract(Fields& fields, const Profile& profile, const Decision& decision) {
+  if (profile.grammar != Grammar::kStrictNumbers || decision.instruction.empty() || decision.options.size() < 2) return;
+  const auto options = fields.get("options");
+  LintContext context;
+  context.blocking_only = true;
+  // In blocks no longer than the grammar allows, so that only the words are judged.
+  constexpr std::size_t kAtOnce = 6;
+  for (std::size_t first = 0; first < decision.options.size(); first += kAtOnce) {
+    std::vector<std::string> labels;
+    for (std::size_t i = first; i < std::min(first + kAtOnce, decision.options.size()); ++i) {
+      labels.push_back(decision.options[i].label);
+    }
+    if (labels.size() == 1) labels.push_back(decision.options[0].label);
+    const std::string block = render_block(decision.instruction, labels);
+    for (const Finding& finding : lint(block, context)) {
+      const RuleText& rule = rule_text(finding.rule);
+      const std::string_view id = finding.rule.substr(0, 6);
+      const bool is_of_instruction = id == "INT002" || id == "INT005" || id == "INT011";
+      if (is_of_instruction && first == 0) {
+        fields.get("instruction")->fault(std::string(rule.broken), std::string(rule.mend));
+      } else if (id == "INT012" || id == "INT013") {
+        const auto line = static_cast<std::size_t>(
+            std::count(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(finding.start), '\n'));
+        const std::size_t index = line < 2 ? first : std::min(first + line - 2, decision.options.size() - 1);
+        options->items()[index].fault(fmt::format("option \"{}\": {}", decision.options[index].label, rule.broken),
+                                      std::string(rule.mend));
+      }
+    }
+  }
+}
+
 // What the words say may raise a door, never lower it. A note is then made up from what was found, so that no host
 // shows the question without a warning.
 void raise_by_words(Decision& decision) {
@@ -377,6 +411,7 @@ void read_decision(Fields& fields, Setting setting, const Profile& profile, cons
   read_select(fields, setting, decision.select);
   read_options(fields, profile, decision);
   read_bounds(fields, decision);
+  check_contract(fields, profile, decision);
   read_door(fields, decision);
   if (const auto sections = fields.get("sections")) decision.sections = read_sections(*sections, decision);
   decision.kind = fields.choice<Kind>("kind", kKinds).value_or(Kind::kChoice);

@@ -68,6 +68,29 @@ TEST(ReqInt11, FiveWordsAnOption) {
               HasSubstr("has 6 words; the interaction profile allows 5"));
 }
 
+TEST(ReqInt8, OneSentence) {
+  EXPECT_THAT(faults_of("decision: d\ninstruction: \"Tests passed. Deploy now?\"\noptions: [alpha, beta]\n"),
+              HasSubstr("one sentence"));
+  EXPECT_EQ(faults_of("decision: d\ninstruction: \"Release v0.2.9, e.g. today?\"\noptions: [alpha, beta]\n"), "");
+}
+
+TEST(ReqInt7, TheInstructionStartsWithItself) {
+  for (const char* bad :
+       {"\"# Which one?\"", "\"**Which** one?\"", "\"> Which one?\"", "\"🚀 Which one?\"", "\" Which one?\""}) {
+    EXPECT_NE(faults_of("decision: d\ninstruction: " + std::string(bad) + "\noptions: [alpha, beta]\n"), "") << bad;
+  }
+  EXPECT_EQ(faults_of("decision: d\ninstruction: \"¿Cuál rama?\"\noptions: [alpha, beta]\n"), "");
+}
+
+TEST(ReqInt61, NoOtherOption) {
+  for (const char* other : {"Other", "Something else…", "Другое", "Sonstiges", "Other (please specify)"}) {
+    EXPECT_THAT(faults_of("decision: d\ninstruction: Which?\noptions: [alpha, \"" + std::string(other) + "\"]\n"),
+                HasSubstr("stands for \"something else\""))
+        << other;
+  }
+  EXPECT_EQ(faults_of("decision: d\ninstruction: Which?\noptions: [alpha, None, Other team's branch]\n"), "");
+}
+
 TEST(ReqInt10, EightOptionsArePagedNotRefused) {
   EXPECT_EQ(faults_of("decision: d\ninstruction: Which?\noptions: [a1, b1, c1, d1, e1, f1, g1, h1]\n"), "");
 }
