@@ -22,21 +22,21 @@ class Value {
   using Array = std::vector<Value>;
   using Object = std::vector<Member>;
 
-  Value() = default;
-  Value(std::nullptr_t) {}
-  Value(bool value) : data_(value) {}
-  Value(int value) : data_(static_cast<std::int64_t>(value)) {}
-  Value(unsigned value) : data_(static_cast<std::int64_t>(value)) {}
-  Value(long value) : data_(static_cast<std::int64_t>(value)) {}
-  Value(long long value) : data_(static_cast<std::int64_t>(value)) {}
-  Value(unsigned long value) : data_(static_cast<std::int64_t>(value)) {}
-  Value(double value) : data_(value) {}
-  Value(const char* value) : data_(std::string(value)) {}
-  Value(std::string value) : data_(std::move(value)) {}
-  Value(std::string_view value) : data_(std::string(value)) {}
-  Value(Array value) : data_(std::move(value)) {}
+  Value();
+  Value(std::nullptr_t);
+  Value(bool value);
+  Value(int value);
+  Value(unsigned value);
+  Value(long value);
+  Value(long long value);
+  Value(unsigned long value);
+  Value(double value);
+  Value(const char* value);
+  Value(std::string value);
+  Value(std::string_view value);
+  Value(Array value);
 
-  static Value array() { return Value(Array{}); }
+  static Value array();
   static Value array(std::vector<std::string> strings);
   static Value object();
   static Value object(std::initializer_list<Member> members);
@@ -85,6 +85,24 @@ struct Value::Member {
   Value value;
   bool operator==(const Member&) const = default;
 };
+
+// Out of the class, because a Value can only be made where its Member is known in full.
+inline Value::Value() = default;
+inline Value::Value(std::nullptr_t) {}
+inline Value::Value(bool value) : data_(value) {}
+inline Value::Value(int value) : data_(static_cast<std::int64_t>(value)) {}
+inline Value::Value(unsigned value) : data_(static_cast<std::int64_t>(value)) {}
+inline Value::Value(long value) : data_(static_cast<std::int64_t>(value)) {}
+inline Value::Value(long long value) : data_(static_cast<std::int64_t>(value)) {}
+inline Value::Value(unsigned long value) : data_(static_cast<std::int64_t>(value)) {}
+inline Value::Value(double value) : data_(value) {}
+inline Value::Value(const char* value) : data_(std::string(value)) {}
+inline Value::Value(std::string value) : data_(std::move(value)) {}
+inline Value::Value(std::string_view value) : data_(std::string(value)) {}
+inline Value::Value(Array value) : data_(std::move(value)) {}
+inline Value Value::array() {
+  return Value(Array{});
+}
 
 std::string_view kind_name(Value::Kind kind);  // "an object", "a string", ...
 
