@@ -71,6 +71,13 @@ TEST(Document, DepthIsLimitedInBoth) {
   EXPECT_FALSE(json("[" + edge + "]"));
 }
 
+// Found by the document fuzzer.
+TEST(Document, LongNumbersAreTheSameInBoth) {
+  const std::string number = "4" + std::string(43, '6');
+  EXPECT_EQ(json("[" + number + "]")->root.items()[0].as_number(), yaml("- " + number)->root.items()[0].as_number());
+  EXPECT_EQ(json("[" + number + "]")->root.items()[0].as_number(), std::stod(number));
+}
+
 TEST(Document, JsonNodesAreCounted) {
   std::string many = "[";
   for (std::size_t i = 1; i < limits::kDocumentNodes; ++i) many += i == 1 ? "1" : ",1";
