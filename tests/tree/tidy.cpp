@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 4> kMachineFolders = {
     "/Us"
     "ers/"};
 // Homes of nobody, as examples and recorded payloads have them.
-constexpr std::array<std::string_view, 5> kNobody = {"you/", "user/", "ada/", "me/", "dev/"};
+constexpr std::array<std::string_view, 6> kNobody = {"you", "user", "ada", "ann", "me", "dev"};
 
 bool is_script(std::string_view path) {
   const auto name = path.substr(path.rfind('/') + 1);
@@ -69,7 +69,10 @@ bool names_a_machine(std::string_view line) {
         continue;
       }
       const std::string_view rest = line.substr(at + folder.size());
-      if (std::ranges::none_of(kNobody, [&](std::string_view name) { return rest.starts_with(name); })) return true;
+      const auto end = std::ranges::find_if_not(rest, [](char c) { return is_word(c) || c == '-'; });
+      const std::string_view name = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
+      const bool is_folder = !name.empty() && !rest.substr(name.size()).starts_with('.');  // not /home/file.db
+      if (is_folder && std::ranges::find(kNobody, name) == kNobody.end()) return true;
     }
   }
   return false;

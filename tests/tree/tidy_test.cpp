@@ -71,7 +71,7 @@ TEST(Tidy, PathsOfAMachineAreFound) {
                    "\"/wo"
                    "rk/main\"\n"),
               ElementsAre(HasSubstr("names a folder")));
-  EXPECT_THAT(tidy("docs/a.md", "cwd /home/you/ws, $HOME/work/x, ~/work/y and net/home/z\n"), IsEmpty());
+  EXPECT_THAT(tidy("docs/a.md", "cwd /home/you/ws, $HOME/work/x, ~/work/y and net/home/z; /home/a.db\n"), IsEmpty());
 }
 
 }  // namespace
