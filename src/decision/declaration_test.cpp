@@ -35,8 +35,10 @@ profile: gstack
 number: 3
 relation: independent
 options:
-  - {key: E1, label: Slack DM bot, eli10: A bot that answers in direct messages., recommend: {choice: include, reason: 40 % of requests}}
-  - {key: E2, label: Discord guild bot, eli10: The same on Discord., recommend: {choice: defer, reason: 15 % for three weeks of work}, requires: [E1]}
+  - {key: E1, label: Slack DM bot, eli10: A bot that answers in direct messages.,
+     recommend: {choice: include, reason: 40 % of requests}}
+  - {key: E2, label: Discord guild bot, eli10: The same on Discord.,
+     recommend: {choice: defer, reason: 15 % for three weeks of work}, requires: [E1]}
 )");
   ASSERT_TRUE(chain.chain());
   EXPECT_EQ(chain.chain()->options[1].required_keys, std::vector<std::string>{"E1"});
