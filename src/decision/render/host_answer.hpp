@@ -1,0 +1,54 @@
+// Reads what a host gave back, against what was shown, into option ids.
+//
+// Pure. Only an exact match of what was shown selects; anything else is free text, invalid, or one of the six
+// non-answers, each told apart. An empty answer is never consent.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/value.hpp"
+#include "decision/render/answer_shape.hpp"
+
+namespace sb::decision {
+
+enum class HostResult {
+  kSelected,  // option_ids, at least one
+  kNone,      // "none of these" on a page of a many-question: nothing of this page
+  kMore,      // the next page is wanted: no answer yet
+  kFilled,    // fields: a form, or the one member `text`
+  kOpened,    // url: consent to open it, not completion
+  kFreeText,  // text: an event, the decision stays open
+  kInvalid,   // reason says why; ask again
+  // The six non-answers.
+  kDeclined,
+  kCancelled,
+  kDismissed,
+  kSkipped,
+  kTimedOut,
+  kEmpty,
+};
+
+struct HostAnswer {
+  HostResult result = HostResult::kEmpty;
+  std::vector<std::string> option_ids;  // in shown order
+  std::string text;
+  std::string notes;
+  Value fields;
+  // Of kInvalid: shape, range, duplicate, arity, encoding, near_command, unknown_label, other_brief, or for a form
+  // `field: what is wrong`.
+  std::string reason;
+
+  bool is_answer() const { return result == HostResult::kSelected || result == HostResult::kFilled; }
+  bool operator==(const HostAnswer&) const = default;
+};
+
+// What the host returned: for AskUserQuestion its tool response; for Codex the answer map (or the object that holds it
+// under `answers`); for elicitation the result with its action; for text and brief the line as a string.
+HostAnswer parse_answer(const AnswerShape& shape, const Value& host_answer);
+
+std::string_view to_string(
+    HostResult result);  // selected, none, more, filled, opened, free_text, invalid, declined, ...
+
+}  // namespace sb::decision

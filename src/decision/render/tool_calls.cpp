@@ -1,0 +1,99 @@
+// The two question tools that answer with labels: Claude Code's AskUserQuestion and Codex's request_user_input.
+#include <fmt/format.h>
+
+#include "decision/render/drafts.hpp"
+#include "decision/render/shown_labels.hpp"
+#include "decision/texts.hpp"
+
+namespace sb::decision::drafts {
+namespace {
+
+// Codex wants snake_case; a decision's id is lower case with hyphens.
+std::string snake_case(std::string_view id) {
+  std::string name;
+  for (const char c : id) name += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
+  return name.empty() ? "decision" : name;
+}
+
+// Tools demand a description; a profile that explains nothing sends an empty one.
+std::string description_of(const Option& option, const Profile& profile) {
+  return explains(profile) ? option.description : std::string();
+}
+
+Value tool_option(std::string_view label, std::string description) {
+  return Value::object({{"label", label}, {"description", std::move(description)}});
+}
+
+void note_ordinals(const ShownLabels& labels, Rendered& rendered) {
+  if (labels.has_ordinals) rendered.lossy.emplace_back("label");
+}
+
+// A host without multi-select is asked yes or no about each option; "none of these" is then no to all of them.
+void yes_or_no_each(const Prompt& prompt, const Profile& profile, std::string_view header, Rendered& rendered) {
+  const std::string sentence = sentence_of(prompt, header);
+  const std::string yes(decision::text(prompt.locale, "yes"));
+  const std::string no(decision::text(prompt.locale, "no"));
+  Value questions = Value::array();
+  for (std::size_t i = 0; i < prompt.options.size(); ++i) {
+    if (entry_of(prompt, i) == Entry::kNone) {
+      rendered.shape.has_none = true;
+      continue;
+    }
+    const Option& option = prompt.options[i];
+    const std::string key = fmt::format("{}_{}", snake_case(prompt.decision_id), i + 1);
+    const bool is_marked = option.recommended && profile.recommended == RecommendedMark::kSuffix;
+    const std::string question =
+        fmt::format("{} — {}{}", sentence, option.label, is_marked ? kRecommendedSuffix : std::string_view());
+    questions.push_back(Value::object(
+        {{"id", key},
+         {"header", header},
+         {"question", question},
+         {"options", Value(Value::Array{tool_option(yes, description_of(option, profile)), tool_option(no, "")})}}));
+    rendered.shape.questions.push_back(
+        {key, question, false, {{option.id, option.label, yes, Entry::kOption}, {"", "", no, Entry::kNo}}});
+  }
+  rendered.payload = Value::object({{"questions", std::move(questions)}});
+  rendered.lossy.emplace_back("select.many");
+}
+
+}  // namespace
+
+void ask_user_question(const Prompt& prompt, const Profile& profile, Rendered& rendered) {
+  const std::string header = header_of(prompt, limits_of(Host::kAskUserQuestion).header);
+  const std::string question = question_of(prompt, profile, header);
+  const bool is_many = prompt.select.mode == SelectMode::kMany;
+  ShownLabels labels = shown_labels(prompt, profile);
+  note_ordinals(labels, rendered);
+  Value options = Value::array();
+  for (std::size_t i = 0; i < prompt.options.size(); ++i) {
+    Value option = tool_option(labels.options[i].shown, description_of(prompt.options[i], profile));
+    const bool has_preview = !is_many && explains(profile) && !prompt.options[i].preview.empty();
+    if (has_preview) option.set("preview", prompt.options[i].preview);
+    options.push_back(std::move(option));
+  }
+  Value call = Value::object(
+      {{"question", question}, {"header", header}, {"options", std::move(options)}, {"multiSelect", is_many}});
+  rendered.payload = Value::object({{"questions", Value(Value::Array{std::move(call)})},
+                                    {"metadata", Value::object({{"source", prompt.decision_id}})}});
+  rendered.shape.questions.push_back({"", question, is_many, std::move(labels.options)});
+}
+
+void request_user_input(const Prompt& prompt, const Profile& profile, Rendered& rendered) {
+  const std::string header = header_of(prompt, limits_of(Host::kRequestUserInput).header);
+  if (prompt.select.mode == SelectMode::kMany) return yes_or_no_each(prompt, profile, header, rendered);
+  std::string question = sentence_of(prompt, header);
+  if (const std::string list = agreed_on(prompt); !list.empty()) question = fmt::format("{} {}", list, question);
+  const std::string key = snake_case(prompt.decision_id);
+  ShownLabels labels = shown_labels(prompt, profile);
+  note_ordinals(labels, rendered);
+  Value options = Value::array();
+  for (std::size_t i = 0; i < prompt.options.size(); ++i) {
+    options.push_back(tool_option(labels.options[i].shown, description_of(prompt.options[i], profile)));
+  }
+  Value call =
+      Value::object({{"id", key}, {"header", header}, {"question", question}, {"options", std::move(options)}});
+  rendered.payload = Value::object({{"questions", Value(Value::Array{std::move(call)})}});
+  rendered.shape.questions.push_back({key, question, false, std::move(labels.options)});
+}
+
+}  // namespace sb::decision::drafts
