@@ -1,0 +1,118 @@
+// For tests: declarations made by dice, with labels that hosts could confuse.
+#pragma once
+
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/fakes.hpp"
+#include "base/unicode.hpp"
+#include "decision/declaration.hpp"
+
+namespace sb::decision {
+
+inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : random_(seed) {}
+  std::size_t below(std::size_t end) { return random_.next() % end; }
+  int between(int low, int high) { return low + static_cast<int>(below(static_cast<std::size_t>(high - low) + 1)); }
+  bool one_in(std::size_t n) { return below(n) == 0; }
+  template <class T>
+  const T& of(const std::vector<T>& list) {
+    return list[below(list.size())];
+  }
+
+ private:
+  FakeRandom random_;
+};
+
+inline Profiles all_profiles() {
+  const auto terse = parse_document("terse.yaml", "profile: terse\ninherits: interaction\ncap: {max_options: 5}\n");
+  const auto wide = parse_document(
+      "wide.yaml", "profile: wide\ninherits: gstack\ncap: {max_options: 9}\nmarks: {ordinals: number_paren}\n");
+  const auto pair = parse_document("pair.yaml", "profile: pair\ninherits: terse\ncap: {max_options: 3}\n");
+  return Profiles::with({*terse, *wide, *pair}).value();
+}
+
+// Labels that hosts could confuse: commas, marks of ours, the pager's own words, other scripts, prefixes of each other.
+inline std::string random_label(Dice& dice, std::set<std::string>& used) {
+  static const std::vector<std::string> odd = {"a",
+                                               "b",
+                                               "a, b",
+                                               "b, a",
+                                               "a,b",
+                                               "A) a",
+                                               "B) b, C) c",
+                                               "x (recommended)",
+                                               "x",
+                                               "Yes",
+                                               "No",
+                                               "Да",
+                                               "Нет",
+                                               "More options",
+                                               "None of these",
+                                               "Другие варианты",
+                                               "Ничего из этого",
+                                               "好的",
+                                               "はい, いいえ",
+                                               "naïve — yes",
+                                               "\"quoted\"",
+                                               "<b>",
+                                               "a\\nb",
+                                               "Ship, then wait",
+                                               "é",
+
+                                               "x, (recommended)",
+                                               "none",
+                                               "more"};
+  for (;;) {
+    std::string label = dice.one_in(2) ? dice.of(odd) : fmt::format("option {}", dice.below(10'000));
+    if (dice.one_in(3)) label += fmt::format(" v{}", dice.below(100));
+    if (used.insert(case_fold(label)).second) return label;
+    label = fmt::format("choice c{}", dice.below(1'000'000));
+    if (used.insert(case_fold(label)).second) return label;
+  }
+}
+
+inline Value random_options(Dice& dice, int count, bool is_chain) {
+  std::set<std::string> used;
+  Value options = Value::array();
+  for (int i = 0; i < count; ++i) {
+    Value option =
+        Value::object({{is_chain ? "key" : "id", fmt::format("o{}", i)}, {"label", random_label(dice, used)}});
+    if (!is_chain && dice.one_in(5)) option.set("recommended", true);
+    if (!is_chain && dice.one_in(4)) option.set("description", "what it is, A) and B) included");
+    if (is_chain) {
+      const char* bucket = dice.one_in(2) ? "include" : dice.one_in(2) ? "defer" : "cut";
+      option.set("eli10", "What it is.");
+      option.set("recommend", Value::object({{"choice", bucket}, {"reason", "it was asked for"}}));
+    }
+    options.push_back(std::move(option));
+  }
+  return options;
+}
+
+inline int random_count(Dice& dice) {
+  return dice.one_in(8) ? dice.between(2, 60) : dice.between(2, 12);
+}
+
+inline Declaration declared_from(const Value& source, const Profiles& profiles) {
+  const auto document = parse_document("random.json", to_json(source));
+  auto declaration = parse_declaration(*document, profiles);
+  if (!declaration) {
+    ADD_FAILURE() << declaration.error().front().to_string() << "\n" << to_json(source);
+    std::abort();
+  }
+  return std::move(*declaration);
+}
+
+}  // namespace sb::decision

@@ -1,0 +1,259 @@
+// What each host is given, what it loses, and what is refused.
+#include "decision/render/render.hpp"
+
+#include <gmock/gmock.h>
+
+#include "base/unicode.hpp"
+#include "decision/testing.hpp"
+#include "decision/text_block.hpp"
+
+namespace sb::decision {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+Result<Rendered> try_render(const std::string& yaml, Host host, RenderOptions options = {}, std::size_t page = 0) {
+  const Declaration declaration = declared(yaml);
+  const auto prompts =
+      prompts_of(*declaration.decision(), declaration.profile, declaration.hash, cap_of(host, declaration.profile));
+  return render(prompts.at(page), declaration.profile, host, options);
+}
+
+Rendered rendered(const std::string& yaml, Host host, RenderOptions options = {}) {
+  auto result = try_render(yaml, host, std::move(options));
+  if (!result) {
+    ADD_FAILURE() << result.error().to_string();
+    std::abort();
+  }
+  return std::move(*result);
+}
+
+const Value& question_of(const Rendered& shown, std::size_t index = 0) {
+  return shown.payload["questions"].items().at(index);
+}
+
+constexpr const char* kPlain = R"(
+decision: branch
+instruction: Which branch should be released?
+options:
+  - {id: main, label: Main, description: The trunk., recommended: true}
+  - {id: hotfix, label: Hotfix, description: The patch line.}
+)";
+constexpr const char* kOneWay = R"(
+decision: drop-table
+instruction: "Drop the table users_old?"
+door: one-way
+irreversible_note: The rows cannot be restored after the nightly backup rotates.
+options: [{id: keep, label: Keep it, recommended: true}, {id: drop, label: Drop it}]
+)";
+constexpr const char* kExplained = R"(
+decision: cache
+label: D3
+profile: gstack
+question_id: review-cache
+header: Cache
+instruction: Which cache?
+sections:
+  eli10: Where pages wait.
+  stakes: Slow pages.
+  recommendation: {choice: redis, reason: it is there already}
+  net: Redis unless it must go.
+options:
+  - {id: redis, label: Redis, recommended: true, description: In use today., pros: [known], cons: [one more server], preview: {format: text, content: redis-cli}}
+  - {id: none, label: No cache, description: Nothing to run., completeness: 3}
+)";
+
+// Under `interaction` tools get empty descriptions, no mark and the declared order.
+TEST(ReqInt3, ToolsGetTheContentInTheirOwnShape) {
+  const Rendered shown = rendered(kPlain, Host::kAskUserQuestion, {.nonce = "abc"});
+  const Value& question = question_of(shown);
+  EXPECT_EQ(question["question"], Value("Which branch should be released? <sb:abc>"));
+  EXPECT_EQ(question["multiSelect"], Value(false));
+  EXPECT_EQ(to_json(question["options"]), R"([{"label":"Main","description":""},{"label":"Hotfix","description":""}])");
+  EXPECT_THAT(shown.lossy, testing::ElementsAre("description", "recommended"));
+}
+
+TEST(ReqInt31, OneQuestionACall) {
+  for (const Host host : {Host::kAskUserQuestion, Host::kRequestUserInput}) {
+    EXPECT_EQ(rendered(kPlain, host).payload["questions"].size(), 1u);
+  }
+}
+
+TEST(ReqInt62, EveryDeclaredOptionIsInSomePage) {
+  const std::string yaml = "decision: d\ninstruction: Which?\noptions: [a1, a2, a3, a4, a5, a6, a7, a8, a9]\n";
+  for (const Host host : all_hosts()) {
+    const Declaration declaration = declared(yaml);
+    std::string shown;
+    for (const Prompt& prompt : prompts_of(*declaration.decision(), declaration.profile, declaration.hash,
+                                           cap_of(host, declaration.profile))) {
+      shown += render(prompt, declaration.profile, host)->bytes();
+    }
+    for (const Option& option : declaration.decision()->options) EXPECT_THAT(shown, HasSubstr(option.label));
+  }
+}
+
+TEST(ReqInt63, MoreThanAHostHoldsIsRefusedNotTrimmed) {
+  const Declaration declaration = declared("decision: d\ninstruction: Which?\noptions: [a1, a2, a3, a4, a5]\n");
+  const auto prompts = prompts_of(*declaration.decision(), declaration.profile, declaration.hash);
+  ASSERT_EQ(prompts.size(), 1u);
+  for (const Host host : {Host::kAskUserQuestion, Host::kRequestUserInput}) {
+    const auto refused = render(prompts[0], declaration.profile, host);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+  }
+  EXPECT_TRUE(render(prompts[0], declaration.profile, Host::kText));
+}
+
+TEST(ReqInt68, OrderIsTheDeclaredOne) {
+  const std::string yaml =
+      "decision: d\nprofile: gstack\ninstruction: Which?\n"
+      "options: [{id: a, label: First}, {id: b, label: Second, recommended: true}]\n";
+  for (const Host host : all_hosts()) {
+    const std::string bytes = rendered(yaml, host).bytes();
+    EXPECT_LT(bytes.find("First"), bytes.find("Second")) << to_string(host);
+  }
+}
+
+TEST(ReqInt69, TheRenderHashIsTheSameWhenAskedAgain) {
+  for (const Host host : all_hosts()) {
+    const Rendered first = rendered(kPlain, host, {.nonce = "one"});
+    const Rendered again = rendered(kPlain, host, {.nonce = "two"});
+    EXPECT_EQ(first.render_hash, again.render_hash);
+    EXPECT_EQ(first.render_hash.size(), 64u);
+    const Rendered other = rendered(std::string(kPlain) + "  - {id: x, label: Edge}\n", host);
+    EXPECT_NE(first.render_hash, other.render_hash);
+  }
+}
+
+// Context and warnings go out before the block, never inside it.
+TEST(Amb17, NothingButTheBlockInTheBlock) {
+  const std::string yaml = std::string(kPlain) + "sections: {context: We freeze tonight., safety_notice: Tell ops.}\n";
+  const Rendered shown = rendered(yaml, Host::kText, {.shows_before = true});
+  EXPECT_EQ(shown.text, "Which branch should be released?\n\n1) Main\n2) Hotfix");
+  EXPECT_EQ(shown.before, "We freeze tonight.\n\nTell ops.");
+  EXPECT_THAT(shown.lossy, Not(Contains("sections.context")));
+  EXPECT_THAT(rendered(yaml, Host::kText).lossy, Contains("sections.context"));
+  EXPECT_THAT(rendered(yaml, Host::kText).lossy, Contains("sections.safety_notice"));
+}
+
+TEST(Amb32, ContentRulesHoldInToolCalls) {
+  const Rendered shown = rendered(kPlain, Host::kAskUserQuestion);
+  EXPECT_THAT(shown.bytes(), Not(HasSubstr("recommended")));
+  EXPECT_THAT(shown.bytes(), Not(HasSubstr("Other")));
+}
+
+TEST(OneWay, IsRenderedOnlyWhereItsNoteIsSeen) {
+  constexpr const char* note = "The rows cannot be restored after the nightly backup rotates.";
+  for (const Host host : {Host::kBrief, Host::kAskUserQuestion, Host::kElicitation}) {
+    EXPECT_THAT(rendered(kOneWay, host).bytes(), HasSubstr(note)) << to_string(host);
+  }
+  for (const Host host : {Host::kText, Host::kRequestUserInput}) {
+    const auto refused = try_render(kOneWay, host);
+    ASSERT_FALSE(refused) << to_string(host);
+    EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+    EXPECT_FALSE(refused.error().remedy.empty());
+  }
+  const Rendered apart = rendered(kOneWay, Host::kText, {.shows_before = true});
+  EXPECT_EQ(apart.before, note);
+  EXPECT_TRUE(parse_block(apart.text));
+}
+
+TEST(Secrets, OnlyByUrlOrInALocalPrompt) {
+  const std::string text = "decision: t\nkind: secret\nselect: text\ninstruction: Enter the token.\n";
+  const std::string url =
+      text.substr(0, text.find("select")) + "select: url\nurl: https://example.org/t\ninstruction: Enter the token.\n";
+  for (const Host host : all_hosts()) {
+    EXPECT_FALSE(try_render(text, host)) << to_string(host);
+    EXPECT_EQ(try_render(url, host).has_value(), host == Host::kElicitation) << to_string(host);
+  }
+  EXPECT_TRUE(try_render(text, Host::kText, {.is_local = true}));
+  const Rendered shown = rendered(url, Host::kElicitation, {.nonce = "abc"});
+  EXPECT_EQ(shown.payload["mode"], Value("url"));
+  EXPECT_EQ(shown.payload["url"], Value("https://example.org/t"));
+  EXPECT_EQ(shown.payload["elicitationId"], Value("abc"));
+}
+
+TEST(Gstack, AToolQuestionCarriesTheWholeBrief) {
+  const Rendered shown = rendered(kExplained, Host::kAskUserQuestion, {.nonce = "abc"});
+  const std::string question = question_of(shown)["question"].as_string();
+  EXPECT_EQ(question.substr(0, question.find('\n')), "D3 — Which cache? <gstack-qid:review-cache> <sb:abc>");
+  for (const char* part : {"ELI10: Where pages wait.", "Stakes if we pick wrong: Slow pages.", "it is there already",
+                           "Net: Redis unless it must go."}) {
+    EXPECT_THAT(question, HasSubstr(part));
+  }
+  const Value& option = question_of(shown)["options"].items()[0];
+  EXPECT_EQ(option["label"], Value("Redis (recommended)"));
+  EXPECT_EQ(option["description"], Value("In use today."));
+  EXPECT_EQ(option["preview"], Value("redis-cli"));
+  EXPECT_EQ(question_of(shown)["header"], Value("Cache"));
+  EXPECT_THAT(shown.lossy, testing::IsEmpty());
+}
+
+TEST(Gstack, WhatAHostCannotShowIsNamed) {
+  const Rendered shown = rendered(kExplained, Host::kRequestUserInput);
+  EXPECT_THAT(shown.lossy, testing::IsSupersetOf({"sections.eli10", "sections.stakes", "sections.recommendation",
+                                                  "sections.net", "pros", "cons", "completeness", "preview"}));
+  EXPECT_THAT(rendered(kExplained, Host::kElicitation).lossy, testing::ElementsAre("preview"));
+}
+
+// The chip holds 12 characters; a longer label goes into the question.
+TEST(ReqSplit16, TheLabelIsTheHeaderWhereItFits) {
+  const auto with_label = [](const std::string& label) {
+    return rendered("decision: d\nlabel: " + label + "\ninstruction: Which?\noptions: [a1, a2]\n",
+                    Host::kAskUserQuestion);
+  };
+  EXPECT_EQ(question_of(with_label("D3.2"))["header"], Value("D3.2"));
+  EXPECT_EQ(question_of(with_label("D3.2"))["question"], Value("Which?"));
+  const Value long_one = question_of(with_label("D10.revise-10"));
+  EXPECT_LE(count_code_points(long_one["header"].as_string()), 12u);
+  EXPECT_EQ(long_one["question"], Value("D10.revise-10 — Which?"));
+}
+
+TEST(ReqSplit36, UpToTheCapIsOneQuestion) {
+  const std::string yaml = "decision: d\nprofile: gstack\ninstruction: Which?\noptions: [a1, a2, a3, a4]\n";
+  EXPECT_EQ(question_of(rendered(yaml, Host::kAskUserQuestion))["options"].size(), 4u);
+}
+
+// Cap minus one and "more" while pages remain.
+TEST(AmbS2, PagesEndWithMore) {
+  const std::string yaml = "decision: d\ninstruction: Which?\noptions: [a1, a2, a3, a4, a5]\n";
+  const Rendered first = rendered(yaml, Host::kAskUserQuestion);
+  ASSERT_EQ(question_of(first)["options"].size(), 4u);
+  EXPECT_EQ(question_of(first)["options"].items()[3]["label"], Value("More options"));
+  const auto second = try_render(yaml, Host::kAskUserQuestion, {}, 1);
+  EXPECT_EQ(question_of(*second)["options"].size(), 2u);
+}
+
+TEST(Elicitation, HasNoDefaultForAChoice) {
+  const Rendered shown = rendered(
+      "decision: d\nprofile: gstack\ninstruction: Which?\nselect: many\nmin: 1\nmax: 2\n"
+      "options: [{id: a, label: First, recommended: true}, {id: b, label: Second}, {id: c, label: Third}]\n",
+      Host::kElicitation);
+  const Value& choices = shown.payload["requestedSchema"]["properties"]["choices"];
+  EXPECT_EQ(choices["minItems"], Value(1));
+  EXPECT_EQ(choices["maxItems"], Value(2));
+  EXPECT_EQ(to_json(choices["items"]["anyOf"].items()[0]), R"json({"const":"a","title":"First (recommended)"})json");
+  EXPECT_THAT(shown.bytes(), Not(HasSubstr("\"default\"")));
+}
+
+TEST(Markers, AForeignOneInATextIsRefused) {
+  for (const char* instruction : {"Is this <sb:other> fine?", "Is this <gstack-qid:ship> fine?"}) {
+    const auto refused = try_render("decision: d\ninstruction: " + std::string(instruction) + "\noptions: [a1, a2]\n",
+                                    Host::kAskUserQuestion);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
+  }
+  EXPECT_EQ(nonces_in("a <sb:one> b <sb:two2> <sb:> <sb:x y> <sb:open"), (std::vector<std::string>{"one", "two2"}));
+}
+
+TEST(TextHost, TakesWhatTheGrammarCanSay) {
+  const std::string yaml =
+      "decision: d\nprofile: gstack\ninstruction: Which?\noptions: [a1, one two three four five six]\n";
+  EXPECT_FALSE(try_render(yaml, Host::kText));
+  EXPECT_TRUE(try_render(yaml, Host::kBrief));
+}
+
+}  // namespace
+}  // namespace sb::decision
