@@ -167,6 +167,9 @@ bool is_reachable(const ChainModel& model, const ChainState& state) {
   const bool is_complete = first_undecided(state) == model.count();
   const bool is_over = state.course == Course::kChildren && is_complete;
   if (state.stage == 2 && state.cap >= 4) return false;
+  const bool asks_option = state.open == Open::kChild || state.open == Open::kRevise;
+  const bool is_split = shape_of(model.chain, model.profile, state.cap) == Shape::kSplit;
+  if ((asks_option || is_split) && !state.needs_final) return false;
   if (state.end != ChainEnd::kNo) {
     return state.open == Open::kNothing && !state.is_held && (state.end == ChainEnd::kCancelled || is_over);
   }
