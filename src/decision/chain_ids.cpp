@@ -66,7 +66,9 @@ std::string ChainIds::claim(const std::string& slug, bool is_reserved) {
   std::string base = slug;
   if (base.size() > room()) base = without_trailing_dashes(base.substr(0, room() - kSuffixRoom));
   std::string chosen = base;
-  for (std::size_t n = 2; (is_reserved && chosen == base) || taken_.contains(chosen); ++n) {
+  // Numbers once taken stay taken, so each base goes on where it stopped.
+  std::size_t& n = next_number_.try_emplace(base, 2).first->second;
+  for (; (is_reserved && chosen == base) || taken_.contains(chosen); ++n) {
     const std::string suffix = "-" + std::to_string(n);
     const std::size_t left = room() > suffix.size() ? room() - suffix.size() : 0;
     const std::string shortened = without_trailing_dashes(base.substr(0, left));

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -39,6 +40,7 @@ class ChainIds {
 
   std::string prefix_;
   std::set<std::string, std::less<>> taken_;  // slugs
+  std::map<std::string, std::size_t> next_number_;
   std::vector<std::string> options_;
   std::vector<std::string> slugs_;
   std::string whole_, meta_, narrow_, rest_, final_, pick_revise_, cut_more_;

@@ -104,7 +104,9 @@ std::string letters_as_numbers(std::string_view input, std::size_t option_count)
 bool is_only_one_letter(std::string_view input) {
   std::size_t letters = 0;
   for (std::size_t at = 0; at < input.size();) {
-    if (const char32_t c = next_code_point(input, at); is_letter(c)) ++letters;
+    const char32_t c = next_code_point(input, at);
+    if (is_digit(c)) return false;
+    if (is_letter(c)) ++letters;
   }
   return letters == 1;
 }

@@ -177,7 +177,7 @@ bool is_reachable(const ChainModel& model, const ChainState& state) {
     case Open::kCourse:
       return state.course != Course::kChildren;
     case Open::kChild:
-      return !state.dispositions[state.option] && chooses_many(model.chain);
+      return !state.dispositions[state.option] && (chooses_many(model.chain) || state.course == Course::kChildren);
     case Open::kRevise:
       return true;
     case Open::kConflict:
