@@ -1,5 +1,8 @@
 #include "decision/texts.hpp"
 
+#include <map>
+#include <unordered_map>
+
 #include "base/assert.hpp"
 #include "base/document.hpp"
 #include "decision/data.hpp"
@@ -16,13 +19,30 @@ const Value& texts() {
   return tree;
 }
 
+// The same by locale and key, because a chain's prompt looks up dozens of them.
+using Table = std::unordered_map<std::string_view, std::string_view>;
+const std::map<std::string_view, Table>& index() {
+  static const std::map<std::string_view, Table> tables = [] {
+    std::map<std::string_view, Table> made;
+    for (const auto& [locale, table] : texts().members()) {
+      if (!table.is_object()) continue;
+      for (const auto& [key, value] : table.members()) made[locale].emplace(key, value.as_string());
+    }
+    return made;
+  }();
+  return tables;
+}
+
 }  // namespace
 
 std::string_view text(std::string_view locale, std::string_view key) {
-  const Value* found = texts()[locale].find(key);
-  if (!found) found = texts()["en"].find(key);
-  SB_ASSERT(found && found->is_string());
-  return found->as_string();
+  for (const std::string_view each : {locale, std::string_view("en")}) {
+    const auto table = index().find(each);
+    if (table == index().end()) continue;
+    if (const auto found = table->second.find(key); found != table->second.end()) return found->second;
+  }
+  SB_ASSERT(false);
+  return {};
 }
 
 std::string text_with(std::string_view locale, std::string_view key, std::string_view name, std::string_view value) {
