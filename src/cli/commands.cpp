@@ -4,23 +4,32 @@
 
 namespace sb::cli {
 
+Action declare_ask(CLI::App& app);
 Action declare_flow(CLI::App& app);
 Action declare_hook(CLI::App& app);
+Action declare_inbox(CLI::App& app);
 Action declare_lint(CLI::App& app);
 Action declare_pref(CLI::App& app);
+Action declare_operator(CLI::App& app);
 Action declare_split(CLI::App& app);
+Action declare_trust(CLI::App& app);
 
 const std::vector<CommandRow>& commands() {
   static const std::vector<CommandRow> table = {
+      {"ask", "Ask a person here, or through the inbox", "signalbox ask drop-table.yaml --json --wait 10m",
+       declare_ask},
       {"flow", "Lead a person through a flow of questions, one call an answer",
        "signalbox flow start --def release.yaml", declare_flow, Parsing::kOptions, kStateOptions},
       {"hook", "Answer one hook event of an agent host, read from the input", "signalbox hook < event.json",
        declare_hook, Parsing::kRaw},
+      {"inbox", "See and answer open decisions", "signalbox inbox answer drop-table keep", declare_inbox},
       {"lint", "Tell whether a text keeps the contract for asking people", "signalbox lint reply.txt", declare_lint},
       {"pref", "Read, check and change what you prefer to be asked", "signalbox pref --check ship-changelog-voice",
        declare_pref, Parsing::kRaw},
+      {"operator", "Keys and tokens of the people who may sign", "signalbox operator init", declare_operator},
       {"split", "Decide many options one by one, none of them dropped",
        "signalbox split plan --def integrations.yaml --cap 4", declare_split, Parsing::kOptions, kStateOptions},
+      {"trust", "Let a project's own policy files count, as they are now", "signalbox trust .", declare_trust},
   };
   return table;
 }

@@ -190,22 +190,6 @@ bool is_included(const Question& question, const Value& values, const std::strin
   return value != nullptr && value->is_string() && value->as_string() == "include";
 }
 
-Status check_chain(const Question& question, const Value& values) {
-  for (const Part& part : question.parts) {
-    if (part.shipped || !is_included(question, values, part.key)) continue;
-    for (const std::string& key : part.required_keys) {
-      if (is_included(question, values, key)) continue;
-      return fail(ErrorCode::kInvalid, fmt::format("{} is included and needs {}, which is not", part.key, key),
-                  "Include both, or answer it in a terminal with signalbox ask, where the need can be waived");
-    }
-    for (const std::string& key : part.conflicting_keys) {
-      if (!is_included(question, values, key)) continue;
-      return fail(ErrorCode::kInvalid, fmt::format("{} and {} cannot both be included", part.key, key));
-    }
-  }
-  return {};
-}
-
 Result<Given> check_parts(const Question& question, const Given& given) {
   if (given.values.size() == 0) return no_answer();
   Given result;
@@ -282,9 +266,7 @@ Result<Given> check_answer(const Question& question, const Given& given) {
   if (!given.values.is_object()) return fail(ErrorCode::kInvalid, "the values of an answer are an object");
   if (question.shape != Shape::kDecision) {
     if (!given.options.empty()) return fail(ErrorCode::kInvalid, "this is answered by key", "Answer as key=option");
-    Result<Given> result = check_parts(question, given);
-    if (result && question.shape == Shape::kChain) SB_TRY(check_chain(question, result->values));
-    return result;
+    return check_parts(question, given);
   }
   const Part& part = question.parts.front();
   Given result;
@@ -308,6 +290,23 @@ Result<Given> check_answer(const Question& question, const Given& given) {
   if (given.options.empty() && part.select.min > 0) return no_answer();
   result.options = SB_TRY(check_options(part, given.options));
   return result;
+}
+
+Status check_dependencies(const Question& question, const Given& given) {
+  const Value& values = given.values;
+  for (const Part& part : question.parts) {
+    if (part.shipped || !is_included(question, values, part.key)) continue;
+    for (const std::string& key : part.required_keys) {
+      if (is_included(question, values, key)) continue;
+      return fail(ErrorCode::kInvalid, fmt::format("{} is included and needs {}, which is not", part.key, key),
+                  "Include both, or answer it in a terminal with signalbox ask, where the need can be waived");
+    }
+    for (const std::string& key : part.conflicting_keys) {
+      if (!is_included(question, values, key)) continue;
+      return fail(ErrorCode::kInvalid, fmt::format("{} and {} cannot both be included", part.key, key));
+    }
+  }
+  return {};
 }
 
 Result<Given> parse_choice(const Question& question, std::string_view text) {

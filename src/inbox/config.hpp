@@ -4,7 +4,7 @@
 //   strict: true                 # every decision needs an operator's signature
 //   confirmations: relay         # an agent may pass on a person's answer (never for signed decisions); default: ask
 //   workspaces:
-//     /home/ann/project: {confirmations: relay}
+//     /srv/shop: {confirmations: relay}
 #pragma once
 
 #include <string>

@@ -44,6 +44,7 @@ Result<Outcome> answer_from(const Value& value, TimestampMs at) {
   outcome.at = at;
   outcome.options = SB_TRY(wire::strings(value, "options"));
   outcome.values = value["values"];
+  outcome.waived = value["waived"];
   outcome.principal = SB_TRY(wire::string(value, "principal"));
   outcome.channel = SB_TRY(known(channel_named(SB_TRY(wire::string(value, "channel"))), "channel"));
   outcome.resolved_by = SB_TRY(known(resolved_by_named(SB_TRY(wire::string(value, "resolved_by"))), "resolved_by"));

@@ -10,7 +10,7 @@
 //              whoever holds the id holds a fingerprint of the question, of what was shown, of whether a signature is
 //              needed and of whose: an opened event changed later no longer fits its id and is refused.
 //   answered   {options, values, principal, channel, resolved_by, render_hash, raw (base64url), host_result,
-//               [signature: {at, key, sig, [delegation]}]}
+//               [waived], [signature: {at, key, sig, [delegation]}]}
 //   closed     {outcome: declined|cancelled|defaulted|expired|superseded, [options], principal, channel, [resolved_by],
 //               raw, host_result}
 //   parked     {}                                   its deadline passed; it can still be answered

@@ -40,6 +40,7 @@ store::NewEvent answered_event(const Outcome& outcome, TimestampMs at) {
   payload.set("render_hash", outcome.render_hash);
   payload.set("raw", to_base64url(outcome.raw));
   payload.set("host_result", to_string(outcome.host_result));
+  if (!outcome.waived.is_null()) payload.set("waived", outcome.waived);
   if (outcome.signature) {
     Value signature = Value::object({{"at", outcome.signature->signed_at},
                                      {"key", to_base64url(outcome.signature->public_key)},

@@ -6,7 +6,9 @@
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
+#include "base/unicode.hpp"
 #include "inbox/events.hpp"
+#include "inbox/printable.hpp"
 
 namespace sb::inbox {
 namespace {
@@ -62,6 +64,21 @@ std::optional<NewEvent> due_event(const DecisionState& state, TimestampMs now) {
                           {Channel::kProgram, ""}, "", now);
   }
   return std::nullopt;
+}
+
+// Ids of the rows in one listing, newest first, that a person means by an id's beginning or by the declared id.
+Result<std::vector<std::string>> rows_named(store::Snapshot& snapshot, std::string_view listing,
+                                            std::string_view name) {
+  constexpr std::size_t kPrefixLength = 8;
+  std::vector<std::string> ids;
+  const store::Listing page{
+      .by = store::Order::kSort, .prefix = std::string(listing), .descending = true, .limit = limits::kStorePageRows};
+  for (const store::Row& row : SB_TRY(snapshot.list(kDecisions, page))) {
+    const Result<Value> value = parse_json(row.value);
+    const bool is_asked = value && value->string_at("asked") == name;
+    if (is_asked || (name.size() >= kPrefixLength && row.key.starts_with(name))) ids.push_back(row.key);
+  }
+  return ids;
 }
 
 std::string who(const Outcome& outcome) {
@@ -142,34 +159,23 @@ Result<DecisionState> Inbox::load(std::string_view id) {
 }
 
 Result<std::string> Inbox::resolve(std::string_view name) {
-  constexpr std::size_t kPrefixLength = 8;
   return store_.read([&](store::Snapshot& snapshot) -> Result<std::string> {
-    if (name.empty() || name.size() > limits::kIdBytes) {
-      return fail(ErrorCode::kNotFound, "that is no decision's id", "signalbox inbox list shows the open ones");
-    }
-    if (SB_TRY(snapshot.get(kDecisions, name))) return std::string(name);
-    std::vector<std::string> found;
-    for (const std::string_view prefix : {"open/", "parked/"}) {
-      for (const store::Row& row : SB_TRY(snapshot.list(
-               kDecisions,
-               {.by = store::Order::kSort, .prefix = std::string(prefix), .limit = limits::kStorePageRows}))) {
-        const Result<Value> value = parse_json(row.value);
-        const bool is_asked = value && value->string_at("asked") == name;
-        if (is_asked || (name.size() >= kPrefixLength && row.key.starts_with(name))) found.push_back(row.key);
-      }
-    }
-    if (found.empty() && name.size() >= kPrefixLength) {
-      for (const store::Row& row : SB_TRY(snapshot.list(kDecisions, {.prefix = std::string(name), .limit = 2}))) {
-        found.push_back(row.key);
-      }
-    }
-    if (found.size() == 1) return found.front();
-    if (found.empty()) {
-      return fail(ErrorCode::kNotFound, fmt::format("there is no decision {}", quote_json(name)),
+    const auto unknown = [&] {
+      return fail(ErrorCode::kNotFound, fmt::format("there is no decision {}", quote_json(printable(name))),
                   "signalbox inbox list shows the open ones");
+    };
+    if (name.empty() || name.size() > limits::kIdBytes || !is_utf8(name) || name.contains('\0')) return unknown();
+    if (SB_TRY(snapshot.get(kDecisions, name))) return std::string(name);
+    std::vector<std::string> found = SB_TRY(rows_named(snapshot, "open/", name));
+    std::ranges::move(SB_TRY(rows_named(snapshot, "parked/", name)), std::back_inserter(found));
+    if (found.size() > 1) {
+      return fail(ErrorCode::kInvalid, fmt::format("{} open decisions are meant by {}", found.size(), quote_json(name)),
+                  "Give the whole id, as signalbox inbox list shows it");
     }
-    return fail(ErrorCode::kInvalid, fmt::format("{} open decisions are meant by {}", found.size(), quote_json(name)),
-                "Give the whole id, as signalbox inbox list shows it");
+    // Of closed ones the newest is meant: whoever answers it is told that it is over.
+    if (found.empty()) found = SB_TRY(rows_named(snapshot, "closed/", name));
+    if (found.empty()) return unknown();
+    return found.front();
   });
 }
 
@@ -195,6 +201,12 @@ Result<std::vector<DecisionState>> Inbox::list(bool all, int limit) {
 }
 
 Result<Opened> Inbox::opened_of(const decision::Declaration& declaration, const Asking& asking) {
+  const decision::Decision* single = declaration.decision();
+  if (single && single->secret &&
+      (single->select.mode == decision::SelectMode::kText || single->select.mode == decision::SelectMode::kForm)) {
+    return fail(ErrorCode::kUnsupported, "a secret would be written into the log of decisions",
+                "Ask for it with select: url, on a page that keeps it");
+  }
   const TimestampMs now = clock_.now_ms();
   Opened opened;
   opened.salt = to_hex(random_.bytes(16));
@@ -211,13 +223,13 @@ Result<Opened> Inbox::opened_of(const decision::Declaration& declaration, const 
   opened.needs_signature = needs_signature(declaration, policy_);
   opened.operators = operators_.pin();
   opened.source = declaration.source;
-  if (const decision::Decision* decision = declaration.decision()) {
-    opened.digest = decision->digest;
-    opened.on_timeout = decision->on_timeout;
-    opened.deadline = deadline_of(*decision, now);
+  if (single) {
+    opened.digest = single->digest;
+    opened.on_timeout = single->on_timeout;
+    opened.deadline = deadline_of(*single, now);
   }
   SB_ASSERT(opened.on_timeout != OnTimeout::kDefault ||
-            (declaration.decision() && declaration.profile.may_default && !declaration.decision()->needs_signature()));
+            (single && declaration.profile.may_default && !single->needs_signature()));
   if (opened.on_timeout == OnTimeout::kDefault && opened.needs_signature) {
     return fail(ErrorCode::kForbidden, "a decision that needs a signature cannot have a default",
                 "Take on_timeout: default out, or strict: true out of config.yaml");
@@ -275,6 +287,7 @@ Result<NewEvent> Inbox::answered_event(const DecisionState& state, const Submiss
   Outcome outcome;
   outcome.options = given.options;
   outcome.values = given.values;
+  outcome.waived = submission.waived;
   outcome.resolved_by = submission.from.channel == Channel::kRelay ? ResolvedBy::kRelayed : submission.resolved_by;
   outcome.channel = submission.from.channel;
   outcome.principal = submission.from.principal;

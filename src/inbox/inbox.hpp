@@ -44,6 +44,7 @@ struct Submission {
   Given given;
   Credentials from;                        // channel, principal, how it is signed
   std::string raw;                         // the bytes as they came
+  Value waived;                            // of a chain
   std::optional<std::string> render_hash;  // of what was shown; absent: the question's own text
   ResolvedBy resolved_by = ResolvedBy::kHuman;
   std::optional<AnswerSignature> signature;

@@ -188,8 +188,14 @@ Result<DecisionState> Inbox::reply_in(store::Transaction& transaction, const Pla
   replies.push_back(replied);
   std::vector<NewEvent> events{replied_event(replied, now)};
   const auto given = gather(state.opened.question, replies);
-  if (given && check_answer(state.opened.question, *given)) {
-    const Submission submission{*given, reply.from, reply.raw, prompt.render_hash, reply.resolved_by, std::nullopt};
+  if (given && check_answer(state.opened.question, *given) && check_dependencies(state.opened.question, *given)) {
+    const Submission submission{.given = *given,
+                                .from = reply.from,
+                                .raw = reply.raw,
+                                .waived = {},
+                                .render_hash = prompt.render_hash,
+                                .resolved_by = reply.resolved_by,
+                                .signature = std::nullopt};
     events.push_back(SB_TRY(answered_event(state, submission)));
   }
   return append(transaction, state, std::move(events));

@@ -49,6 +49,7 @@ struct Outcome {
   TimestampMs at = 0;
   std::vector<std::string> options;  // chosen ids of a single decision, in declared order
   Value values;                      // of a flow or chain: key to id or list of ids; of text and form: the input
+  Value waived;                      // of a chain: [dependant, required] pairs left broken on purpose; else null
   std::string render_hash;           // hex: of what was shown to whoever answered
   std::string raw;                   // the bytes of the answer exactly as they came
   HostResult host_result = HostResult::kSelected;

@@ -208,6 +208,7 @@ Question question_of(const decision::Declaration& declaration) {
     question.id = decision->id;
     question.text = text_of(*decision, marks_recommended);
     question.default_ids = decision->default_ids;
+    question.typed_confirmation = decision->typed_confirmation;
     question.parts.push_back(part_of(*decision));
   } else if (const Flow* flow = declaration.flow()) {
     question.shape = Shape::kFlow;
@@ -232,11 +233,13 @@ Question question_of(const decision::Declaration& declaration) {
 Value to_value(const Question& question) {
   Value parts = Value::array();
   for (const Part& part : question.parts) parts.push_back(part_value(part));
-  return Value::object({{"shape", name_in(kShapes, question.shape)},
-                        {"id", question.id},
-                        {"text", question.text},
-                        {"parts", std::move(parts)},
-                        {"default", Value::array(question.default_ids)}});
+  Value value = Value::object({{"shape", name_in(kShapes, question.shape)},
+                               {"id", question.id},
+                               {"text", question.text},
+                               {"parts", std::move(parts)},
+                               {"default", Value::array(question.default_ids)}});
+  if (!question.typed_confirmation.empty()) value.set("typed_confirmation", question.typed_confirmation);
+  return value;
 }
 
 Result<Question> question_from(const Value& value) {
@@ -248,6 +251,7 @@ Result<Question> question_from(const Value& value) {
   if (!parts.is_array()) return fail(ErrorCode::kCorrupt, "a stored question has no parts");
   for (const Value& part : parts.items()) question.parts.push_back(SB_TRY(part_from(part)));
   question.default_ids = SB_TRY(wire::strings(value, "default"));
+  question.typed_confirmation = SB_TRY(wire::optional_string(value, "typed_confirmation"));
   return question;
 }
 

@@ -41,6 +41,7 @@ struct Question {
   std::string text;  // all of it as a person reads it before answering: context, note, options
   std::vector<Part> parts;
   std::vector<std::string> default_ids;
+  std::string typed_confirmation;  // what must be typed beside the choice
 
   const Part* find(std::string_view key) const;
 };
@@ -59,6 +60,10 @@ struct Given {
 // The same in declared order, or kInvalid saying what is wrong: unknown id, too many or too few, one twice, a key
 // missing, an empty answer.
 Result<Given> check_answer(const Question& question, const Given& given);
+
+// For chains: kInvalid when something is included without what it needs, or together with what it excludes. A person
+// led through the chain may waive a need; whoever answers in one line may not.
+Status check_dependencies(const Question& question, const Given& given);
 
 // `keep`, `a,b`, or for flows and chains `key=id,key2=a+b`; for text, the text itself; for forms `field=value,…` with
 // commas doubled inside a value.

@@ -1,0 +1,132 @@
+// `signalbox operator init|token|revoke`: the keys whose signature opens what only a person may open.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/person.hpp"
+#include "inbox/operator_keys.hpp"
+
+namespace sb::cli {
+namespace {
+
+using inbox::OperatorFiles;
+using inbox::Operators;
+
+struct OperatorOptions {
+  std::string name;
+  std::string scope;
+  std::string expires = "8h";
+  std::string revoked;
+};
+
+struct Office {
+  Homes homes;
+  OperatorFiles files;
+  Operators operators;
+};
+
+Result<Office> open_office(const Context& context) {
+  const Homes homes = SB_TRY(sb::homes(context.seams.environment));
+  OperatorFiles files(context.seams.files, homes);
+  Operators operators = SB_TRY(files.load());
+  return Office{homes, files, std::move(operators)};
+}
+
+Status init(const Context& context, const OperatorOptions& options) {
+  Office office = SB_TRY(open_office(context));
+  const std::string name = options.name.empty() ? user_name() : options.name;
+  if (office.operators.named(name) != nullptr) {
+    return fail(ErrorCode::kConflict, fmt::format("there is an operator {} already", quote_json(name)),
+                "A second one gets another name with --name, and needs the first one's passphrase");
+  }
+  std::optional<std::string> voucher;
+  if (!office.operators.empty()) {
+    context.err("There are operators already; one of them must vouch for the new one.\n");
+    voucher = SB_TRY(unlock_operator(context, office.homes, office.operators, ""));
+  }
+  const std::string passphrase =
+      SB_TRY(ask_new_passphrase(context, fmt::format("New passphrase for operator {}: ", name)));
+  const auto key = SB_TRY(office.files.enrol(name, passphrase, voucher, context.seams.clock, context.seams.random));
+  context.out(fmt::format("operator {} has key {}\n", key.name, to_hex(key.public_key)));
+  return {};
+}
+
+Status make_token(const Context& context, const OperatorOptions& options) {
+  Office office = SB_TRY(open_office(context));
+  const std::int64_t lifetime_ms = SB_TRY(parse_duration_ms(options.expires));
+  if (lifetime_ms <= 0) return fail(ErrorCode::kInvalid, "--expires must lie in the future");
+  std::string scope = options.scope;
+  constexpr std::string_view kWorkspace = "workspace:";
+  if (scope.starts_with(kWorkspace)) {
+    scope = std::string(kWorkspace) + SB_TRY(context.seams.files.canonical(scope.substr(kWorkspace.size())));
+  }
+  const TimestampMs now = context.seams.clock.now_ms();
+  const std::string id = make_id("t-", now, context.seams.random);
+  // A wrong scope should be told before anybody types a passphrase.
+  SB_TRY(inbox::make_token(id, scope, now, now + lifetime_ms, std::string(32, 'k'), context.seams.random));
+  const std::string secret = SB_TRY(unlock_operator(context, office.homes, office.operators, options.name));
+  const std::string token = SB_TRY(inbox::make_token(id, scope, now, now + lifetime_ms, secret, context.seams.random));
+  context.out(token + "\n");
+  context.err(fmt::format("token {} answers {} until {}; signalbox operator revoke {} ends it\n", id,
+                          scope == "*" ? "everything" : scope, to_rfc3339(now + lifetime_ms), id));
+  return {};
+}
+
+// A key by its beginning (16 hex digits or more) or its operator's name.
+const inbox::OperatorKey* key_meant(const Operators& operators, const std::string& text) {
+  if (const inbox::OperatorKey* key = operators.named(text)) return key;
+  const inbox::OperatorKey* found = nullptr;
+  for (const inbox::OperatorKey& key : operators.keys()) {
+    if (text.size() < 16 || key.revoked_at || !to_hex(key.public_key).starts_with(text)) continue;
+    if (found != nullptr) return nullptr;
+    found = &key;
+  }
+  return found;
+}
+
+Status revoke(const Context& context, const OperatorOptions& options) {
+  Office office = SB_TRY(open_office(context));
+  const bool is_token = options.revoked.starts_with("t-") && office.operators.named(options.revoked) == nullptr;
+  const inbox::OperatorKey* key = is_token ? nullptr : key_meant(office.operators, options.revoked);
+  if (!is_token && key == nullptr) {
+    return fail(ErrorCode::kNotFound, fmt::format("{} is no token, key or operator here", quote_json(options.revoked)),
+                "Give a token's id (t-...), the first 16 digits of a key, or an operator's name");
+  }
+  if (is_token && office.operators.token_revoked_at(options.revoked)) {
+    context.out(fmt::format("token {} was revoked before\n", options.revoked));
+    return {};
+  }
+  const std::string secret = SB_TRY(unlock_operator(context, office.homes, office.operators, options.name));
+  if (is_token) {
+    SB_TRY(office.files.revoke_token(options.revoked, secret, context.seams.clock));
+    context.out(fmt::format("token {} is revoked\n", options.revoked));
+    return {};
+  }
+  SB_TRY(office.files.revoke_key(key->public_key, secret, context.seams.clock));
+  context.out(fmt::format("the key of operator {} is revoked\n", key->name));
+  return {};
+}
+
+}  // namespace
+
+Action declare_operator(CLI::App& app) {
+  auto options = std::make_shared<OperatorOptions>();
+  app.require_subcommand(1);
+  CLI::App* init_app = app.add_subcommand("init", "Make an operator's key, sealed with a passphrase");
+  init_app->add_option("--name", options->name, "Name of the operator; yours when left out");
+  CLI::App* token = app.add_subcommand("token", "Let scripts answer for you, within a scope and for a time");
+  token->add_option("--scope", options->scope, "decision:ID, workspace:DIR or *")->required();
+  token->add_option("--expires", options->expires, "How long it holds: 8h, 3d (8h when left out)");
+  token->add_option("--operator", options->name, "Which operator, where there are several");
+  CLI::App* revoke_app = app.add_subcommand("revoke", "End a token or a key");
+  revoke_app->add_option("ID", options->revoked, "A token's id, a key or an operator's name")->required();
+  revoke_app->add_option("--operator", options->name, "Which operator signs it, where there are several");
+  return [=, &app](Context& context) {
+    const Status done = app.got_subcommand(init_app) ? init(context, *options)
+                        : app.got_subcommand(token)  ? make_token(context, *options)
+                                                     : revoke(context, *options);
+    return done ? kDone : report_answer(context, done.error());
+  };
+}
+
+}  // namespace sb::cli

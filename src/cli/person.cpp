@@ -1,0 +1,184 @@
+#include "cli/person.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pwd.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/limits.hpp"
+#include "inbox/known_agents.hpp"
+#include "inbox/operator_keys.hpp"
+
+namespace sb::cli {
+namespace {
+
+constexpr std::size_t kPassphraseBytes = 4096;
+constexpr char kInterrupt = 3;   // Ctrl-C
+constexpr char kEndOfInput = 4;  // Ctrl-D
+
+// The controlling terminal with echo off for as long as this lives. Ctrl-C arrives as a byte, so the terminal is always
+// put back as it was.
+class QuietTerminal {
+ public:
+  QuietTerminal() : descriptor_(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)) {
+    if (descriptor_ < 0 || ::tcgetattr(descriptor_, &before_) != 0) return;
+    termios quiet = before_;
+    quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO | ISIG | ICANON);
+    quiet.c_cc[VMIN] = 1;
+    quiet.c_cc[VTIME] = 0;
+    is_quiet_ = ::tcsetattr(descriptor_, TCSAFLUSH, &quiet) == 0;
+  }
+  ~QuietTerminal() {
+    if (is_quiet_) ::tcsetattr(descriptor_, TCSAFLUSH, &before_);
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  QuietTerminal(const QuietTerminal&) = delete;
+  QuietTerminal& operator=(const QuietTerminal&) = delete;
+
+  bool is_there() const { return is_quiet_; }
+
+  Result<std::string> read(std::string_view prompt) {
+    say(prompt);
+    std::string line;
+    for (;;) {
+      char c = 0;
+      const ssize_t count = ::read(descriptor_, &c, 1);
+      if (count <= 0 || c == kInterrupt || c == kEndOfInput) {
+        say("\n");
+        return fail(ErrorCode::kForbidden, "no passphrase was given; nothing has changed");
+      }
+      if (c == '\n' || c == '\r') break;
+      if (c == '\x7f' || c == '\b') {
+        if (!line.empty()) line.pop_back();
+        continue;
+      }
+      if (line.size() < kPassphraseBytes) line.push_back(c);
+    }
+    say("\n");
+    return line;
+  }
+
+ private:
+  void say(std::string_view text) { (void)!::write(descriptor_, text.data(), text.size()); }
+
+  int descriptor_;
+  termios before_{};
+  bool is_quiet_ = false;
+};
+
+Result<std::string> ask_terminal(std::string_view prompt) {
+  QuietTerminal terminal;
+  if (!terminal.is_there()) {
+    return fail(ErrorCode::kForbidden, "a passphrase is needed and there is no terminal to ask on",
+                "Run it in a terminal, or pipe the passphrase in");
+  }
+  return terminal.read(prompt);
+}
+
+Result<Signing> sign_by_token(const Context& context, inbox::Desk& desk, const inbox::DecisionState& state,
+                              const inbox::Given& given, const std::string& text) {
+  const inbox::Token token = SB_TRY(inbox::parse_token(text));
+  const inbox::OperatorKey* key = desk.operators().find(token.delegation.by);
+  if (key == nullptr) return fail(ErrorCode::kForbidden, "the operator token was made by nobody enrolled here");
+  const TimestampMs now = context.seams.clock.now_ms();
+  Signing signing{{inbox::Channel::kToken, key->name}, std::nullopt};
+  signing.signature = SB_TRY(inbox::sign_answer(state.id, state.opened, given, now, token.secret));
+  signing.signature->delegation = token.delegation_text;
+  return signing;
+}
+
+}  // namespace
+
+std::string user_name() {
+  const passwd* entry = ::getpwuid(::geteuid());
+  if (entry != nullptr && entry->pw_name != nullptr && *entry->pw_name != '\0') return entry->pw_name;
+  return fmt::format("user {}", ::geteuid());
+}
+
+Status refuse_known_agents(const Context& context) {
+  const auto agent = inbox::known_agent(context.seams.files, context.seams.environment, ::getppid());
+  if (!agent) return {};
+  return fail(ErrorCode::kForbidden, fmt::format("this looks like {}, and a person should answer", *agent),
+              "Answer in a terminal of your own");
+}
+
+Result<std::string> ask_passphrase(const Context& context, std::string_view prompt) {
+  if (!context.streams().is_terminal(Stream::kInput)) {
+    const auto line = SB_TRY(context.streams().read_line(kPassphraseBytes));
+    if (line) return *line;
+  }
+  return ask_terminal(prompt);
+}
+
+Result<std::string> ask_new_passphrase(const Context& context, std::string_view prompt) {
+  std::string passphrase;
+  std::optional<std::string> again;
+  if (!context.streams().is_terminal(Stream::kInput)) {
+    const auto line = SB_TRY(context.streams().read_line(kPassphraseBytes));
+    if (line) {
+      passphrase = *line;
+      again = SB_TRY(context.streams().read_line(kPassphraseBytes)).value_or(passphrase);
+    }
+  }
+  if (!again) {
+    passphrase = SB_TRY(ask_terminal(prompt));
+    again = SB_TRY(ask_terminal("The same again: "));
+  }
+  if (passphrase.empty()) return fail(ErrorCode::kInvalid, "an empty passphrase protects nothing");
+  if (passphrase != *again) return fail(ErrorCode::kInvalid, "the two passphrases differ; nothing has changed");
+  return passphrase;
+}
+
+Result<inbox::OperatorKey> choose_operator(const inbox::Operators& operators, const std::string& name) {
+  const inbox::OperatorKey* only = nullptr;
+  int count = 0;
+  for (const inbox::OperatorKey& key : operators.keys()) {
+    if (key.revoked_at) continue;
+    only = &key;
+    ++count;
+  }
+  if (count == 0) {
+    return fail(ErrorCode::kForbidden, "there is no operator key", "Make one with signalbox operator init");
+  }
+  const std::string wanted = !name.empty() ? name : count == 1 ? only->name : user_name();
+  const inbox::OperatorKey* key = operators.named(wanted);
+  if (key == nullptr) {
+    return fail(ErrorCode::kNotFound, fmt::format("there is no operator {}", quote_json(wanted)),
+                "Say which with --operator NAME");
+  }
+  return *key;
+}
+
+Result<std::string> unlock_operator(const Context& context, const Homes& homes, const inbox::Operators& operators,
+                                    const std::string& name) {
+  const inbox::OperatorKey key = SB_TRY(choose_operator(operators, name));
+  const std::string passphrase = SB_TRY(ask_passphrase(context, fmt::format("Passphrase of operator {}: ", key.name)));
+  return inbox::OperatorFiles(context.seams.files, homes).unlock(operators, key.name, passphrase);
+}
+
+Result<Signing> sign_for(const Context& context, inbox::Desk& desk, const inbox::DecisionState& state,
+                         const inbox::Given& given, const std::string& operator_name) {
+  if (const auto token = context.seams.environment.get("SIGNALBOX_OPERATOR_TOKEN")) {
+    return sign_by_token(context, desk, state, given, *token);
+  }
+  SB_TRY(refuse_known_agents(context));
+  Signing signing{{inbox::Channel::kTerminal, user_name()}, std::nullopt};
+  if (!state.opened.needs_signature) return signing;
+  const inbox::DecisionFacts facts{true, state.opened.operators.has_value(), state.opened.workspace};
+  if (!facts.has_operators) SB_TRY(inbox::may_answer(facts, signing.from, "", desk.config().policy));
+  if (!desk.operators().continues(*state.opened.operators)) {
+    return fail(ErrorCode::kForbidden, "the operator keys changed since this was asked",
+                "Find out who changed them; then ask again");
+  }
+  const std::string secret = SB_TRY(unlock_operator(context, desk.homes(), desk.operators(), operator_name));
+  signing.signature = SB_TRY(inbox::sign_answer(state.id, state.opened, given, context.seams.clock.now_ms(), secret));
+  return signing;
+}
+
+int report_answer(const Context& context, const Error& error) {
+  const int code = report(context, error);
+  return error.code == ErrorCode::kConflict || error.code == ErrorCode::kForbidden ? kNo : code;
+}
+
+}  // namespace sb::cli

@@ -1,0 +1,43 @@
+// The person at the command line: their name, their passphrase, and whether it is a person at all.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/command.hpp"
+#include "inbox/desk.hpp"
+#include "inbox/signature.hpp"
+
+namespace sb::cli {
+
+// The name of the user this process runs as.
+std::string user_name();
+
+// kForbidden where a known coding agent started us: a courtesy, see inbox/known_agents.hpp.
+Status refuse_known_agents(const Context& context);
+
+// One line without echo from the terminal. When the input is not a terminal, its next line, so that scripts can pipe
+// it; when that has ended, the terminal behind it. kForbidden when there is neither.
+Result<std::string> ask_passphrase(const Context& context, std::string_view prompt);
+// Twice on a terminal, and both must be equal; of a piped input a second line is compared where there is one.
+Result<std::string> ask_new_passphrase(const Context& context, std::string_view prompt);
+
+// The operator who acts: the named one, else the only one, else the one called like the user.
+Result<inbox::OperatorKey> choose_operator(const inbox::Operators& operators, const std::string& name);
+// Their secret key, for a passphrase.
+Result<std::string> unlock_operator(const Context& context, const Homes& homes, const inbox::Operators& operators,
+                                    const std::string& name);
+
+// Who answers `state` with `given`, and the signature where one is needed: by the token in SIGNALBOX_OPERATOR_TOKEN,
+// else by an operator's passphrase. Expects the question to have been shown.
+struct Signing {
+  inbox::Credentials from;
+  std::optional<inbox::AnswerSignature> signature;
+};
+Result<Signing> sign_for(const Context& context, inbox::Desk& desk, const inbox::DecisionState& state,
+                         const inbox::Given& given, const std::string& operator_name);
+
+// For answers that were refused: who was first, or who may. These end with 1, everything else as report() says.
+int report_answer(const Context& context, const Error& error);
+
+}  // namespace sb::cli

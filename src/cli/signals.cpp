@@ -1,0 +1,32 @@
+#include "cli/signals.hpp"
+
+#include <atomic>
+
+namespace sb::cli {
+namespace {
+
+constexpr int kSignals[] = {SIGINT, SIGHUP, SIGTERM};
+
+// The one thing a signal handler can reach is a global.
+std::atomic<bool> has_come{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+}  // namespace
+
+SignalWatch::SignalWatch() {
+  has_come = false;
+  struct sigaction action{};
+  action.sa_handler = [](int) { has_come = true; };
+  // Without SA_RESTART: a read that waits for input must come back.
+  for (int i = 0; i < 3; ++i) ::sigaction(kSignals[i], &action, &before_[i]);
+}
+
+SignalWatch::~SignalWatch() {
+  for (int i = 0; i < 3; ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
+}
+
+bool SignalWatch::came() const {
+  return has_come;
+}
+
+}  // namespace sb::cli
