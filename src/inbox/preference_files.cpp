@@ -94,6 +94,10 @@ std::string PreferencePlace::session(std::string_view session_id) const {
   return join_path(join_path(root, "sessions"), path_part(session_id));
 }
 
+std::string PreferencePlace::auto_decided_marker(std::string_view session_id, std::string_view tool_use_id) const {
+  return join_path(session(session_id), ".auto-decided-" + path_part(tool_use_id));
+}
+
 Result<std::string> working_directory(const Files& files, const Environment& environment) {
   const auto here = files.canonical(".");
   const auto named = environment.get("PWD");

@@ -40,6 +40,8 @@ struct PreferencePlace {
   std::string events() const;
   std::string log() const;
   std::string session(std::string_view session_id) const;  // whatever the id holds, a folder below sessions/
+  // Empty file that says a call was decided by preference.
+  std::string auto_decided_marker(std::string_view session_id, std::string_view tool_use_id) const;
 };
 
 // The current folder as the user names it: PWD where that is right.
