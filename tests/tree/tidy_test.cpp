@@ -29,6 +29,14 @@ TEST(Tidy, LongLinesAreFoundByCharactersNotBytes) {
   EXPECT_THAT(tidy("README.md", cyrillic + cyrillic + "\n"), IsEmpty());
 }
 
+TEST(Tidy, RawStringsOfTestsMayBeLong) {
+  const std::string wide(130, 'x');
+  const std::string raw = "f(R\"(a\n" + wide + "\n)\");\ng(R\"(" + wide + ")\");\n";
+  EXPECT_THAT(tidy("src/base/a_test.cpp", raw), IsEmpty());
+  EXPECT_THAT(tidy("src/base/a.cpp", raw), testing::SizeIs(2));
+  EXPECT_THAT(tidy("src/base/a_test.cpp", raw + "// " + wide + "\n"), ElementsAre(HasSubstr("_test.cpp:5: has 133")));
+}
+
 TEST(Tidy, TabsBlanksAndAMissingLineFeedAreFound) {
   EXPECT_THAT(tidy("scripts/setup", "if\tx\n"), ElementsAre(HasSubstr("has a tab")));
   EXPECT_THAT(tidy("src/base/a.hpp", "int a; \n"), ElementsAre(HasSubstr("ends with a blank")));
