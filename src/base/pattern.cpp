@@ -26,6 +26,7 @@ std::string describe(int code) {
 
 struct Pattern::Code {
   pcre2_code* code = nullptr;
+  std::unique_ptr<pcre2_match_context, FreeContext> limits;  // only read once made
   std::string expression;
   ~Code() { pcre2_code_free(code); }
 };
@@ -48,17 +49,19 @@ Result<Pattern> Pattern::compile(std::string_view expression, unsigned flags) {
         fmt::format("the pattern `{}` does not compile: {} at character {}", expression, describe(error), offset),
         "Use PCRE2 syntax");
   }
+  code->limits.reset(pcre2_match_context_create(nullptr));
+  pcre2_set_match_limit(code->limits.get(), limits::kPatternMatchLimit);
+  pcre2_set_depth_limit(code->limits.get(), limits::kPatternDepthLimit);
+  pcre2_set_heap_limit(code->limits.get(), 64u << 10);
+  // Where the library cannot do this, matching works as before.
+  if (flags & kFast) pcre2_jit_compile(code->code, PCRE2_JIT_COMPLETE);
   return Pattern(std::move(code));
 }
 
 Result<std::optional<Match>> Pattern::find(std::string_view text, std::size_t from) const {
   std::unique_ptr<pcre2_match_data, FreeMatchData> data(pcre2_match_data_create_from_pattern(code_->code, nullptr));
-  std::unique_ptr<pcre2_match_context, FreeContext> context(pcre2_match_context_create(nullptr));
-  pcre2_set_match_limit(context.get(), limits::kPatternMatchLimit);
-  pcre2_set_depth_limit(context.get(), limits::kPatternDepthLimit);
-  pcre2_set_heap_limit(context.get(), 64u << 10);
   const int count = pcre2_match(code_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from, 0,
-                                data.get(), context.get());
+                                data.get(), code_->limits.get());
   if (count == PCRE2_ERROR_NOMATCH) return std::nullopt;
   if (count < 0) {
     const bool gave_up =
@@ -78,6 +81,15 @@ Result<std::optional<Match>> Pattern::find(std::string_view text, std::size_t fr
     match.groups.push_back(is_set ? std::optional(text.substr(begin, end - begin)) : std::nullopt);
   }
   return match;
+}
+
+std::optional<std::pair<std::size_t, std::size_t>> Pattern::place_in(std::string_view text) const {
+  std::unique_ptr<pcre2_match_data, FreeMatchData> data(pcre2_match_data_create(1, nullptr));
+  const int count = pcre2_match(code_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0,
+                                PCRE2_NO_UTF_CHECK, data.get(), code_->limits.get());
+  if (count < 0) return std::nullopt;
+  const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(data.get());
+  return std::pair(offsets[0], offsets[1]);
 }
 
 Result<bool> Pattern::matches(std::string_view text) const {

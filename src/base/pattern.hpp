@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -22,13 +23,17 @@ struct Match {
 
 class Pattern {
  public:
-  enum Flag : unsigned { kNone = 0, kIgnoreCase = 1, kMultiLine = 2 };
+  // kFast compiles to machine code: worth it from some ten matches on.
+  enum Flag : unsigned { kNone = 0, kIgnoreCase = 1, kMultiLine = 2, kFast = 4 };
 
   static Result<Pattern> compile(std::string_view expression, unsigned flags = kNone);
 
   // The first match at or after `from`. kLimit when the pattern gave up; the text must be UTF-8.
   Result<std::optional<Match>> find(std::string_view text, std::size_t from = 0) const;
   Result<bool> matches(std::string_view text) const;  // somewhere in the text
+  // Where the first match stands, for inner loops: no groups, and giving up counts as no match. The text is not
+  // checked: the caller knows that it is UTF-8.
+  std::optional<std::pair<std::size_t, std::size_t>> place_in(std::string_view text) const;
 
  private:
   struct Code;
