@@ -53,15 +53,23 @@ std::string expand_member(const Value& value, std::string_view name, const Value
 
 }  // namespace
 
-std::optional<Match> LazyPattern::find(std::string_view text) const {
-  std::call_once(once_, [this] {
-    auto compiled = Pattern::compile(expression_);
+std::optional<Span> LazyPattern::find(std::string_view text) const {
+  const auto compile = [this](std::optional<Pattern>& into, unsigned flags) {
+    auto compiled = Pattern::compile(expression_, flags);
     SB_ASSERT(compiled.has_value());
-    pattern_ = std::move(*compiled);
-  });
-  // A pattern that gives up on a hostile text has not matched.
-  auto found = pattern_->find(text);
-  return found ? std::move(*found) : std::nullopt;
+    into = std::move(*compiled);
+  };
+  // Machine code takes longer to make than a short text takes to match.
+  constexpr int kManyUses = 24;
+  const bool is_used_much = uses_.load(std::memory_order_relaxed) >= kManyUses;
+  if (is_used_much) {
+    std::call_once(once_fast_, compile, fast_, Pattern::kFast);
+  } else {
+    uses_.fetch_add(1, std::memory_order_relaxed);
+    std::call_once(once_, compile, pattern_, Pattern::kNone);
+  }
+  const auto place = (is_used_much ? *fast_ : *pattern_).place_in(text);
+  return place ? std::optional(Span{place->first, place->second}) : std::nullopt;
 }
 
 Lexicon::Lexicon(std::string_view code, std::string_view yaml) : language(code) {

@@ -24,6 +24,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -34,6 +35,7 @@
 #include <vector>
 
 #include "base/pattern.hpp"
+#include "decision/lint/span.hpp"
 
 namespace sb::decision::linting {
 
@@ -42,20 +44,22 @@ enum class When { kAlways, kIn, kOut };
 
 struct Lexicon;
 
-// A pattern compiled at its first use.
+// A pattern compiled at its first use, and once more, for speed, when it is used a lot.
 class LazyPattern {
  public:
   LazyPattern() = default;
   explicit LazyPattern(std::string expression) : expression_(std::move(expression)) {}
   void set(std::string expression) { expression_ = std::move(expression); }  // before the first use only
   bool empty() const { return expression_.empty(); }
-  std::optional<Match> find(std::string_view text) const;
+  // The text must be UTF-8.
+  std::optional<Span> find(std::string_view text) const;
   bool matches(std::string_view text) const { return !empty() && find(text).has_value(); }
 
  private:
   std::string expression_;
-  mutable std::once_flag once_;
-  mutable std::optional<Pattern> pattern_;
+  mutable std::once_flag once_, once_fast_;
+  mutable std::optional<Pattern> pattern_, fast_;
+  mutable std::atomic<int> uses_ = 0;
 };
 
 struct Phrase {

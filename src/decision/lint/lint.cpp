@@ -113,8 +113,8 @@ class Run {
       has_block = block(within, question);
     }
     compare_with_previous(within);
-    hide(question);
     escapes(false);
+    hide(question);
     prose({.questions = !has_block, .silence = true, .scope = When::kIn});
   }
 

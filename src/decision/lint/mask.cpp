@@ -53,9 +53,18 @@ constexpr Quote kQuotes[] = {
     {"\u2018", {"\u2019", ""}},        // ‘ ’
 };
 
+// Bytes a mark may start with.
+struct Opens {
+  bool may[256] = {};
+  constexpr Opens() {
+    for (unsigned char c : {0x60, 0x22, 0x27, 0xE2, 0xC2, 0xE3}) may[c] = true;
+  }
+};
+constexpr Opens kOpens;
+
 class Masker {
  public:
-  explicit Masker(std::string_view text) : text_(text) {
+  explicit Masker(std::string_view text) : text_(text), budget_(8 * text.size() + 65536) {
     masked_.visible = fold_same_length(text);
     masked_.prose = masked_.visible;
   }
@@ -142,6 +151,8 @@ class Masker {
   // Inline code and quotes that start before `end`; gives the place behind the last one.
   std::size_t inline_marks(std::size_t at, std::size_t end) {
     while (at < end) {
+      while (at < end && !kOpens.may[static_cast<unsigned char>(text_[at])]) ++at;
+      if (at >= end) break;
       const unsigned char c = byte_at(text_, at);
       std::size_t next = at + 1;
       if (c == '`') {
@@ -150,7 +161,7 @@ class Masker {
         next = straight_quote(at, '"');
       } else if (c == '\'') {
         next = straight_quote(at, '\'');
-      } else if (c == 0xE2 || c == 0xC2 || c == 0xE3) {
+      } else {
         next = paired_quote(at);
       }
       at = next;
@@ -159,7 +170,10 @@ class Masker {
   }
 
   // Where the search for a partner ends: the paragraph, or the reach.
-  std::size_t search_end(std::size_t at, std::size_t reach) const {
+  // Marks without a partner cost a search each, so there is a budget for all of them; a text that uses it up is no
+  // prose.
+  std::size_t search_end(std::size_t at, std::size_t reach) {
+    if (budget_ < reach) return at;
     const std::size_t stop = std::min(text_.size(), at + reach);
     const std::size_t paragraph = text_.substr(at, stop - at).find("\n\n");
     return paragraph == std::string_view::npos ? stop : at + paragraph;
@@ -180,8 +194,11 @@ class Masker {
       }
       i += closing;
     }
+    spend(stop - at);
     return at + run;
   }
+
+  void spend(std::size_t steps) { budget_ -= std::min(budget_, steps); }
 
   // "…" and '…'. An opening mark has no word before it and no space behind it, a closing one the other way round, so
   // that apostrophes and inches are left alone.
@@ -197,6 +214,7 @@ class Masker {
       mask_quote({at, i + 1});
       return i + 1;
     }
+    spend(stop - at);
     return at + 1;
   }
 
@@ -213,7 +231,7 @@ class Masker {
   }
 
   // Behind the mark that closes the quote at `at`, quotes of the same kind inside it counted.
-  std::size_t find_close(std::size_t at, const Quote& quote) const {
+  std::size_t find_close(std::size_t at, const Quote& quote) {
     const std::size_t stop = search_end(at, kQuoteReach);
     int depth = 1;
     for (std::size_t i = at + quote.open.size(); i < stop; ++i) {
@@ -227,11 +245,13 @@ class Masker {
       }
       if (rest.starts_with(quote.open)) ++depth;
     }
+    spend(stop - at);
     return std::string_view::npos;
   }
 
   std::string_view text_;
   Masked masked_;
+  std::size_t budget_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "base/unicode.hpp"
 #include "decision/lint/structure.hpp"
@@ -9,6 +10,9 @@
 
 namespace sb::decision::linting {
 namespace {
+
+// A list longer than this has one fault that matters: its length.
+constexpr std::size_t kMostJudged = 200;
 
 bool has_letter(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
@@ -86,7 +90,8 @@ bool is_pager_option(std::string_view option) {
 
 void check_options(const Structure& s, const std::vector<OptionLine>& options) {
   std::set<std::string> seen;
-  for (const OptionLine& option : options) {
+  const auto judged = std::span(options).first(std::min(options.size(), kMostJudged));
+  for (const OptionLine& option : judged) {
     const bool is_own = is_declared(s.context, option.text) || is_pager_option(option.text);
     if (!seen.insert(case_fold(nfkc(bare(option.text)))).second) s.report.add(rule::kDupOption, option.span);
     if (word_units(is_own ? option.text : option_head(option.text)) > s.limits.option_words) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "decision/lint/sentence.hpp"
+
 namespace sb::decision::linting {
 namespace {
 
@@ -46,40 +48,41 @@ std::string_view rule_of(Idea idea) {
   return {};
 }
 
-// A stretch of text as patterns want it: single spaces, no emphasis marks, no list marker in front; and where each byte
-// came from.
+// A stretch of text as patterns want it: single spaces, no emphasis marks, no list marker in front.
 struct Clean {
   std::string text;
-  std::vector<std::uint32_t> from;
-  std::size_t base = 0;
 
   void make(std::string_view source, Span span, bool strips_marker) {
-    text.clear();
-    from.clear();
-    base = span.begin;
-    std::size_t at = span.begin;
-    if (strips_marker) at = behind_marker(source, span);
+    text.resize(span.size());
+    text.resize(write(source, span, strips_marker, text.data(), text.size()));
+    while (!text.empty() && text.back() == ' ') text.pop_back();
+  }
+
+  // Where, in the source, the byte at `at` of the clean text came from.
+  static std::size_t origin(std::string_view source, Span span, bool strips_marker, std::size_t at) {
+    std::string scratch(span.size(), ' ');
+    std::size_t end = span.begin;
+    write(source, span, strips_marker, scratch.data(), at, &end);
+    return end;
+  }
+
+  // Writes at most `most` bytes; gives how many, and where in the source it stopped.
+  static std::size_t write(std::string_view source, Span span, bool strips_marker, char* out, std::size_t most,
+                           std::size_t* stopped = nullptr) {
+    std::size_t at = strips_marker ? behind_marker(source, span) : span.begin;
+    std::size_t size = 0;
     bool space = true;
     for (; at < span.end; ++at) {
       char c = source[at];
       if (c == '*' || c == '~') continue;
       if (c == '\n' || c == '\t' || c == '\r') c = ' ';
       if (c == ' ' && space) continue;
+      if (size == most) break;
       space = c == ' ';
-      text += c;
-      from.push_back(static_cast<std::uint32_t>(at - span.begin));
+      out[size++] = c;
     }
-    while (!text.empty() && text.back() == ' ') {
-      text.pop_back();
-      from.pop_back();
-    }
-  }
-
-  Span origin(const Match& match) const {
-    if (text.empty()) return {base, base};
-    const std::size_t begin = from[std::min(match.begin, from.size() - 1)];
-    const std::size_t end = match.end == 0 ? begin : from[match.end - 1] + 1;
-    return {base + begin, base + std::max(begin, end)};
+    if (stopped != nullptr) *stopped = at;
+    return size;
   }
 
   static std::size_t behind_marker(std::string_view source, Span span) {
@@ -186,6 +189,7 @@ class Scanner {
 
   void note(const std::vector<const Phrase*>& phrases) {
     for (const Phrase* phrase : phrases) {
+      if (!is_wanted(*phrase)) continue;
       auto& list = phrase->idea == Idea::kChoice ? line_phrases_ : sentence_phrases_;
       if (std::find(list.begin(), list.end(), phrase) == list.end()) list.push_back(phrase);
     }
@@ -234,7 +238,7 @@ class Scanner {
 
   void end_line(std::size_t end) {
     if (rules_.choices && !line_phrases_.empty()) {
-      const std::size_t begin = end - std::min(end - line_, kLongest);
+      const std::size_t begin = align(prose_, end - std::min(end - line_, kLongest));
       try_phrases(line_phrases_, {begin, end}, masked_.visible, false);
     }
     line_phrases_.clear();
@@ -262,8 +266,7 @@ class Scanner {
     sentence_phrases_.clear();
   }
 
-  bool is_wanted(const Phrase& phrase, bool at_end) const {
-    if (phrase.last_only != at_end) return false;
+  bool is_wanted(const Phrase& phrase) const {
     if (phrase.when != When::kAlways && phrase.when != rules_.scope) return false;
     switch (phrase.idea) {
       case Idea::kOffer:
@@ -280,15 +283,15 @@ class Scanner {
   void try_phrases(const std::vector<const Phrase*>& phrases, Span span, const std::string& source, bool at_end) {
     bool is_made = false;
     for (const Phrase* phrase : phrases) {
-      if (!is_wanted(*phrase, at_end)) continue;
+      if (phrase->last_only != at_end) continue;
       if (!is_made) clean_.make(source, span, phrase->idea != Idea::kChoice);
       is_made = true;
       const auto match = phrase->find.find(clean_.text);
       if (!match || phrase->unless.matches(clean_.text)) continue;
-      const Span origin = clean_.origin(*match);
-      if (phrase->idea == Idea::kChoice && any_contains(masked_.quotes, origin.begin)) continue;
+      const bool is_choice = phrase->idea == Idea::kChoice;
+      if (is_choice && any_contains(masked_.quotes, Clean::origin(source, span, false, match->begin))) continue;
       // The whole sentence is what is wrong, so that one that asks and offers counts once.
-      const Span told = phrase->idea == Idea::kChoice ? span : Span{Clean::behind_marker(source, span), span.end};
+      const Span told = is_choice ? span : Span{Clean::behind_marker(source, span), span.end};
       report_.add(rule_of(phrase->idea), told, phrase->lexicon->version, phrase->lexicon->blocks);
     }
   }

@@ -144,10 +144,14 @@ std::vector<Finding> Report::finish() {
     if (weak == rule::kTextBefore) return strong == rule::kLabel;
     return false;
   };
+  std::vector<Finding> strong_ones;
+  for (const Finding& f : findings_) {
+    if (f.rule == rule::kSoftOffer || f.rule == rule::kInlineChoice || f.rule == rule::kLabel) strong_ones.push_back(f);
+  }
   const auto is_covered = [&](const Finding& weak) {
     // Drift is about the list as a whole, so a missing or added option covers it wherever it stands.
     if (weak.rule == rule::kOptionDrift) return has(rule::kOptionDropped) || has(rule::kOptionInvented);
-    return std::any_of(findings_.begin(), findings_.end(), [&](const Finding& strong) {
+    return std::any_of(strong_ones.begin(), strong_ones.end(), [&](const Finding& strong) {
       return covers(strong.rule, weak.rule) && Span{strong.start, strong.end}.overlaps({weak.start, weak.end});
     });
   };
