@@ -139,7 +139,13 @@ Result<DecisionState> Inbox::read_settled(store::Transaction& transaction, std::
   return state;
 }
 
+Result<DecisionState> Inbox::settle(std::string_view id) {
+  return store_.write([&](store::Transaction& transaction) { return read_settled(transaction, id); });
+}
+
 Result<DecisionState> Inbox::change(std::string_view id, const Change& change) {
+  // In a commit of its own: when the change is refused because the deadline came first, the deadline stays written.
+  SB_TRY(load(id));
   return store_.write([&](store::Transaction& transaction) -> Result<DecisionState> {
     const DecisionState before = SB_TRY(read_settled(transaction, id));
     std::vector<NewEvent> events = SB_TRY(change(before));
@@ -151,7 +157,7 @@ Result<DecisionState> Inbox::change(std::string_view id, const Change& change) {
 Result<DecisionState> Inbox::load(std::string_view id) {
   DecisionState state = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return read_state(snapshot, id); }));
   if (!due_event(state, clock_.now_ms())) return state;
-  Result<DecisionState> settled = change(id, [](const DecisionState&) { return std::vector<NewEvent>{}; });
+  Result<DecisionState> settled = settle(id);
   // A store that cannot be written to can still be read; the deadline is then written down by the next who can.
   if (!settled && (settled.error().code == ErrorCode::kIo || settled.error().code == ErrorCode::kForbidden))
     return state;

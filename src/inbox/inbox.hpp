@@ -110,6 +110,7 @@ class Inbox {
   Result<DecisionState> read_settled(store::Transaction& transaction, std::string_view id);
   Result<DecisionState> append(store::Transaction& transaction, const DecisionState& before,
                                std::vector<store::NewEvent> events);
+  Result<DecisionState> settle(std::string_view id);
   Result<DecisionState> change(std::string_view id, const Change& change);
   Result<DecisionState> end(std::string_view id, Ending ending, const Credentials& from, std::string raw);
   Result<Opened> opened_of(const decision::Declaration& declaration, const Asking& asking);

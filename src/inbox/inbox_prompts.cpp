@@ -152,6 +152,7 @@ Result<std::vector<PlannedPrompt>> Inbox::open_prompts(int limit) {
 }
 
 Result<DecisionState> Inbox::reply(std::string_view nonce, const HostReply& reply) {
+  if (const auto planned = SB_TRY(find_prompt(nonce))) SB_TRY(load(planned->decision));
   return store_.write([&](store::Transaction& transaction) -> Result<DecisionState> {
     const auto prompt = SB_TRY(read_prompt(transaction, nonce));
     if (!prompt) return fail(ErrorCode::kNotFound, fmt::format("no prompt {} was planned here", quote_json(nonce)));

@@ -40,6 +40,10 @@ std::string OperatorFiles::key_path(std::string_view name) const {
   return join_path(directory_, fmt::format("{}.key", name));
 }
 
+std::string OperatorFiles::new_key_path(std::string_view name) const {
+  return join_path(directory_, fmt::format("{}.new", name));
+}
+
 Result<std::optional<std::vector<std::string>>> OperatorFiles::anchor() const {
   if (files_.kind(kAnchor) == FileKind::kMissing) return std::nullopt;
   if (!is_roots_own(kAnchor) || !is_roots_own("/etc/signalbox")) {
@@ -95,6 +99,10 @@ Result<OperatorKey> OperatorFiles::enrol(std::string_view name, std::string_view
   }
   if (passphrase.empty()) return fail(ErrorCode::kInvalid, "an empty passphrase protects nothing");
   const KeyPair pair = make_key_pair(random);
+  const std::string sealed = SB_TRY(seal(pair.secret, passphrase, random, log_n));
+  const std::string file =
+      to_pretty_json(Value::object({{"v", 1}, {"name", name}, {"key", to_hex(pair.public_key)}, {"sealed", sealed}})) +
+      "\n";
   const TimestampMs now = clock.now_ms();
   SB_TRY(extend([&](const Operators& before) -> Result<std::string> {
     if (!before.empty() && !by_secret) {
@@ -105,13 +113,12 @@ Result<OperatorKey> OperatorFiles::enrol(std::string_view name, std::string_view
       return fail(ErrorCode::kConflict, fmt::format("there is an operator {} already", quote_json(name)),
                   "Give another name with --name");
     }
-    const std::string sealed = SB_TRY(seal(pair.secret, passphrase, random, log_n));
-    const Value file = Value::object({{"v", 1}, {"name", name}, {"key", to_hex(pair.public_key)}, {"sealed", sealed}});
-    std::string line = SB_TRY(before.enrolment(name, pair.public_key, now, before.empty() ? pair.secret : *by_secret));
-    // The key first: an enrolled key without its file could never sign, and a file that is not enrolled means nothing.
-    SB_TRY(files_.write_atomic(key_path(name), to_pretty_json(file) + "\n", 0600));
-    return line;
+    // Under another name until it is enrolled: a crash between the two leaves a file that means nothing, never an
+    // enrolled key that is lost.
+    SB_TRY(files_.write_atomic(new_key_path(name), file, 0600));
+    return before.enrolment(name, pair.public_key, now, before.empty() ? pair.secret : *by_secret);
   }));
+  if (files_.write_atomic(key_path(name), file, 0600)) (void)files_.remove(new_key_path(name));
   return OperatorKey{std::string(name), pair.public_key, now, std::nullopt};
 }
 
@@ -130,7 +137,8 @@ Result<std::string> OperatorFiles::unlock(const Operators& operators, std::strin
     return fail(ErrorCode::kNotFound, fmt::format("there is no operator {}", quote_json(name)),
                 "Make one with signalbox operator init");
   }
-  const std::string path = key_path(key->name);
+  const bool is_in_place = files_.kind(key_path(key->name)) != FileKind::kMissing;
+  const std::string path = is_in_place ? key_path(key->name) : new_key_path(key->name);
   const Value file = SB_TRY(wire::object(SB_TRY(files_.read(path, kKeyFileBytes))));
   auto secret = unseal(SB_TRY(wire::string(file, "sealed")), passphrase);
   if (!secret) return fail(ErrorCode::kForbidden, fmt::format("the passphrase of operator {} is wrong", key->name));

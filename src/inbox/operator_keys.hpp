@@ -36,6 +36,7 @@ class OperatorFiles {
   template <class Next>
   Status extend(const Next& next);
   std::string key_path(std::string_view name) const;
+  std::string new_key_path(std::string_view name) const;
   Result<std::optional<std::vector<std::string>>> anchor() const;
 
   Files& files_;

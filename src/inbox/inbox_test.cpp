@@ -1,0 +1,275 @@
+#include "inbox/inbox.hpp"
+
+#include <gmock/gmock.h>
+
+#include "base/limits.hpp"
+#include "inbox/testing.hpp"
+
+namespace sb::inbox {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const std::string kDeadline = R"(
+decision: pick
+profile: gstack
+instruction: "Which one should it be?"
+sections: {eli10: Two ways., stakes: Little., net: Either works., recommendation: {choice: a, reason: it is first}}
+options:
+  - {id: a, label: First, recommended: true, pros: [It is the simple and known way to go], cons: [It is slower than the other way is]}
+  - {id: b, label: Second, pros: [It is faster than the first way is now], cons: [It is new and nobody has run it yet]}
+deadline: 1h
+)";
+
+TEST(Inbox, AnswersAndSaysWhoWasFirstToTheSecond) {
+  InboxPlace place;
+  const std::string id = place.open(kPlainQuestion).id;
+  const auto answered = place.inbox.answer(id, place.submission({"canary"}));
+  ASSERT_TRUE(answered) << answered.error().to_string();
+  EXPECT_EQ(answered->state, State::kClosed);
+  EXPECT_THAT(answered->outcome->options, ElementsAre("canary"));
+  EXPECT_EQ(answered->outcome->principal, "ann");
+  EXPECT_EQ(answered->outcome->raw, "as typed");
+  EXPECT_EQ(answered->outcome->render_hash, answered->opened.render_hash);
+  const auto second = place.inbox.answer(id, place.submission({"staging"}));
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::kConflict);
+  EXPECT_THAT(second.error().message,
+              HasSubstr("already answered by ann (terminal) at 2023-11-14T22:13:20.000Z: canary"));
+}
+
+TEST(Inbox, RefusesAnswersThatWereNotDeclared) {
+  InboxPlace place;
+  const std::string id = place.open(kPlainQuestion).id;
+  for (const std::vector<std::string>& ids :
+       std::vector<std::vector<std::string>>{{}, {"prod"}, {"staging", "canary"}, {"staging", "staging"}, {""}}) {
+    const auto answered = place.inbox.answer(id, place.submission(ids));
+    ASSERT_FALSE(answered);
+    EXPECT_EQ(answered.error().code, ErrorCode::kInvalid);
+  }
+  EXPECT_TRUE(place.inbox.load(id)->is_open());
+}
+
+TEST(Inbox, TheSameQuestionJoinsUntilItsOutcomeIsRead) {
+  InboxPlace place;
+  const Ticket first = place.open(kPlainQuestion);
+  EXPECT_FALSE(first.has_joined);
+  const Ticket again = place.open(kPlainQuestion);
+  EXPECT_TRUE(again.has_joined);
+  EXPECT_EQ(again.id, first.id);
+  EXPECT_NE(place.open(kPlainQuestion, {.workspace = "/elsewhere", .session = ""}).id, first.id);
+  EXPECT_NE(place.open(kPlainQuestion, {.workspace = "/work", .session = "s1"}).id, first.id);
+
+  // An answer that came before anybody waited counts.
+  ASSERT_TRUE(place.inbox.answer(first.id, place.submission({"staging"})));
+  EXPECT_EQ(place.open(kPlainQuestion).id, first.id);
+  ASSERT_TRUE(place.inbox.take(first.id, "test"));
+  const Ticket fresh = place.open(kPlainQuestion);
+  EXPECT_FALSE(fresh.has_joined);
+  EXPECT_NE(fresh.id, first.id);
+}
+
+TEST(Inbox, AnAnswerIsWithdrawnOnlyUntilItIsRead) {
+  InboxPlace place;
+  const std::string id = place.open(kPlainQuestion).id;
+  const Credentials ann{Channel::kTerminal, "ann"};
+  EXPECT_FALSE(place.inbox.withdraw(id, ann));
+  ASSERT_TRUE(place.inbox.answer(id, place.submission({"staging"})));
+  const auto open_again = place.inbox.withdraw(id, ann);
+  ASSERT_TRUE(open_again);
+  EXPECT_EQ(open_again->state, State::kOpen);
+  EXPECT_FALSE(open_again->outcome);
+  ASSERT_TRUE(place.inbox.answer(id, place.submission({"canary"})));
+  ASSERT_TRUE(place.inbox.take(id, "the pipeline"));
+  const auto late = place.inbox.withdraw(id, ann);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, ErrorCode::kConflict);
+  EXPECT_THAT(late.error().message, HasSubstr("read by the pipeline"));
+  EXPECT_THAT(place.inbox.load(id)->outcome->options, ElementsAre("canary"));
+}
+
+TEST(Inbox, FreeTextLeavesItOpen) {
+  InboxPlace place;
+  const std::string id = place.open(kPlainQuestion).id;
+  const auto noted = place.inbox.note_free_text(id, std::string("why\0not", 7), {Channel::kTerminal, "ann"});
+  ASSERT_TRUE(noted);
+  EXPECT_TRUE(noted->is_open());
+  EXPECT_THAT(noted->free_texts, ElementsAre(std::string("why\0not", 7)));
+}
+
+// Timeout or dismissal in the host is no input: it never chooses and never closes.
+TEST(Amb30, NonAnswersAreToldApartAndChooseNothing) {
+  InboxPlace place;
+  for (const HostResult result : {HostResult::kCancelled, HostResult::kDismissed, HostResult::kSkipped,
+                                  HostResult::kTimedOut, HostResult::kEmpty}) {
+    const std::string id = place.open(kPlainQuestion, {.workspace = std::string(to_string(result)), .session = ""}).id;
+    const auto noted = place.inbox.note_no_answer(id, result, {Channel::kElicitation, "client"});
+    ASSERT_TRUE(noted);
+    EXPECT_TRUE(noted->is_open());
+    EXPECT_EQ(noted->last_no_answer, result);
+  }
+  const std::string id = place.open(kPlainQuestion).id;
+  const auto declined = place.inbox.note_no_answer(id, HostResult::kDeclined, {Channel::kElicitation, "client"});
+  ASSERT_TRUE(declined);
+  EXPECT_EQ(declined->outcome->ending, Ending::kDeclined);
+  EXPECT_EQ(declined->outcome->host_result, HostResult::kDeclined);
+  EXPECT_THAT(declined->outcome->options, IsEmpty());
+}
+
+TEST(Inbox, ADeadlineDoesWhatWasDeclaredAndNothingElse) {
+  struct Row {
+    const char* on_timeout;
+    State state;
+    std::optional<Ending> ending;
+  };
+  for (const Row& row : {Row{"park", State::kParked, std::nullopt}, Row{"deny", State::kClosed, Ending::kExpired},
+                         Row{"default\ndefault: b", State::kClosed, Ending::kDefaulted}}) {
+    InboxPlace place;
+    const std::string id = place.open(kDeadline + "on_timeout: " + row.on_timeout + "\n").id;
+    place.clock.sleep_ms(3'599'999);
+    EXPECT_EQ(place.inbox.load(id)->state, State::kOpen);
+    place.clock.sleep_ms(1);
+    const auto state = place.inbox.load(id);
+    ASSERT_TRUE(state);
+    EXPECT_EQ(state->state, row.state);
+    EXPECT_EQ(state->outcome ? std::optional(state->outcome->ending) : std::nullopt, row.ending);
+    if (row.ending == Ending::kExpired) EXPECT_THAT(state->outcome->options, IsEmpty());
+    if (row.ending == Ending::kDefaulted) {
+      EXPECT_THAT(state->outcome->options, ElementsAre("b"));
+      EXPECT_EQ(state->outcome->resolved_by, ResolvedBy::kDeadline);
+      EXPECT_FALSE(state->is_answered());
+    }
+  }
+}
+
+TEST(Inbox, AParkedDecisionCanStillBeAnswered) {
+  InboxPlace place;
+  const std::string id = place.open(kDeadline + "on_timeout: park\n").id;
+  place.clock.sleep_ms(4'000'000);
+  EXPECT_EQ(place.inbox.load(id)->state, State::kParked);
+  EXPECT_TRUE(place.inbox.answer(id, place.submission({"a"})));
+}
+
+TEST(Inbox, TheLogDecidesBetweenAnswerAndDeadline) {
+  InboxPlace place;
+  const std::string answered_first = place.open(kDeadline + "on_timeout: deny\n").id;
+  place.clock.sleep_ms(3'599'999);
+  ASSERT_TRUE(place.inbox.answer(answered_first, place.submission({"a"})));
+  place.clock.sleep_ms(1'000'000);
+  EXPECT_TRUE(place.inbox.load(answered_first)->is_answered());
+
+  const std::string expired_first = place.open(kDeadline + "on_timeout: deny\n", {.workspace = "/b", .session = ""}).id;
+  place.clock.sleep_ms(3'600'000);
+  const auto late = place.inbox.answer(expired_first, place.submission({"a"}));
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, ErrorCode::kConflict);
+  // A clock put back changes nothing that is in the log.
+  place.clock.set(1'700'000'000'000);
+  EXPECT_EQ(place.inbox.load(expired_first)->outcome->ending, Ending::kExpired);
+  EXPECT_FALSE(place.inbox.answer(expired_first, place.submission({"a"})));
+}
+
+TEST(Inbox, AChangedDigestSupersedes) {
+  InboxPlace place;
+  const std::string approval = "decision: ship\nkind: approval\ninstruction: \"Should it ship?\"\noptions: [Yes, No]\n";
+  const std::string first = place.open(approval + "digest: sha256:aa\n").id;
+  EXPECT_EQ(place.open(approval + "digest: sha256:aa\n").id, first);
+  const std::string second = place.open(approval + "digest: sha256:bb\n").id;
+  EXPECT_NE(second, first);
+  EXPECT_EQ(place.inbox.load(first)->outcome->ending, Ending::kSuperseded);
+  EXPECT_FALSE(place.inbox.answer(first, place.submission({"yes"})));
+  EXPECT_TRUE(place.inbox.answer(second, place.submission({"yes"})));
+}
+
+TEST(Inbox, ASignedDecisionTakesOnlyASignature) {
+  InboxPlace place;
+  const KeyPair ann = place.enrol("ann");
+  const std::string id = place.open(kOneWayQuestion).id;
+  for (const Channel channel : {Channel::kTerminal, Channel::kConsole, Channel::kElicitation, Channel::kHook,
+                                Channel::kLink, Channel::kRelay, Channel::kToken, Channel::kProgram}) {
+    const auto refused = place.inbox.answer(id, place.submission({"drop"}, channel));
+    ASSERT_FALSE(refused) << to_string(channel);
+    EXPECT_EQ(refused.error().code, ErrorCode::kForbidden);
+  }
+  const auto answered = place.inbox.answer(id, place.signed_submission(id, {"drop"}, ann.secret));
+  ASSERT_TRUE(answered) << answered.error().to_string();
+  EXPECT_EQ(answered->outcome->principal, "ann");
+}
+
+TEST(Inbox, StrictAsksASignatureOfEveryDecision) {
+  InboxPlace place;
+  const KeyPair ann = place.enrol("ann");
+  place.policy.strict = true;
+  const std::string id = place.open(kPlainQuestion).id;
+  place.policy.strict = false;  // turned off later, it does not reach back
+  EXPECT_FALSE(place.inbox.answer(id, place.submission({"canary"})));
+  EXPECT_TRUE(place.inbox.answer(id, place.signed_submission(id, {"canary"}, ann.secret)));
+}
+
+TEST(Inbox, AskedWithoutAnOperatorNobodyCanAnswerIt) {
+  InboxPlace place;
+  const std::string id = place.open(kOneWayQuestion).id;
+  const KeyPair late = place.enrol("late");
+  const auto refused = place.inbox.answer(id, place.signed_submission(id, {"drop"}, late.secret));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kForbidden);
+  const Ticket again = place.open(kOneWayQuestion);
+  EXPECT_NE(again.id, id);
+  EXPECT_TRUE(place.inbox.answer(again.id, place.signed_submission(again.id, {"drop"}, late.secret)));
+}
+
+TEST(Inbox, AnOldSignedAnswerIsNotHandedToANewAsker) {
+  InboxPlace place;
+  const KeyPair ann = place.enrol("ann");
+  const std::string id = place.open(kOneWayQuestion).id;
+  ASSERT_TRUE(place.inbox.answer(id, place.signed_submission(id, {"drop"}, ann.secret)));
+  place.clock.sleep_ms(limits::kSignedAnswerFreshMs);
+  EXPECT_EQ(place.open(kOneWayQuestion).id, id);
+  place.clock.sleep_ms(1);
+  EXPECT_NE(place.open(kOneWayQuestion).id, id);
+}
+
+TEST(Inbox, FindsDecisionsByTheirDeclaredIdAndByABeginning) {
+  InboxPlace place;
+  const std::string id = place.open(kPlainQuestion).id;
+  EXPECT_EQ(*place.inbox.resolve("env"), id);
+  EXPECT_EQ(*place.inbox.resolve(id.substr(0, 8)), id);
+  EXPECT_FALSE(place.inbox.resolve(id.substr(0, 7)));
+  EXPECT_FALSE(place.inbox.resolve(""));
+  EXPECT_FALSE(place.inbox.resolve(std::string(1'000, 'x')));
+  EXPECT_FALSE(place.inbox.resolve("\xff\xfe"));
+  place.open(kPlainQuestion, {.workspace = "/b", .session = ""});
+  const auto both = place.inbox.resolve("env");
+  ASSERT_FALSE(both);
+  EXPECT_EQ(both.error().code, ErrorCode::kInvalid);
+}
+
+TEST(Inbox, ListsOpenOnesOldestFirst) {
+  InboxPlace place;
+  const std::string first = place.open(kPlainQuestion).id;
+  place.clock.sleep_ms(10);
+  const std::string second = place.open(kPlainQuestion, {.workspace = "/b", .session = ""}).id;
+  place.clock.sleep_ms(10);
+  const std::string third = place.open(kPlainQuestion, {.workspace = "/c", .session = ""}).id;
+  ASSERT_TRUE(place.inbox.answer(second, place.submission({"canary"})));
+  std::vector<std::string> open_ids, all_ids;
+  const auto open_ones = place.inbox.list(false);
+  const auto all_ones = place.inbox.list(true);
+  for (const auto& state : *open_ones) open_ids.push_back(state.id);
+  for (const auto& state : *all_ones) all_ids.push_back(state.id);
+  EXPECT_THAT(open_ids, ElementsAre(first, third));
+  EXPECT_THAT(all_ids, ElementsAre(first, third, second));
+}
+
+TEST(Inbox, ASecretIsNotWrittenIntoTheLog) {
+  InboxPlace place;
+  const auto asked = place.inbox.open(
+      decision::declared("decision: key\ninstruction: \"What is the key?\"\nselect: text\nsecret: true\n"), {});
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().code, ErrorCode::kUnsupported);
+}
+
+}  // namespace
+}  // namespace sb::inbox
