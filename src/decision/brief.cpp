@@ -112,7 +112,7 @@ std::string render_brief(const Prompt& prompt) {
   const auto& sections = prompt.sections;
   std::string text = first_line(prompt);
   add_section(text, "Project/branch/task:", sections.context);
-  if (!prompt.title.empty() && prompt.title != prompt.instruction && prompt.kind == Kind::kChoice) {
+  if (!prompt.title.empty() && prompt.title != prompt.instruction && prompt.kind != Kind::kCherryPick) {
     add_line(text, on_one_line(prompt.instruction));
   }
   add_section(text, "ELI10:", sections.eli10);

@@ -28,6 +28,9 @@ std::string sentence_of(const Prompt& prompt, std::string_view header);
 // kinds.
 std::string agreed_on(const Prompt& prompt);
 
+// The brief with what the profile shows of it: under one that explains nothing, no sections, details or marks.
+std::string brief_of(const Prompt& prompt, const Profile& profile);
+
 // The question as a tool shows it: that sentence, or under a profile that explains the whole brief; and behind it what
 // must not be lost.
 std::string question_of(const Prompt& prompt, const Profile& profile, std::string_view header);

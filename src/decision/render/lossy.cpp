@@ -29,11 +29,11 @@ class Losses {
 };
 
 bool shows_brief(const Profile& profile, Host host) {
-  return host == Host::kBrief || (drafts::explains(profile) && host != Host::kText && host != Host::kRequestUserInput);
+  return drafts::explains(profile) && host != Host::kText && host != Host::kRequestUserInput;
 }
 
 bool shows_mark(const Profile& profile, Host host) {
-  return host == Host::kBrief || (host != Host::kText && profile.recommended == RecommendedMark::kSuffix);
+  return host != Host::kText && profile.recommended == RecommendedMark::kSuffix;
 }
 
 void note_sections(const Sections& sections, Losses& losses) {
@@ -68,7 +68,9 @@ std::vector<std::string> fields_not_shown(const Prompt& prompt, const Profile& p
                                           std::string_view shown) {
   Losses losses(shown);
   losses.text("decision_label", prompt.label);
-  losses.text("instruction", prompt.instruction);
+  // A chain's child is asked by its title: what about this option.
+  if (prompt.kind != Kind::kCherryPick || !is_shown(prompt.title, shown))
+    losses.text("instruction", prompt.instruction);
   losses.text("header", prompt.header);
   losses.text("title", prompt.title);
   note_sections(prompt.sections, losses);

@@ -115,7 +115,7 @@ int random_cap(Dice& dice, Host host, const Profile& profile) {
 
 TEST(NeverDropped, EveryOptionIsReachableAndComesBackAsItsId) {
   const std::uint64_t seed = from_environment("SB_SEED", 20'261'115);
-  const std::uint64_t wanted = from_environment("SB_CASES", 100'000);
+  const std::uint64_t wanted = wanted_cases();
   std::printf("SB_SEED=%llu SB_CASES=%llu\n", static_cast<unsigned long long>(seed),
               static_cast<unsigned long long>(wanted));
   Dice dice(seed);

@@ -94,7 +94,7 @@ std::string walk_flow(Dice& dice, const Declaration& declaration) {
 
 TEST(NeverDropped, FlowsShowAndTakeEveryOption) {
   const std::uint64_t seed = from_environment("SB_SEED", 20'261'115);
-  const std::uint64_t wanted = from_environment("SB_CASES", 100'000) / 100;
+  const std::uint64_t wanted = wanted_cases() / 100;
   std::printf("SB_SEED=%llu\n", static_cast<unsigned long long>(seed));
   Dice dice(seed);
   const Profiles profiles = all_profiles();
@@ -173,7 +173,7 @@ std::string walk_chain(Dice& dice, const Declaration& declaration, Host host) {
 // The text block of `interaction` shows no lists beside its options, so what a chain says there is not looked for.
 TEST(NeverDropped, ChainsShowAndTakeEveryOption) {
   const std::uint64_t seed = from_environment("SB_SEED", 20'261'115);
-  const std::uint64_t wanted = from_environment("SB_CASES", 100'000) / 100;
+  const std::uint64_t wanted = wanted_cases() / 100;
   std::printf("SB_SEED=%llu\n", static_cast<unsigned long long>(seed));
   Dice dice(seed);
   const Profiles profiles = all_profiles();

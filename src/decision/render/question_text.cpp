@@ -34,7 +34,7 @@ std::string header_of(const Prompt& prompt, int limit) {
 std::string question_of(const Prompt& prompt, const Profile& profile, std::string_view header) {
   std::string question;
   if (explains(profile)) {
-    question = render_brief(prompt);
+    question = brief_of(prompt, profile);
   } else {
     question = sentence_of(prompt, header);
   }
@@ -42,6 +42,27 @@ std::string question_of(const Prompt& prompt, const Profile& profile, std::strin
   append_unless_there(question, prompt.sections.safety_notice);
   append_unless_there(question, prompt.irreversible_note);
   return question;
+}
+
+std::string brief_of(const Prompt& prompt, const Profile& profile) {
+  if (explains(profile) && profile.recommended == RecommendedMark::kSuffix) return render_brief(prompt);
+  Prompt plain = prompt;
+  if (!explains(profile)) {
+    plain.sections = Sections{};
+    plain.sections.eli10 = agreed_on(prompt);
+    plain.sections.safety_notice = prompt.sections.safety_notice;
+  }
+  for (Option& option : plain.options) {
+    if (profile.recommended == RecommendedMark::kHidden) option.recommended = false;
+    if (explains(profile)) continue;
+    option.description.clear();
+    option.completeness.reset();
+    option.pros.clear();
+    option.cons.clear();
+    option.effort_human.clear();
+    option.effort_agent.clear();
+  }
+  return render_brief(plain);
 }
 
 std::string sentence_of(const Prompt& prompt, std::string_view header) {

@@ -35,7 +35,7 @@ void text(const Prompt& prompt, const Profile& profile, Rendered& rendered) {
 }
 
 void brief(const Prompt& prompt, const Profile& profile, Rendered& rendered) {
-  rendered.text = render_brief(prompt);
+  rendered.text = brief_of(prompt, profile);
   rendered.shape.commands = profile.commands;
   rendered.shape.questions.push_back(answered_by(OrdinalStyle::kLetterParen, prompt, rendered.text));
 }
