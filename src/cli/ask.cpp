@@ -13,7 +13,6 @@
 #include "cli/person.hpp"
 #include "cli/signals.hpp"
 #include "inbox/printable.hpp"
-#include "inbox/trust.hpp"
 
 namespace sb::cli {
 namespace {
@@ -180,19 +179,6 @@ class Asking {
   std::string id_;
   std::string raw_;
 };
-
-// A file in the user's configuration, or among the policy files of a trusted folder, speaks for the user. Any other may
-// have been written by a model.
-decision::Author author_of(const Context& context, Desk& desk, const std::string& file) {
-  if (file == "-") return decision::Author::kModel;
-  const auto path = context.seams.files.canonical(file);
-  if (!path) return decision::Author::kModel;
-  const auto config = context.seams.files.canonical(desk.homes().config);
-  if (config && inbox::lies_under(*path, *config)) return decision::Author::kOperator;
-  const inbox::TrustedFolders folders(context.seams.files, desk.homes(), desk.operators());
-  const auto home = folders.trusted_home_of(*path);
-  return home && *home ? decision::Author::kOperator : decision::Author::kModel;
-}
 
 int run_ask(Context& context, const AskOptions& options) {
   const auto wait_ms = parse_duration_ms(options.wait);

@@ -2,6 +2,8 @@
 
 #include "base/limits.hpp"
 #include "inbox/profile_files.hpp"
+#include "inbox/signature.hpp"
+#include "inbox/trust.hpp"
 
 namespace sb::cli {
 namespace {
@@ -20,6 +22,17 @@ Checked<decision::Declaration> load_declaration(Context& context, const std::str
   const auto profiles = inbox::load_profiles(context.seams.files, context.seams.environment);
   if (!profiles) return std::unexpected(profiles.error());
   return decision::parse_declaration(*document, *profiles, author);
+}
+
+decision::Author author_of(const Context& context, const inbox::Desk& desk, const std::string& file) {
+  if (file == "-") return decision::Author::kModel;
+  const auto path = context.seams.files.canonical(file);
+  if (!path) return decision::Author::kModel;
+  const auto config = context.seams.files.canonical(desk.homes().config);
+  if (config && inbox::lies_under(*path, *config)) return decision::Author::kOperator;
+  const inbox::TrustedFolders folders(context.seams.files, desk.homes(), desk.operators());
+  const auto home = folders.trusted_home_of(*path);
+  return home && *home ? decision::Author::kOperator : decision::Author::kModel;
 }
 
 }  // namespace sb::cli

@@ -5,11 +5,16 @@
 
 #include "cli/command.hpp"
 #include "decision/declaration.hpp"
+#include "inbox/desk.hpp"
 
 namespace sb::cli {
 
 // With the user's profiles to choose from.
 Checked<decision::Declaration> load_declaration(Context& context, const std::string& path,
                                                 decision::Author author = decision::Author::kOperator);
+
+// A file in the user's configuration, or among the policy files of a trusted folder, speaks for the user. Any other may
+// have been written by a model.
+decision::Author author_of(const Context& context, const inbox::Desk& desk, const std::string& file);
 
 }  // namespace sb::cli
