@@ -134,15 +134,24 @@ class PromptMaker {
       }
       prompt_.sections.eli10 = join_sentences(prompt_.sections.eli10, say_("chain.one.doc"));
     }
-    const auto best = std::find_if(chain_.options.begin(), chain_.options.end(),
-                                   [](const ChainOption& option) { return option.recommended == Bucket::kInclude; });
-    if (best == chain_.options.end()) return;
-    const auto index = static_cast<std::size_t>(best - chain_.options.begin());
-    if (index >= page.first && index < page.last) {
-      recommend(best->key, best->reason);
-    } else if (index >= page.last && page.has_own_option) {
-      mark_last(kMoreId, say_("chain.one.later", {{"option", say_.name_of(index)}}));
+    recommend_choice(page);
+  }
+
+  // The brief marks exactly one. Of what is still to be seen that is the first recommended to be included; where none
+  // is, the first recommended to be deferred rather than cut, and it is said that nothing speaks for it.
+  void recommend_choice(const PageRange& page) {
+    std::size_t best = page.first;
+    for (std::size_t i = page.first; i < model_.count(); ++i) {
+      if (!chain_.options[i].recommended) return;
+      if (*chain_.options[i].recommended < *chain_.options[best].recommended) best = i;
     }
+    const auto& option = chain_.options[best];
+    const bool is_backed = option.recommended == Bucket::kInclude;
+    if (best >= page.last) {
+      if (page.has_own_option) mark_last(kMoreId, say_("chain.one.later", {{"option", say_.name_of(best)}}));
+      return;
+    }
+    recommend(option.key, is_backed ? option.reason : say_("chain.one.neutral"));
   }
 
   void mark_last(std::string_view id, std::string reason) {
@@ -210,7 +219,12 @@ class PromptMaker {
     // A group with room left says "none" as an option; a full one takes the word.
     const bool has_room = is_split && prompt_.options.size() < static_cast<std::size_t>(state_.cap);
     if (page.has_own_option || has_room) add_own(kNoneId, say_("none_of_these"));
-    if (!reasons.empty()) prompt_.sections.recommendation = Recommendation{"", reasons};
+    if (!reasons.empty()) {
+      prompt_.sections.recommendation = Recommendation{"", reasons};
+      return;
+    }
+    prompt_.sections.recommendation = Recommendation{"none", say_("chain.which.because.none")};
+    if (prompt_.options.back().role == kOwnRole) prompt_.options.back().recommended = true;
   }
 
   void make_rest() {
@@ -242,11 +256,13 @@ class PromptMaker {
     }
     if (is_whole || state_.stage == 1) add_own("hold", say_.sized("chain.hold"));
     if (!option.recommended) return;
-    const auto bucket = to_string(*option.recommended);
-    recommend(bucket, option.reason);
-    if (!is_whole && state_.stage == 1 && option.recommended != Bucket::kInclude) {
-      prompt_.options[1].recommended = true;
+    const bool is_included = option.recommended == Bucket::kInclude;
+    if (!is_whole && state_.stage == 2 && is_included) {
+      // Including it was declined; of what is left, deferring comes closest.
+      return recommend("defer", say_("chain.not_now.because", {{"reason", option.reason}}));
     }
+    recommend(to_string(*option.recommended), option.reason);
+    if (!is_whole && state_.stage == 1 && !is_included) prompt_.options[1].recommended = true;
   }
 
   void make_conflict() {

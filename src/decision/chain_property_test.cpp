@@ -7,6 +7,7 @@
 #include <set>
 
 #include "decision/chain_test_driver.hpp"
+#include "decision/lint/lint.hpp"
 
 namespace sb::decision {
 namespace {
@@ -204,6 +205,62 @@ TEST(ChainProperty, EveryOptionIsReachable) {
       *turn = std::move(*next);
     }
     EXPECT_EQ(shown.size(), model.count()) << "SB_SEED=" << seed + static_cast<std::uint64_t>(i);
+  }
+}
+
+GsShape shape_of_prompt(const Prompt& prompt, const ChainTurn& turn) {
+  switch (prompt.kind) {
+    case Kind::kCherryPick:
+      return GsShape::kSplit;
+    case Kind::kConflict:
+      return GsShape::kConflict;
+    case Kind::kFinal:
+      return GsShape::kFinal;
+    default:
+      return turn.state.course == Course::kMeta && turn.state.open == Open::kCourse ? GsShape::kMeta : GsShape::kMenu;
+  }
+}
+
+// What we ask obeys the rules we hold others to: the form of each brief, and the order of the whole chain.
+TEST(ChainProperty, OurOwnLinterAcceptsEveryQuestion) {
+  const auto profiles = Profiles::built_in();
+  const std::uint64_t seed = first_seed();
+  for (int i = 0; i < 300; ++i) {
+    Generator random(seed + static_cast<std::uint64_t>(i));
+    auto declaration = random_chain(random, profiles);
+    declaration.profile = *profiles.find("gstack");
+    const ChainModel model(declaration);
+    auto turn = chain_begin(model, 3 + static_cast<int>(below(random, 2)));
+    ASSERT_TRUE(turn.has_value());
+    LintContext context;
+    context.profile = "gstack";
+    context.gs = GsFacts{};
+    context.gs->cap = turn->state.cap;
+    const bool is_split = shape_of(model.chain, model.profile, turn->state.cap) == Shape::kSplit;
+    for (int step = 0; step < 60 && turn->state.end == ChainEnd::kNo; ++step) {
+      const auto prompt = chain_prompt(model, turn->state);
+      if (turn->state.is_held) {
+        if (is_split) context.gs->chain.push_back({turn->label, turn->question_id, GsEvent::kResume, "", "", {}});
+        *turn = chain_step(model, turn->state, "continue");
+        continue;
+      }
+      context.gs->shape = shape_of_prompt(prompt, *turn);
+      if (is_split) {
+        context.gs->options = static_cast<int>(model.count());
+        context.gs->chain.push_back({turn->label, turn->question_id, GsEvent::kAsked, "", "", {}});
+      }
+      for (const auto& finding : lint(turn->output, context)) {
+        ADD_FAILURE() << finding.rule << " SB_SEED=" << seed + static_cast<std::uint64_t>(i) << "\n" << turn->output;
+      }
+      ASSERT_FALSE(HasFailure());
+      const std::size_t pick = below(random, prompt.options.size());
+      const auto& id = prompt.options[pick].id;
+      if (is_split) {
+        const auto event = id == "hold" ? GsEvent::kHold : GsEvent::kAnswered;
+        context.gs->chain.push_back({turn->label, turn->question_id, event, id, "human", 1});
+      }
+      *turn = *chain_answer(model, turn->state, {id});
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/unicode.hpp"
+#include "decision/texts.hpp"
 
 namespace sb::decision::linting {
 namespace {
@@ -127,7 +128,10 @@ void check_marks(const Check& c) {
     for (std::size_t at = line.text.find(kMark); at != std::string_view::npos; at = line.text.find(kMark, at + 1))
       ++marks;
   }
-  if (marks != 1) c.report.add(rule::kGsRecLabel, c.head);
+  // Where any number may be chosen, any number may be recommended.
+  const bool takes_many = c.text.find(text("en", "brief.many")) != std::string_view::npos ||
+                          c.text.find(text("ru", "brief.many")) != std::string_view::npos;
+  if (marks != 1 && !takes_many) c.report.add(rule::kGsRecLabel, c.head);
 }
 
 void check_completeness(const Check& c) {

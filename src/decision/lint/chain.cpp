@@ -18,6 +18,7 @@ struct Parent {
   bool has_final = false;
   bool is_held = false;
   bool was_held = false;
+  bool is_narrowed = false;  // the meta question let options leave, or asked for them in groups
 };
 
 bool is_split_id(std::string_view id) {
@@ -81,7 +82,8 @@ class Replay {
         child(label, parent);
         break;
       case GsLabel::Part::kRevise:
-        if (!parent.has_final || !parent.asked.contains(label.child)) out_of_order();
+        if (!parent.has_final && !parent.was_held) out_of_order();
+        if (!parent.asked.contains(label.child) && !parent.is_narrowed) out_of_order();
         break;
       case GsLabel::Part::kFinal:
         final(parent);
@@ -94,7 +96,8 @@ class Replay {
     const bool is_next = label.child == parent.last_child + 1;
     const bool is_again = label.child == parent.last_child && !parent.settled.contains(label.child);
     // After a Hold the person may name any option, and the chain then goes on with the first undecided one.
-    const bool may_jump = parent.was_held && !parent.settled.contains(label.child);
+    // A narrowed chain asks only for those that stay, by their own numbers.
+    const bool may_jump = (parent.was_held || parent.is_narrowed) && !parent.settled.contains(label.child);
     if (parent.has_final || (!is_next && !is_again && !may_jump)) out_of_order();
     if (facts_.options > 0 && label.child > facts_.options) out_of_order();
     parent.last_child = label.child;
@@ -106,7 +109,8 @@ class Replay {
     const auto wanted = facts_.options > 0 ? static_cast<std::size_t>(facts_.options) : parent.asked.size();
     const bool is_conflict = facts_.shape == GsShape::kConflict;
     const bool is_open = facts_.conflicts_open > 0 && !is_conflict;
-    if (parent.settled.size() < wanted || parent.is_held || is_open) report_.add(rule::kGsFinalEarly, where_);
+    const bool is_short = parent.settled.size() < wanted && !parent.is_narrowed;
+    if (is_short || parent.is_held || is_open) report_.add(rule::kGsFinalEarly, where_);
     parent.has_final = true;
   }
 
@@ -115,6 +119,8 @@ class Replay {
       parent.is_held = parent.was_held = true;
     } else if (label.part == GsLabel::Part::kChild && record.choice != "not-now") {
       parent.settled.insert(label.child);
+    } else if (label.part == GsLabel::Part::kMeta && record.choice != "split" && record.choice != "A") {
+      parent.is_narrowed = true;
     }
   }
 
