@@ -1,5 +1,5 @@
 # sb_library(NAME USES folder... LINK target...): the folder src/NAME as a library, its *_test.cpp files as one test
-# program, and every file below src/NAME/data embedded, to be had by sb::NAME::data_file("file").
+# program, and every file below src/NAME/data embedded, to be had by sb::NAME::data_file("file"), YAML as JSON.
 function(sb_library name)
   cmake_parse_arguments(ARG "" "" "USES;LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
@@ -12,9 +12,8 @@ function(sb_library name)
     set(embedded ${CMAKE_BINARY_DIR}/generated/${name}_data.cpp)
     add_custom_command(
       OUTPUT ${embedded}
-      COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DROOT=${CMAKE_SOURCE_DIR}/src/${name}/data -DOUT=${embedded}
-              -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
-      DEPENDS ${data} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+      COMMAND embed_data ${name} ${CMAKE_SOURCE_DIR}/src/${name}/data ${embedded} ${data}
+      DEPENDS ${data} embed_data
       VERBATIM)
     list(APPEND sources ${embedded})
   endif()
