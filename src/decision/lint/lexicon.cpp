@@ -73,7 +73,7 @@ std::optional<Span> LazyPattern::find(std::string_view text) const {
 }
 
 Lexicon::Lexicon(std::string_view code, std::string_view yaml) : language(code) {
-  auto document = parse_document(std::string(code) + ".yaml", std::string(yaml), Syntax::kYaml);
+  auto document = parse_document(std::string(code) + ".yaml", std::string(yaml));
   SB_ASSERT(document.has_value());
   const Value& root = document->root;
   const Value& words = root["words"];
