@@ -129,7 +129,7 @@ class Asking {
       if (!line || *line != typed) return leave_open();
     }
     const inbox::Given given = SB_TRY(check_answer(state.opened.question, turn.given));
-    if (state.opened.needs_signature) say(fmt::format("You answer: {}\n", inbox::printable(raw_)));
+    if (state.opened.needs_signature) say(fmt::format("You answer: {}\n", chosen_text(given)));
     const Signing signing = SB_TRY(sign_for(context_, desk_, state, given, options_.operator_name));
     inbox::Submission submission;
     submission.given = given;
@@ -142,6 +142,11 @@ class Asking {
     if (!after && after.error().code != ErrorCode::kConflict) return after;
     if (!after) context_.err(fmt::format("{}\n", after.error().to_string()));
     return finish();
+  }
+
+  static std::string chosen_text(const inbox::Given& given) {
+    if (!given.options.empty()) return fmt::format("{}", fmt::join(given.options, ", "));
+    return inbox::printable(to_json(given.values));
   }
 
   Result<DecisionState> leave_open() {

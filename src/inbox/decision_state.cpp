@@ -184,6 +184,15 @@ class Fold {
 
 }  // namespace
 
+Value to_value(const OperatorPin& pin) {
+  return Value::object({{"root", pin.root}, {"head", pin.head}, {"count", pin.count}});
+}
+
+Result<OperatorPin> pin_from(const Value& value) {
+  return OperatorPin{SB_TRY(wire::string(value, "root")), SB_TRY(wire::string(value, "head")),
+                     static_cast<int>(SB_TRY(wire::integer(value, "count")))};
+}
+
 Value to_value(const Opened& opened) {
   Value value = Value::object({{"v", 1},
                                {"salt", opened.salt},
@@ -200,9 +209,7 @@ Value to_value(const Opened& opened) {
   if (!opened.session.empty()) value.set("session", opened.session);
   if (opened.deadline) value.set("deadline", *opened.deadline);
   if (opened.operators) {
-    value.set("operators", Value::object({{"root", opened.operators->root},
-                                          {"head", opened.operators->head},
-                                          {"count", opened.operators->count}}));
+    value.set("operators", to_value(*opened.operators));
   }
   return value;
 }
@@ -229,9 +236,7 @@ Result<Opened> opened_from(const Value& value) {
     if (on_timeout == name) opened.on_timeout = timeout;
   }
   if (value.find("operators") != nullptr) {
-    const Value& pin = value["operators"];
-    opened.operators = OperatorPin{SB_TRY(wire::string(pin, "root")), SB_TRY(wire::string(pin, "head")),
-                                   static_cast<int>(SB_TRY(wire::integer(pin, "count")))};
+    opened.operators = SB_TRY(pin_from(value["operators"]));
   }
   if (opened.render_hash != sha256_hex(opened.question.text) || opened.question.parts.empty()) {
     return fail(ErrorCode::kCorrupt, "a stored question does not fit the hash of what is shown");

@@ -64,6 +64,8 @@ struct Opened {
   Value source;                          // the normalised declaration
 };
 
+Value to_value(const OperatorPin& pin);
+Result<OperatorPin> pin_from(const Value& value);
 Value to_value(const Opened& opened);
 Result<Opened> opened_from(const Value& value);
 std::string instance_id_of(std::string_view opened_payload);

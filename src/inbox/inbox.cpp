@@ -9,6 +9,7 @@
 #include "base/unicode.hpp"
 #include "inbox/events.hpp"
 #include "inbox/printable.hpp"
+#include "inbox/wire.hpp"
 
 namespace sb::inbox {
 namespace {
@@ -265,9 +266,28 @@ bool Inbox::can_join(const DecisionState& asked, const Opened& opened) const {
   return asked.opened.operators && operators_.continues(*asked.opened.operators);
 }
 
+// A tripwire, since whoever can replace the operators can also edit this: it makes the replacement loud.
+Status Inbox::check_operators(store::Transaction& transaction, const Opened& opened) {
+  const store::Head head = SB_TRY(transaction.head(kOperatorsSeen));
+  if (head.seq > 0) {
+    const auto last = SB_TRY(transaction.events(kOperatorsSeen, head.seq, 1));
+    const OperatorPin seen = SB_TRY(pin_from(SB_TRY(wire::object(last.front().payload))));
+    if (!operators_.continues(seen)) {
+      return fail(ErrorCode::kForbidden, "the operator keys are not those this inbox has known",
+                  "Restore the operators folder; if you gave the old keys up yourself, begin with an empty home");
+    }
+    if (seen == opened.operators) return {};
+  }
+  if (!opened.operators) return {};
+  const std::string payload = to_canonical_json(to_value(*opened.operators));
+  SB_TRY(transaction.append(kOperatorsSeen, head, std::vector<NewEvent>{{"seen", opened.opened_at, payload}}));
+  return {};
+}
+
 Result<Ticket> Inbox::open(const decision::Declaration& declaration, const Asking& asking) {
   const Opened opened = SB_TRY(opened_of(declaration, asking));
   return store_.write([&](store::Transaction& transaction) -> Result<Ticket> {
+    if (opened.needs_signature) SB_TRY(check_operators(transaction, opened));
     const auto asked = SB_TRY(asked_before(transaction, opened));
     if (asked && can_join(*asked, opened)) {
       fresh_since_[asked->id] = opened.opened_at - limits::kSignedAnswerFreshMs;

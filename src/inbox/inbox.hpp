@@ -14,6 +14,9 @@
 // Projections: `decisions` (key id, sort `open/TIME/ID`, `parked/…` or `closed/…`), `decisions-asked` (key fingerprint,
 // value the newest id), `prompts` (key nonce, sort `open/TIME/NONCE` while open), `counters` (key `prompts`).
 //
+// Stream `operators`: `seen` {root, head, count}, the operators signed questions were asked under, whenever they
+// changed.
+//
 // Threads: as the Store given. Holds references; whoever makes it keeps them alive.
 #pragma once
 
@@ -115,6 +118,7 @@ class Inbox {
   Result<DecisionState> end(std::string_view id, Ending ending, const Credentials& from, std::string raw);
   Result<Opened> opened_of(const decision::Declaration& declaration, const Asking& asking);
   Result<std::optional<DecisionState>> asked_before(store::Transaction& transaction, const Opened& opened);
+  Status check_operators(store::Transaction& transaction, const Opened& opened);
   bool can_join(const DecisionState& asked, const Opened& opened) const;
   Result<store::NewEvent> answered_event(const DecisionState& state, const Submission& submission) const;
   Result<DecisionState> reply_in(store::Transaction& transaction, const PlannedPrompt& prompt, const HostReply& reply);

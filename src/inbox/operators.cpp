@@ -19,7 +19,7 @@ std::string signed_bytes(Value entry) {
 
 std::unexpected<Error> broken(std::string_view file, int number, std::string_view why) {
   return fail(ErrorCode::kCorrupt, fmt::format("the register of operators does not hold: {}", why),
-              "No signature counts until it is restored from a copy", {std::string(file), "", number, 0});
+              "No signature counts until it is restored from a copy", {std::string(file), "", number, 1});
 }
 
 std::unexpected<Error> refused(std::string_view why) {
@@ -45,7 +45,7 @@ Result<Operators> Operators::parse(std::string_view text, std::string_view file,
           ErrorCode::kForbidden,
           fmt::format("the register of operators begins with key {}, which /etc/signalbox/operators does not list",
                       root.substr(0, 16)),
-          "If it is yours, let the administrator add it", {std::string(file), "", 1, 0});
+          "If it is yours, let the administrator add it", {std::string(file), "", 1, 1});
     }
   }
   return operators;
