@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -72,27 +71,41 @@ ChainOption read_chain_option(const Reader& reader, const Profile& profile) {
   return option;
 }
 
-using Reach = std::map<std::string, std::set<std::string>>;
-
-// What each option needs, directly or through others. A cycle is an all-or-none group and allowed.
-Reach requirement_closure(const Chain& chain) {
-  std::unordered_map<std::string, const ChainOption*> by_key;
-  for (const auto& option : chain.options) by_key.emplace(option.key, &option);
-  Reach reach;
-  for (const auto& option : chain.options) {
-    std::vector<std::string> open(option.required_keys.begin(), option.required_keys.end());
-    std::set<std::string>& seen = reach[option.key];
-    while (!open.empty()) {
-      const std::string key = std::move(open.back());
-      open.pop_back();
-      if (!seen.insert(key).second) continue;
-      if (const auto found = by_key.find(key); found != by_key.end()) {
-        open.insert(open.end(), found->second->required_keys.begin(), found->second->required_keys.end());
+// What an option needs, directly or through others. A cycle is an all-or-none group and allowed.
+class Requirements {
+ public:
+  explicit Requirements(const Chain& chain) : needed_(chain.options.size()), reach_(chain.options.size()) {
+    for (std::size_t i = 0; i < chain.options.size(); ++i) index_.emplace(chain.options[i].key, i);
+    for (std::size_t i = 0; i < chain.options.size(); ++i) {
+      for (const auto& key : chain.options[i].required_keys) {
+        if (const auto found = index_.find(key); found != index_.end()) needed_[i].push_back(found->second);
       }
     }
   }
-  return reach;
-}
+
+  bool reaches(const std::string& from, const std::string& to) {
+    const auto first = index_.find(from), last = index_.find(to);
+    if (first == index_.end() || last == index_.end()) return false;
+    auto& seen = reach_[first->second];
+    if (seen.empty()) {
+      seen.resize(needed_.size());
+      std::vector<std::size_t> open = needed_[first->second];
+      while (!open.empty()) {
+        const std::size_t next = open.back();
+        open.pop_back();
+        if (seen[next]) continue;
+        seen[next] = true;
+        open.insert(open.end(), needed_[next].begin(), needed_[next].end());
+      }
+    }
+    return seen[last->second];
+  }
+
+ private:
+  std::unordered_map<std::string, std::size_t> index_;
+  std::vector<std::vector<std::size_t>> needed_;
+  std::vector<std::vector<bool>> reach_;  // filled for those that are asked for
+};
 
 void check_relations(const Reader& list, const Chain& chain) {
   const auto items = list.items(limits::kOptions);
@@ -103,10 +116,10 @@ void check_relations(const Reader& list, const Chain& chain) {
     const ChainOption& option = chain.options[i];
     const auto check = [&](std::string_view name, const std::vector<std::string>& others) {
       for (const auto& other : others) {
-        const std::string nearest = nearest_name(other, keys);
         if (other == option.key) {
           items[i].fault(fmt::format("\"{}\" {} itself", option.key, name), "Remove that entry");
         } else if (!known.contains(other)) {
+          const std::string nearest = nearest_name(other, keys);
           items[i].fault(fmt::format("\"{}\" {} \"{}\", which is no option here", option.key, name, other),
                          nearest.empty() ? "Name the key of an option" : fmt::format("Did you mean {}?", nearest));
         }
@@ -115,12 +128,11 @@ void check_relations(const Reader& list, const Chain& chain) {
     check("requires", option.required_keys);
     check("conflicts", option.conflicting_keys);
   }
-  const Reach reach = requirement_closure(chain);
+  Requirements requirements(chain);
   for (std::size_t i = 0; i < chain.options.size(); ++i) {
     for (const auto& other : chain.options[i].conflicting_keys) {
       const std::string& key = chain.options[i].key;
-      const auto back = reach.find(other);
-      if (other != key && (reach.at(key).contains(other) || (back != reach.end() && back->second.contains(key)))) {
+      if (other != key && (requirements.reaches(key, other) || requirements.reaches(other, key))) {
         items[i].fault(fmt::format("\"{}\" and \"{}\" both require and conflict with each other", key, other),
                        "Keep requires or conflicts, not both");
       }
