@@ -26,8 +26,8 @@ sections:
   recommendation: {choice: redis, reason: it is there already and somebody looks after it}
   net: Redis unless it must go.
 options:
-  - {id: redis, label: Redis, recommended: true, completeness: 9, pros: [known to everyone who is on call], cons: [one more server to run]}
-  - {id: memory, label: In memory, completeness: 6, pros: [nothing to run beside the program], cons: [lost with each restart]}
+  - {id: redis, label: Redis, recommended: true, completeness: 9, pros: [known to all on call], cons: [a server more]}
+  - {id: memory, label: In memory, completeness: 6, pros: [nothing to run beside it], cons: [lost with each restart]}
   - {id: none, label: No cache, completeness: 3, pros: [nothing can go stale], cons: [slow for everyone]}
 )";
 
