@@ -189,7 +189,7 @@ number: 3
 relation: independent
 profile: gstack
 options:
-  - {key: E1, label: Slack DM bot, eli10: Two weeks of work., recommend: {choice: include, reason: about 40 % of requests}}
+  - {key: E1, label: Slack DM bot, eli10: Two weeks., recommend: {choice: include, reason: about 40 % of requests}}
   - {key: E2, label: Discord guild bot, eli10: Three weeks., recommend: {choice: defer, reason: about 15 % of requests}}
   - {key: E3, label: Microsoft Teams, eli10: Four weeks., recommend: {choice: defer, reason: about 5 % of requests}}
   - {key: E4, label: Telegram, eli10: One week., recommend: {choice: include, reason: 8 % of requests for one week}}
