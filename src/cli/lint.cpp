@@ -92,7 +92,7 @@ Result<std::string> utf8_only(std::string name, std::string text) {
     if (!is_utf8(std::string_view(text).substr(at, end - at))) break;
     at = end + 1;
   }
-  return fail(ErrorCode::kInvalid, "the text is not UTF-8", "Save it as UTF-8", {std::move(name), "", line, 0});
+  return fail(ErrorCode::kInvalid, "the text is not UTF-8", "Save it as UTF-8", {std::move(name), "", line, 1});
 }
 
 int run_text(Context& context, const LintOptions& options, const LintContext& lint_context) {
@@ -113,7 +113,7 @@ struct Sample {
 
 Result<Sample> read_sample(const std::string& name, std::size_t line, std::string json, const LintContext& defaults) {
   const auto at_line = [&](Error error) {
-    error.place = {name, error.place.pointer, static_cast<int>(line), 0};
+    error.place = {name, error.place.pointer, static_cast<int>(line), 1};
     return std::unexpected(std::move(error));
   };
   auto document = parse_document(name, std::move(json), Syntax::kJson);
