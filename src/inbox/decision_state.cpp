@@ -249,7 +249,7 @@ std::string instance_id_of(std::string_view opened_payload) {
   return "d-" + to_base32(as_bytes(digest)).substr(0, 26);
 }
 
-Result<DecisionState> apply(std::span<const store::Event> events, const SignatureCheck& check) {
+Result<DecisionState> replay(std::span<const store::Event> events, const SignatureCheck& check) {
   if (events.empty()) return fail(ErrorCode::kNotFound, "there is no such decision");
   const store::Event& first = events.front();
   DecisionState state;

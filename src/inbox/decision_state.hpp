@@ -97,7 +97,7 @@ struct DecisionState {
 using SignatureCheck = std::function<Result<std::string>(const std::string& id, const Opened&, const Outcome&)>;
 
 // kCorrupt when the events are not what this program writes, or the first does not fit the stream's id.
-Result<DecisionState> apply(std::span<const store::Event> events, const SignatureCheck& check);
+Result<DecisionState> replay(std::span<const store::Event> events, const SignatureCheck& check);
 
 // What `ask --json` and `inbox show --json` print: {decision, state, outcome, resolved_by, options, values, principal,
 // channel, at}.

@@ -123,7 +123,7 @@ Result<DecisionState> Inbox::read_state(store::Snapshot& snapshot, std::string_v
     return fail(ErrorCode::kNotFound, fmt::format("there is no decision {}", quote_json(id)),
                 "signalbox inbox list shows the open ones");
   }
-  return inbox::apply(events, check());
+  return replay(events, check());
 }
 
 Result<DecisionState> Inbox::append(store::Transaction& transaction, const DecisionState& before,

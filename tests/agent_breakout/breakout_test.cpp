@@ -133,7 +133,7 @@ class AgentBreakout : public ::testing::Test {
   static DecisionState state_in(store::Store& store, const std::string& id) {
     const auto believe = [](const std::string&, const Opened&, const Outcome&) -> Result<std::string> { return "ann"; };
     return *store.read([&](store::Snapshot& snapshot) -> Result<DecisionState> {
-      return inbox::apply(SB_TRY(snapshot.events("decision/" + id, 1, 100)), believe);
+      return replay(SB_TRY(snapshot.events("decision/" + id, 1, 100)), believe);
     });
   }
 
