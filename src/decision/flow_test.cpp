@@ -342,6 +342,20 @@ TEST(Amb15, AllFieldsMeansAllSteps) {
   EXPECT_EQ(s.type("branch=1 env=1"), kNotes);
 }
 
+TEST(Amb16, WhatIsDoneIsToldByValuesNotByProse) {
+  Session s{std::string(kRelease)};
+  s.type("branch=1 env=1 notes=1");
+  s.type("1");
+  EXPECT_EQ(s.output, "");
+  EXPECT_EQ(s.values, R"({"branch":"main","env":["staging"],"notes":"yes"})");
+}
+
+TEST(ReqInt72, DeterminismComesBeforeConvenience) {
+  Session s{std::string(kRelease)};
+  // Each is plain to a person, and each is asked again all the same.
+  for (const char* plain : {"2 ", "second", "release"}) EXPECT_THAT(s.type(plain), HasSubstr(kBranch)) << plain;
+}
+
 TEST(Amb19, DefinitionsAreVersionedByTheirHash) {
   EXPECT_EQ(declared(std::string(kRelease)).hash, declared(std::string(kRelease)).hash);
   EXPECT_NE(declared(std::string(kRelease)).hash, declared("confirm: always" + std::string(kRelease)).hash);
