@@ -33,11 +33,10 @@ std::string header_label(std::string_view line) {
   return has_dash ? std::string(label) : std::string();
 }
 
-std::optional<OptionLine> letter_option(const Line& line, std::size_t index) {
+std::optional<OptionLine> letter_option(const Line& line) {
   const auto text = line.text;
   if (text.size() < 4 || text.substr(1, 2) != ") ") return std::nullopt;
   if (text[0] < 'A' || text[0] > 'Z') return std::nullopt;
-  (void)index;
   OptionLine option;
   option.span = line.span;
   option.marker = text.substr(0, 2);
@@ -245,7 +244,7 @@ std::optional<Brief> parse_brief(std::string_view text) {
   }
   if (!brief.label_text.empty()) brief.label = parse_gs_label(brief.label_text);
   for (const Line& line : lines) {
-    const auto option = letter_option(line, brief.options.size());
+    const auto option = letter_option(line);
     const auto body = trimmed(line.text);
     const bool belongs = option || body.starts_with("\u2705") || body.starts_with("\u274C") ||
                          body.starts_with("Net:") || body.starts_with("Note:") || body.starts_with("Recommendation:") ||

@@ -71,7 +71,7 @@ Span check_retry(std::string_view text, Span within, const LintContext& context,
     const bool counts = context.attempt == 0 || context.attempt == attempt;
     if (counts && fits(line)) return {within.begin + line.size() + 2, within.end};
   }
-  // Behind the last attempt of the catalogue only the event is left.
+  // Whatever stands in the error line's place is told once; the block behind it is judged for itself.
   const std::size_t gap = body.find("\n\n");
   const std::size_t line_end = std::min(body.find('\n'), body.size());
   report.add(rule::kRetryFrame, {within.begin, within.begin + line_end});

@@ -95,7 +95,6 @@ class Run {
       if (asked.options.size() == 1) report_.add(rule::kSingleOption, asked.span);
       check_declared(context_, asked.options, report_);
     }
-    escapes(/*is_payload=*/true);
   }
 
   void interaction() {
@@ -113,7 +112,7 @@ class Run {
       has_block = block(within, question);
     }
     compare_with_previous(within);
-    escapes(false);
+    escapes();
     hide(question);
     prose({.questions = !has_block, .silence = true, .scope = When::kIn});
   }
@@ -138,7 +137,7 @@ class Run {
 
   void gstack() {
     const auto brief = parse_brief(text_);
-    escapes(false);
+    escapes();
     if (context_.gs) {
       const Span where = brief ? Span{brief->span.begin, brief->span.begin + brief->label_text.size()} : body_;
       check_chain(*context_.gs, brief ? brief->label_text : "", where, report_);
@@ -150,14 +149,14 @@ class Run {
     prose({.choices = false, .scope = When::kIn});
   }
 
-  // \uXXXX where a person would read it. In JSON an escape is how the character is written.
-  void escapes(bool is_payload) {
+  // \uXXXX where a person would read it. (In a payload of JSON an escape is how a character is written.)
+  void escapes() {
     const std::string& where = masked_.prose;
     for (std::size_t at = where.find("\\u"); at != std::string::npos; at = where.find("\\u", at + 1)) {
       const auto digits = std::string_view(where).substr(at + 2, 4);
       const bool is_escape =
           digits.size() == 4 && digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-      if (is_escape && !is_payload) report_.add(rule::kUEscape, {at, at + 6});
+      if (is_escape) report_.add(rule::kUEscape, {at, at + 6});
     }
   }
 

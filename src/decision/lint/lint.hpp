@@ -1,8 +1,8 @@
 // Lint: does a text an agent is about to show keep the contract for asking people?
 //
 // Pure and deterministic: same bytes and same context, same findings, in the order of their place. Safe to call from
-// several threads. Texts that are not UTF-8 are linted with every stray byte read as a question mark would be: as
-// something that is no letter. docs/lint.md lists the rules for users.
+// several threads. In a text that is not UTF-8 every stray byte counts as a character that is no letter. docs/lint.md
+// lists the rules for users.
 //
 // The context says what the text cannot: whether anything is being asked at all (scope), at which point of a flow
 // (phase), and what was declared. Without one: in scope, phase ask, profile interaction.
