@@ -20,7 +20,8 @@ class Desk {
  public:
   // A bad config.yaml is an error that names file and line: policy is never guessed. kNotFound with kReadOnly when
   // nothing was ever asked here.
-  static Result<std::unique_ptr<Desk>> open(const Seams& seams, store::Access access);
+  static Result<std::unique_ptr<Desk>> open(const Seams& seams, store::Access access,
+                                            store::SqliteOptions options = {});
 
   Inbox& inbox() { return *inbox_; }
   store::Store& store() { return *store_; }
