@@ -61,6 +61,14 @@ std::string sha256_hex(std::string_view bytes) {
   return to_hex(as_bytes(sha256(bytes)));
 }
 
+std::string sha1_hex(std::string_view bytes) {
+  std::array<std::uint8_t, 20> digest;
+  unsigned length = 0;
+  SB_ASSERT(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha1(), nullptr) == 1);
+  SB_ASSERT(length == digest.size());
+  return to_hex({reinterpret_cast<const char*>(digest.data()), digest.size()});
+}
+
 Digest hmac_sha256(std::string_view key, std::string_view bytes) {
   Digest digest;
   unsigned length = 0;

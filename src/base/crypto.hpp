@@ -15,6 +15,7 @@ using Digest = std::array<std::uint8_t, 32>;
 
 Digest sha256(std::string_view bytes);
 std::string sha256_hex(std::string_view bytes);
+std::string sha1_hex(std::string_view bytes);  // only for names that others make that way; it protects nothing
 Digest hmac_sha256(std::string_view key, std::string_view bytes);
 bool constant_time_equal(std::string_view a, std::string_view b);
 

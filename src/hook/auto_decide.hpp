@@ -1,0 +1,34 @@
+// A whole call answered by the person's stored preferences: only when every question of it may be.
+//
+// The rule itself is decision::preference_verdict and decision::may_auto_decide; here are only the facts they need.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hook/answers.hpp"
+#include "hook/planned.hpp"
+#include "inbox/preference_files.hpp"
+
+namespace sb::hook {
+
+struct DecidedQuestion {
+  std::string id;
+  std::string option;      // the label without its mark
+  std::string preference;  // the value that is stored
+};
+
+// One a question in the call's order, or nothing when any of them has to be asked. `planned` is empty or as long as
+// `questions`.
+Result<std::optional<std::vector<DecidedQuestion>>> decide_by_preference(
+    const std::vector<CallQuestion>& questions, std::span<const std::optional<Planned>> planned, const Files& files,
+    const inbox::PreferencePlace& place);
+
+// Records it: planned prompts are closed, each question is logged, and a marker says that this call was decided so.
+Status record_decided(const HookEvent& event, const std::vector<CallQuestion>& questions,
+                      std::span<const std::optional<Planned>> planned, const std::vector<DecidedQuestion>& decided,
+                      const inbox::PreferencePlace& place, const Surroundings& around);
+
+}  // namespace sb::hook

@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hook/answers.hpp"
+#include "hook/auto_decide.hpp"
+#include "hook/planned.hpp"
+
+namespace sb::hook {
+namespace {
+
+constexpr std::string_view kEventName = "PreToolUse";
+
+std::string refusal(std::string_view reason) {
+  return to_json(Value::object({{"hookSpecificOutput", Value::object({{"hookEventName", kEventName},
+                                                                      {"permissionDecision", "deny"},
+                                                                      {"permissionDecisionReason", reason}})}}));
+}
+
+using PlannedList = std::vector<std::optional<Planned>>;
+
+// What is wrong with the call, a line a question; empty when it is as planned.
+std::string complaints(const std::vector<CallQuestion>& questions, const PlannedList& planned) {
+  std::string text;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    if (!planned[i]) continue;
+    const auto found = differences(planned[i]->prompt, questions[i]);
+    if (found.empty()) continue;
+    std::vector<std::string> labels;
+    for (const inbox::Choice& choice : planned[i]->prompt.options) labels.push_back(quote_json(choice.label));
+    text += fmt::format("\n- Question {} is not the planned prompt {}: {}. Its options are {}.", i + 1,
+                        planned[i]->prompt.nonce, fmt::join(found, "; "), fmt::join(labels, ", "));
+  }
+  if (text.empty()) return text;
+  return "Signalbox did not let this question through. Ask it again exactly as it was rendered, with every option." +
+         text;
+}
+
+// What the model should know, although nothing is refused for it.
+Result<std::string> notes(const HookEvent& event, const std::vector<CallQuestion>& questions,
+                          const PlannedList& planned, inbox::Desk& desk, const Seams& seams) {
+  std::string text;
+  const auto note = [&](std::string line) { text += (text.empty() ? "" : "\n") + line; };
+  std::optional<std::vector<Planned>> open;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    if (planned[i]) {
+      if (!planned[i]->prompt.is_open || !planned[i]->decision.is_open()) {
+        note(
+            fmt::format("Signalbox: prompt {} was answered before; an answer to it now is not recorded. Render the "
+                        "question again if it must be asked again.",
+                        planned[i]->prompt.nonce));
+      }
+      continue;
+    }
+    if (!open) open = SB_TRY(open_in(desk, SB_TRY(folder_of(event, seams))));
+    const auto like =
+        std::ranges::find_if(*open, [&](const Planned& each) { return overlaps(each.prompt, questions[i]); });
+    if (like == open->end()) continue;
+    note(
+        fmt::format("Signalbox: question {} looks like the planned prompt {} but does not carry its marker, so its "
+                    "answer will not close that decision. Ask it exactly as it was rendered: {}",
+                    i + 1, like->prompt.nonce, quote_json(like->prompt.question)));
+  }
+  return text;
+}
+
+std::string decided_reason(const std::vector<DecidedQuestion>& decided) {
+  std::string text;
+  for (const DecidedQuestion& each : decided) {
+    text += fmt::format(
+        "{}[plan-tune auto-decide] {} → {} (your preference: {}). Nobody was asked: go on with this "
+        "option and do not ask again.",
+        text.empty() ? "" : "\n", each.id, each.option, each.preference);
+  }
+  return text;
+}
+
+bool may_be_decided(const CallQuestion& question) {
+  const GstackMarkers markers = gstack_markers_in(question.text);
+  return markers.is_clear && markers.ids.size() == 1;
+}
+
+}  // namespace
+
+std::string note_for(std::string_view event_name, std::string_view text) {
+  return to_json(Value::object(
+      {{"hookSpecificOutput", Value::object({{"hookEventName", event_name}, {"additionalContext", text}})}}));
+}
+
+Result<std::string> folder_of(const HookEvent& event, const Seams& seams) {
+  if (event.directory.empty()) return inbox::working_directory(seams.files, seams.environment);
+  const auto canonical = seams.files.canonical(event.directory);
+  return canonical ? *canonical : event.directory;
+}
+
+Result<std::string> before_question(const HookEvent& event, const Surroundings& around) {
+  const Seams& seams = around.seams;
+  const std::vector<CallQuestion> questions = questions_of(event.tool_input);
+  if (questions.empty()) return "";
+  PlannedList planned;
+  std::string note;
+  if (const auto desk = SB_TRY(open_desk(seams, store::Access::kReadOnly))) {
+    auto found = find_planned(*desk, questions);
+    if (!found && found.error().code == ErrorCode::kInvalid) return refusal("Signalbox: " + found.error().to_string());
+    planned = SB_TRY(std::move(found));
+    if (const std::string text = complaints(questions, planned); !text.empty()) return refusal(text);
+    note = SB_TRY(notes(event, questions, planned, *desk, seams));
+  }
+  if (std::ranges::all_of(questions, may_be_decided)) {
+    const auto place = SB_TRY(inbox::preference_place(
+        seams.files, seams.environment,
+        event.directory.empty() ? SB_TRY(inbox::working_directory(seams.files, seams.environment)) : event.directory));
+    if (const auto decided = SB_TRY(decide_by_preference(questions, planned, seams.files, place))) {
+      SB_TRY(record_decided(event, questions, planned, *decided, place, around));
+      return refusal(decided_reason(*decided));
+    }
+  }
+  return note.empty() ? "" : note_for(kEventName, note);
+}
+
+}  // namespace sb::hook

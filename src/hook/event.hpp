@@ -1,0 +1,67 @@
+// One hook event of Claude Code, as far as it is looked at, and the questions of a question tool's call. Pure.
+//
+// Reading is lenient: a host may add what it likes, and what is missing or of another kind counts as empty. Nothing of
+// it is believed: ids from an event are data, and become part of a path only through inbox::path_part.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/value.hpp"
+
+namespace sb::hook {
+
+enum class EventKind { kPreToolUse, kPostToolUse, kStop, kOther };
+
+struct HookEvent {
+  EventKind kind = EventKind::kOther;
+  std::string session;
+  std::string directory;  // where the host works; empty when it does not say
+  std::string prompt;     // the id of the user's message the agent works on
+  std::string tool;
+  std::string tool_use_id;
+  Value tool_input;
+  Value tool_response;
+  std::string last_message;  // of Stop: what the agent said last
+};
+
+// kInvalid when it is no JSON object.
+Result<HookEvent> read_event(std::string_view json);
+
+// AskUserQuestion, the host's own or a server's stand-in for it.
+bool is_question_tool(std::string_view tool);
+
+struct CallOption {
+  std::string label;
+  std::string description;
+};
+
+struct CallQuestion {
+  std::string text;
+  std::string header;
+  std::vector<CallOption> options;
+  bool is_many = false;
+};
+
+// In the order of the call. One that is not what it should be stands there with an empty text: whatever wants to be
+// sure of every question of a call must not overlook it.
+std::vector<CallQuestion> questions_of(const Value& tool_input);
+
+// The ids of `<gstack-qid:ID>`, in lower case and in order. `is_clear` is false when there is anything that looks like
+// such a marker and is none.
+struct GstackMarkers {
+  std::vector<std::string> ids;
+  bool is_clear = true;
+};
+GstackMarkers gstack_markers_in(std::string_view text);
+
+// The text as a person reads it: without markers of either kind, runs of blanks as one space.
+std::string without_markers(std::string_view text);
+
+// The options the question recommends, without their mark: those whose label ends in `(recommended)`; where none does,
+// the one that a line `Recommendation: CHOICE because REASON` names. More than one means it is not clear.
+std::vector<std::string> recommended_in(const CallQuestion& question);
+
+}  // namespace sb::hook

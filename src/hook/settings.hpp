@@ -1,0 +1,54 @@
+// Our entries in a settings.json of Claude Code: put in and taken out, all else left as it is.
+//
+//   {"hooks": {"PreToolUse":  [{"matcher": "(AskUserQuestion|mcp__.*__AskUserQuestion)",
+//                               "hooks": [{"type": "command", "command": "/usr/bin/signalbox-hook", "timeout": 5}]}],
+//              "PostToolUse": [… the same …],
+//              "Stop":        [{"hooks": [{…}]}]}}
+//
+// An entry is ours when its command is nothing but a path that ends in /signalbox-hook; other people's hooks are never
+// touched, not even in the same group.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/seams.hpp"
+#include "base/value.hpp"
+#include "hook/stop_projects.hpp"
+
+namespace sb::hook {
+
+// As a word of sh.
+std::string shell_quoted(std::string_view text);
+bool is_our_command(std::string_view command);
+
+// Pure. kInvalid, with the pointer, where the settings are of a shape that has no place for hooks.
+Result<Value> with_hooks(Value settings, const std::string& command, bool with_stop);
+Result<Value> without_hooks(Value settings);
+
+struct Installation {
+  Scope scope = Scope::kUser;
+  std::string project;  // the project's folder, absolute and without links
+  std::string program;  // absolute path of signalbox-hook; of uninstall empty
+  bool with_stop = false;
+};
+
+// CLAUDE_CONFIG_DIR/settings.json or ~/.claude/settings.json; for a project .claude/settings.json in it.
+Result<std::string> settings_path(const Installation& wanted, const Environment& environment);
+
+// The nearest folder, from this one upwards, with .git or .claude in it (the user's own ~/.claude is none); else this.
+std::string project_around(const Files& files, const Environment& environment, const std::string& directory);
+
+struct Changed {
+  std::string path;
+  std::string backup;  // the settings as they were; empty when there were none or nothing was changed
+  bool is_changed = false;
+};
+
+// All or nothing. The second time changes no byte. Settings that are not JSON are an error and stay as they are.
+Result<Changed> install_hooks(const Seams& seams, const Installation& wanted);
+// Where nobody changed the settings since, they are again what they were, to the byte.
+Result<Changed> uninstall_hooks(const Seams& seams, const Installation& wanted);
+
+}  // namespace sb::hook
