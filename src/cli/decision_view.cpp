@@ -40,6 +40,7 @@ Value optional(const std::string& text) {
 }  // namespace
 
 std::string summary_line(const DecisionState& state) {
+  if (state.is_damaged) return fmt::format("{}  damaged: {}", state.id, inbox::printable(state.rejected.front()));
   return fmt::format("{}  {}  {}  [{}]", state.id, state.opened.question.id, first_line(state.opened.question.text),
                      standing(state));
 }
@@ -56,6 +57,9 @@ std::string full_text(const DecisionState& state) {
 }
 
 Value full_view(const DecisionState& state) {
+  if (state.is_damaged) {
+    return Value::object({{"decision", state.id}, {"state", "damaged"}, {"warnings", Value::array(state.rejected)}});
+  }
   Value view = to_json_value(state);
   const inbox::Opened& opened = state.opened;
   view.set("asked", opened.question.id);
@@ -71,6 +75,7 @@ Value full_view(const DecisionState& state) {
   Value free_texts = Value::array();
   for (const std::string& text : state.free_texts) free_texts.push_back(inbox::printable(text));
   view.set("free_texts", std::move(free_texts));
+  if (state.outcome && !state.outcome->waived.is_null()) view.set("waived", state.outcome->waived);
   view.set("warnings", Value::array(state.rejected));
   return view;
 }

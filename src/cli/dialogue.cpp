@@ -10,6 +10,7 @@
 #include "decision/chain_machine.hpp"
 #include "decision/flow.hpp"
 #include "decision/text_block.hpp"
+#include "decision/texts.hpp"
 #include "inbox/printable.hpp"
 
 namespace sb::cli {
@@ -81,7 +82,11 @@ class Choosing {
     const decision::Prompt& prompt = prompts_[page_];
     const int attempt = std::min(streak_, profile_.max_invalid);
     if (profile_.grammar == decision::Grammar::kLetters) {
-      return show(fmt::format("Answer with the letter as shown: {}.", decision::letter_of(0)));
+      std::string letters;
+      for (std::size_t i = 0; i < prompt.options.size(); ++i) letters += (i == 0 ? "" : ", ") + decision::letter_of(i);
+      const bool is_many = prompt.select.mode == SelectMode::kMany;
+      return show(
+          decision::text_with(decision_.locale, is_many ? "chain.error.many" : "chain.error.one", "letters", letters));
     }
     return show(decision::retry_line(decision_.locale, attempt,
                                      format_hint(prompt.select, static_cast<int>(prompt.options.size()), false)));

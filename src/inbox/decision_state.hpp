@@ -87,6 +87,7 @@ struct DecisionState {
   std::optional<HostResult> last_no_answer;
   std::vector<Reply> replies;
   std::vector<std::string> rejected;  // why stored answers did not count
+  bool is_damaged = false;            // in a listing only: it could not be read, and `rejected` says why
   store::Head head;
 
   bool is_open() const { return state != State::kClosed; }

@@ -201,8 +201,17 @@ Result<std::vector<DecisionState>> Inbox::list(bool all, int limit) {
   }));
   std::vector<DecisionState> states;
   for (const std::string& id : ids) {
-    DecisionState state = SB_TRY(load(id));
-    if (all || state.is_open()) states.push_back(std::move(state));
+    Result<DecisionState> state = load(id);
+    if (!state && (state.error().code == ErrorCode::kCorrupt || state.error().code == ErrorCode::kNotFound)) {
+      DecisionState damaged;
+      damaged.id = id;
+      damaged.is_damaged = true;
+      damaged.rejected.push_back(state.error().message);
+      states.push_back(std::move(damaged));
+      continue;
+    }
+    if (!state) return std::unexpected(state.error());
+    if (all || state->is_open()) states.push_back(std::move(*state));
   }
   return states;
 }

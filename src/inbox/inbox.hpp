@@ -80,7 +80,8 @@ class Inbox {
   // The one an id, the beginning of an id (8 characters or more) or a declared id means; kNotFound, or kInvalid when
   // several are meant.
   Result<std::string> resolve(std::string_view name);
-  // Open and parked ones, oldest first; with `all`, the closed ones after them, newest first.
+  // Open and parked ones, oldest first; with `all`, the closed ones after them, newest first. What was changed behind
+  // our back stands among them as damaged, so that one bad record hides no other.
   Result<std::vector<DecisionState>> list(bool all, int limit = 1'000);
 
   // kConflict when it is no longer open, saying who was first; kForbidden as authority.hpp says; kInvalid.
