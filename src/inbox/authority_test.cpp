@@ -36,19 +36,19 @@ TEST(Authority, SignedDecisionsGoBySignatureAlone) {
 
 TEST(Authority, RelayingIsAllowedWhereTheUserSaysSo) {
   Policy policy;
-  policy.workspace_relays["/work/shop"] = true;
-  policy.workspace_relays["/work/shop/secret"] = false;
+  policy.workspace_relays["/srv/shop"] = true;
+  policy.workspace_relays["/srv/shop/secret"] = false;
   const auto relays = [&](const std::string& workspace) {
     return may_answer({false, false, workspace}, {Channel::kRelay, "agent"}, "", policy).has_value();
   };
-  EXPECT_TRUE(relays("/work/shop"));
-  EXPECT_TRUE(relays("/work/shop/api"));
-  EXPECT_FALSE(relays("/work/shop/secret/x"));
-  EXPECT_FALSE(relays("/work/shopping"));
+  EXPECT_TRUE(relays("/srv/shop"));
+  EXPECT_TRUE(relays("/srv/shop/api"));
+  EXPECT_FALSE(relays("/srv/shop/secret/x"));
+  EXPECT_FALSE(relays("/srv/shopping"));
   EXPECT_FALSE(relays(""));
   policy.may_relay = true;
   EXPECT_TRUE(relays("/elsewhere"));
-  EXPECT_FALSE(relays("/work/shop/secret"));
+  EXPECT_FALSE(relays("/srv/shop/secret"));
 }
 
 Checked<Config> config(const std::string& yaml) {

@@ -158,7 +158,7 @@ TEST(DecisionState, PrintsWhatAskPromises) {
 }
 
 TEST(Question, SurvivesTheLog) {
-  for (const std::string yaml :
+  for (const std::string& yaml :
        {std::string(kOneWayQuestion),
         std::string("flow: f\nsteps:\n  - {key: a, instruction: \"Which one?\", options: [x1, y1]}\n"
                     "  - {key: b, instruction: \"Which ones?\", select: many, options: [x2, y2]}\n"),

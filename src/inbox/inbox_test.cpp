@@ -60,7 +60,7 @@ TEST(Inbox, TheSameQuestionJoinsUntilItsOutcomeIsRead) {
   EXPECT_TRUE(again.has_joined);
   EXPECT_EQ(again.id, first.id);
   EXPECT_NE(place.open(kPlainQuestion, {.workspace = "/elsewhere", .session = ""}).id, first.id);
-  EXPECT_NE(place.open(kPlainQuestion, {.workspace = "/work", .session = "s1"}).id, first.id);
+  EXPECT_NE(place.open(kPlainQuestion, {.workspace = "/srv", .session = "s1"}).id, first.id);
 
   // An answer that came before anybody waited counts.
   ASSERT_TRUE(place.inbox.answer(first.id, place.submission({"staging"})));
@@ -135,7 +135,9 @@ TEST(Inbox, ADeadlineDoesWhatWasDeclaredAndNothingElse) {
     ASSERT_TRUE(state);
     EXPECT_EQ(state->state, row.state);
     EXPECT_EQ(state->outcome ? std::optional(state->outcome->ending) : std::nullopt, row.ending);
-    if (row.ending == Ending::kExpired) EXPECT_THAT(state->outcome->options, IsEmpty());
+    if (row.ending == Ending::kExpired) {
+      EXPECT_THAT(state->outcome->options, IsEmpty());
+    }
     if (row.ending == Ending::kDefaulted) {
       EXPECT_THAT(state->outcome->options, ElementsAre("b"));
       EXPECT_EQ(state->outcome->resolved_by, ResolvedBy::kDeadline);

@@ -14,7 +14,7 @@ Opened a_question() {
   opened.question = question_of(decision::declared(kOneWayQuestion));
   opened.render_hash = sha256_hex(opened.question.text);
   opened.digest = "sha256:ab";
-  opened.workspace = "/work/shop";
+  opened.workspace = "/srv/shop";
   opened.opened_at = 1'000;
   opened.needs_signature = true;
   return opened;
@@ -138,11 +138,11 @@ TEST_F(SignatureCheckTest, ARevokedKeyStopsAtThatMoment) {
 TEST_F(SignatureCheckTest, ATokenCountsWithinItsScopeAndTime) {
   const TimestampMs now = place.clock.now_ms();
   for (const std::string scope :
-       {"*", "decision:d-1", "decision:drop-table", "workspace:/work", "workspace:/work/shop/"}) {
+       {"*", "decision:d-1", "decision:drop-table", "workspace:/srv", "workspace:/srv/shop/"}) {
     sign_by_token(scope, now, now + 10, ann.secret);
     EXPECT_EQ(verdict(), "ann") << scope;
   }
-  for (const std::string scope : {"decision:d-2", "decision:drop", "workspace:/work/sho", "workspace:/home"}) {
+  for (const std::string scope : {"decision:d-2", "decision:drop", "workspace:/srv/sho", "workspace:/opt"}) {
     sign_by_token(scope, now, now + 10, ann.secret);
     EXPECT_THAT(verdict(), HasSubstr("does not cover")) << scope;
   }

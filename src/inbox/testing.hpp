@@ -48,7 +48,7 @@ class InboxPlace {
     operators = *read;
   }
 
-  Ticket open(const std::string& yaml, const Asking& asking = {.workspace = "/work", .session = ""}) {
+  Ticket open(const std::string& yaml, const Asking& asking = {.workspace = "/srv", .session = ""}) {
     const auto declaration = decision::declared(yaml);
     auto ticket = inbox.open(declaration, asking);
     if (!ticket) {
