@@ -99,7 +99,7 @@ TEST(AnswerCheck, AFormIsHeldToItsFields) {
 
 TEST(AnswerCheck, BadBytesAreNoAnswer) {
   const Question one = question("decision: d\ninstruction: \"Which one?\"\noptions: [first, second]\n");
-  for (const std::string bad :
+  for (const std::string& bad :
        {std::string(""), std::string("   "), std::string("\xff"), std::string("first,"), std::string(",first"),
         std::string("first\0", 6), std::string("First"), std::string("1")}) {
     EXPECT_NE(taken(one, bad).front(), '[') << bad;
