@@ -50,6 +50,18 @@ TEST(Document, PlaceOfCountsCodePoints) {
   EXPECT_EQ(b->place_of("/steps/1/title").column, 5);
 }
 
+TEST(Document, PlacesInJsonThatIsOddAsYaml) {
+  const auto tabs = json("{\n\t\"a\": 1,\n\t\"b\": {\n\t\t\"c\": [\"x\\/y \\ud83d\\ude00\", 2]\n\t}\n}");
+  ASSERT_TRUE(tabs) << tabs.error().to_string();
+  EXPECT_EQ(tabs->place_of("/b").line, 3);
+  EXPECT_EQ(tabs->place_of("/b/c").line, 4);
+  EXPECT_EQ(tabs->place_of("/b/c/1").line, 4);
+  const auto compact = json(R"({"a":1,"b":{"c":"d:e","f":["#x"]},"g":2})");
+  ASSERT_TRUE(compact);
+  EXPECT_EQ(compact->place_of("/b/f/0").column, 28);
+  EXPECT_EQ(compact->place_of("/g").column, 35);
+}
+
 TEST(Document, SyntaxErrorsNameLineAndColumn) {
   const auto a = json("{\"a\": 1,\n\"b\": }");
   ASSERT_FALSE(a);
