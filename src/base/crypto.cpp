@@ -5,6 +5,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/kdf.h>
+#include <openssl/sha.h>
 
 #include <charconv>
 #include <memory>
@@ -51,11 +52,19 @@ Result<std::string> scrypt_key(std::string_view passphrase, std::string_view sal
 
 }  // namespace
 
+// The old interface on purpose: the new one first reads OpenSSL's configuration and looks for providers, which takes
+// longer than everything else a hook does.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 Digest sha256(std::string_view bytes) {
   Digest digest;
-  SB_ASSERT(EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr) == 1);
+  SHA256_CTX context;
+  SB_ASSERT(SHA256_Init(&context) == 1);
+  SB_ASSERT(SHA256_Update(&context, bytes.data(), bytes.size()) == 1);
+  SB_ASSERT(SHA256_Final(digest.data(), &context) == 1);
   return digest;
 }
+#pragma GCC diagnostic pop
 
 std::string sha256_hex(std::string_view bytes) {
   return to_hex(as_bytes(sha256(bytes)));

@@ -1,0 +1,269 @@
+// Preferences at PreToolUse: when a call is answered without a person, and when never.
+#include "hook/testing.hpp"
+
+namespace sb::hook {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+using Preferred = HookPlace;
+using Gap1 = HookPlace;
+using Gap2 = HookPlace;
+using Gap6 = HookPlace;
+using Gap7 = HookPlace;
+using Gap9 = HookPlace;
+using Gap11 = HookPlace;
+using Gap12 = HookPlace;
+using Gap14 = HookPlace;
+using Gap17 = HookPlace;
+using Gap18 = HookPlace;
+using ReqSplit53 = HookPlace;
+
+const std::vector<std::string> kVoices = {"Terse (recommended)", "Chatty"};
+
+Value voice(std::string_view text = "Which voice? <gstack-qid:ship-voice>",
+            const std::vector<std::string>& labels = kVoices, bool is_many = false) {
+  Value options = Value::array();
+  for (const std::string& label : labels) options.push_back(Value::object({{"label", label}}));
+  return Value::object(
+      {{"questions",
+        Value(Value::Array{Value::object({{"question", text}, {"options", options}, {"multiSelect", is_many}})})}});
+}
+
+TEST_F(Preferred, NeverAskDeniesWithTheOption) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  for (const char* tool : {"AskUserQuestion", "mcp__srv__AskUserQuestion"}) {
+    EXPECT_THAT(denied(before(voice(), tool)), HasSubstr("[plan-tune auto-decide] ship-voice → Terse ")) << tool;
+  }
+  const auto logged = records();
+  ASSERT_THAT(logged, SizeIs(1));  // the second call has the same tool_use_id
+  EXPECT_EQ(logged[0].string_at("source"), "auto-decided");
+  EXPECT_EQ(logged[0].string_at("user_choice"), "Terse");
+  EXPECT_EQ(logged[0]["followed_recommendation"], Value(true));
+  EXPECT_EQ(logged[0].string_at("question_summary"), "Which voice?");
+  EXPECT_EQ(files_.kind(root_ + "/gs/sessions/5b1c/.auto-decided-toolu_1"), FileKind::kFile);
+}
+
+TEST_F(Preferred, OtherwiseTheOutputIsEmpty) {
+  prefer(R"({"asked":"always-ask","other":"never-ask","review-sql-safety":"never-ask","ship-x":"never-ask"})");
+  const std::vector<Value> inputs = {
+      voice(),                                                                      // no preference
+      voice("Which voice?"),                                                        // no marker
+      voice("Which? <gstack-qid:asked>"),                                           // always-ask
+      voice("Which? <gstack-qid:review-sql-safety>"),                               // one-way by its id
+      voice("Which? <gstack-qid:ship-x>", {"A (recommended)", "B (Recommended)"}),  // two recommended
+      voice("Which? <gstack-qid:ship-x>", {"A", "B"}),                              // none recommended
+      voice("Which? <gstack-qid:ship-x>", {}),                                      // no options
+      Value::object({{"questions", Value::array()}}),
+      Value::object(),
+      Value("text"),
+      Value(),
+  };
+  for (const Value& input : inputs) {
+    const Ran ran = fire(before(input));
+    EXPECT_EQ(ran.output, "") << to_json(input);
+    EXPECT_EQ(ran.code, 0);
+  }
+  EXPECT_EQ(log(), "");
+  EXPECT_EQ(errors(), "");
+  EXPECT_EQ(files_.kind(root_ + "/gs/sessions"), FileKind::kMissing);
+}
+
+TEST_F(Preferred, OtherToolsAndEventsPassSilently) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  for (const char* tool :
+       {"Bash", "Edit", "Write", "AskUserQuestions", "mcp____AskUserQuestion", "XAskUserQuestion", ""}) {
+    EXPECT_EQ(fire(before(voice(), tool)).output, "") << tool;
+  }
+  for (const char* name : {"SessionStart", "UserPromptSubmit", "SessionEnd", "Notification", "PermissionRequest",
+                           "PostToolBatch", "Elicitation", "PreToolUseX", ""}) {
+    Value other = before(voice());
+    other.set("hook_event_name", name);
+    EXPECT_EQ(fire(other).output, "") << name;
+  }
+  EXPECT_EQ(errors(), "");
+}
+
+TEST_F(Preferred, TheProjectsFileComesBeforeTheGlobalOne) {
+  (void)files_.make_directories(root_ + "/gs");
+  (void)files_.write_atomic(root_ + "/gs/global-question-preferences.json", R"({"ship-voice":"never-ask"})");
+  EXPECT_THAT(denied(before(voice())), HasSubstr("ship-voice → Terse"));
+  prefer(R"({"ship-voice":"always-ask"})");
+  EXPECT_EQ(fire(before(voice())).output, "");
+}
+
+TEST_F(Preferred, OneQuestionThatMustBeAskedAsksThemAll) {
+  prefer(R"({"ship-voice":"never-ask","ship-tone":"never-ask"})");
+  Value both = voice();
+  both.find("questions")->push_back(voice("Tone? <gstack-qid:ship-tone>")["questions"].items().front());
+  const std::string reason = denied(before(both));
+  EXPECT_THAT(reason, AllOf(HasSubstr("auto-decide] ship-voice"), HasSubstr("auto-decide] ship-tone")));
+  EXPECT_THAT(records(), SizeIs(2));
+  both.find("questions")->push_back(voice("Tone?")["questions"].items().front());
+  EXPECT_EQ(fire(before(both)).output, "");
+  both.find("questions")->items().pop_back();
+  both.find("questions")->push_back(Value("not a question"));
+  EXPECT_EQ(fire(before(both)).output, "");
+}
+
+TEST_F(Preferred, NeverAllowsNorDefers) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  for (const Value& input : {voice(), voice("Which voice?"), voice("Delete it? <gstack-qid:ship-voice>")}) {
+    const std::string output = fire(before(input)).output;
+    EXPECT_THAT(output, AllOf(Not(HasSubstr("\"allow\"")), Not(HasSubstr("\"defer\"")), Not(HasSubstr("\"ask\""))));
+  }
+}
+
+TEST_F(Preferred, ABrokenPreferencesFileAsks) {
+  prefer("{\"ship-voice\":");
+  EXPECT_EQ(fire(before(voice())).output, "");
+  EXPECT_THAT(errors(), HasSubstr("question-preferences.json"));
+}
+
+TEST_F(Preferred, WhatCannotBeRecordedIsAsked) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  (void)files_.make_directories(root_ + "/gs/projects/app/question-log.jsonl");
+  EXPECT_EQ(fire(before(voice())).output, "");
+  EXPECT_NE(errors(), "");
+}
+
+TEST_F(Gap1, HookNeverAutoDecidesASplitChild) {
+  prefer(R"({"ship-split-rspec":"never-ask"})");
+  EXPECT_EQ(
+      fire(before(voice("Include? <gstack-qid:ship-split-rspec>", {"A) Include (recommended)", "B) Defer"}))).output,
+      "");
+}
+
+TEST_F(ReqSplit53, NoQuestionOfAChainIsDecidedByAPreference) {
+  prefer(R"({"ship-split-meta":"never-ask","ship-split-final":"ask-only-for-one-way","ship-splitscreen":"never-ask"})");
+  EXPECT_EQ(fire(before(voice("Go? <gstack-qid:ship-split-meta>"))).output, "");
+  EXPECT_EQ(fire(before(voice("Go? <gstack-qid:ship-split-final>", {"Ship (recommended)", "Revise"}))).output, "");
+  EXPECT_THAT(denied(before(voice("Go? <gstack-qid:ship-splitscreen>"))), HasSubstr("Terse"));
+}
+
+TEST_F(Gap2, AnUnknownValueAsks) {
+  prefer(R"({"ship-voice":"sometimes","ship-n":1,"ship-o":{"a":"never-ask"}})");
+  for (const char* id : {"ship-voice", "ship-n", "ship-o"}) {
+    EXPECT_EQ(fire(before(voice(std::string("Which? <gstack-qid:") + id + ">"))).output, "") << id;
+  }
+}
+
+TEST_F(Gap6, TextThatCannotBeTakenBackAsks) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  EXPECT_EQ(fire(before(voice("Delete the production database? <gstack-qid:ship-voice>"))).output, "");
+  EXPECT_EQ(fire(before(voice("Which? <gstack-qid:ship-voice>", {"Force-push (recommended)", "Wait"}))).output, "");
+  Value input = voice();
+  first(input).find("options")->items()[0].set("description", "drop table users");
+  EXPECT_EQ(fire(before(input)).output, "");
+}
+
+TEST_F(Gap7, TheRecommendationLineEndsBeforeItsReason) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  const std::vector<std::string> labels = {"A) Terse", "B) Chatty"};
+  const auto reason = [&](std::string_view line, const std::vector<std::string>& offered) {
+    return denied(before(voice("Voice? <gstack-qid:ship-voice>\n" + std::string(line) + "\nNet: fine", offered)));
+  };
+  EXPECT_THAT(reason("Recommendation: Chatty because people like it", {"Terse", "Chatty"}), HasSubstr("→ Chatty "));
+  EXPECT_THAT(reason("recommendation: b because people like it", labels), HasSubstr("→ B) Chatty "));
+  EXPECT_EQ(reason("Recommendation: A because first", {"Block", "Apply"}), "");  // a letter is not the start of a word
+  EXPECT_EQ(reason("Recommendation: nothing of these because no", labels), "");
+  EXPECT_EQ(reason("Recommendation: because no", labels), "");
+  EXPECT_EQ(reason("Recommendation: A because x\nRecommendation: B because y", labels), "");
+}
+
+TEST_F(Gap9, AMarkerInCapitalsIsTheSameMarker) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  EXPECT_THAT(denied(before(voice("Which? <GSTACK-QID:Ship-Voice>"))), HasSubstr("auto-decide] ship-voice"));
+  ASSERT_THAT(records(), SizeIs(1));
+  EXPECT_EQ(records()[0].string_at("question_id"), "ship-voice");
+}
+
+TEST_F(Gap11, NoIdLeavesTheStateRoot) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  Value event = before(voice());
+  event.set("session_id", "../../../x");
+  event.set("tool_use_id", "../../y/../z");
+  EXPECT_THAT(denied(event), HasSubstr("Terse"));
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root_)) {
+    if (entry.path().filename().string().starts_with(".auto-decided-")) found.push_back(entry.path().string());
+  }
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_TRUE(found[0].starts_with(root_ + "/gs/sessions/")) << found[0];
+  EXPECT_EQ(std::filesystem::path(found[0]).parent_path().parent_path().string(), root_ + "/gs/sessions");
+}
+
+TEST_F(Gap12, TheRealPreferenceIsNamed) {
+  prefer(R"({"ship-voice":"ask-only-for-one-way"})");
+  EXPECT_THAT(denied(before(voice())), AllOf(HasSubstr("ask-only-for-one-way"), Not(HasSubstr("never-ask"))));
+}
+
+TEST_F(Gap14, TwoMarkersInOneQuestionAsk) {
+  prefer(R"({"ship-voice":"never-ask","review-sql-safety":"never-ask"})");
+  EXPECT_EQ(fire(before(voice("Which? <gstack-qid:ship-voice> <gstack-qid:review-sql-safety>"))).output, "");
+  EXPECT_EQ(fire(before(voice("Which? <gstack-qid:ship-voice> <gstack-qid:ship-voice>"))).output, "");
+  EXPECT_EQ(fire(before(voice("Which? <gstack-qid:ship-voice> <gstack-qid:not an id>"))).output, "");
+}
+
+TEST_F(Gap17, SeveralAnswersAreNeverDecided) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  EXPECT_EQ(fire(before(voice("Which? <gstack-qid:ship-voice>", kVoices, true))).output, "");
+}
+
+TEST_F(Gap18, ConductorsVariablesChangeNothing) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  auto variables = environment_.all();
+  variables["CONDUCTOR_WORKSPACE_PATH"] = "/c";
+  variables["CONDUCTOR_PORT"] = "1";
+  variables["GSTACK_HEADLESS"] = "1";
+  environment_ = Environment(variables);
+  EXPECT_THAT(denied(before(voice())), HasSubstr("Terse"));
+  EXPECT_EQ(fire(before(voice("Which voice?"))).output, "");
+}
+
+constexpr const char* kGstack = R"(
+decision: ship-voice
+question_id: ship-voice
+skill: ship
+profile: gstack
+instruction: "Which voice should the changelog have?"
+sections: {eli10: The changelog can be short or long.}
+options:
+  - {id: terse, label: Terse, recommended: true}
+  - {id: chatty, label: Chatty}
+)";
+
+TEST_F(Preferred, APlannedQuestionIsClosedByThePreference) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  const Plan planned = plan(kGstack);
+  EXPECT_THAT(denied(before(planned.input)), HasSubstr("ship-voice → Terse"));
+  const auto closed = state(planned.decision);
+  ASSERT_TRUE(closed.outcome.has_value());
+  EXPECT_EQ(closed.outcome->resolved_by, inbox::ResolvedBy::kPreference);
+  EXPECT_THAT(closed.outcome->options, ElementsAre("terse"));
+}
+
+TEST_F(Preferred, APlannedQuestionThatNeedsAPersonIsAsked) {
+  prefer(R"({"ship-voice":"never-ask","release-branch":"never-ask"})");
+  const Plan signed_one = plan(std::string(kGstack) + "gate: human_approval\n");
+  EXPECT_EQ(fire(before(signed_one.input)).output, "");
+  EXPECT_TRUE(state(signed_one.decision).is_open());
+}
+
+using Amb21 = HookPlace;
+TEST_F(Amb21, UnderTheInteractionProfileNoPreferenceAnswers) {
+  prefer(R"({"release-branch":"never-ask"})");
+  Plan planned = plan(kBranch);
+  Value& asked = first(planned.input);
+  asked.set("question", asked["question"].as_string() + " <gstack-qid:release-branch>\nRecommendation: main because");
+  const Ran ran = fire(before(planned.input));
+  EXPECT_THAT(ran.output, Not(HasSubstr("auto-decide")));
+  EXPECT_TRUE(state(planned.decision).is_open());
+}
+
+}  // namespace
+}  // namespace sb::hook

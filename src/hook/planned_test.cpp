@@ -1,0 +1,131 @@
+// A question call against the prompt that was planned.
+#include "hook/testing.hpp"
+
+namespace sb::hook {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+using Planned = HookPlace;
+using Amb32 = HookPlace;
+
+TEST_F(Planned, ACallAsRenderedIsLeftAlone) {
+  const Plan planned = plan(kBranch);
+  const Ran ran = fire(before(planned.input));
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.output, "");
+  EXPECT_EQ(ran.errors, "");
+  EXPECT_EQ(errors(), "");
+}
+
+TEST_F(Planned, ADroppedOptionIsDeniedByName) {
+  Plan planned = plan(kBranch);
+  first(planned.input).find("options")->items().pop_back();
+  for (const char* tool : {"AskUserQuestion", "mcp__conductor__AskUserQuestion"}) {
+    EXPECT_THAT(denied(before(planned.input, tool)), HasSubstr("missing: \"hotfix\"")) << tool;
+  }
+}
+
+TEST_F(Planned, EveryDroppedOptionIsNamed) {
+  Plan planned = plan(kBranch);
+  first(planned.input).set("options", Value::array());
+  EXPECT_THAT(denied(before(planned.input)), HasSubstr("missing: \"main\", \"release\", \"hotfix\""));
+}
+
+TEST_F(Planned, ARenamedOptionIsBothMissingAndNew) {
+  Plan planned = plan(kBranch);
+  first(planned.input).find("options")->items()[0].set("label", "Main");
+  EXPECT_THAT(denied(before(planned.input)),
+              AllOf(HasSubstr("missing: \"main\""), HasSubstr("not an option of this question: \"Main\"")));
+}
+
+TEST_F(Planned, AnInventedOptionIsDenied) {
+  Plan planned = plan(kBranch);
+  first(planned.input).find("options")->push_back(Value::object({{"label", "develop"}}));
+  EXPECT_THAT(denied(before(planned.input)), AllOf(HasSubstr("\"develop\""), Not(HasSubstr("missing"))));
+}
+
+TEST_F(Planned, ARecommendationNobodyDeclaredIsARename) {
+  Plan planned = plan(kBranch);
+  first(planned.input).find("options")->items()[1].set("label", "release (Recommended)");
+  EXPECT_THAT(denied(before(planned.input)), HasSubstr("release (recommended)"));
+}
+
+TEST_F(Planned, AllowingSeveralAnswersIsDenied) {
+  Plan planned = plan(kBranch);
+  first(planned.input).set("multiSelect", true);
+  EXPECT_THAT(denied(before(planned.input)), HasSubstr("multiSelect must be false"));
+}
+
+TEST_F(Planned, AnotherQuestionUnderTheSameMarkerIsDenied) {
+  Plan planned = plan(kBranch);
+  first(planned.input).set("question", "Which branch should be deleted? <sb:" + planned.nonce + ">");
+  EXPECT_THAT(denied(before(planned.input)), HasSubstr("the question must read \"Which branch should be released?"));
+}
+
+TEST_F(Planned, TwoMarkersInOneQuestionAreDenied) {
+  const Plan one = plan(kBranch);
+  Plan other = plan("decision: other\ninstruction: Which other?\noptions: [a1, b1]\n");
+  first(other.input).set("question", first(other.input)["question"].as_string() + " <sb:" + one.nonce + ">");
+  EXPECT_THAT(denied(before(other.input)), HasSubstr("two planned prompts"));
+}
+
+TEST_F(Planned, AnOptionOfAnotherPageIsToldSo) {
+  Plan planned = plan("decision: which\ninstruction: Which one?\noptions: [alpha, beta, gamma, delta, epsilon]\n");
+  first(planned.input).find("options")->items()[3].set("label", "epsilon");
+  EXPECT_THAT(denied(before(planned.input)),
+              AllOf(HasSubstr("missing: \"More options\""), HasSubstr("belongs to another page: \"epsilon\"")));
+}
+
+TEST_F(Amb32, WhatACallOffersIsCheckedAndItsLayoutIsNot) {
+  Plan planned = plan(kBranch);
+  Value& question = first(planned.input);
+  question.set("header", "Branches");
+  std::swap(question.find("options")->items()[0], question.find("options")->items()[2]);
+  question.find("options")->items()[0].set("description", "as the host wants it");
+  question.set("question", "Which  branch should be released?\n<sb:" + planned.nonce + ">");
+  EXPECT_EQ(fire(before(planned.input)).output, "");
+}
+
+TEST_F(Planned, WithoutAMarkerOverlapIsOnlyNoted) {
+  const Plan planned = plan(kBranch);
+  const Value input = call({question("Release which?", {"main", "release"})});
+  EXPECT_THAT(noted(before(input)), AllOf(HasSubstr(planned.nonce), HasSubstr("does not carry its marker")));
+}
+
+TEST_F(Planned, WhatOverlapsWithNothingIsLeftAlone) {
+  (void)plan(kBranch);
+  EXPECT_EQ(fire(before(call({question("Colour?", {"Red", "Blue"})}))).output, "");
+  EXPECT_EQ(fire(before(call({question("One?", {"main", "Blue"})}))).output, "");
+}
+
+TEST_F(Planned, APromptOfAnotherFolderIsNotMeant) {
+  (void)plan(kBranch);
+  Value elsewhere = before(call({question("Release which?", {"main", "release"})}));
+  elsewhere.set("cwd", root_);
+  EXPECT_EQ(fire(elsewhere).output, "");
+}
+
+TEST_F(Planned, AMarkerNobodyPlannedIsLeftAlone) {
+  (void)plan(kBranch);
+  EXPECT_EQ(fire(before(call({question("Go? <sb:0123456789abcdef>", {"Yes", "No"})}))).output, "");
+}
+
+TEST_F(Planned, AskingAnAnsweredPromptAgainIsNoted) {
+  const Plan planned = plan(kBranch);
+  EXPECT_EQ(fire(after(planned.input, answered(planned.input, "main"))).output, "");
+  EXPECT_THAT(noted(before(planned.input)), HasSubstr("was answered before"));
+}
+
+TEST_F(Planned, EachQuestionOfACallIsCompared) {
+  const Plan one = plan(kBranch);
+  Plan other = plan("decision: other\ninstruction: Which other?\noptions: [a1, b1, c1]\n");
+  first(other.input).find("options")->items().pop_back();
+  Value both = call({one.input["questions"].items().front(), first(other.input)});
+  EXPECT_THAT(denied(before(both)), AllOf(HasSubstr("Question 2"), HasSubstr("\"c1\""), Not(HasSubstr("Question 1 "))));
+}
+
+}  // namespace
+}  // namespace sb::hook

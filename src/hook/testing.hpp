@@ -1,0 +1,206 @@
+// What the tests of this folder share: a place of its own with a real store, a host that fires events there, and
+// questions planned as `signalbox render` plans them.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+#include "base/document.hpp"
+#include "base/fakes.hpp"
+#include "decision/render/render.hpp"
+#include "decision/testing.hpp"
+#include "hook/program.hpp"
+#include "inbox/desk.hpp"
+
+namespace sb::hook {
+
+struct Ran {
+  int code = 0;
+  std::string output;
+  std::string errors;
+};
+
+class HookPlace : public testing::Test {
+ protected:
+  HookPlace() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "sb-hook-XXXXXX").string();
+    if (!mkdtemp(pattern.data())) throw std::runtime_error("no temporary directory");
+    root_ = std::filesystem::canonical(pattern).string();
+    (void)files_.make_directories(project());
+    (void)files_.make_directories(root_ + "/user");
+    environment_ = Environment({{"SIGNALBOX_HOME", home()},
+                                {"HOME", root_ + "/user"},
+                                {"GSTACK_HOME", root_ + "/gs"},
+                                {"GSTACK_PROJECT_SLUG", "app"}});
+  }
+  ~HookPlace() override {
+    std::error_code ignored;
+    std::filesystem::permissions(root_, std::filesystem::perms::owner_all, ignored);
+    std::filesystem::remove_all(root_, ignored);
+  }
+
+  std::string project() const { return root_ + "/app"; }
+  std::string home() const { return root_ + "/home"; }
+  std::string read(const std::string& path) const { return files_.read(path, 1 << 24).value_or(""); }
+  std::string log() const { return read(root_ + "/gs/projects/app/question-log.jsonl"); }
+  std::string errors() const { return read(home() + "/hook-errors.log"); }
+  std::vector<Value> records() const {
+    std::vector<Value> records;
+    std::string_view rest;
+    const std::string text = log();
+    for (rest = text; !rest.empty();) {
+      const std::size_t end = rest.find('\n');
+      records.push_back(parse_json(rest.substr(0, end)).value());
+      rest.remove_prefix(end + 1);
+    }
+    return records;
+  }
+
+  Seams seams(Streams& streams) { return {files_, clock_, random_, process_, environment_, streams}; }
+
+  Ran fire(const std::string& input) {
+    FakeStreams streams(input);
+    const int code = run_program("signalbox-hook", {}, seams(streams));
+    return {code, streams.output, streams.errors};
+  }
+  Ran fire(const Value& event) { return fire(to_json(event)); }
+
+  // What the hook said, as JSON; null when it said nothing. Nothing else may ever come out of it.
+  Value said(const Value& event) {
+    const Ran ran = fire(event);
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_EQ(ran.errors, "");
+    return ran.output.empty() ? Value() : parse_json(ran.output).value();
+  }
+  std::string denied(const Value& event) {
+    const Value answer = said(event)["hookSpecificOutput"];
+    if (answer.string_at("permissionDecision") != "deny") return "";
+    return answer.string_at("permissionDecisionReason").value_or("");
+  }
+  std::string noted(const Value& event) {
+    const Value answer = said(event)["hookSpecificOutput"];
+    EXPECT_EQ(answer.find("permissionDecision"), nullptr);
+    return answer.string_at("additionalContext").value_or("");
+  }
+
+  Value event(std::string_view name) const {
+    return Value::object({{"session_id", "5b1c"},
+                          {"transcript_path", "/t.jsonl"},
+                          {"cwd", project()},
+                          {"prompt_id", "p1"},
+                          {"permission_mode", "default"},
+                          {"hook_event_name", name}});
+  }
+  Value before(const Value& input, std::string_view tool = "AskUserQuestion") const {
+    Value value = event("PreToolUse");
+    value.set("tool_name", tool);
+    value.set("tool_input", input);
+    value.set("tool_use_id", "toolu_1");
+    return value;
+  }
+  Value after(const Value& input, const Value& response, std::string_view call = "toolu_1") const {
+    Value value = event("PostToolUse");
+    value.set("tool_name", "AskUserQuestion");
+    value.set("tool_input", input);
+    value.set("tool_response", response);
+    value.set("tool_use_id", call);
+    return value;
+  }
+  Value stop(std::string_view message, std::string_view prompt = "p1") const {
+    Value value = event("Stop");
+    value.set("prompt_id", prompt);
+    value.set("stop_hook_active", false);
+    value.set("last_assistant_message", message);
+    return value;
+  }
+
+  static Value question(std::string_view text, const std::vector<std::string>& labels, bool is_many = false) {
+    Value options = Value::array();
+    for (const std::string& label : labels) {
+      options.push_back(Value::object({{"label", label}, {"description", ""}}));
+    }
+    return Value::object({{"question", text}, {"header", "Q"}, {"options", options}, {"multiSelect", is_many}});
+  }
+  static Value call(std::vector<Value> questions) {
+    return Value::object({{"questions", Value(std::move(questions))}});
+  }
+  // The host's result when the person gave this text to the only question.
+  static Value answered(const Value& input, const Value& answer) {
+    Value answers = Value::object();
+    answers.set(input["questions"].items().front()["question"].as_string(), answer);
+    return Value::object({{"questions", input["questions"]}, {"answers", answers}});
+  }
+  static Value& first(Value& input) { return input.find("questions")->items().front(); }
+
+  std::unique_ptr<inbox::Desk> desk() {
+    static FakeStreams unused;
+    auto opened = inbox::Desk::open(seams(unused), store::Access::kReadWrite);
+    if (!opened) throw std::runtime_error(opened.error().to_string());
+    return std::move(*opened);
+  }
+
+  struct Plan {
+    Value input;  // what the host is to be called with
+    std::string nonce;
+    std::string decision;
+  };
+  Plan plan(const std::string& yaml, int page = 1) {
+    using decision::Host;
+    const decision::Declaration declaration = decision::declared(yaml);
+    const auto pages = decision::prompts_of(*declaration.decision(), declaration.profile, declaration.hash,
+                                            decision::cap_of(Host::kAskUserQuestion, declaration.profile));
+    const decision::Prompt& prompt = pages.at(static_cast<std::size_t>(page) - 1);
+    const auto render = [&](std::string_view nonce) {
+      return decision::render(prompt, declaration.profile, Host::kAskUserQuestion, {.nonce = std::string(nonce)})
+          .value();
+    };
+    const decision::Rendered draft = render(inbox::kNoncePlace);
+    const auto inbox_desk = desk();
+    inbox::Inbox& box = inbox_desk->inbox();
+    const auto ticket = box.open(declaration, {.workspace = project(), .session = ""}).value();
+    inbox::PlannedPrompt planned;
+    planned.decision = ticket.id;
+    planned.fingerprint = box.load(ticket.id)->opened.fingerprint;
+    planned.render_hash = draft.render_hash;
+    planned.host = "ask_user_question";
+    planned.page = prompt.page;
+    planned.pages = prompt.pages;
+    planned.is_many = prompt.select.mode == decision::SelectMode::kMany;
+    planned.question = draft.shape.questions.front().text;
+    for (const auto& option : draft.shape.questions.front().options)
+      planned.options.push_back({option.id, option.shown});
+    planned.elsewhere = prompt.shown_elsewhere;
+    const auto made = box.plan_prompt(planned).value();
+    return {render(made.nonce).payload, made.nonce, ticket.id};
+  }
+  inbox::DecisionState state(const std::string& id) { return desk()->inbox().load(id).value(); }
+
+  void spoil_store() {
+    for (const char* end : {"-wal", "-shm"}) (void)files_.remove(home() + "/signalbox.db" + end);
+    (void)files_.write_atomic(home() + "/signalbox.db", std::string(8192, 'x'));
+  }
+
+  void prefer(const std::string& json) {
+    (void)files_.make_directories(root_ + "/gs/projects/app");
+    (void)files_.write_atomic(root_ + "/gs/projects/app/question-preferences.json", json);
+  }
+
+  std::string root_;
+  SystemFiles files_;
+  FakeClock clock_;
+  FakeRandom random_;
+  FakeProcess process_{[](const Command&) { return Exit{}; }};
+  Environment environment_;
+};
+
+inline constexpr const char* kBranch = R"(
+decision: release-branch
+instruction: Which branch should be released?
+options: [main, release, hotfix]
+)";
+
+}  // namespace sb::hook
