@@ -1,0 +1,55 @@
+// Any bytes as a hook event, and any bytes as each of the members of one: the hook exits 0, says nothing on the error
+// stream, and on the output nothing or one JSON object.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/assert.hpp"
+#include "base/document.hpp"
+#include "base/fakes.hpp"
+#include "base/unicode.hpp"
+#include "hook/program.hpp"
+
+namespace {
+
+void fire(const std::string& input, const sb::Environment& environment) {
+  sb::FakeFiles files;
+  files.contents()["/gs/projects/app/question-preferences.json"] = R"({"a":"never-ask","b":"ask-only-for-one-way"})";
+  files.contents()["/sb/stop-projects.json"] = R"({"user":["/"]})";
+  sb::FakeClock clock;
+  sb::FakeRandom random;
+  sb::FakeProcess process{[](const sb::Command&) { return sb::Exit{}; }};
+  sb::FakeStreams streams(input);
+  const int code = sb::hook::run_program("signalbox-hook", {}, {files, clock, random, process, environment, streams});
+  SB_ASSERT(code == 0);
+  SB_ASSERT(streams.errors.empty());
+  if (streams.output.empty()) return;
+  const auto answer = sb::parse_json(streams.output);
+  SB_ASSERT(answer.has_value() && answer->is_object());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const sb::Environment environment(
+      {{"SIGNALBOX_HOME", "/sb"}, {"GSTACK_HOME", "/gs"}, {"GSTACK_PROJECT_SLUG", "app"}, {"PWD", "/w"}});
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  fire(text, environment);
+  if (!sb::is_utf8(text)) return 0;
+  using sb::Value;
+  const Value question = Value::object({{"question", text},
+                                        {"options", Value(Value::Array{Value(text), Value("x (recommended)")})},
+                                        {"multiSelect", size % 2 == 0}});
+  Value event = Value::object({{"cwd", "/w"},
+                               {"session_id", text},
+                               {"tool_use_id", text},
+                               {"tool_name", "AskUserQuestion"},
+                               {"last_assistant_message", text},
+                               {"tool_input", Value::object({{"questions", Value(Value::Array{question})}})},
+                               {"tool_response", Value::object({{"answers", Value::object({{text, text}})}})}});
+  for (const char* name : {"PreToolUse", "PostToolUse", "Stop"}) {
+    event.set("hook_event_name", name);
+    fire(sb::to_json(event), environment);
+  }
+  return 0;
+}
