@@ -275,7 +275,9 @@ void check_default(const Reader& reader, const Profile& profile, const ReadConte
   }
   if (context.author == Author::kModel) {
     reader.fault("only an operator's configuration or a workflow may declare a default",
-                 "Remove it, or put the file into a folder trusted with `signalbox trust DIR`", ErrorCode::kForbidden);
+                 "Remove it, or keep the file in your configuration folder, or in .signalbox of a folder trusted with "
+                 "`signalbox trust DIR`",
+                 ErrorCode::kForbidden);
   }
   if (!profile.may_default) {
     reader.fault(fmt::format("the {} profile allows no default", profile.id), "Remove default and on_timeout");
