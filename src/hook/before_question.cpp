@@ -75,9 +75,9 @@ std::string decided_reason(const std::vector<DecidedQuestion>& decided) {
   return text;
 }
 
-bool may_be_decided(const CallQuestion& question) {
-  const GstackMarkers markers = gstack_markers_in(question.text);
-  return markers.is_clear && markers.ids.size() == 1;
+// Most calls carry no such marker, and then there is nothing to look up.
+bool has_gstack_marker(const CallQuestion& question) {
+  return !gstack_markers_in(question.text).ids.empty();
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ Result<std::string> before_question(const HookEvent& event, const Surroundings& 
     if (const std::string text = complaints(questions, planned); !text.empty()) return refusal(text);
     note = SB_TRY(notes(event, questions, planned, *desk, seams));
   }
-  if (std::ranges::all_of(questions, may_be_decided)) {
+  if (std::ranges::all_of(questions, has_gstack_marker)) {
     const auto place = SB_TRY(inbox::preference_place(
         seams.files, seams.environment,
         event.directory.empty() ? SB_TRY(inbox::working_directory(seams.files, seams.environment)) : event.directory));

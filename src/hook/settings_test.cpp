@@ -76,12 +76,12 @@ TEST_F(Settings, TheSecondInstallChangesNoByte) {
 TEST_F(Settings, AMovedProgramIsFollowed) {
   ASSERT_TRUE(install(wanted()));
   Installation moved = wanted();
-  moved.program = "/home/o'neil/my tools/signalbox-hook";
+  moved.program = "/opt/o'neil/my tools/signalbox-hook";
   ASSERT_TRUE(install(moved));
   const Value now = parse_json(read(path())).value();
   ASSERT_EQ(now["hooks"]["PreToolUse"].size(), 1u);
   EXPECT_EQ(now["hooks"]["PreToolUse"].items()[0]["hooks"].items()[0].string_at("command"),
-            R"('/home/o'\''neil/my tools/signalbox-hook')");
+            R"('/opt/o'\''neil/my tools/signalbox-hook')");
   EXPECT_FALSE(install(moved)->is_changed);
   ASSERT_TRUE(uninstall(wanted()));
   EXPECT_EQ(files_.kind(path()), FileKind::kMissing);
