@@ -113,7 +113,9 @@ bool is_question_tool(std::string_view tool) {
 
 std::vector<CallQuestion> questions_of(const Value& tool_input) {
   std::vector<CallQuestion> questions;
-  const Value& list = tool_input["questions"];
+  Value list = tool_input["questions"];
+  // The host also takes the list as a string that holds it.
+  if (list.is_string()) list = parse_json(list.as_string()).value_or(Value());
   if (!list.is_array()) return questions;
   for (const Value& item : list.items()) {
     CallQuestion question{text_at(item, "question"), text_at(item, "header"), {}, item["multiSelect"] == Value(true)};

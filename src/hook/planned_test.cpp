@@ -28,6 +28,13 @@ TEST_F(Planned, ADroppedOptionIsDeniedByName) {
   }
 }
 
+TEST_F(Planned, QuestionsInAStringAreComparedToo) {
+  Plan planned = plan(kBranch);
+  first(planned.input).find("options")->items().pop_back();
+  const Value input = Value::object({{"questions", to_json(planned.input["questions"])}});
+  EXPECT_THAT(denied(before(input)), HasSubstr("missing: \"hotfix\""));
+}
+
 TEST_F(Planned, EveryDroppedOptionIsNamed) {
   Plan planned = plan(kBranch);
   first(planned.input).set("options", Value::array());
