@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/document.hpp"
+#include "base/limits.hpp"
 #include "decision/lint/lint.hpp"
 #include "hook/answers.hpp"
 #include "hook/planned.hpp"
@@ -60,12 +61,13 @@ Result<decision::LintContext> context_for(const std::string& folder, const Seams
   context.scope = decision::LintScope::kOut;
   const auto desk = SB_TRY(open_desk(seams, store::Access::kReadOnly));
   if (!desk) return context;
-  const std::vector<Planned> open = SB_TRY(open_in(*desk, folder));
-  if (open.empty()) return context;
+  const auto open = SB_TRY(desk->inbox().open_prompts(limits::kHookPrompts));
+  const auto waiting = SB_TRY(newest_in(*desk, folder, open, [](const auto&) { return true; }));
+  if (!waiting) return context;
   context.scope = decision::LintScope::kIn;
   context.prompt_open = true;
-  context.profile = open.front().decision.opened.source.string_at("profile").value_or("interaction");
-  for (const inbox::Choice& choice : open.front().prompt.options) {
+  context.profile = waiting->decision.opened.source.string_at("profile").value_or("interaction");
+  for (const inbox::Choice& choice : waiting->prompt.options) {
     context.declared.push_back({choice.id, inbox::without_recommended_mark(choice.label)});
   }
   return context;

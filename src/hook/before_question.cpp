@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/limits.hpp"
 #include "hook/answers.hpp"
 #include "hook/auto_decide.hpp"
 #include "hook/planned.hpp"
@@ -41,7 +42,7 @@ Result<std::string> notes(const HookEvent& event, const std::vector<CallQuestion
                           const PlannedList& planned, inbox::Desk& desk, const Seams& seams) {
   std::string text;
   const auto note = [&](std::string line) { text += (text.empty() ? "" : "\n") + line; };
-  std::optional<std::vector<Planned>> open;
+  std::optional<std::vector<inbox::PlannedPrompt>> open;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     if (planned[i]) {
       if (!planned[i]->prompt.is_open || !planned[i]->decision.is_open()) {
@@ -52,10 +53,10 @@ Result<std::string> notes(const HookEvent& event, const std::vector<CallQuestion
       }
       continue;
     }
-    if (!open) open = SB_TRY(open_in(desk, SB_TRY(folder_of(event, seams))));
-    const auto like =
-        std::ranges::find_if(*open, [&](const Planned& each) { return overlaps(each.prompt, questions[i]); });
-    if (like == open->end()) continue;
+    if (!open) open = SB_TRY(desk.inbox().open_prompts(limits::kHookPrompts));
+    const auto like = SB_TRY(newest_in(desk, SB_TRY(folder_of(event, seams)), *open,
+                                       [&](const auto& prompt) { return overlaps(prompt, questions[i]); }));
+    if (!like) continue;
     note(
         fmt::format("Signalbox: question {} looks like the planned prompt {} but does not carry its marker, so its "
                     "answer will not close that decision. Ask it exactly as it was rendered: {}",

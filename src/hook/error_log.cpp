@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "base/limits.hpp"
 #include "inbox/event_text.hpp"
 #include "inbox/printable.hpp"
 
 namespace sb::hook {
 namespace {
 
-constexpr std::size_t kLongestLog = 1u << 20;
-constexpr std::size_t kKeptLog = kLongestLog / 2;
 constexpr std::size_t kLongestMessage = 1'000;
 
 }  // namespace
@@ -20,8 +19,9 @@ void ErrorLog::add(std::string_view message) {
   const std::string path = join_path(homes->state, "hook-errors.log");
   const std::string text = inbox::cut_utf16(inbox::one_line(inbox::printable(message)), kLongestMessage);
   const std::string line = fmt::format("{} signalbox-hook {}\n", to_rfc3339(seams_.clock.now_ms()), text);
-  if (const auto before = seams_.files.read_tail(path, kLongestLog); before && before->size() >= kLongestLog) {
-    const std::size_t cut = before->find('\n', before->size() - kKeptLog);
+  if (const auto before = seams_.files.read_tail(path, limits::kHookLogBytes);
+      before && before->size() >= limits::kHookLogBytes) {
+    const std::size_t cut = before->find('\n', before->size() - limits::kHookLogBytes / 2);
     (void)seams_.files.write_atomic(path, before->substr(cut == std::string::npos ? before->size() : cut + 1), 0600);
   }
   (void)seams_.files.append(path, line, 0600);

@@ -12,7 +12,6 @@
 namespace sb::hook {
 namespace {
 
-constexpr int kPromptsLookedAt = 32;
 constexpr int kBusyWaitMs = 1'500;  // the host gives a hook 5 s for everything
 
 // The label with its mark as we write it: hosts ask for "(Recommended)".
@@ -97,14 +96,15 @@ Result<std::vector<std::optional<Planned>>> find_planned(inbox::Desk& desk,
   return found;
 }
 
-Result<std::vector<Planned>> open_in(inbox::Desk& desk, const std::string& directory) {
-  std::vector<Planned> found;
-  for (inbox::PlannedPrompt& prompt : SB_TRY(desk.inbox().open_prompts(kPromptsLookedAt))) {
-    Planned planned = SB_TRY(with_decision(desk, std::move(prompt)));
+Result<std::optional<Planned>> newest_in(inbox::Desk& desk, const std::string& directory,
+                                         const std::vector<inbox::PlannedPrompt>& open, const Wanted& wanted) {
+  for (const inbox::PlannedPrompt& prompt : open) {
+    if (!wanted(prompt)) continue;
+    Planned planned = SB_TRY(with_decision(desk, prompt));
     const std::string& workspace = planned.decision.opened.workspace;
-    if (!workspace.empty() && inbox::lies_under(directory, workspace)) found.push_back(std::move(planned));
+    if (!workspace.empty() && inbox::lies_under(directory, workspace)) return planned;
   }
-  return found;
+  return std::nullopt;
 }
 
 std::vector<std::string> differences(const inbox::PlannedPrompt& planned, const CallQuestion& question) {

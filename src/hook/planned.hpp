@@ -2,6 +2,7 @@
 // differs from it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,8 +31,10 @@ struct Planned {
 // names several is kInvalid.
 Result<std::vector<std::optional<Planned>>> find_planned(inbox::Desk& desk, const std::vector<CallQuestion>& questions);
 
-// Open prompts for this folder (absolute, without links) or one around it, newest first.
-Result<std::vector<Planned>> open_in(inbox::Desk& desk, const std::string& directory);
+// The newest of these open prompts that is wanted and is for this folder (absolute, without links) or one around it.
+using Wanted = std::function<bool(const inbox::PlannedPrompt&)>;
+Result<std::optional<Planned>> newest_in(inbox::Desk& desk, const std::string& directory,
+                                         const std::vector<inbox::PlannedPrompt>& open, const Wanted& wanted);
 
 // Everything in which the question is not the planned one, a sentence each: options that are missing, new or renamed,
 // several answers allowed or not, another question text. Order, header and descriptions are the caller's. Pure.

@@ -1,4 +1,5 @@
 // A question call against the prompt that was planned.
+#include "base/limits.hpp"
 #include "hook/testing.hpp"
 
 namespace sb::hook {
@@ -124,6 +125,25 @@ TEST_F(Planned, AskingAnAnsweredPromptAgainIsNoted) {
   const Plan planned = plan(kBranch);
   EXPECT_EQ(fire(after(planned.input, answered(planned.input, "main"))).output, "");
   EXPECT_THAT(noted(before(planned.input)), HasSubstr("was answered before"));
+}
+
+TEST_F(Planned, ADeadlineThatPassedIsReadWithoutWriting) {
+  const Plan planned = plan(std::string(kBranch) + "on_timeout: deny\ndeadline: 1h\n");
+  clock_.sleep_ms(2 * 60 * 60 * 1000);
+  EXPECT_EQ(denied(before(planned.input)), "");
+  EXPECT_EQ(errors(), "");
+  (void)fire(after(planned.input, answered(planned.input, "main")));
+  EXPECT_FALSE(state(planned.decision).is_answered());
+}
+
+TEST_F(Planned, AsManyOpenPromptsAreLookedThroughAsTheLimitSays) {
+  const auto number = [](int i) { return std::to_string(i); };
+  for (int i = 0; i <= limits::kHookPrompts; ++i) {
+    (void)plan("decision: d" + number(i) + "\ninstruction: Which one?\noptions: [left" + number(i) + ", right" +
+               number(i) + "]\n");
+  }
+  EXPECT_NE(noted(before(call({question("Which?", {"left1", "right1"})}))), "");
+  EXPECT_EQ(fire(before(call({question("Which?", {"left0", "right0"})}))).output, "");
 }
 
 TEST_F(Planned, EachQuestionOfACallIsCompared) {
