@@ -184,6 +184,21 @@ class Fold {
 
 }  // namespace
 
+std::string fingerprint_of(const Value& source, std::string_view workspace, std::string_view session) {
+  Value subject = source;
+  if (subject.is_object()) subject.erase("digest");
+  return sha256_hex(fmt::format("sb-question-1\n{}\n{}\n{}", to_canonical_json(subject), workspace, session));
+}
+
+bool is_same_question(const Opened& one, const Opened& other) {
+  const auto lasting = [](const Opened& opened) {
+    Value value = to_value(opened);
+    for (const char* name : {"salt", "opened_at", "deadline", "operators"}) value.erase(name);
+    return to_canonical_json(value);
+  };
+  return lasting(one) == lasting(other);
+}
+
 Value to_value(const OperatorPin& pin) {
   return Value::object({{"root", pin.root}, {"head", pin.head}, {"count", pin.count}});
 }
@@ -240,6 +255,10 @@ Result<Opened> opened_from(const Value& value) {
   }
   if (opened.render_hash != sha256_hex(opened.question.text) || opened.question.parts.empty()) {
     return fail(ErrorCode::kCorrupt, "a stored question does not fit the hash of what is shown");
+  }
+  // Who asks again finds the question by its fingerprint, and tokens go by the workspace: the two must belong together.
+  if (opened.fingerprint != fingerprint_of(opened.source, opened.workspace, opened.session)) {
+    return fail(ErrorCode::kCorrupt, "a stored question does not fit its fingerprint");
   }
   return opened;
 }

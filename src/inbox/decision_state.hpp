@@ -64,6 +64,11 @@ struct Opened {
   Value source;                          // the normalised declaration
 };
 
+// Of the same question (the declaration without its digest) in the same place.
+std::string fingerprint_of(const Value& source, std::string_view workspace, std::string_view session);
+// Whether both ask the same in the same place: all they say but salt, time, deadline and operators.
+bool is_same_question(const Opened& one, const Opened& other);
+
 Value to_value(const OperatorPin& pin);
 Result<OperatorPin> pin_from(const Value& value);
 Value to_value(const Opened& opened);

@@ -25,7 +25,7 @@ class Log {
     opened.question = question_of(decision::declared(yaml));
     opened.render_hash = sha256_hex(opened.question.text);
     opened.salt = "00";
-    opened.fingerprint = "ff";
+    opened.fingerprint = fingerprint_of(opened.source, "", "");
     opened.definition = "aa";
     opened.opened_at = 1'000;
     opened.needs_signature = needs_signature;
@@ -147,6 +147,36 @@ TEST(DecisionState, UnknownAndDamagedEventsAreErrorsNotGuesses) {
     const auto state = replay(log.events, believe_nobody);
     ASSERT_FALSE(state) << event.type << event.payload;
     EXPECT_EQ(state.error().code, ErrorCode::kCorrupt);
+  }
+}
+
+TEST(DecisionState, AQuestionMovedToAnotherWorkspaceIsRefused) {
+  Log log;
+  log.opened.workspace = "/covered";
+  log.begin();
+  const auto read = replay(log.events, believe_nobody);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
+}
+
+TEST(DecisionState, OnlyTheSameQuestionInTheSamePlaceIsTheSame) {
+  const Opened one = Log().opened;
+  Opened later = one;
+  later.salt = "11";
+  later.opened_at = 9'000;
+  later.deadline = 10'000;
+  later.operators = OperatorPin{"aa", "bb", 1};
+  EXPECT_TRUE(is_same_question(one, later));
+  using Change = void (*)(Opened&);
+  for (const Change change :
+       {Change([](Opened& o) { o.workspace = "/x"; }), Change([](Opened& o) { o.session = "s"; }),
+        Change([](Opened& o) { o.digest = "sha256:aa"; }), Change([](Opened& o) { o.question.id = "other"; }),
+        Change([](Opened& o) { o.question.typed_confirmation = "yes"; }),
+        Change([](Opened& o) { o.question.parts.front().options.pop_back(); }),
+        Change([](Opened& o) { o.needs_signature = true; }), Change([](Opened& o) { o.render_hash = "00"; })}) {
+    Opened changed = one;
+    change(changed);
+    EXPECT_FALSE(is_same_question(one, changed));
   }
 }
 

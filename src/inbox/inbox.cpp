@@ -226,10 +226,7 @@ Result<Opened> Inbox::opened_of(const decision::Declaration& declaration, const 
   const TimestampMs now = clock_.now_ms();
   Opened opened;
   opened.salt = to_hex(random_.bytes(16));
-  Value subject = declaration.source;
-  if (subject.is_object()) subject.erase("digest");
-  opened.fingerprint = sha256_hex(
-      fmt::format("sb-question-1\n{}\n{}\n{}", to_canonical_json(subject), asking.workspace, asking.session));
+  opened.fingerprint = fingerprint_of(declaration.source, asking.workspace, asking.session);
   opened.definition = declaration.hash;
   opened.question = question_of(declaration);
   opened.render_hash = sha256_hex(opened.question.text);
@@ -263,8 +260,7 @@ Result<std::optional<DecisionState>> Inbox::asked_before(store::Transaction& tra
 }
 
 bool Inbox::can_join(const DecisionState& asked, const Opened& opened) const {
-  if (asked.opened.digest != opened.digest || asked.opened.needs_signature != opened.needs_signature) return false;
-  if (asked.opened.render_hash != opened.render_hash) return false;
+  if (!is_same_question(asked.opened, opened)) return false;
   if (asked.outcome) {
     if (asked.is_taken || asked.outcome->ending == Ending::kSuperseded) return false;
     const auto& signature = asked.outcome->signature;

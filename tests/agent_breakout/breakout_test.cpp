@@ -397,6 +397,43 @@ TEST_F(AgentBreakout, WithATokenForSomethingElse) {
             "sleep 1.1; SIGNALBOX_OPERATOR_TOKEN=" + expired + " signalbox inbox answer $ID drop");
 }
 
+// Puts a question of one's own, which the token covers, where the asker looks for what was asked already.
+TEST_F(AgentBreakout, WithAForgedAskingThatATokenCovers) {
+  fs::create_directories(root_ / "covered");
+  const std::string covered = fs::canonical(root_ / "covered").string();
+  const auto token_for = [&](const std::string& scope) {
+    const Ran made = run("printf 'correct horse\\n' | signalbox operator token --scope '" + scope + "' 2>/dev/null");
+    EXPECT_EQ(made.code, 0) << made.output;
+    return made.output.substr(0, made.output.find('\n'));
+  };
+  const auto join_forged = [&](const std::string& way, const std::string& token,
+                               const std::function<void(Opened&)>& change) {
+    begin(way);
+    std::string forged;
+    write_into_store([&](store::Transaction& t, const DecisionState& state) {
+      Opened opened = state.opened;
+      change(opened);
+      const std::string payload = to_canonical_json(to_value(opened));
+      forged = instance_id_of(payload);
+      ASSERT_TRUE(
+          t.append("decision/" + forged, {}, std::vector{store::NewEvent{"opened", opened.opened_at, payload}}));
+      ASSERT_TRUE(t.put(kDecisionsAsked, state.opened.fingerprint, forged));
+      ASSERT_TRUE(t.put(kDecisions, forged, "{}", "open/1"));
+    });
+    run("SIGNALBOX_OPERATOR_TOKEN=" + token + " signalbox inbox answer " + forged + " drop");
+    expect_closed();
+  };
+  const std::string by_place = token_for("workspace:" + covered);
+  join_forged("the question copied into a workspace that a token covers", by_place,
+              [&](Opened& opened) { opened.workspace = covered; });
+  join_forged("the same with a fingerprint that fits", by_place, [&](Opened& opened) {
+    opened.workspace = covered;
+    opened.fingerprint = fingerprint_of(opened.source, opened.workspace, opened.session);
+  });
+  join_forged("the question renamed to one that a token covers", token_for("decision:other"),
+              [](Opened& opened) { opened.question.id = "other"; });
+}
+
 // The gate is not merely stuck: somebody who waits for it sees it open for the operator, and not for anybody before.
 TEST_F(AgentBreakout, AndTheOperatorOpensIt) {
   const Ran ran =
