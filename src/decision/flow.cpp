@@ -241,6 +241,8 @@ class Machine {
     if (ordinal == 2) {
       state_ = {};
       state_.answers.resize(flow_.steps.size());
+    } else if (flow_.steps.size() == 1) {
+      return begin_edit(flow_.steps[0].key());  // one option is no choice
     } else {
       state_.phase = FlowPhase::kEditPick;
       state_.page = 0;

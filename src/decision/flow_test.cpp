@@ -300,6 +300,13 @@ TEST(Amb11, AnyOfManyStepsCanBeEdited) {
   EXPECT_THAT(s.type("2"), HasSubstr("- s8: a1\n- s9: b1"));
 }
 
+TEST(Amb11, TheOnlyStepIsEditedWithoutAskingWhich) {
+  Session s{"flow: f\nsteps:\n  - {key: a, instruction: Which?, options: [x1, y1, z1]}\n"};
+  s.type("1");
+  EXPECT_EQ(s.type("3"), "Which?\n\n1) x1\n2) y1\n3) z1");
+  EXPECT_THAT(s.type("2"), HasSubstr("- a: y1"));
+}
+
 TEST(Amb11, OnlyDependentAnswersAreAskedAgain) {
   Session s{std::string(kRelease)};
   s.type("branch=1 env=1 notes=1");

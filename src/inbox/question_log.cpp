@@ -83,7 +83,7 @@ std::optional<std::int64_t> whole_number(const Value& value) {
 Status check_options_count(Value& event, LogRules rules) {
   const Value* value = event.find("options_count");
   if (!value) return {};
-  const std::int64_t least = rules == LogRules::kOwn ? 0 : 1;
+  constexpr std::int64_t least = 0;  // an open question has no options (GAP-10)
   const std::int64_t most = rules == LogRules::kOwn ? static_cast<std::int64_t>(limits::kOptions) : 26;
   const auto count = whole_number(*value);
   if (!count || *count < least || *count > most) {
