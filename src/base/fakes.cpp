@@ -19,7 +19,8 @@ Result<std::string> FakeFiles::read(const std::string& path, std::size_t max_byt
   const std::lock_guard guard(mutex_);
   const auto found = files_.find(path);
   if (found == files_.end()) {
-    if (directories_.contains(path)) return fail(ErrorCode::kIo, "cannot read: Is a directory", "", {path, "", 0, 0});
+    if (directories_.contains(path))
+      return fail(ErrorCode::kInvalid, "cannot read: Is a directory", "", {path, "", 0, 0});
     return fail(ErrorCode::kNotFound, "cannot read: No such file or directory", "", {path, "", 0, 0});
   }
   if (found->second.size() > max_bytes) return fail(ErrorCode::kLimit, "the file is too large", "", {path, "", 0, 0});
@@ -42,7 +43,7 @@ Status FakeFiles::charge(std::size_t bytes) {
 
 Status FakeFiles::write_atomic(const std::string& path, std::string_view bytes, unsigned) {
   const std::lock_guard guard(mutex_);
-  if (directories_.contains(path)) return fail(ErrorCode::kIo, "cannot write: Is a directory");
+  if (directories_.contains(path)) return fail(ErrorCode::kInvalid, "cannot write: Is a directory");
   SB_TRY(charge(bytes.size()));
   files_[path] = bytes;
   return {};
@@ -50,7 +51,7 @@ Status FakeFiles::write_atomic(const std::string& path, std::string_view bytes, 
 
 Status FakeFiles::append(const std::string& path, std::string_view bytes, unsigned) {
   const std::lock_guard guard(mutex_);
-  if (directories_.contains(path)) return fail(ErrorCode::kIo, "cannot write: Is a directory");
+  if (directories_.contains(path)) return fail(ErrorCode::kInvalid, "cannot write: Is a directory");
   SB_TRY(charge(bytes.size()));
   files_[path].append(bytes);
   return {};

@@ -38,8 +38,11 @@ class Descriptor {
 };
 
 std::unexpected<Error> io_error(std::string_view action, const std::string& path, int error) {
-  const ErrorCode code = error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
+  ErrorCode code = ErrorCode::kIo;
+  if (error == ENOENT || error == ENOTDIR) code = ErrorCode::kNotFound;
+  if (error == EISDIR) code = ErrorCode::kInvalid;
   std::string remedy;
+  if (error == EISDIR) remedy = "Name a file";
   if (error == ENOSPC || error == EDQUOT) remedy = "Free some space and try again; nothing was changed";
   if (error == EROFS || error == EACCES || error == EPERM)
     remedy = "Make it writable, or set SIGNALBOX_HOME to a folder that is";

@@ -63,7 +63,7 @@ TEST_F(FilesTest, ReadsWithinLimitsAndSaysWhatIsWrong) {
   ASSERT_TRUE(files_.write_atomic(path("a"), "12345"));
   EXPECT_EQ(files_.read(path("a"), 4).error().code, ErrorCode::kLimit);
   EXPECT_EQ(files_.read(path("b"), 4).error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(files_.read(folder_, 4).error().code, ErrorCode::kIo);
+  EXPECT_EQ(files_.read(folder_, 4).error().code, ErrorCode::kInvalid);
 }
 
 TEST_F(FilesTest, LocksHoldOthersOff) {

@@ -19,6 +19,10 @@ Result<Document> read_definition(Context& context, const std::string& path) {
 Checked<decision::Declaration> load_declaration(Context& context, const std::string& path, decision::Author author) {
   auto document = read_definition(context, path);
   if (!document) return std::unexpected(Faults{std::move(document).error()});
+  // The user's profiles are read only for a declaration that names one, so that a fault in them stops nothing else.
+  const decision::Profiles built_in = decision::Profiles::built_in();
+  const auto name = document->root.string_at("profile");
+  if (!name || built_in.find(*name)) return decision::parse_declaration(*document, built_in, author);
   const auto profiles = inbox::load_profiles(context.seams.files, context.seams.environment);
   if (!profiles) return std::unexpected(profiles.error());
   return decision::parse_declaration(*document, *profiles, author);

@@ -11,13 +11,14 @@
 namespace sb::decision {
 namespace {
 
-constexpr std::size_t kMostTokens = 6;  // a longer answer is prose
-constexpr std::size_t kLongestShape = 256;
+constexpr std::size_t kMostTokens = 6;            // a longer answer is prose
+constexpr std::size_t kLongestShape = 16u << 10;  // beyond this nobody meant to choose
 
 struct Lexicon {
   std::string version;
   std::unordered_set<std::string> numbers;
   std::unordered_set<std::string> words;
+  std::unordered_set<std::string> approvals;
 };
 
 const Lexicon& lexicon() {
@@ -32,6 +33,9 @@ const Lexicon& lexicon() {
     for (const auto& [locale, list] : document->root["words"].members()) {
       for (const Value& word : list.items()) out.words.insert(word.as_string());
     }
+    for (const auto& [locale, list] : document->root["approvals"].members()) {
+      for (const Value& word : list.items()) out.approvals.insert(word.as_string());
+    }
     return out;
   }();
   return loaded;
@@ -39,7 +43,10 @@ const Lexicon& lexicon() {
 
 // Compatibility forms, case, ё, invisible characters and runs of spaces folded away.
 std::string folded(std::string_view text) {
-  const std::string source = case_fold(nfkc(text));
+  std::string spaced(text);
+  for (std::size_t at = spaced.find("№"); at != std::string::npos; at = spaced.find("№", at))
+    spaced.replace(at, 3, "no ");
+  const std::string source = case_fold(nfkc(spaced));
   std::string out;
   bool is_gap = false;
   for (std::size_t at = 0; at < source.size();) {
@@ -164,6 +171,12 @@ bool is_key(std::string_view key) {
       key, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; });
 }
 
+// The word a label begins with, folded.
+std::string first_word(std::string_view label) {
+  const std::string text = folded(label);
+  return std::string(trimmed_token(std::string_view(text).substr(0, text.find(' '))));
+}
+
 bool contains(std::span<const std::string> list, std::string_view word) {
   return std::ranges::find(list, word) != list.end();
 }
@@ -188,6 +201,10 @@ std::string_view to_string(InvalidReason reason) {
       return "near-command";
   }
   return {};
+}
+
+bool reads_as_approval(std::string_view label) {
+  return lexicon().approvals.contains(first_word(label));
 }
 
 std::string_view choosing_version() {
@@ -247,7 +264,7 @@ Input classify(std::string_view input, const Question& question) {
     if (question.command_case_fold && contains(question.commands, case_fold(input))) return CancelCommand{};
     return Invalid{InvalidReason::kNearCommand};
   }
-  if (is_bare_number(text) || is_choosing_phrase(text)) return Invalid{InvalidReason::kShape};
+  if (is_bare_number(text) || is_bare_number(input) || is_choosing_phrase(text)) return Invalid{InvalidReason::kShape};
   for (const auto& label : question.labels) {
     if (folded(label) == text) return Invalid{InvalidReason::kShape};
   }

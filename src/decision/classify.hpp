@@ -59,6 +59,8 @@ std::vector<std::pair<std::string, std::string>> compact_fields(std::string_view
 // For definitions: a label that would be taken for a command or an ordinal.
 bool reads_as_command(std::string_view label, std::span<const std::string> commands);
 bool reads_as_number(std::string_view label);
+// A label that says yes or no: two of them make a question that is its own confirmation.
+bool reads_as_approval(std::string_view label);
 
 std::string_view choosing_version();
 

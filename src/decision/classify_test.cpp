@@ -111,14 +111,14 @@ TEST(ReqInt50, OnlyExactMatchesCount) {
 }
 
 TEST(ReqInt51, NothingIsReadIntoTheInput) {
-  for (const char* bad : {"１", "１，３", "١", "①", "1️⃣", "1\u200b", "one", "один", "первый", "the second one", "Да",
-                          "да", "keep it", "KEEP  IT", "postgres"}) {
+  for (const char* bad : {"１", "１，３", "١", "①", "1️⃣", "1\u200b", "Ⅱ", "№2", "№ 2", "one", "один", "первый",
+                          "the second one", "Да", "да", "keep it", "KEEP  IT", "postgres"}) {
     both(bad, "INVALID shape");
   }
 }
 
 TEST(Amb1, TheLexiconIsDataWithAVersion) {
-  EXPECT_EQ(choosing_version(), "1");
+  EXPECT_EQ(choosing_version(), "2");
 }
 
 TEST(Amb3, HowManyMayBeChosenIsDeclared) {
@@ -150,6 +150,8 @@ TEST(Classify, BadBytesAndHugeInput) {
   both(std::string_view("1\0", 2), "FREE_TEXT");
   both(std::string(1 << 20, 'x'), "FREE_TEXT");
   both(std::string(1 << 20, '1'), "FREE_TEXT");
+  both(std::string(300, ' ') + "cancel", "INVALID near-command");
+  both(std::string(400, ',') + "1", "INVALID shape");
 }
 
 }  // namespace

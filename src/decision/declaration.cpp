@@ -161,6 +161,13 @@ std::optional<std::string> read_line(const Reader& reader) {
       return std::nullopt;
     }
   }
+  for (std::size_t at = 0; at < text->size();) {
+    const char32_t c = next_code_point(*text, at);
+    if ((c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069)) {
+      reader.fault("the text turns the direction of what follows", "Remove the invisible direction marks");
+      return std::nullopt;
+    }
+  }
   if (text->front() == ' ' || text->back() == ' ') {
     reader.fault("the text begins or ends with a space", "Remove it");
     return std::nullopt;

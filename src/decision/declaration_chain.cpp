@@ -53,6 +53,7 @@ ChainOption read_chain_option(const Reader& reader, const Profile& profile) {
     option.shipped = fields.boolean("shipped").value_or(false);
     fields.finish();
   }
+  if (profile.grammar == Grammar::kStrictNumbers && !option.label.empty()) check_label(reader, option.label, profile);
   if (option.key.size() > limits::kTextBytes / 16)
     reader.fault("the key is too long", "Use a short key", ErrorCode::kLimit);
   if (std::ranges::find(kChainWords, option.key) != std::end(kChainWords)) {

@@ -55,6 +55,24 @@ bool is_option_id(std::string_view id) {
   });
 }
 
+// The slug of a label, cut to the length of an id. The two ids of the pager are never made from a label.
+std::string id_from(std::string_view label) {
+  std::string id = slug_of(label).substr(0, limits::kIdBytes);
+  while (id.ends_with('-')) id.pop_back();
+  return id == kMoreId || id == kNoneId ? "option-" + id : id;
+}
+
+// What people see of a label: letters that look the same to them are the same.
+std::string seen_as(std::string_view label) {
+  std::string out;
+  const std::string folded = case_fold(nfkc(label));
+  for (std::size_t at = 0; at < folded.size();) {
+    const char32_t c = next_code_point(folded, at);
+    if (!is_invisible(c)) append_code_point(out, c);
+  }
+  return out;
+}
+
 std::vector<std::string> read_lines(Fields& fields, std::string_view name) {
   std::vector<std::string> lines;
   for (const Reader& item : fields.items(name, Need::kOptional, 100)) {
@@ -92,7 +110,7 @@ std::optional<Option> read_option(const Reader& reader, const Profile& profile) 
     if (!label) return std::nullopt;
     check_label(reader, *label, profile);
     option.label = *label;
-    option.id = slug_of(*label).substr(0, limits::kIdBytes);
+    option.id = id_from(*label);
     return option;
   }
   if (!reader.value().is_object()) {
@@ -108,7 +126,7 @@ std::optional<Option> read_option(const Reader& reader, const Profile& profile) 
     option.label = *label;
   }
   const auto id = fields.get("id");
-  option.id = id ? id->string().value_or("") : slug_of(option.label).substr(0, limits::kIdBytes);
+  option.id = id ? id->string().value_or("") : id_from(option.label);
   if (id && !option.id.empty() && !is_option_id(option.id)) {
     id->fault(fmt::format("\"{}\" is not an option id", option.id.substr(0, 80)),
               "Use letters, digits, hyphens, dots and underscores, at most 64");
@@ -140,7 +158,7 @@ void read_options(Fields& fields, const Profile& profile, Decision& decision) {
       item.fault(fmt::format("two options have the id \"{}\"", option->id),
                  "Give each an id of its own: {id: ..., label: ...}");
     }
-    if (!labels.insert(case_fold(option->label)).second) {
+    if (!labels.insert(seen_as(option->label)).second) {
       item.fault(fmt::format("two options are called \"{}\"", option->label), "Name them apart");
     }
     decision.options.push_back(std::move(*option));

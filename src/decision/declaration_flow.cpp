@@ -22,7 +22,7 @@ Step read_step(const Reader& reader, const Flow& flow, const Profile& profile, c
   step.decision.locale = flow.locale;
   if (const auto key = fields.get("key", Need::kRequired)) {
     step.decision.id = key->string().value_or("");
-    if (!step.decision.id.empty() && !is_step_key(step.decision.id)) {
+    if (key->value().is_string() && !is_step_key(step.decision.id)) {
       key->fault(fmt::format("\"{}\" is not a step key", step.decision.id.substr(0, 80)),
                  "Start with a lower-case letter, then letters, digits, hyphens and underscores, at most 64");
     }

@@ -155,6 +155,24 @@ TEST(Declaration, FaultsNamePlaceAndRemedy) {
               HasSubstr("the pager's own"));
 }
 
+TEST(Declaration, AnEmptyStepKeyIsRefused) {
+  EXPECT_THAT(faults_of("flow: f\nsteps: [{key: \"\", instruction: Which?, options: [x1, y1]}]\n"),
+              HasSubstr("is not a step key"));
+}
+
+TEST(Declaration, LabelsThatLookTheSameAreRefused) {
+  EXPECT_THAT(
+      faults_of("decision: d\ninstruction: Which?\noptions: [{id: a, label: \"x1\\u200b\"}, {id: b, label: x1}]\n"),
+      HasSubstr("two options are called"));
+  EXPECT_THAT(faults_of("decision: d\ninstruction: Which?\noptions: [\"a\\u202Eb\", x1]\n"), HasSubstr("direction"));
+}
+
+TEST(Declaration, PagerWordsAreOrdinaryLabels) {
+  const Declaration d = declared("decision: d\ninstruction: Which?\noptions: [None of these, More, x1]\n");
+  EXPECT_EQ(d.decision()->options[0].id, "option-none-of-these");
+  EXPECT_EQ(d.decision()->options[1].id, "option-more");
+}
+
 TEST(Declaration, ManyOptionsUpToTheLimit) {
   const auto with = [](int count) {
     std::string yaml = "decision: d\ninstruction: Which?\noptions:\n";

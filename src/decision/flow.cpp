@@ -140,11 +140,16 @@ class Machine {
   FlowOutcome on(const Invalid& invalid, const Prompt& prompt, std::string_view) {
     const std::string format =
         format_hint(prompt.select, static_cast<int>(prompt.options.size()), flow_.literal_format);
+    return reject(error_line(format, invalid.reason == InvalidReason::kNearCommand));
+  }
+
+  // The line of this invalid input. Someone who tried to stop is told how.
+  std::string error_line(std::string format, bool is_near_command) const {
     const int attempt = state_.streak + 1;
-    if (invalid.reason == InvalidReason::kNearCommand && attempt == 1) {
-      return reject(std::string(text(flow_.locale, "retry.near_command")));
-    }
-    return reject(retry_line(flow_.locale, attempt, format));
+    if (!is_near_command) return retry_line(flow_.locale, attempt, format);
+    if (attempt == 1) return std::string(text(flow_.locale, "retry.near_command"));
+    for (const std::string& command : profile_.commands) format += " / " + command;
+    return retry_line(flow_.locale, attempt, format);
   }
 
   FlowOutcome reject(const std::string& error_line) {
@@ -165,7 +170,7 @@ class Machine {
     return {state_, std::string(kStepAbort), FlowEvent::kStepAbort, Value::object(), std::nullopt};
   }
 
-  FlowOutcome on(const CompactAnswer& compact, const Prompt&, std::string_view) {
+  FlowOutcome on(const CompactAnswer& compact, const Prompt& prompt, std::string_view) {
     std::unordered_map<std::string, std::size_t> index;
     for (std::size_t i = 0; i < flow_.steps.size(); ++i) index.emplace(flow_.steps[i].key(), i);
     std::unordered_map<std::string, int> times;
@@ -187,7 +192,8 @@ class Machine {
     const std::string line =
         rejected.empty() ? ""
                          : text_with(flow_.locale, "rejected", "fields", fmt::format("{}", fmt::join(rejected, ", ")));
-    if (!is_any_valid) return reject(line);
+    // Nothing valid counts as an invalid input, and the lines get shorter as with any other.
+    if (!is_any_valid) return state_.streak == 0 ? reject(line) : on(Invalid{InvalidReason::kShape}, prompt, {});
     state_.streak = 0;
     if (!state_.answers[state_.step].empty()) state_.chosen.clear();
     FlowOutcome outcome = go_on();
@@ -275,11 +281,16 @@ class Machine {
       }
     }
     if (pages.size() > 1 && decision.select.mode == SelectMode::kMany) {
-      std::size_t behind = 0;  // options on the pages still to come
-      for (std::size_t page = state_.page + 1; page < pages.size(); ++page) behind += pages[page].options.size() - 1;
       const int total = static_cast<int>(state_.chosen.size() + ordinals.size());
-      const bool is_fit = total <= decision.select.max && total + static_cast<int>(behind) >= decision.select.min;
-      if ((is_none && !ordinals.empty()) || !is_fit) return on(Invalid{InvalidReason::kArity}, prompt, {});
+      if ((is_none && !ordinals.empty()) || total > decision.select.max) {
+        return on(Invalid{InvalidReason::kArity}, prompt, {});
+      }
+      if (state_.page + 1 == pages.size() && total < decision.select.min) {
+        // Too few, and no page is left: from the first page again.
+        state_.page = 0;
+        state_.chosen.clear();
+        return on(Invalid{InvalidReason::kArity}, pages[0], {});
+      }
       state_.chosen.insert(state_.chosen.end(), ordinals.begin(), ordinals.end());
       if (state_.page + 1 < pages.size()) {
         state_.streak = 0;
@@ -336,7 +347,9 @@ class Machine {
   bool is_own_confirmation() const {
     if (flow_.confirm == Confirm::kAlways || flow_.steps.size() != 1) return false;
     const Decision& only = flow_.steps[0].decision;
-    return only.select.mode == SelectMode::kOne && (only.kind == Kind::kApproval || only.options.size() == 2);
+    return only.select.mode == SelectMode::kOne &&
+           (only.kind == Kind::kApproval || (only.options.size() == 2 && reads_as_approval(only.options[0].label) &&
+                                             reads_as_approval(only.options[1].label)));
   }
 
   FlowOutcome execute() {

@@ -216,8 +216,10 @@ TEST(ReqInt63, ManyOptionsToChooseManyFromAreAskedPageByPage) {
   EXPECT_THAT(s.type("2"), HasSubstr("- a: a1, b1, h1"));
   Session none{yaml};
   none.type("7");
-  EXPECT_THAT(none.type("3"), HasSubstr("Недопустимый ввод."));  // fewer than two, and no page is left
-  EXPECT_THAT(none.type("1,2"), HasSubstr("- a: g1, h1"));
+  EXPECT_THAT(none.type("3"),
+              HasSubstr("Недопустимый ввод.\n\nЧто взять?\n\n1) a1"));  // too few: from the first page again
+  none.type("1,2");
+  EXPECT_THAT(none.type("3"), HasSubstr("- a: a1, b1"));
 }
 
 TEST(ReqInt67, SameInputSameBytes) {
@@ -279,6 +281,12 @@ TEST(Amb9, AYesOrNoIsItsOwnConfirmation) {
   Session s{yaml};
   s.type("1");
   EXPECT_EQ(s.event, "EXECUTE");
+  Session russian{"flow: push\nsteps:\n  - {key: go, instruction: Выполнить push?, options: [Да, Нет]}\n"};
+  russian.type("1");
+  EXPECT_EQ(russian.event, "EXECUTE");
+  Session choice{
+      "flow: push\nsteps:\n  - {key: go, instruction: Which environment?, options: [staging, production]}\n"};
+  EXPECT_THAT(choice.type("1"), HasSubstr("Summary:"));
   Session always{"confirm: always\n" + yaml};
   EXPECT_THAT(always.type("1"), HasSubstr("Summary:"));
 }
@@ -340,7 +348,9 @@ TEST(Amb14, UnknownDuplicateAndAnsweredKeysAreRejectedAlone) {
   answered.type("1");
   EXPECT_EQ(answered.type("branch=2 env=1"), "Rejected: branch\n\n" + kNotes);
   Session none{std::string(kRelease)};
-  for (int i = 0; i < 3; ++i) none.type("branch=9");
+  EXPECT_EQ(none.type("branch=9"), "Rejected: branch\n\n" + kBranch);
+  EXPECT_EQ(none.type("branch=9"), "Invalid input. Format: 1 / 2\n\n" + kBranch);
+  EXPECT_EQ(none.type("branch=9"), "1 / 2\n\n" + kBranch);
   EXPECT_EQ(none.type("branch=9"), "STEP_ABORT");
 }
 
@@ -415,6 +425,13 @@ TEST(Flow, CompactIsRejectedOnceAllIsAnswered) {
   EXPECT_THAT(s.type("env=2"), testing::StartsWith("Invalid input.\n\nSummary:"));
   s.type("3");
   EXPECT_THAT(s.type("env=2"), testing::StartsWith("Invalid input.\n\nWhich step"));
+}
+
+TEST(Amb6, WhoeverTriesToStopIsToldHow) {
+  Session s{std::string(kRelease)};
+  EXPECT_EQ(s.type("Abort"), "Invalid input. To stop: abort / cancel\n\n" + kBranch);
+  EXPECT_EQ(s.type("Abort"), "Invalid input. Format: 1 / 2 / abort / cancel\n\n" + kBranch);
+  EXPECT_EQ(s.type("Abort"), "1 / 2 / abort / cancel\n\n" + kBranch);
 }
 
 TEST(Flow, ConfirmationTakesOneOption) {

@@ -74,6 +74,13 @@ std::string render_retry(std::string_view error_line, std::string_view block_or_
 std::string format_hint(const Select& select, int option_count, bool is_literal) {
   if (is_literal) return "1 / 2 / 1,3";
   if (select.mode != SelectMode::kMany || select.max < 2) return "1 / 2";
+  if (select.min > 1) {
+    // The two shortest answers that would do.
+    std::string first = "1";
+    for (int ordinal = 2; ordinal < select.min; ++ordinal) first += fmt::format(",{}", ordinal);
+    if (select.min == option_count) return fmt::format("{},{}", first, option_count);
+    return fmt::format("{0},{1} / {0},{2}", first, select.min, select.min + 1);
+  }
   return option_count < 3 ? "1 / 2 / 1,2" : "1 / 2 / 1,3";
 }
 

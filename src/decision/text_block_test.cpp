@@ -66,6 +66,9 @@ TEST(Amb5, TheFormatIsThatOfTheStep) {
   EXPECT_EQ(format_hint({SelectMode::kMany, 1, 3}, 3, false), "1 / 2 / 1,3");
   EXPECT_EQ(format_hint({SelectMode::kMany, 1, 2}, 2, false), "1 / 2 / 1,2");
   EXPECT_EQ(format_hint({SelectMode::kOne, 1, 1}, 3, true), "1 / 2 / 1,3");
+  EXPECT_EQ(format_hint({SelectMode::kMany, 2, 3}, 4, false), "1,2 / 1,3");
+  EXPECT_EQ(format_hint({SelectMode::kMany, 3, 4}, 4, false), "1,2,3 / 1,2,4");
+  EXPECT_EQ(format_hint({SelectMode::kMany, 2, 2}, 2, false), "1,2");
 }
 
 TEST(Amb18, ErrorLinesAreOfTheDefinitionsLocale) {
