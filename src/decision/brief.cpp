@@ -14,21 +14,6 @@ void add_line(std::string& text, std::string_view line) {
   text += line;
 }
 
-void add_section(std::string& text, std::string_view anchor, std::string_view body) {
-  if (body.empty()) return;
-  add_line(text, anchor);
-  text += ' ';
-  text += on_one_line(body);
-}
-
-std::string first_line(const Prompt& prompt) {
-  std::string line;
-  if (!prompt.label.empty()) line = prompt.label + " — ";
-  line += on_one_line(prompt.title.empty() ? prompt.instruction : prompt.title);
-  if (!prompt.question_id.empty()) line += " <gstack-qid:" + prompt.question_id + ">";
-  return line;
-}
-
 // What stands behind `Recommendation:`: the bucket's word in a child, else the letters of what is marked.
 std::string recommended_word(const Prompt& prompt, std::string_view choice) {
   if (prompt.kind == Kind::kCherryPick && !choice.empty()) {
@@ -48,55 +33,6 @@ std::string recommended_word(const Prompt& prompt, std::string_view choice) {
   return letters.empty() ? std::string(choice) : letters;
 }
 
-void add_recommendation(std::string& text, const Prompt& prompt) {
-  if (!prompt.sections.recommendation) return;
-  const auto& recommendation = *prompt.sections.recommendation;
-  std::string body = recommended_word(prompt, recommendation.choice);
-  if (!recommendation.reason.empty()) body += " because " + recommendation.reason;
-  add_section(text, "Recommendation:", body);
-}
-
-void add_completeness(std::string& text, const Prompt& prompt) {
-  std::string scores;
-  for (std::size_t i = 0; i < prompt.options.size(); ++i) {
-    const auto& option = prompt.options[i];
-    if (!option.completeness) continue;
-    if (!scores.empty()) scores += ", ";
-    scores += letter_of(i) + "=" + std::to_string(*option.completeness) + "/10";
-  }
-  if (!scores.empty()) {
-    add_section(text, "Completeness:", scores);
-  } else {
-    add_section(text, "Note:", prompt.sections.kind_note);
-  }
-}
-
-void add_option(std::string& text, const Option& option, std::size_t index) {
-  add_line(text, letter_of(index) + ") " + on_one_line(option.label));
-  if (option.recommended) text += kRecommendedMark;
-  const auto add_detail = [&text](std::string_view mark, std::string_view detail) {
-    if (detail.empty()) return;
-    add_line(text, "  ");
-    text += mark;
-    text += on_one_line(detail);
-  };
-  add_detail("", option.description);
-  for (const auto& pro : option.pros) add_detail("✅ ", pro);
-  for (const auto& con : option.cons) add_detail("❌ ", con);
-  std::string effort;
-  if (!option.effort_human.empty()) effort = "human: " + option.effort_human;
-  if (!option.effort_agent.empty()) effort += (effort.empty() ? "agent: " : " / agent: ") + option.effort_agent;
-  add_detail("", effort.empty() ? effort : "(" + effort + ")");
-}
-
-void add_options(std::string& text, const Prompt& prompt) {
-  const bool has_arguments = std::any_of(prompt.options.begin(), prompt.options.end(), [](const Option& option) {
-    return !option.pros.empty() || !option.cons.empty();
-  });
-  if (has_arguments) add_line(text, "Pros / cons:");
-  for (std::size_t i = 0; i < prompt.options.size(); ++i) add_option(text, prompt.options[i], i);
-}
-
 std::string joined(const std::vector<std::string>& labels) {
   std::string list;
   for (const auto& label : labels) {
@@ -106,26 +42,125 @@ std::string joined(const std::vector<std::string>& labels) {
   return list;
 }
 
+// Writes the parts of a brief one behind the other, and notes the field of each.
+class BriefWriter {
+ public:
+  BriefWriter(const Prompt& prompt, ShownFields& shown) : prompt_(prompt), shown_(shown) {}
+
+  std::string write() {
+    const auto& sections = prompt_.sections;
+    add_first_line();
+    add_section("sections.context", "Project/branch/task:", sections.context);
+    add_instruction();
+    add_section("sections.eli10", "ELI10:", sections.eli10);
+    add_section("sections.stakes", "Stakes if we pick wrong:", sections.stakes);
+    add_section("irreversible_note", said("brief.one_way"), prompt_.irreversible_note);
+    add_section("sections.safety_notice", said("brief.safety"), sections.safety_notice);
+    add_recommendation();
+    add_completeness();
+    if (prompt_.select.mode == SelectMode::kMany) add_line(text_, said("brief.many"));
+    add_options();
+    add_section("elsewhere", said("brief.elsewhere"), joined(prompt_.shown_elsewhere));
+    add_section("sections.net", "Net:", sections.net);
+    return std::move(text_);
+  }
+
+ private:
+  std::string_view said(std::string_view key) const { return decision::text(prompt_.locale, key); }
+
+  void add_section(std::string_view field, std::string_view anchor, std::string_view body) {
+    if (body.empty()) return;
+    add_line(text_, anchor);
+    text_ += ' ';
+    text_ += on_one_line(body);
+    shown_.add(field);
+  }
+
+  void add_first_line() {
+    if (!prompt_.label.empty()) {
+      text_ = prompt_.label + " — ";
+      shown_.add("decision_label");
+    }
+    text_ += on_one_line(prompt_.title.empty() ? prompt_.instruction : prompt_.title);
+    shown_.add(prompt_.title.empty() ? "instruction" : "title");
+    if (!prompt_.question_id.empty()) text_ += " <gstack-qid:" + prompt_.question_id + ">";
+  }
+
+  // A chain's child is asked by its title: what about this option.
+  void add_instruction() {
+    shown_.add("instruction");
+    if (prompt_.title.empty() || prompt_.title == prompt_.instruction || prompt_.kind == Kind::kCherryPick) return;
+    add_line(text_, on_one_line(prompt_.instruction));
+  }
+
+  void add_recommendation() {
+    if (!prompt_.sections.recommendation) return;
+    const auto& recommendation = *prompt_.sections.recommendation;
+    std::string body = recommended_word(prompt_, recommendation.choice);
+    if (!recommendation.reason.empty()) body += " because " + recommendation.reason;
+    add_section("sections.recommendation", "Recommendation:", body);
+  }
+
+  void add_completeness() {
+    std::string scores;
+    for (std::size_t i = 0; i < prompt_.options.size(); ++i) {
+      const auto& option = prompt_.options[i];
+      if (!option.completeness) continue;
+      if (!scores.empty()) scores += ", ";
+      scores += letter_of(i) + "=" + std::to_string(*option.completeness) + "/10";
+    }
+    if (!scores.empty()) {
+      add_section("completeness", "Completeness:", scores);
+    } else {
+      add_section("sections.kind_note", "Note:", prompt_.sections.kind_note);
+    }
+  }
+
+  void add_detail(std::string_view field, std::string_view mark, std::string_view detail) {
+    if (detail.empty()) return;
+    add_line(text_, "  ");
+    text_ += mark;
+    text_ += on_one_line(detail);
+    shown_.add(field);
+  }
+
+  void add_option(const Option& option, std::size_t index) {
+    add_line(text_, letter_of(index) + ") " + on_one_line(option.label));
+    if (option.recommended) {
+      text_ += kRecommendedMark;
+      shown_.add("recommended");
+    }
+    add_detail("description", "", option.description);
+    for (const auto& pro : option.pros) add_detail("pros", "✅ ", pro);
+    for (const auto& con : option.cons) add_detail("cons", "❌ ", con);
+    std::string effort;
+    if (!option.effort_human.empty()) effort = "human: " + option.effort_human;
+    if (!option.effort_agent.empty()) effort += (effort.empty() ? "agent: " : " / agent: ") + option.effort_agent;
+    add_detail("effort", "", effort.empty() ? effort : "(" + effort + ")");
+  }
+
+  void add_options() {
+    const bool has_arguments = std::any_of(prompt_.options.begin(), prompt_.options.end(), [](const Option& option) {
+      return !option.pros.empty() || !option.cons.empty();
+    });
+    if (has_arguments) add_line(text_, "Pros / cons:");
+    for (std::size_t i = 0; i < prompt_.options.size(); ++i) add_option(prompt_.options[i], i);
+  }
+
+  const Prompt& prompt_;
+  ShownFields& shown_;
+  std::string text_;
+};
+
 }  // namespace
 
 std::string render_brief(const Prompt& prompt) {
-  const auto& sections = prompt.sections;
-  std::string text = first_line(prompt);
-  add_section(text, "Project/branch/task:", sections.context);
-  if (!prompt.title.empty() && prompt.title != prompt.instruction && prompt.kind != Kind::kCherryPick) {
-    add_line(text, on_one_line(prompt.instruction));
-  }
-  add_section(text, "ELI10:", sections.eli10);
-  add_section(text, "Stakes if we pick wrong:", sections.stakes);
-  add_section(text, decision::text(prompt.locale, "brief.one_way"), prompt.irreversible_note);
-  add_section(text, decision::text(prompt.locale, "brief.safety"), sections.safety_notice);
-  add_recommendation(text, prompt);
-  add_completeness(text, prompt);
-  if (prompt.select.mode == SelectMode::kMany) add_line(text, decision::text(prompt.locale, "brief.many"));
-  add_options(text, prompt);
-  add_section(text, decision::text(prompt.locale, "brief.elsewhere"), joined(prompt.shown_elsewhere));
-  add_section(text, "Net:", sections.net);
-  return text;
+  ShownFields shown;
+  return render_brief(prompt, shown);
+}
+
+std::string render_brief(const Prompt& prompt, ShownFields& shown) {
+  return BriefWriter(prompt, shown).write();
 }
 
 std::string letter_of(std::size_t index) {

@@ -13,14 +13,17 @@
 #include <string_view>
 
 #include "decision/prompt.hpp"
+#include "decision/shown_fields.hpp"
 
 namespace sb::decision {
 
 inline constexpr std::string_view kKindNote = "options differ in kind, not coverage — no completeness score.";
 inline constexpr std::string_view kRecommendedMark = " (recommended)";
 
-// Sections that are empty are left out; nothing declared is. Ends without a line break.
+// Sections that are empty are left out; nothing declared is. Ends without a line break. The second form also notes
+// which fields are in it.
 std::string render_brief(const Prompt& prompt);
+std::string render_brief(const Prompt& prompt, ShownFields& shown);
 
 // A, B, … Z, AA, AB, …
 std::string letter_of(std::size_t index);

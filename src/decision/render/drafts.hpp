@@ -1,27 +1,29 @@
-// One function a host: fills text or payload, and the shape, from a prompt that was found fit for it. No marker yet.
+// One function a host: fills text or payload, and the shape, from a prompt that was found fit for it, and notes which
+// fields it emitted. No marker yet.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "decision/render/render.hpp"
+#include "decision/shown_fields.hpp"
 
 namespace sb::decision::drafts {
 
-void text(const Prompt& prompt, const Profile& profile, Rendered& rendered);
-void brief(const Prompt& prompt, const Profile& profile, Rendered& rendered);
-void ask_user_question(const Prompt& prompt, const Profile& profile, Rendered& rendered);
-void request_user_input(const Prompt& prompt, const Profile& profile, Rendered& rendered);
-void elicitation(const Prompt& prompt, const Profile& profile, Rendered& rendered);
+void text(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown);
+void brief(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown);
+void ask_user_question(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown);
+void request_user_input(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown);
+void elicitation(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown);
 
 // Whether the profile explains options at all, or shows only their labels (`interaction`).
 bool explains(const Profile& profile);
 
 // The chip above a question: the declared header, else the label, else a word; at most `limit` code points.
-std::string header_of(const Prompt& prompt, int limit);
+std::string header_of(const Prompt& prompt, int limit, ShownFields& shown);
 
 // The instruction, with the label in front where the header does not carry it.
-std::string sentence_of(const Prompt& prompt, std::string_view header);
+std::string sentence_of(const Prompt& prompt, std::string_view header, ShownFields& shown);
 
 // Of a chain's own questions (narrow, conflict, final), the list of what is being agreed to: without it "Ship this
 // scope?" asks for a signature on a blank sheet, so it is shown also where nothing else is explained. Empty for other
@@ -29,11 +31,11 @@ std::string sentence_of(const Prompt& prompt, std::string_view header);
 std::string agreed_on(const Prompt& prompt);
 
 // The brief with what the profile shows of it: under one that explains nothing, no sections, details or marks.
-std::string brief_of(const Prompt& prompt, const Profile& profile);
+std::string brief_of(const Prompt& prompt, const Profile& profile, ShownFields& shown);
 
 // The question as a tool shows it: that sentence, or under a profile that explains the whole brief; and behind it what
 // must not be lost.
-std::string question_of(const Prompt& prompt, const Profile& profile, std::string_view header);
+std::string question_of(const Prompt& prompt, const Profile& profile, std::string_view header, ShownFields& shown);
 
 // Puts the marker at the end of the question's first line.
 void mark_question(std::string& question, std::string_view marker);

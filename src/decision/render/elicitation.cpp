@@ -22,12 +22,15 @@ Value one_property(std::string_view name, Value property) {
                         {"required", Value(Value::Array{Value(name)})}});
 }
 
-Value choice_property(const Prompt& prompt, Value list) {
+Value choice_property(const Prompt& prompt, Value list, ShownFields& shown) {
   Value property = Value::object();
   const bool is_many = prompt.select.mode == SelectMode::kMany;
   property.set("type", is_many ? "array" : "string");
   const std::string& title = prompt.header.empty() ? prompt.label : prompt.header;
-  if (!title.empty()) property.set("title", title);
+  if (!title.empty()) {
+    property.set("title", title);
+    shown.add(prompt.header.empty() ? "decision_label" : "header");
+  }
   if (!is_many) {
     property.set("oneOf", std::move(list));
     return property;
@@ -38,8 +41,9 @@ Value choice_property(const Prompt& prompt, Value list) {
   return property;
 }
 
-void draft_choice(const Prompt& prompt, const Profile& profile, Rendered& rendered) {
+void draft_choice(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown) {
   ShownLabels labels = shown_labels(prompt, profile);
+  if (profile.recommended == RecommendedMark::kSuffix) shown.add("recommended");
   std::vector<std::string> titles;
   for (ShownOption& option : labels.options) {
     titles.push_back(std::move(option.shown));
@@ -50,15 +54,17 @@ void draft_choice(const Prompt& prompt, const Profile& profile, Rendered& render
   if (last.entry != Entry::kOption && has_twin) last.shown = "signalbox:" + last.id;
   const bool is_many = prompt.select.mode == SelectMode::kMany;
   rendered.shape.requested_schema =
-      one_property(is_many ? "choices" : "choice", choice_property(prompt, titled(labels.options, titles)));
+      one_property(is_many ? "choices" : "choice", choice_property(prompt, titled(labels.options, titles), shown));
   rendered.shape.questions.push_back({is_many ? "choices" : "choice", "", is_many, std::move(labels.options)});
 }
 
 }  // namespace
 
 // No `default` anywhere in a choice: what is recommended is never what happens by itself.
-void elicitation(const Prompt& prompt, const Profile& profile, Rendered& rendered) {
-  const std::string message = question_of(prompt, profile, prompt.header.empty() ? prompt.label : prompt.header);
+void elicitation(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown) {
+  const bool is_choice = prompt.select.mode == SelectMode::kOne || prompt.select.mode == SelectMode::kMany;
+  const std::string& title = prompt.header.empty() ? prompt.label : prompt.header;
+  const std::string message = question_of(prompt, profile, is_choice ? std::string_view(title) : "", shown);
   const Value meta = Value::object({{"signalbox/decision", prompt.decision_id}});
   if (prompt.select.mode == SelectMode::kUrl) {
     rendered.payload = Value::object({{"mode", "url"}, {"message", message}, {"url", prompt.url}, {"_meta", meta}});
@@ -71,7 +77,7 @@ void elicitation(const Prompt& prompt, const Profile& profile, Rendered& rendere
                                           : one_property("text", Value::object({{"type", "string"}, {"minLength", 1}}));
     rendered.shape.questions.push_back({"", message, false, {}});
   } else {
-    draft_choice(prompt, profile, rendered);
+    draft_choice(prompt, profile, rendered, shown);
     rendered.shape.questions.back().text = message;
   }
   rendered.payload = Value::object(

@@ -2,79 +2,62 @@
 
 #include <algorithm>
 
-#include "decision/brief.hpp"
-#include "decision/render/drafts.hpp"
-
 namespace sb::decision {
 namespace {
 
 class Losses {
  public:
-  explicit Losses(std::string_view shown) : shown_(shown) {}
+  explicit Losses(const ShownFields& shown) : shown_(shown) {}
 
-  void text(std::string_view name, std::string_view value) {
-    if (!value.empty() && !is_shown(value, shown_)) add(name);
-  }
+  void text(std::string_view name, std::string_view value) { field(name, !value.empty()); }
+  void field(std::string_view name, bool is_declared) { fact(name, is_declared && !shown_.has(name)); }
   void fact(std::string_view name, bool is_lost) {
-    if (is_lost) add(name);
+    if (is_lost && std::ranges::find(names_, name) == names_.end()) names_.emplace_back(name);
   }
   std::vector<std::string> take() { return std::move(names_); }
 
  private:
-  void add(std::string_view name) {
-    if (std::ranges::find(names_, name) == names_.end()) names_.emplace_back(name);
-  }
-  std::string_view shown_;
+  const ShownFields& shown_;
   std::vector<std::string> names_;
 };
 
-bool shows_brief(const Profile& profile, Host host) {
-  return drafts::explains(profile) && host != Host::kText && host != Host::kRequestUserInput;
-}
-
-bool shows_mark(const Profile& profile, Host host) {
-  return host != Host::kText && profile.recommended == RecommendedMark::kSuffix;
+// The very same text under another name is not lost: a chain's header is its label, its title often the instruction.
+void note_heading(const Prompt& prompt, const ShownFields& shown, Losses& losses) {
+  const bool is_header_label = prompt.header == prompt.label;
+  const bool is_title_instruction = prompt.title == prompt.instruction;
+  losses.field("decision_label", !prompt.label.empty() && !(is_header_label && shown.has("header")));
+  losses.field("instruction", !prompt.instruction.empty() && !(is_title_instruction && shown.has("title")));
+  losses.field("header", !prompt.header.empty() && !(is_header_label && shown.has("decision_label")));
+  losses.field("title", !prompt.title.empty() && !(is_title_instruction && shown.has("instruction")));
 }
 
 void note_sections(const Sections& sections, Losses& losses) {
   losses.text("sections.context", sections.context);
   losses.text("sections.eli10", sections.eli10);
   losses.text("sections.stakes", sections.stakes);
-  if (sections.recommendation) losses.text("sections.recommendation", sections.recommendation->reason);
+  losses.field("sections.recommendation", sections.recommendation.has_value());
   losses.text("sections.kind_note", sections.kind_note);
   losses.text("sections.net", sections.net);
   losses.text("sections.safety_notice", sections.safety_notice);
 }
 
-void note_option(const Option& option, const Profile& profile, Host host, Losses& losses) {
-  const bool has_brief = shows_brief(profile, host);
+void note_option(const Option& option, Losses& losses) {
   losses.text("description", option.description);
-  losses.fact("recommended", option.recommended && !shows_mark(profile, host));
-  losses.fact("completeness", option.completeness && !has_brief);
-  for (const std::string& pro : option.pros) losses.text("pros", pro);
-  for (const std::string& con : option.cons) losses.text("cons", con);
-  losses.text("effort", option.effort_human);
-  losses.text("effort", option.effort_agent);
+  losses.field("recommended", option.recommended);
+  losses.field("completeness", option.completeness.has_value());
+  losses.field("pros", !option.pros.empty());
+  losses.field("cons", !option.cons.empty());
+  losses.field("effort", !option.effort_human.empty() || !option.effort_agent.empty());
   losses.text("preview", option.preview);
 }
 
 }  // namespace
 
-bool is_shown(std::string_view text, std::string_view shown) {
-  return shown.find(text) != std::string_view::npos || shown.find(on_one_line(text)) != std::string_view::npos;
-}
-
-std::vector<std::string> fields_not_shown(const Prompt& prompt, const Profile& profile, Host host,
-                                          std::string_view shown) {
+std::vector<std::string> fields_not_shown(const Prompt& prompt, Host host, const ShownFields& shown) {
   Losses losses(shown);
-  losses.text("decision_label", prompt.label);
-  // A chain's child is asked by its title: what about this option.
-  if (prompt.kind != Kind::kCherryPick || !is_shown(prompt.title, shown))
-    losses.text("instruction", prompt.instruction);
-  losses.text("header", prompt.header);
-  losses.text("title", prompt.title);
+  note_heading(prompt, shown, losses);
   note_sections(prompt.sections, losses);
-  for (const Option& option : prompt.options) note_option(option, profile, host, losses);
+  for (const Option& option : prompt.options) note_option(option, losses);
   losses.text("irreversible_note", prompt.irreversible_note);
   // How many may be chosen is enforced when the answer is read; only a form's schema can say it before.
   const bool is_bounded = prompt.select.mode == SelectMode::kMany && prompt.pages == 1 &&

@@ -10,11 +10,12 @@
 namespace sb::decision::drafts {
 namespace {
 
-void append_unless_there(std::string& text, std::string_view addition) {
+void append(std::string& text, std::string_view addition, std::string_view field, ShownFields& shown) {
   const std::string line = on_one_line(addition);
-  if (line.empty() || text.find(line) != std::string::npos) return;
+  if (line.empty()) return;
   text += "\n\n";
   text += line;
+  shown.add(field);
 }
 
 }  // namespace
@@ -24,28 +25,32 @@ bool explains(const Profile& profile) {
                              [](const std::string& section) { return section != "safety_notice"; });
 }
 
-std::string header_of(const Prompt& prompt, int limit) {
-  for (const std::string* candidate : {&prompt.header, &prompt.label}) {
-    if (!candidate->empty() && count_code_points(*candidate) <= static_cast<std::size_t>(limit)) return *candidate;
+std::string header_of(const Prompt& prompt, int limit, ShownFields& shown) {
+  const auto fits = [limit](const std::string& text) {
+    return !text.empty() && count_code_points(text) <= static_cast<std::size_t>(limit);
+  };
+  if (fits(prompt.header)) {
+    shown.add("header");
+    return prompt.header;
+  }
+  if (fits(prompt.label)) {
+    shown.add("decision_label");
+    return prompt.label;
   }
   return std::string(decision::text(prompt.locale, "question"));
 }
 
-std::string question_of(const Prompt& prompt, const Profile& profile, std::string_view header) {
-  std::string question;
-  if (explains(profile)) {
-    question = brief_of(prompt, profile);
-  } else {
-    question = sentence_of(prompt, header);
-  }
-  append_unless_there(question, agreed_on(prompt));
-  append_unless_there(question, prompt.sections.safety_notice);
-  append_unless_there(question, prompt.irreversible_note);
+std::string question_of(const Prompt& prompt, const Profile& profile, std::string_view header, ShownFields& shown) {
+  if (explains(profile)) return brief_of(prompt, profile, shown);
+  std::string question = sentence_of(prompt, header, shown);
+  append(question, agreed_on(prompt), "sections.eli10", shown);
+  append(question, prompt.sections.safety_notice, "sections.safety_notice", shown);
+  append(question, prompt.irreversible_note, "irreversible_note", shown);
   return question;
 }
 
-std::string brief_of(const Prompt& prompt, const Profile& profile) {
-  if (explains(profile) && profile.recommended == RecommendedMark::kSuffix) return render_brief(prompt);
+std::string brief_of(const Prompt& prompt, const Profile& profile, ShownFields& shown) {
+  if (explains(profile) && profile.recommended == RecommendedMark::kSuffix) return render_brief(prompt, shown);
   Prompt plain = prompt;
   if (!explains(profile)) {
     plain.sections = Sections{};
@@ -62,12 +67,14 @@ std::string brief_of(const Prompt& prompt, const Profile& profile) {
     option.effort_human.clear();
     option.effort_agent.clear();
   }
-  return render_brief(plain);
+  return render_brief(plain, shown);
 }
 
-std::string sentence_of(const Prompt& prompt, std::string_view header) {
-  const bool is_label_shown = prompt.label.empty() || prompt.label == header;
-  return is_label_shown ? prompt.instruction : fmt::format("{} — {}", prompt.label, prompt.instruction);
+std::string sentence_of(const Prompt& prompt, std::string_view header, ShownFields& shown) {
+  shown.add("instruction");
+  if (prompt.label.empty() || prompt.label == header) return prompt.instruction;
+  shown.add("decision_label");
+  return fmt::format("{} — {}", prompt.label, prompt.instruction);
 }
 
 std::string agreed_on(const Prompt& prompt) {

@@ -74,7 +74,7 @@ Status check_grammar(const Prompt& prompt, const Profile& profile, Host host) {
   return {};
 }
 
-// Everything the host displays, to look up what is missing.
+// Everything the host displays, to look for markers in.
 void collect_strings(const Value& value, std::string& into) {
   if (value.is_string()) {
     into += value.as_string();
@@ -111,23 +111,24 @@ Status check_markers(const Prompt& prompt, std::string_view shown) {
   return {};
 }
 
-void draft(const Prompt& prompt, const Profile& profile, Rendered& rendered) {
+void draft(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown) {
   switch (rendered.host) {
     case Host::kText:
-      return drafts::text(prompt, profile, rendered);
+      return drafts::text(prompt, profile, rendered, shown);
     case Host::kBrief:
-      return drafts::brief(prompt, profile, rendered);
+      return drafts::brief(prompt, profile, rendered, shown);
     case Host::kAskUserQuestion:
-      return drafts::ask_user_question(prompt, profile, rendered);
+      return drafts::ask_user_question(prompt, profile, rendered, shown);
     case Host::kRequestUserInput:
-      return drafts::request_user_input(prompt, profile, rendered);
+      return drafts::request_user_input(prompt, profile, rendered, shown);
     case Host::kElicitation:
-      return drafts::elicitation(prompt, profile, rendered);
+      return drafts::elicitation(prompt, profile, rendered, shown);
   }
 }
 
-void note_losses(const Prompt& prompt, const Profile& profile, const std::string& shown, Rendered& rendered) {
-  auto lost = fields_not_shown(prompt, profile, rendered.host, shown);
+// Behind what is lost as declared stands what the draft had to change.
+void note_losses(const Prompt& prompt, const ShownFields& shown, Rendered& rendered) {
+  auto lost = fields_not_shown(prompt, rendered.host, shown);
   lost.insert(lost.end(), rendered.lossy.begin(), rendered.lossy.end());
   rendered.lossy = std::move(lost);
 }
@@ -179,14 +180,18 @@ Result<Rendered> render(const Prompt& prompt, const Profile& profile, Host host,
                     .has_none = false,
                     .questions = {},
                     .requested_schema = {}};
-  draft(prompt, profile, rendered);
-  const std::string shown = displayed(rendered, options);
-  if (prompt.door == Door::kOneWay && !is_shown(prompt.irreversible_note, shown)) {
+  ShownFields shown;
+  draft(prompt, profile, rendered, shown);
+  if (host == Host::kText && options.shows_before) {
+    for (const auto field : {"sections.context", "sections.safety_notice", "irreversible_note"}) shown.add(field);
+  }
+  const bool has_note = !prompt.irreversible_note.empty();
+  if (prompt.door == Door::kOneWay && has_note && !shown.has("irreversible_note")) {
     return cannot(prompt, host, "it cannot be undone, and the note that says so would be lost",
                   "Use --host brief, ask_user_question or elicitation, or `signalbox ask` in a terminal");
   }
-  SB_TRY(check_markers(prompt, shown));
-  note_losses(prompt, profile, shown, rendered);
+  SB_TRY(check_markers(prompt, displayed(rendered, options)));
+  note_losses(prompt, shown, rendered);
   rendered.render_hash = sha256_hex(profile.id + "\n" + prompt.definition_hash + "\n" + rendered.bytes());
   add_markers(prompt, rendered);
   return rendered;

@@ -160,6 +160,35 @@ TEST(OneWay, IsRenderedOnlyWhereItsNoteIsSeen) {
   EXPECT_TRUE(parse_block(apart.text));
 }
 
+// Found by looking for its words, the note would have passed for shown: they stand in the question too.
+TEST(OneWay, ANoteWithTheWordsOfTheQuestionIsNotTakenForShown) {
+  const std::string yaml =
+      "decision: drop\ninstruction: \"Drop the table users_old?\"\ndoor: one-way\nirreversible_note: Drop the table\n"
+      "options: [Keep it, Drop it]\n";
+  for (const Host host : {Host::kText, Host::kRequestUserInput}) {
+    EXPECT_FALSE(try_render(yaml, host)) << to_string(host);
+  }
+  for (const Host host : {Host::kBrief, Host::kAskUserQuestion, Host::kElicitation}) {
+    const Rendered shown = rendered(yaml, host);
+    EXPECT_THAT(shown.shape.questions.at(0).text, testing::ContainsRegex("users_old.*\n.*Drop the table"));
+    EXPECT_THAT(shown.lossy, Not(Contains("irreversible_note")));
+  }
+}
+
+TEST(Lossy, AFieldWithTheWordsOfAnotherIsStillNamed) {
+  const std::string yaml =
+      "decision: d\nlabel: D1\nheader: keep\ntitle: Which\ninstruction: Which one shall we keep in D1?\n"
+      "sections: {context: one, safety_notice: keep}\n"
+      "options: [{id: a, label: First one, description: First}, {id: b, label: Second one}]\n";
+  EXPECT_THAT(rendered(yaml, Host::kText).lossy,
+              testing::ElementsAre("decision_label", "header", "title", "sections.context", "sections.safety_notice",
+                                   "description"));
+  EXPECT_THAT(rendered(yaml, Host::kAskUserQuestion).lossy,
+              testing::ElementsAre("title", "sections.context", "description"));
+  EXPECT_THAT(rendered(yaml, Host::kRequestUserInput).lossy,
+              testing::ElementsAre("title", "sections.context", "sections.safety_notice", "description"));
+}
+
 TEST(Secrets, OnlyByUrlOrInALocalPrompt) {
   const std::string text = "decision: t\nkind: secret\nselect: text\ninstruction: Enter the token.\n";
   const std::string url =

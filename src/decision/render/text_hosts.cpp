@@ -25,8 +25,9 @@ void add_paragraph(std::string& text, const std::string& paragraph) {
 
 }  // namespace
 
-void text(const Prompt& prompt, const Profile& profile, Rendered& rendered) {
+void text(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown) {
   rendered.text = prompt.options.empty() ? prompt.instruction : render_block(prompt);
+  shown.add("instruction");
   add_paragraph(rendered.before, prompt.sections.context);
   add_paragraph(rendered.before, prompt.sections.safety_notice);
   add_paragraph(rendered.before, prompt.irreversible_note);
@@ -34,8 +35,8 @@ void text(const Prompt& prompt, const Profile& profile, Rendered& rendered) {
   rendered.shape.questions.push_back(answered_by(OrdinalStyle::kNumberParen, prompt, rendered.text));
 }
 
-void brief(const Prompt& prompt, const Profile& profile, Rendered& rendered) {
-  rendered.text = brief_of(prompt, profile);
+void brief(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown) {
+  rendered.text = brief_of(prompt, profile, shown);
   rendered.shape.commands = profile.commands;
   rendered.shape.questions.push_back(answered_by(OrdinalStyle::kLetterParen, prompt, rendered.text));
 }

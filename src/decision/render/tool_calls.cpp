@@ -16,21 +16,25 @@ std::string snake_case(std::string_view id) {
 }
 
 // Tools demand a description; a profile that explains nothing sends an empty one.
-std::string description_of(const Option& option, const Profile& profile) {
-  return explains(profile) ? option.description : std::string();
+std::string description_of(const Option& option, const Profile& profile, ShownFields& shown) {
+  if (!explains(profile)) return {};
+  shown.add("description");
+  return option.description;
 }
 
 Value tool_option(std::string_view label, std::string description) {
   return Value::object({{"label", label}, {"description", std::move(description)}});
 }
 
-void note_ordinals(const ShownLabels& labels, Rendered& rendered) {
+void note_labels(const ShownLabels& labels, const Profile& profile, Rendered& rendered, ShownFields& shown) {
+  if (profile.recommended == RecommendedMark::kSuffix) shown.add("recommended");
   if (labels.has_ordinals) rendered.lossy.emplace_back("label");
 }
 
 // A host without multi-select is asked yes or no about each option; "none of these" is then no to all of them.
-void yes_or_no_each(const Prompt& prompt, const Profile& profile, std::string_view header, Rendered& rendered) {
-  const std::string sentence = sentence_of(prompt, header);
+void yes_or_no_each(const Prompt& prompt, const Profile& profile, std::string_view header, Rendered& rendered,
+                    ShownFields& shown) {
+  const std::string sentence = sentence_of(prompt, header, shown);
   const std::string yes(decision::text(prompt.locale, "yes"));
   const std::string no(decision::text(prompt.locale, "no"));
   Value questions = Value::array();
@@ -42,13 +46,15 @@ void yes_or_no_each(const Prompt& prompt, const Profile& profile, std::string_vi
     const Option& option = prompt.options[i];
     const std::string key = fmt::format("{}_{}", snake_case(prompt.decision_id), i + 1);
     const bool is_marked = option.recommended && profile.recommended == RecommendedMark::kSuffix;
+    if (is_marked) shown.add("recommended");
     const std::string question =
         fmt::format("{} — {}{}", sentence, option.label, is_marked ? kRecommendedSuffix : std::string_view());
     questions.push_back(Value::object(
         {{"id", key},
          {"header", header},
          {"question", question},
-         {"options", Value(Value::Array{tool_option(yes, description_of(option, profile)), tool_option(no, "")})}}));
+         {"options",
+          Value(Value::Array{tool_option(yes, description_of(option, profile, shown)), tool_option(no, "")})}}));
     rendered.shape.questions.push_back(
         {key, question, false, {{option.id, option.label, yes, Entry::kOption}, {"", "", no, Entry::kNo}}});
   }
@@ -58,17 +64,20 @@ void yes_or_no_each(const Prompt& prompt, const Profile& profile, std::string_vi
 
 }  // namespace
 
-void ask_user_question(const Prompt& prompt, const Profile& profile, Rendered& rendered) {
-  const std::string header = header_of(prompt, limits_of(Host::kAskUserQuestion).header);
-  const std::string question = question_of(prompt, profile, header);
+void ask_user_question(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown) {
+  const std::string header = header_of(prompt, limits_of(Host::kAskUserQuestion).header, shown);
+  const std::string question = question_of(prompt, profile, header, shown);
   const bool is_many = prompt.select.mode == SelectMode::kMany;
   ShownLabels labels = shown_labels(prompt, profile);
-  note_ordinals(labels, rendered);
+  note_labels(labels, profile, rendered, shown);
   Value options = Value::array();
   for (std::size_t i = 0; i < prompt.options.size(); ++i) {
-    Value option = tool_option(labels.options[i].shown, description_of(prompt.options[i], profile));
+    Value option = tool_option(labels.options[i].shown, description_of(prompt.options[i], profile, shown));
     const bool has_preview = !is_many && explains(profile) && !prompt.options[i].preview.empty();
-    if (has_preview) option.set("preview", prompt.options[i].preview);
+    if (has_preview) {
+      option.set("preview", prompt.options[i].preview);
+      shown.add("preview");
+    }
     options.push_back(std::move(option));
   }
   Value call = Value::object(
@@ -78,17 +87,20 @@ void ask_user_question(const Prompt& prompt, const Profile& profile, Rendered& r
   rendered.shape.questions.push_back({"", question, is_many, std::move(labels.options)});
 }
 
-void request_user_input(const Prompt& prompt, const Profile& profile, Rendered& rendered) {
-  const std::string header = header_of(prompt, limits_of(Host::kRequestUserInput).header);
-  if (prompt.select.mode == SelectMode::kMany) return yes_or_no_each(prompt, profile, header, rendered);
-  std::string question = sentence_of(prompt, header);
-  if (const std::string list = agreed_on(prompt); !list.empty()) question = fmt::format("{} {}", list, question);
+void request_user_input(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown) {
+  const std::string header = header_of(prompt, limits_of(Host::kRequestUserInput).header, shown);
+  if (prompt.select.mode == SelectMode::kMany) return yes_or_no_each(prompt, profile, header, rendered, shown);
+  std::string question = sentence_of(prompt, header, shown);
+  if (const std::string list = agreed_on(prompt); !list.empty()) {
+    question = fmt::format("{} {}", list, question);
+    shown.add("sections.eli10");
+  }
   const std::string key = snake_case(prompt.decision_id);
   ShownLabels labels = shown_labels(prompt, profile);
-  note_ordinals(labels, rendered);
+  note_labels(labels, profile, rendered, shown);
   Value options = Value::array();
   for (std::size_t i = 0; i < prompt.options.size(); ++i) {
-    options.push_back(tool_option(labels.options[i].shown, description_of(prompt.options[i], profile)));
+    options.push_back(tool_option(labels.options[i].shown, description_of(prompt.options[i], profile, shown)));
   }
   Value call =
       Value::object({{"id", key}, {"header", header}, {"question", question}, {"options", std::move(options)}});
