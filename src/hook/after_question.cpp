@@ -73,8 +73,8 @@ AnswerShape shape_of(const Planned& planned, const CallQuestion& question) {
 AnswerShape shape_of(const CallQuestion& question) {
   AnswerShape shape;
   shape.host = decision::Host::kAskUserQuestion;
-  if (question.is_many) shape.select = {decision::SelectMode::kMany, 1, static_cast<int>(question.options.size())};
-  decision::ShownQuestion shown{"", question.text, question.is_many, {}};
+  if (question.is_many()) shape.select = {decision::SelectMode::kMany, 1, static_cast<int>(question.options.size())};
+  decision::ShownQuestion shown{"", question.text, question.is_many(), {}};
   for (const CallOption& option : question.options) {
     shown.options.push_back(
         {inbox::without_recommended_mark(option.label), option.label, option.label, decision::Entry::kOption});
@@ -157,6 +157,22 @@ Result<std::string> close_planned(inbox::Desk& desk, const Planned& planned, con
                      replied.error().to_string());
 }
 
+// What was asked under the marker was something else, so its answer answers nothing here. It is kept for whoever reads.
+Result<std::string> keep_stray(inbox::Desk& desk, const Planned& planned, const std::vector<std::string>& found,
+                               const HostAnswer& answer) {
+  const std::string said = is_choice(answer.result) ? fmt::format("{}", fmt::join(answer.option_ids, ", "))
+                           : answer.text.empty()    ? std::string(decision::to_string(answer.result))
+                                                    : answer.text;
+  if (!planned.prompt.is_open || !planned.decision.is_open()) return "";
+  SB_TRY(desk.inbox().note_free_text(planned.decision.id,
+                                     fmt::format("answer to another question under this marker: {}", said),
+                                     {inbox::Channel::kHook, std::string(kPrincipal)}));
+  return fmt::format(
+      "Signalbox: {} is still open. What was asked is not the planned prompt {}: {}. The answer does not count; ask "
+      "again exactly as it was rendered.",
+      planned.decision.id, planned.prompt.nonce, fmt::join(found, "; "));
+}
+
 // The choice as one text for the log, and the rest of what is known of it.
 void describe(const CallQuestion& question, const HostAnswer& answer, Value& record) {
   record.set("source", "hook");
@@ -164,8 +180,8 @@ void describe(const CallQuestion& question, const HostAnswer& answer, Value& rec
   switch (answer.result) {
     case HostResult::kSelected:
       record.set("user_choice", fmt::format("{}", fmt::join(answer.option_ids, ", ")));
-      if (question.is_many) record.set("user_choices", Value::array(answer.option_ids));
-      if (!question.is_many && recommended.size() == 1) record.set("recommended", recommended.front());
+      if (question.is_many()) record.set("user_choices", Value::array(answer.option_ids));
+      if (!question.is_many() && recommended.size() == 1) record.set("recommended", recommended.front());
       break;
     case HostResult::kFreeText:
       record.set("user_choice", answer.text);
@@ -228,12 +244,15 @@ Result<std::string> after_question(const HookEvent& event, const Surroundings& a
   std::string words;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     if (planned[i]) {
-      const HostAnswer answer = decision::parse_answer(shape_of(*planned[i], questions[i]), response);
-      const auto word = close_planned(*desk, *planned[i], answer, raw_of(response), around.log);
+      const auto found = differences(*planned[i], questions[i]);
+      const auto shape = found.empty() ? shape_of(*planned[i], questions[i]) : shape_of(questions[i]);
+      const HostAnswer answer = decision::parse_answer(shape, response);
+      const auto word = found.empty() ? close_planned(*desk, *planned[i], answer, raw_of(response), around.log)
+                                      : keep_stray(*desk, *planned[i], found, answer);
       if (!word) around.log.add(word.error());
       if (word && !word->empty()) words += (words.empty() ? "" : "\n") + *word;
       // What has no id of gstack's is the inbox's alone.
-      if (gstack_markers_in(questions[i].text).ids.empty()) continue;
+      if (found.empty() && gstack_markers_in(questions[i].text).ids.empty()) continue;
     }
     if (const Status logged = log_question(event, questions, i, response, around); !logged) {
       around.log.add(logged.error());

@@ -30,6 +30,37 @@ TEST_F(Recorded, AnAnswerClosesThePlannedPrompt) {
   EXPECT_EQ(log(), "");  // it has no id of gstack's
 }
 
+TEST_F(Recorded, AnAnswerToAnotherQuestionUnderTheMarkerClosesNothing) {
+  const auto rewritten = [](Value input) {
+    first(input).set("question", "Delete which? " + first(input)["question"].as_string());
+    return input;
+  };
+  const auto dropped = [](Value input) {
+    first(input).find("options")->items().pop_back();
+    return input;
+  };
+  const auto replaced = [](Value input) {
+    first(input).find("options")->items()[2].set("label", "develop");
+    return input;
+  };
+  const auto several = [](Value input) {
+    first(input).set("multiSelect", true);
+    return input;
+  };
+  for (const std::function<Value(Value)>& change :
+       {std::function<Value(Value)>(rewritten), {dropped}, {replaced}, {several}}) {
+    const Plan planned = plan(kBranch);
+    const Value input = change(planned.input);
+    EXPECT_THAT(noted(after(input, answered(input, "main"))),
+                AllOf(HasSubstr("is still open"), HasSubstr("not the planned prompt")))
+        << to_json(input);
+    const auto open = state(planned.decision);
+    EXPECT_TRUE(open.is_open());
+    EXPECT_EQ(open.free_texts.back(), "answer to another question under this marker: main");
+    EXPECT_TRUE(desk()->inbox().find_prompt(planned.nonce).value()->is_open);
+  }
+}
+
 TEST_F(Recorded, ASecondFiringChangesNothing) {
   const Plan planned = plan(kBranch);
   (void)fire(after(planned.input, answered(planned.input, "release")));

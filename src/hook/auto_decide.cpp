@@ -10,12 +10,28 @@ namespace sb::hook {
 namespace {
 
 decision::Door door_of(std::string_view id, const CallQuestion& question) {
-  std::vector<std::string_view> texts{question.text, question.header};
-  for (const CallOption& option : question.options) {
-    texts.push_back(option.label);
-    texts.push_back(option.description);
-  }
+  const std::vector<std::string_view> texts(question.strings.begin(), question.strings.end());
   return decision::classify_door({.question_id = id, .texts = texts}).door;
+}
+
+// The ids that stand anywhere in the question.
+GstackMarkers markers_of(const CallQuestion& question) {
+  GstackMarkers all;
+  for (const std::string& text : question.strings) {
+    const GstackMarkers found = gstack_markers_in(text);
+    all.ids.insert(all.ids.end(), found.ids.begin(), found.ids.end());
+    all.is_clear = all.is_clear && found.is_clear;
+  }
+  return all;
+}
+
+// A choice of one among at least two options that a person could tell apart.
+bool is_plain_choice(const CallQuestion& question) {
+  if (question.multi_select != MultiSelect::kFalse || question.options.size() < 2) return false;
+  std::vector<std::string> labels;
+  for (const CallOption& option : question.options) labels.push_back(inbox::without_recommended_mark(option.label));
+  std::ranges::sort(labels);
+  return !labels.front().empty() && std::ranges::adjacent_find(labels) == labels.end();
 }
 
 // The id of the planned option with that label.
@@ -26,6 +42,27 @@ Result<std::string> option_id(const inbox::PlannedPrompt& prompt, std::string_vi
   return fail(ErrorCode::kInvalid, "the recommended option is not one of the planned prompt");
 }
 
+Status close_prompt(const inbox::PlannedPrompt& prompt, const DecidedQuestion& decided, const Seams& seams) {
+  const auto desk = SB_TRY(open_desk(seams, store::Access::kReadWrite));
+  const inbox::HostReply reply{.options = {SB_TRY(option_id(prompt, decided.option))},
+                               .free_text = {},
+                               .raw = decided.option,
+                               .from = {inbox::Channel::kProgram, ""},
+                               .resolved_by = inbox::ResolvedBy::kPreference};
+  SB_TRY(desk->inbox().reply(prompt.nonce, reply));
+  return {};
+}
+
+Status log_decided(const HookEvent& event, const CallQuestion& question, std::size_t index,
+                   const DecidedQuestion& decided, const inbox::PreferencePlace& place, const Seams& seams) {
+  Value record = question_record(event, question, index);
+  record.set("question_id", decided.id);
+  record.set("user_choice", decided.option);
+  record.set("recommended", decided.option);
+  record.set("source", "auto-decided");
+  return append_record(seams, place, std::move(record));
+}
+
 }  // namespace
 
 Result<std::optional<std::vector<DecidedQuestion>>> decide_by_preference(
@@ -34,17 +71,20 @@ Result<std::optional<std::vector<DecidedQuestion>>> decide_by_preference(
   std::vector<DecidedQuestion> decided;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const CallQuestion& question = questions[i];
-    const GstackMarkers markers = gstack_markers_in(question.text);
+    const bool is_planned = i < planned.size() && planned[i];
+    if (!is_plain_choice(question)) return std::nullopt;
+    const GstackMarkers markers = markers_of(question);
     if (markers.ids.size() != 1 || !markers.is_clear) return std::nullopt;
+    // Of a planned prompt what was planned counts, whatever the call says.
     const std::string& id = markers.ids.front();
+    if (is_planned && gstack_markers_in(planned[i]->prompt.question).ids != markers.ids) return std::nullopt;
     const auto stored = SB_TRY(inbox::find_preference(files, place, id, inbox::PreferenceScope::kProjectThenGlobal));
     if (!stored) return std::nullopt;
-    const bool is_planned = i < planned.size() && planned[i];
     const std::vector<std::string> recommended = recommended_in(question);
     decision::QuestionFacts facts;
     facts.markers = static_cast<int>(markers.ids.size());
     facts.recommendations = static_cast<int>(recommended.size());
-    facts.select = question.is_many ? decision::SelectMode::kMany : decision::SelectMode::kOne;
+    facts.select = question.is_many() ? decision::SelectMode::kMany : decision::SelectMode::kOne;
     facts.door = door_of(id, question);
     facts.needs_person = is_planned && (planned[i]->needs_person() || !planned[i]->prompt.is_open);
     const decision::Verdict verdict =
@@ -56,30 +96,24 @@ Result<std::optional<std::vector<DecidedQuestion>>> decide_by_preference(
   return decided;
 }
 
-Status record_decided(const HookEvent& event, const std::vector<CallQuestion>& questions,
-                      std::span<const std::optional<Planned>> planned, const std::vector<DecidedQuestion>& decided,
-                      const inbox::PreferencePlace& place, const Surroundings& around) {
+Result<std::vector<bool>> record_decided(const HookEvent& event, const std::vector<CallQuestion>& questions,
+                                         std::span<const std::optional<Planned>> planned,
+                                         const std::vector<DecidedQuestion>& decided,
+                                         const inbox::PreferencePlace& place, const Surroundings& around) {
   const Seams& seams = around.seams;
-  for (std::size_t i = 0; i < planned.size(); ++i) {
-    if (!planned[i]) continue;
-    const auto desk = SB_TRY(open_desk(seams, store::Access::kReadWrite));
-    const inbox::HostReply reply{.options = {SB_TRY(option_id(planned[i]->prompt, decided[i].option))},
-                                 .free_text = {},
-                                 .raw = decided[i].option,
-                                 .from = {inbox::Channel::kProgram, ""},
-                                 .resolved_by = inbox::ResolvedBy::kPreference};
-    SB_TRY(desk->inbox().reply(planned[i]->prompt.nonce, reply));
-  }
-  for (std::size_t i = 0; i < decided.size(); ++i) {
-    Value record = question_record(event, questions[i], i);
-    record.set("question_id", decided[i].id);
-    record.set("user_choice", decided[i].option);
-    record.set("recommended", decided[i].option);
-    record.set("source", "auto-decided");
-    SB_TRY(append_record(seams, place, std::move(record)));
-  }
+  const std::string marker = place.auto_decided_marker(event.session, event.tool_use_id);
   SB_TRY(seams.files.make_directories(place.session(event.session), 0700));
-  return seams.files.write_atomic(place.auto_decided_marker(event.session, event.tool_use_id), "", 0600);
+  SB_TRY(seams.files.write_atomic(marker, "", 0600));
+  std::vector<bool> holds;
+  for (std::size_t i = 0; i < decided.size(); ++i) {
+    const bool is_planned = i < planned.size() && planned[i];
+    const Status closed = is_planned ? close_prompt(planned[i]->prompt, decided[i], seams) : Status();
+    const Status logged = closed ? log_decided(event, questions[i], i, decided[i], place, seams) : closed;
+    if (!logged) around.log.add(logged.error());
+    holds.push_back(closed && (is_planned || logged));
+  }
+  if (std::ranges::find(holds, true) == holds.end()) SB_TRY(seams.files.remove(marker));
+  return holds;
 }
 
 }  // namespace sb::hook

@@ -27,8 +27,11 @@ Result<std::optional<std::vector<DecidedQuestion>>> decide_by_preference(
     const inbox::PreferencePlace& place);
 
 // Records it: planned prompts are closed, each question is logged, and a marker says that this call was decided so.
-Status record_decided(const HookEvent& event, const std::vector<CallQuestion>& questions,
-                      std::span<const std::optional<Planned>> planned, const std::vector<DecidedQuestion>& decided,
-                      const inbox::PreferencePlace& place, const Surroundings& around);
+// Gives back whether each question is decided now. One that could not be recorded is not, and the person is asked; one
+// whose prompt was closed is, even where the log cannot be written: its answer would come too late.
+Result<std::vector<bool>> record_decided(const HookEvent& event, const std::vector<CallQuestion>& questions,
+                                         std::span<const std::optional<Planned>> planned,
+                                         const std::vector<DecidedQuestion>& decided,
+                                         const inbox::PreferencePlace& place, const Surroundings& around);
 
 }  // namespace sb::hook

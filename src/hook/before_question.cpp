@@ -25,7 +25,7 @@ std::string complaints(const std::vector<CallQuestion>& questions, const Planned
   std::string text;
   for (std::size_t i = 0; i < planned.size(); ++i) {
     if (!planned[i]) continue;
-    const auto found = differences(planned[i]->prompt, questions[i]);
+    const auto found = differences(*planned[i], questions[i]);
     if (found.empty()) continue;
     std::vector<std::string> labels;
     for (const inbox::Choice& choice : planned[i]->prompt.options) labels.push_back(quote_json(choice.label));
@@ -65,13 +65,19 @@ Result<std::string> notes(const HookEvent& event, const std::vector<CallQuestion
   return text;
 }
 
-std::string decided_reason(const std::vector<DecidedQuestion>& decided) {
+std::string decided_reason(const std::vector<DecidedQuestion>& decided, const std::vector<bool>& holds) {
   std::string text;
-  for (const DecidedQuestion& each : decided) {
+  for (std::size_t i = 0; i < decided.size(); ++i) {
+    const DecidedQuestion& each = decided[i];
+    if (!text.empty()) text += '\n';
+    if (!holds[i]) {
+      text += fmt::format("Signalbox: {} is not decided. Ask it again, on its own.", each.id);
+      continue;
+    }
     text += fmt::format(
-        "{}[plan-tune auto-decide] {} → {} (your preference: {}). Nobody was asked: go on with this "
+        "[plan-tune auto-decide] {} → {} (your preference: {}). Nobody was asked: go on with this "
         "option and do not ask again.",
-        text.empty() ? "" : "\n", each.id, each.option, each.preference);
+        each.id, each.option, each.preference);
   }
   return text;
 }
@@ -97,6 +103,11 @@ Result<std::string> folder_of(const HookEvent& event, const Seams& seams) {
 Result<std::string> before_question(const HookEvent& event, const Surroundings& around) {
   const Seams& seams = around.seams;
   const std::vector<CallQuestion> questions = questions_of(event.tool_input);
+  if (has_answers(event.tool_input)) {
+    return refusal(
+        "Signalbox did not let this question through: it brings its own answers. Only the person answers; ask again "
+        "without `answers` and `annotations`.");
+  }
   if (questions.empty()) return "";
   PlannedList planned;
   std::string note;
@@ -112,8 +123,8 @@ Result<std::string> before_question(const HookEvent& event, const Surroundings& 
         seams.files, seams.environment,
         event.directory.empty() ? SB_TRY(inbox::working_directory(seams.files, seams.environment)) : event.directory));
     if (const auto decided = SB_TRY(decide_by_preference(questions, planned, seams.files, place))) {
-      SB_TRY(record_decided(event, questions, planned, *decided, place, around));
-      return refusal(decided_reason(*decided));
+      const auto holds = SB_TRY(record_decided(event, questions, planned, *decided, place, around));
+      if (std::ranges::find(holds, true) != holds.end()) return refusal(decided_reason(*decided, holds));
     }
   }
   return note.empty() ? "" : note_for(kEventName, note);

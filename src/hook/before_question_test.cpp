@@ -225,18 +225,6 @@ TEST_F(Gap18, ConductorsVariablesChangeNothing) {
   EXPECT_EQ(fire(before(voice("Which voice?"))).output, "");
 }
 
-constexpr const char* kGstack = R"(
-decision: ship-voice
-question_id: ship-voice
-skill: ship
-profile: gstack
-instruction: "Which voice should the changelog have?"
-sections: {eli10: The changelog can be short or long.}
-options:
-  - {id: terse, label: Terse, recommended: true}
-  - {id: chatty, label: Chatty}
-)";
-
 TEST_F(Preferred, APlannedQuestionIsClosedByThePreference) {
   prefer(R"({"ship-voice":"never-ask"})");
   const Plan planned = plan(kGstack);
@@ -253,6 +241,85 @@ TEST_F(Preferred, APlannedQuestionThatNeedsAPersonIsAsked) {
   EXPECT_EQ(fire(before(signed_one.input)).output, "");
   EXPECT_TRUE(state(signed_one.decision).is_open());
   EXPECT_EQ(errors(), "");  // not even tried
+}
+
+TEST_F(Preferred, APromptThePreferenceClosedIsDeniedEvenWithoutALog) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  const Plan planned = plan(kGstack);
+  (void)files_.make_directories(root_ + "/gs/projects/app/question-log.jsonl");
+  EXPECT_THAT(denied(before(planned.input)), HasSubstr("ship-voice → Terse"));
+  EXPECT_THAT(state(planned.decision).outcome->options, ElementsAre("terse"));
+  EXPECT_NE(errors(), "");
+}
+
+TEST_F(Preferred, WithoutAMarkerFileNothingIsClosed) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  const Plan planned = plan(kGstack);
+  (void)files_.write_atomic(root_ + "/gs/sessions", "");
+  EXPECT_EQ(fire(before(planned.input)).output, "");
+  EXPECT_TRUE(state(planned.decision).is_open());
+  EXPECT_EQ(log(), "");
+}
+
+TEST_F(Preferred, WhatHalfOfACallCouldNotRecordIsAskedOnItsOwn) {
+  prefer(R"({"ship-voice":"never-ask","ship-tone":"never-ask"})");
+  const Plan planned = plan(kGstack);
+  (void)files_.make_directories(root_ + "/gs/projects/app/question-log.jsonl");
+  const Value both = call(
+      {planned.input["questions"].items().front(), voice("Tone? <gstack-qid:ship-tone>")["questions"].items().front()});
+  EXPECT_THAT(denied(before(both)),
+              AllOf(HasSubstr("auto-decide] ship-voice"), Not(HasSubstr("auto-decide] ship-tone")),
+                    HasSubstr("ship-tone is not decided. Ask it again")));
+}
+
+TEST_F(Preferred, AMultiSelectThatIsNotFalseAsks) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  for (const Value& odd : {Value("true"), Value("false"), Value(1), Value(0), Value(), Value::array()}) {
+    Value input = voice();
+    first(input).set("multiSelect", odd);
+    EXPECT_EQ(fire(before(input)).output, "") << to_json(odd);
+  }
+  Value absent = voice();
+  first(absent).erase("multiSelect");
+  EXPECT_EQ(fire(before(absent)).output, "");
+}
+
+TEST_F(Preferred, AMarkAndALineThatRecommendDifferentOptionsAsk) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  const auto asked = [&](std::string_view line) {
+    return denied(before(voice("Voice? <gstack-qid:ship-voice>\nRecommendation: " + std::string(line))));
+  };
+  EXPECT_EQ(asked("Chatty because people like it"), "");
+  EXPECT_EQ(asked("Verbose because people like it"), "");
+  EXPECT_THAT(asked("Terse because people like it"), HasSubstr("→ Terse "));
+}
+
+TEST_F(Preferred, OptionsNobodyCanTellApartAsk) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  const std::string text = "Which? <gstack-qid:ship-voice>";
+  EXPECT_EQ(fire(before(voice(text, {"A (recommended)", "A"}))).output, "");
+  EXPECT_EQ(fire(before(voice(text, {"A (recommended)", ""}))).output, "");
+  EXPECT_EQ(fire(before(voice(text, {"A (recommended)"}))).output, "");
+}
+
+TEST_F(Preferred, ADestructiveTextAnywhereInTheQuestionAsks) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  for (const char* member : {"preview", "description", "anything"}) {
+    Value input = voice();
+    first(input).find("options")->items()[1].set(member, "rm -rf / and drop table users");
+    EXPECT_EQ(fire(before(input)).output, "") << member;
+  }
+  Value deep = voice();
+  first(deep).set("more", Value::object({{"lines", Value::array({"ok", "drop table users"})}}));
+  EXPECT_EQ(fire(before(deep)).output, "");
+}
+
+TEST_F(Gap14, ASecondMarkerOutsideTheTextAsks) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  Value header = voice();
+  first(header).set("header", "<gstack-qid:other>");
+  EXPECT_EQ(fire(before(header)).output, "");
+  EXPECT_EQ(fire(before(voice("Which? <gstack-qid:ship-voice>", {"A (recommended)", "B <gstack-qid:b>"}))).output, "");
 }
 
 using Amb21 = HookPlace;

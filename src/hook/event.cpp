@@ -49,6 +49,23 @@ CallOption option_of(const Value& value) {
   return {label.empty() ? description : label, description};
 }
 
+MultiSelect multi_select_of(const Value& question) {
+  const Value* value = question.find("multiSelect");
+  if (!value) return MultiSelect::kAbsent;
+  if (!value->is_bool()) return MultiSelect::kUnclear;
+  return value->as_bool() ? MultiSelect::kTrue : MultiSelect::kFalse;
+}
+
+void gather_strings(const Value& value, std::vector<std::string>& strings) {
+  if (value.is_string()) strings.push_back(value.as_string());
+  if (value.is_array()) {
+    for (const Value& item : value.items()) gather_strings(item, strings);
+  }
+  if (value.is_object()) {
+    for (const Value::Member& member : value.members()) gather_strings(member.value, strings);
+  }
+}
+
 // The end of the marker that begins at `at`, or npos when it is none.
 std::size_t end_of_marker(std::string_view text, std::size_t at, std::size_t head) {
   const std::size_t end = text.substr(0, at + kLongestMarker).find('>', at + head);
@@ -118,13 +135,23 @@ std::vector<CallQuestion> questions_of(const Value& tool_input) {
   if (list.is_string()) list = parse_json(list.as_string()).value_or(Value());
   if (!list.is_array()) return questions;
   for (const Value& item : list.items()) {
-    CallQuestion question{text_at(item, "question"), text_at(item, "header"), {}, item["multiSelect"] == Value(true)};
+    CallQuestion question{text_at(item, "question"), text_at(item, "header"), {}, multi_select_of(item), {}};
+    gather_strings(item, question.strings);
     if (item["options"].is_array()) {
       for (const Value& option : item["options"].items()) question.options.push_back(option_of(option));
     }
     questions.push_back(std::move(question));
   }
   return questions;
+}
+
+bool has_answers(const Value& tool_input) {
+  for (const std::string_view name : {"answers", "annotations"}) {
+    const Value& given = tool_input[name];
+    const bool is_empty = given.is_null() || ((given.is_object() || given.is_array()) && given.size() == 0);
+    if (!is_empty) return true;
+  }
+  return false;
 }
 
 GstackMarkers gstack_markers_in(std::string_view text) {
@@ -171,25 +198,27 @@ std::string without_markers(std::string_view text) {
 }
 
 std::vector<std::string> recommended_in(const CallQuestion& question) {
-  std::vector<std::string> marked;
+  std::vector<std::string> found, plain, strays;
   for (const CallOption& option : question.options) {
-    std::string plain = inbox::without_recommended_mark(option.label);
-    if (plain.size() < option.label.size() &&
-        lowered(option.label).find("(recommended)", plain.size()) != std::string::npos)
-      marked.push_back(std::move(plain));
+    plain.push_back(inbox::without_recommended_mark(option.label));
+    const std::string& label = plain.back();
+    if (label.size() < option.label.size() &&
+        lowered(option.label).find("(recommended)", label.size()) != std::string::npos)
+      found.push_back(label);
   }
-  if (!marked.empty()) return marked;
   for (const std::string& choice : recommendation_lines(question.text)) {
     std::vector<std::string> exact, named;
-    for (const CallOption& option : question.options) {
-      if (lowered(option.label) == choice) exact.push_back(option.label);
-      if (is_named_by(option.label, choice)) named.push_back(option.label);
+    for (const std::string& label : plain) {
+      if (lowered(label) == choice) exact.push_back(label);
+      if (is_named_by(label, choice)) named.push_back(label);
     }
+    if (named.empty()) strays.push_back(choice);
     for (const std::string& label : exact.empty() ? named : exact) {
-      if (std::ranges::find(marked, label) == marked.end()) marked.push_back(label);
+      if (std::ranges::find(found, label) == found.end()) found.push_back(label);
     }
   }
-  return marked;
+  if (!found.empty()) found.insert(found.end(), strays.begin(), strays.end());
+  return found;
 }
 
 }  // namespace sb::hook

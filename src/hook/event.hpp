@@ -38,16 +38,25 @@ struct CallOption {
   std::string description;
 };
 
+// What `multiSelect` of a question says; only the two words of JSON say anything.
+enum class MultiSelect { kAbsent, kFalse, kTrue, kUnclear };
+
 struct CallQuestion {
   std::string text;
   std::string header;
   std::vector<CallOption> options;
-  bool is_many = false;
+  MultiSelect multi_select = MultiSelect::kAbsent;
+  std::vector<std::string> strings;  // every string in it, at any depth: previews and members nobody knows, too
+
+  bool is_many() const { return multi_select == MultiSelect::kTrue; }
 };
 
 // In the order of the call. One that is not what it should be stands there with an empty text: whatever wants to be
 // sure of every question of a call must not overlook it.
 std::vector<CallQuestion> questions_of(const Value& tool_input);
+
+// Whether the call brings answers along. Before the person was asked only the model can have written them.
+bool has_answers(const Value& tool_input);
 
 // The ids of `<gstack-qid:ID>`, in lower case and in order. `is_clear` is false when there is anything that looks like
 // such a marker and is none.
@@ -60,8 +69,9 @@ GstackMarkers gstack_markers_in(std::string_view text);
 // The text as a person reads it: without markers of either kind, runs of blanks as one space.
 std::string without_markers(std::string_view text);
 
-// The options the question recommends, without their mark: those whose label ends in `(recommended)`; where none does,
-// the one that a line `Recommendation: CHOICE because REASON` names. More than one means it is not clear.
+// The options the question recommends, without their mark: those whose label ends in `(recommended)`, and those that a
+// line `Recommendation: CHOICE because REASON` names. More than one means it is not clear, and so it is when a line
+// beside them names what is no option.
 std::vector<std::string> recommended_in(const CallQuestion& question);
 
 }  // namespace sb::hook

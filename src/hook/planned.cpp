@@ -49,6 +49,39 @@ std::vector<std::string> missing_from(const std::vector<std::string>& others, co
   return missing;
 }
 
+// How the options differ; nothing when they are the same ones, whatever their order.
+std::vector<std::string> option_differences(const inbox::PlannedPrompt& planned, const std::vector<std::string>& wanted,
+                                            const std::vector<std::string>& given) {
+  std::vector<std::string> found;
+  if (const auto missing = missing_from(given, wanted); !missing.empty()) {
+    found.push_back(fmt::format("missing: {}", quoted(missing)));
+  }
+  std::vector<std::string> elsewhere, invented;
+  for (std::string& label : missing_from(wanted, given)) {
+    const bool is_declared =
+        std::ranges::any_of(planned.elsewhere, [&](const std::string& other) { return normal_label(other) == label; });
+    (is_declared ? elsewhere : invented).push_back(std::move(label));
+  }
+  if (!invented.empty()) found.push_back(fmt::format("not an option of this question: {}", quoted(invented)));
+  if (!elsewhere.empty()) found.push_back(fmt::format("belongs to another page: {}", quoted(elsewhere)));
+  if (invented.empty() && elsewhere.empty() && given.size() > wanted.size()) {
+    found.emplace_back("an option stands there twice");
+  }
+  return found;
+}
+
+bool is_other_select(bool is_many, MultiSelect given) {
+  if (is_many) return given != MultiSelect::kTrue;
+  return given != MultiSelect::kFalse && given != MultiSelect::kAbsent;
+}
+
+// The ids of the texts are the same, and neither has anything that only looks like one.
+bool has_same_id(std::string_view planned, std::string_view given) {
+  const GstackMarkers wanted = gstack_markers_in(planned);
+  const GstackMarkers found = gstack_markers_in(given);
+  return wanted.ids == found.ids && wanted.is_clear == found.is_clear;
+}
+
 Result<Planned> with_decision(inbox::Desk& desk, inbox::PlannedPrompt prompt) {
   inbox::DecisionState state = SB_TRY(desk.inbox().load(prompt.decision));
   return Planned{std::move(prompt), std::move(state)};
@@ -74,6 +107,10 @@ bool Planned::needs_person() const {
   const inbox::Opened& opened = decision.opened;
   return opened.needs_signature || opened.question.shape != inbox::Shape::kDecision || prompt.pages > 1 ||
          opened.source.string_at("profile") != "gstack";
+}
+
+bool Planned::is_order_fixed() const {
+  return decision.opened.source.string_at("profile") != "gstack";
 }
 
 Result<std::vector<std::optional<Planned>>> find_planned(inbox::Desk& desk,
@@ -107,29 +144,20 @@ Result<std::optional<Planned>> newest_in(inbox::Desk& desk, const std::string& d
   return std::nullopt;
 }
 
-std::vector<std::string> differences(const inbox::PlannedPrompt& planned, const CallQuestion& question) {
-  std::vector<std::string> found;
-  const std::vector<std::string> wanted = labels_of(planned);
+std::vector<std::string> differences(const Planned& planned, const CallQuestion& question) {
+  const inbox::PlannedPrompt& prompt = planned.prompt;
+  const std::vector<std::string> wanted = labels_of(prompt);
   const std::vector<std::string> given = labels_of(question);
-  if (const auto missing = missing_from(given, wanted); !missing.empty()) {
-    found.push_back(fmt::format("missing: {}", quoted(missing)));
+  std::vector<std::string> found = option_differences(prompt, wanted, given);
+  if (found.empty() && planned.is_order_fixed() && given != wanted) {
+    found.push_back(fmt::format("the options must stand in this order: {}", quoted(wanted)));
   }
-  std::vector<std::string> elsewhere, invented;
-  for (std::string& label : missing_from(wanted, given)) {
-    const bool is_declared =
-        std::ranges::any_of(planned.elsewhere, [&](const std::string& other) { return normal_label(other) == label; });
-    (is_declared ? elsewhere : invented).push_back(std::move(label));
+  if (is_other_select(prompt.is_many, question.multi_select)) {
+    found.push_back(fmt::format("multiSelect must be {}", prompt.is_many ? "true" : "false"));
   }
-  if (!invented.empty()) found.push_back(fmt::format("not an option of this question: {}", quoted(invented)));
-  if (!elsewhere.empty()) found.push_back(fmt::format("belongs to another page: {}", quoted(elsewhere)));
-  if (invented.empty() && elsewhere.empty() && given.size() > wanted.size()) {
-    found.emplace_back("an option stands there twice");
-  }
-  if (question.is_many != planned.is_many) {
-    found.push_back(fmt::format("multiSelect must be {}", planned.is_many ? "true" : "false"));
-  }
-  if (without_markers(question.text) != without_markers(planned.question)) {
-    found.push_back(fmt::format("the question must read {}", quote_json(planned.question)));
+  if (without_markers(question.text) != without_markers(prompt.question) ||
+      !has_same_id(prompt.question, question.text)) {
+    found.push_back(fmt::format("the question must read {}", quote_json(prompt.question)));
   }
   return found;
 }

@@ -25,6 +25,9 @@ struct Planned {
   // No preference answers it: it needs a signature, is part of a chain or flow, is asked in pages, or its profile is
   // not gstack, the one that knows preferences (AMB-21).
   bool needs_person() const;
+
+  // Under gstack the recommended option may be put first; everywhere else the order is the declared one (REQ-INT-68).
+  bool is_order_fixed() const;
 };
 
 // The planned prompt each question names by its marker; nothing where it names none that is known. A question that
@@ -36,9 +39,10 @@ using Wanted = std::function<bool(const inbox::PlannedPrompt&)>;
 Result<std::optional<Planned>> newest_in(inbox::Desk& desk, const std::string& directory,
                                          const std::vector<inbox::PlannedPrompt>& open, const Wanted& wanted);
 
-// Everything in which the question is not the planned one, a sentence each: options that are missing, new or renamed,
-// several answers allowed or not, another question text. Order, header and descriptions are the caller's. Pure.
-std::vector<std::string> differences(const inbox::PlannedPrompt& planned, const CallQuestion& question);
+// Everything in which the question is not the planned one, a sentence each: options that are missing, new, renamed or
+// out of order, several answers allowed or not, another question text, another gstack id. Header and descriptions are
+// the caller's. Pure.
+std::vector<std::string> differences(const Planned& planned, const CallQuestion& question);
 
 // Whether an unmarked question offers what the prompt was planned to offer: at least two options of it. Pure.
 bool overlaps(const inbox::PlannedPrompt& planned, const CallQuestion& question);

@@ -11,6 +11,7 @@ using testing::Not;
 
 using Planned = HookPlace;
 using Amb32 = HookPlace;
+using ReqInt68 = HookPlace;
 
 TEST_F(Planned, ACallAsRenderedIsLeftAlone) {
   const Plan planned = plan(kBranch);
@@ -91,9 +92,56 @@ TEST_F(Amb32, WhatACallOffersIsCheckedAndItsLayoutIsNot) {
   Plan planned = plan(kBranch);
   Value& question = first(planned.input);
   question.set("header", "Branches");
-  std::swap(question.find("options")->items()[0], question.find("options")->items()[2]);
   question.find("options")->items()[0].set("description", "as the host wants it");
   question.set("question", "Which  branch should be released?\n<sb:" + planned.nonce + ">");
+  EXPECT_EQ(fire(before(planned.input)).output, "");
+}
+
+TEST_F(ReqInt68, ReorderedOptionsAreDenied) {
+  Plan planned = plan(kBranch);
+  auto& options = first(planned.input).find("options")->items();
+  std::swap(options[0], options[2]);
+  EXPECT_THAT(denied(before(planned.input)),
+              HasSubstr(R"(the options must stand in this order: "main", "release", "hotfix")"));
+}
+
+TEST_F(Planned, AnotherGstackIdIsDenied) {
+  prefer(R"({"ship-tone":"never-ask","ship-voice":"always-ask"})");
+  const std::string id = "<gstack-qid:ship-voice>";
+  for (const char* other : {"<gstack-qid:ship-tone>", "", "<gstack-qid:ship-voice> <gstack-qid:ship-tone>",
+                            "<gstack-qid:ship-voice> <gstack-qid:no id>"}) {
+    Plan planned = plan(kGstack);
+    std::string text = first(planned.input)["question"].as_string();
+    ASSERT_NE(text.find(id), std::string::npos);
+    first(planned.input).set("question", text.replace(text.find(id), id.size(), other));
+    EXPECT_THAT(denied(before(planned.input)), HasSubstr("the question must read")) << other;
+    EXPECT_TRUE(state(planned.decision).is_open()) << other;
+  }
+}
+
+TEST_F(Planned, AGstackIdNobodyPlannedIsDenied) {
+  Plan planned = plan(kBranch);
+  first(planned.input).set("question", first(planned.input)["question"].as_string() + " <gstack-qid:ship-voice>");
+  EXPECT_THAT(denied(before(planned.input)), HasSubstr("the question must read"));
+}
+
+TEST_F(Planned, AMultiSelectThatIsNoBooleanIsDenied) {
+  for (const Value& odd : {Value("true"), Value("false"), Value(1), Value()}) {
+    Plan planned = plan(kBranch);
+    first(planned.input).set("multiSelect", odd);
+    EXPECT_THAT(denied(before(planned.input)), HasSubstr("multiSelect must be false")) << to_json(odd);
+  }
+}
+
+TEST_F(Planned, AnswersTheModelFilledInAreDenied) {
+  Plan planned = plan(kBranch);
+  Value filled = planned.input;
+  filled.set("answers", Value::object({{"Which branch should be released?", "main"}}));
+  EXPECT_THAT(denied(before(filled)), HasSubstr("brings its own answers"));
+  filled = call({question("Colour?", {"Red", "Blue"})});
+  filled.set("annotations", Value::object({{"Colour?", Value::object({{"notes", "Red, please"}})}}));
+  EXPECT_THAT(denied(before(filled)), HasSubstr("brings its own answers"));
+  planned.input.set("answers", Value::object());
   EXPECT_EQ(fire(before(planned.input)).output, "");
 }
 

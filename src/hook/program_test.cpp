@@ -137,7 +137,8 @@ TEST(UnbreakableOnAFullDisk, WhatCannotBeRecordedIsAskedAndSilent) {
   files.set_space(0);
   FakeStreams streams(
       R"json({"hook_event_name":"PreToolUse","cwd":"/w","tool_name":"AskUserQuestion","tool_use_id":"t","tool_input":
-      {"questions":[{"question":"Q <gstack-qid:ship-a>","options":["x (recommended)","y"]}]}})json");
+      {"questions":[{"question":"Q <gstack-qid:ship-a>","options":["x (recommended)","y"],
+      "multiSelect":false}]}})json");
   EXPECT_EQ(run_program("signalbox-hook", {}, {files, clock, random, process, environment, streams}), 0);
   EXPECT_EQ(streams.output, "");
   EXPECT_EQ(streams.errors, "");

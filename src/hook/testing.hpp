@@ -203,4 +203,16 @@ instruction: Which branch should be released?
 options: [main, release, hotfix]
 )";
 
+inline constexpr const char* kGstack = R"(
+decision: ship-voice
+question_id: ship-voice
+skill: ship
+profile: gstack
+instruction: "Which voice should the changelog have?"
+sections: {eli10: The changelog can be short or long.}
+options:
+  - {id: terse, label: Terse, recommended: true}
+  - {id: chatty, label: Chatty}
+)";
+
 }  // namespace sb::hook
