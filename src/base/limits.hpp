@@ -32,7 +32,7 @@ inline constexpr int kStorePageRows = 10'000;               // rows or events of
 inline constexpr std::size_t kStoreAppendEvents = 10'000;   // events of one append
 
 // Answers
-inline constexpr long long kSignedAnswerFreshMs = 24LL * 60 * 60 * 1000;  // for one who asks the same question again
+inline constexpr long long kAnswerFreshMs = 24LL * 60 * 60 * 1000;  // for one who asks the same question again
 
 // Patterns
 inline constexpr unsigned kPatternMatchLimit = 1'000'000;

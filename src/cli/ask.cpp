@@ -38,10 +38,13 @@ class Asking {
     const std::string workspace = SB_TRY(context_.seams.files.canonical("."));
     const inbox::Ticket ticket = SB_TRY(desk_.inbox().open(declaration_, {.workspace = workspace, .session = ""}));
     id_ = ticket.id;
-    const DecisionState state = SB_TRY(desk_.inbox().load(id_));
+    DecisionState state = SB_TRY(desk_.inbox().load(id_));
     if (!state.is_open()) {
-      context_.err("This was asked before, and its outcome was read by nobody yet.\n");
-      return finish();
+      state = SB_TRY(finish());
+      if (!state.is_open()) {
+        context_.err("This was asked before, and its outcome was read by nobody yet.\n");
+        return state;
+      }
     }
     if (is_person_here()) return converse(state);
     return wait(state, wait_ms);
@@ -166,8 +169,9 @@ class Asking {
     Clock& clock = context_.seams.clock;
     const TimestampMs until = clock.now_ms() + wait_ms;
     for (;;) {
-      const DecisionState now = SB_TRY(desk_.inbox().load(id_));
-      if (!now.is_open()) return finish();
+      DecisionState now = SB_TRY(desk_.inbox().load(id_));
+      if (!now.is_open()) now = SB_TRY(finish());
+      if (!now.is_open()) return now;
       const std::int64_t left = until - clock.now_ms();
       if (left <= 0 || signals.came()) return now;
       clock.sleep_ms(std::min(left, kPollMs));
@@ -175,6 +179,7 @@ class Asking {
     }
   }
 
+  // Still open when the answer was withdrawn in that moment.
   Result<DecisionState> finish() { return desk_.inbox().take(id_, fmt::format("ask ({})", user_name())); }
 
   Context& context_;

@@ -20,16 +20,25 @@ struct OperatorOptions {
 };
 
 struct Office {
+  std::unique_ptr<inbox::Desk> desk;
   Homes homes;
   OperatorFiles files;
   Operators operators;
 };
 
+// Only where the register is the one the inbox has known: nobody should extend one that was cut short.
 Result<Office> open_office(const Context& context) {
-  const Homes homes = SB_TRY(sb::homes(context.seams.environment));
-  OperatorFiles files(context.seams.files, homes);
-  Operators operators = SB_TRY(files.load());
-  return Office{homes, files, std::move(operators)};
+  auto desk = SB_TRY(inbox::Desk::open(context.seams, store::Access::kReadWrite));
+  SB_TRY(desk->inbox().remember_operators());
+  const Homes homes = desk->homes();
+  Operators operators = desk->operators();
+  return Office{std::move(desk), homes, OperatorFiles(context.seams.files, homes), std::move(operators)};
+}
+
+// After the register has grown, so that it cannot be cut back unnoticed.
+Status remember(const Context& context, Office& office) {
+  SB_TRY(office.desk->refresh_operators(context.seams.files));
+  return office.desk->inbox().remember_operators();
 }
 
 Status init(const Context& context, const OperatorOptions& options) {
@@ -47,6 +56,7 @@ Status init(const Context& context, const OperatorOptions& options) {
   const std::string passphrase =
       SB_TRY(ask_new_passphrase(context, fmt::format("New passphrase for operator {}: ", name)));
   const auto key = SB_TRY(office.files.enrol(name, passphrase, voucher, context.seams.clock, context.seams.random));
+  SB_TRY(remember(context, office));
   context.out(fmt::format("operator {} has key {}\n", key.name, to_hex(key.public_key)));
   return {};
 }
@@ -99,10 +109,12 @@ Status revoke(const Context& context, const OperatorOptions& options) {
   const std::string secret = SB_TRY(unlock_operator(context, office.homes, office.operators, options.name));
   if (is_token) {
     SB_TRY(office.files.revoke_token(options.revoked, secret, context.seams.clock));
+    SB_TRY(remember(context, office));
     context.out(fmt::format("token {} is revoked\n", options.revoked));
     return {};
   }
   SB_TRY(office.files.revoke_key(key->public_key, secret, context.seams.clock));
+  SB_TRY(remember(context, office));
   context.out(fmt::format("the key of operator {} is revoked\n", key->name));
   return {};
 }

@@ -159,6 +159,8 @@ Result<std::string> unlock_operator(const Context& context, const Homes& homes, 
 
 Result<Signing> sign_for(const Context& context, inbox::Desk& desk, const inbox::DecisionState& state,
                          const inbox::Given& given, const std::string& operator_name) {
+  // They may have changed while the person was thinking.
+  SB_TRY(desk.refresh_operators(context.seams.files));
   if (const auto token = context.seams.environment.get("SIGNALBOX_OPERATOR_TOKEN")) {
     return sign_by_token(context, desk, state, given, *token);
   }

@@ -110,11 +110,16 @@ Result<Rendered> plan(Context& context, inbox::Desk& desk, const Declaration& de
   const std::string place(inbox::kNoncePlace);
   const Rendered draft = SB_TRY(render(prompt, declaration.profile, host, {.nonce = place}));
   const std::string workspace = SB_TRY(context.seams.files.canonical("."));
-  const auto ticket = SB_TRY(desk.inbox().open(declaration, {.workspace = workspace, .session = ""}));
-  const auto state = SB_TRY(desk.inbox().load(ticket.id));
+  const inbox::Asking asking{.workspace = workspace, .session = ""};
+  auto state = SB_TRY(desk.inbox().load(SB_TRY(desk.inbox().open(declaration, asking)).id));
+  if (!state.is_open() && !state.is_answered()) {
+    // Ended without an answer: whoever renders it again asks again.
+    SB_TRY(desk.inbox().take(state.id, "render"));
+    state = SB_TRY(desk.inbox().load(SB_TRY(desk.inbox().open(declaration, asking)).id));
+  }
   if (!state.is_open()) {
-    return fail(ErrorCode::kConflict, fmt::format("{} has been decided already", ticket.id),
-                fmt::format("See signalbox inbox show {}", ticket.id));
+    return fail(ErrorCode::kConflict, fmt::format("{} has been answered, and nobody has read it yet", state.id),
+                "Read it with signalbox ask; after that it can be asked again");
   }
   const auto planned = SB_TRY(desk.inbox().plan_prompt(planned_from(prompt, draft, asked.part, state)));
   return render(prompt, declaration.profile, host, {.nonce = planned.nonce});

@@ -98,10 +98,26 @@ std::unexpected<Error> no_longer_open(const DecisionState& state) {
                           to_rfc3339(outcome.at), chosen.empty() ? "" : ": ", chosen));
 }
 
+// The operators this store was last told of.
+Result<std::optional<OperatorPin>> operators_seen(store::Snapshot& snapshot) {
+  const store::Head head = SB_TRY(snapshot.head(kOperatorsSeen));
+  if (head.seq == 0) return std::nullopt;
+  const auto last = SB_TRY(snapshot.events(kOperatorsSeen, head.seq, 1));
+  return SB_TRY(pin_from(SB_TRY(wire::object(last.front().payload))));
+}
+
+// A tripwire, since whoever can replace the operators can also edit what was seen: it makes the replacement loud.
+Status check_known(const Operators& operators, const std::optional<OperatorPin>& seen) {
+  if (!seen || operators.continues(*seen)) return {};
+  return fail(ErrorCode::kForbidden, "the operator keys are not those this inbox has known",
+              "Restore the operators folder; if you gave the old keys up yourself, begin with an empty home");
+}
+
 }  // namespace
 
-SignatureCheck Inbox::check() const {
-  return [this](const std::string& id, const Opened& opened, const Outcome& outcome) -> Result<std::string> {
+SignatureCheck Inbox::check(store::Snapshot& snapshot) const {
+  return [this, &snapshot](const std::string& id, const Opened& opened, const Outcome& outcome) -> Result<std::string> {
+    SB_TRY(check_known(operators_, SB_TRY(operators_seen(snapshot))));
     std::string signer = SB_TRY(signature_check(operators_)(id, opened, outcome));
     const auto since = fresh_since_.find(id);
     if (since != fresh_since_.end() && outcome.signature->signed_at < since->second) {
@@ -123,7 +139,7 @@ Result<DecisionState> Inbox::read_state(store::Snapshot& snapshot, std::string_v
     return fail(ErrorCode::kNotFound, fmt::format("there is no decision {}", quote_json(id)),
                 "signalbox inbox list shows the open ones");
   }
-  return replay(events, check());
+  return replay(events, check(snapshot));
 }
 
 Result<DecisionState> Inbox::append(store::Transaction& transaction, const DecisionState& before,
@@ -149,7 +165,7 @@ Result<DecisionState> Inbox::change(std::string_view id, const Change& change) {
   SB_TRY(load(id));
   return store_.write([&](store::Transaction& transaction) -> Result<DecisionState> {
     const DecisionState before = SB_TRY(read_settled(transaction, id));
-    std::vector<NewEvent> events = SB_TRY(change(before));
+    std::vector<NewEvent> events = SB_TRY(change(transaction, before));
     if (events.empty()) return before;
     return append(transaction, before, std::move(events));
   });
@@ -264,45 +280,52 @@ bool Inbox::can_join(const DecisionState& asked, const Opened& opened) const {
   if (asked.outcome) {
     if (asked.is_taken || asked.outcome->ending == Ending::kSuperseded) return false;
     const auto& signature = asked.outcome->signature;
-    if (signature && signature->signed_at < opened.opened_at - limits::kSignedAnswerFreshMs) return false;
+    const TimestampMs given_at = signature ? signature->signed_at : asked.outcome->at;
+    if (given_at < opened.opened_at - limits::kAnswerFreshMs) return false;
   }
   if (!opened.needs_signature) return true;
   if (!opened.operators) return !asked.opened.operators;
   return asked.opened.operators && operators_.continues(*asked.opened.operators);
 }
 
-// A tripwire, since whoever can replace the operators can also edit this: it makes the replacement loud.
-Status Inbox::check_operators(store::Transaction& transaction, const Opened& opened) {
+Status Inbox::see_operators(store::Transaction& transaction) {
+  const auto seen = SB_TRY(operators_seen(transaction));
+  SB_TRY(check_known(operators_, seen));
+  const auto now = operators_.pin();
+  if (!now || seen == now) return {};
+  const std::vector<NewEvent> events{{"seen", clock_.now_ms(), to_canonical_json(to_value(*now))}};
   const store::Head head = SB_TRY(transaction.head(kOperatorsSeen));
-  if (head.seq > 0) {
-    const auto last = SB_TRY(transaction.events(kOperatorsSeen, head.seq, 1));
-    const OperatorPin seen = SB_TRY(pin_from(SB_TRY(wire::object(last.front().payload))));
-    if (!operators_.continues(seen)) {
-      return fail(ErrorCode::kForbidden, "the operator keys are not those this inbox has known",
-                  "Restore the operators folder; if you gave the old keys up yourself, begin with an empty home");
-    }
-    if (seen == opened.operators) return {};
-  }
-  if (!opened.operators) return {};
-  const std::string payload = to_canonical_json(to_value(*opened.operators));
-  SB_TRY(transaction.append(kOperatorsSeen, head, std::vector<NewEvent>{{"seen", opened.opened_at, payload}}));
+  SB_TRY(transaction.append(kOperatorsSeen, head, events));
+  return {};
+}
+
+Status Inbox::remember_operators() {
+  return store_.write([&](store::Transaction& transaction) { return see_operators(transaction); });
+}
+
+// An answer that nobody has read goes with the question it was given to.
+Status Inbox::supersede_in(store::Transaction& transaction, const DecisionState& asked) {
+  const bool is_unread = asked.is_answered() && !asked.is_taken;
+  if (!asked.is_open() && !is_unread) return {};
+  const Credentials program{Channel::kProgram, ""};
+  const TimestampMs now = clock_.now_ms();
+  std::vector<NewEvent> events;
+  if (is_unread) events.push_back(withdrawn_event(program, now));
+  events.push_back(closed_event(Ending::kSuperseded, std::nullopt, program, "", now));
+  SB_TRY(append(transaction, asked, std::move(events)));
   return {};
 }
 
 Result<Ticket> Inbox::open(const decision::Declaration& declaration, const Asking& asking) {
   const Opened opened = SB_TRY(opened_of(declaration, asking));
   return store_.write([&](store::Transaction& transaction) -> Result<Ticket> {
-    if (opened.needs_signature) SB_TRY(check_operators(transaction, opened));
+    if (opened.needs_signature) SB_TRY(see_operators(transaction));
     const auto asked = SB_TRY(asked_before(transaction, opened));
     if (asked && can_join(*asked, opened)) {
-      fresh_since_[asked->id] = opened.opened_at - limits::kSignedAnswerFreshMs;
+      fresh_since_[asked->id] = opened.opened_at - limits::kAnswerFreshMs;
       return Ticket{asked->id, true};
     }
-    if (asked && asked->is_open()) {
-      const Credentials program{Channel::kProgram, ""};
-      SB_TRY(append(transaction, *asked,
-                    {closed_event(Ending::kSuperseded, std::nullopt, program, "", opened.opened_at)}));
-    }
+    if (asked) SB_TRY(supersede_in(transaction, *asked));
     const std::string payload = to_canonical_json(to_value(opened));
     const std::string id = instance_id_of(payload);
     const std::vector<NewEvent> events{{"opened", opened.opened_at, payload}};
@@ -313,7 +336,8 @@ Result<Ticket> Inbox::open(const decision::Declaration& declaration, const Askin
   });
 }
 
-Result<NewEvent> Inbox::answered_event(const DecisionState& state, const Submission& submission) const {
+Result<NewEvent> Inbox::answered_event(store::Snapshot& snapshot, const DecisionState& state,
+                                       const Submission& submission) const {
   const Given given = SB_TRY(check_answer(state.opened.question, submission.given));
   Outcome outcome;
   outcome.options = given.options;
@@ -327,7 +351,7 @@ Result<NewEvent> Inbox::answered_event(const DecisionState& state, const Submiss
   outcome.signature = submission.signature;
   std::string signer;
   if (submission.signature) {
-    signer = SB_TRY(check()(state.id, state.opened, outcome));
+    signer = SB_TRY(check(snapshot)(state.id, state.opened, outcome));
     outcome.principal = signer;
   }
   const DecisionFacts facts{state.opened.needs_signature, state.opened.operators.has_value(), state.opened.workspace};
@@ -336,14 +360,14 @@ Result<NewEvent> Inbox::answered_event(const DecisionState& state, const Submiss
 }
 
 Result<DecisionState> Inbox::answer(std::string_view id, const Submission& submission) {
-  return change(id, [&](const DecisionState& state) -> Result<std::vector<NewEvent>> {
+  return change(id, [&](store::Snapshot& snapshot, const DecisionState& state) -> Result<std::vector<NewEvent>> {
     if (!state.is_open()) return no_longer_open(state);
-    return std::vector{SB_TRY(answered_event(state, submission))};
+    return std::vector{SB_TRY(answered_event(snapshot, state, submission))};
   });
 }
 
 Result<DecisionState> Inbox::end(std::string_view id, Ending ending, const Credentials& from, std::string raw) {
-  return change(id, [&](const DecisionState& state) -> Result<std::vector<NewEvent>> {
+  return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
     if (!state.is_open()) return no_longer_open(state);
     const bool is_decided = ending == Ending::kDeclined;
     return std::vector{closed_event(ending, is_decided ? std::optional(ResolvedBy::kHuman) : std::nullopt, from, raw,
@@ -364,7 +388,7 @@ Result<DecisionState> Inbox::supersede(std::string_view id) {
 }
 
 Result<DecisionState> Inbox::park(std::string_view id) {
-  return change(id, [&](const DecisionState& state) -> Result<std::vector<NewEvent>> {
+  return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
     if (!state.is_open()) return no_longer_open(state);
     if (state.state == State::kParked) return std::vector<NewEvent>{};
     return std::vector{NewEvent{"parked", clock_.now_ms(), "{}"}};
@@ -372,7 +396,7 @@ Result<DecisionState> Inbox::park(std::string_view id) {
 }
 
 Result<DecisionState> Inbox::note_free_text(std::string_view id, std::string_view text, const Credentials& from) {
-  return change(id, [&](const DecisionState& state) -> Result<std::vector<NewEvent>> {
+  return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
     if (!state.is_open()) return no_longer_open(state);
     return std::vector{free_text_event(text, from, clock_.now_ms())};
   });
@@ -381,14 +405,14 @@ Result<DecisionState> Inbox::note_free_text(std::string_view id, std::string_vie
 Result<DecisionState> Inbox::note_no_answer(std::string_view id, HostResult result, const Credentials& from) {
   SB_ASSERT(result != HostResult::kSelected);
   if (result == HostResult::kDeclined) return decline(id, from, "");
-  return change(id, [&](const DecisionState& state) -> Result<std::vector<NewEvent>> {
+  return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
     if (!state.is_open()) return no_longer_open(state);
     return std::vector{no_answer_event(result, from, clock_.now_ms())};
   });
 }
 
 Result<DecisionState> Inbox::withdraw(std::string_view id, const Credentials& from) {
-  return change(id, [&](const DecisionState& state) -> Result<std::vector<NewEvent>> {
+  return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
     if (!state.is_answered()) return fail(ErrorCode::kInvalid, fmt::format("{} has no answer to take back", state.id));
     if (state.is_taken) {
       return fail(ErrorCode::kConflict,
@@ -399,9 +423,8 @@ Result<DecisionState> Inbox::withdraw(std::string_view id, const Credentials& fr
 }
 
 Result<DecisionState> Inbox::take(std::string_view id, std::string_view by) {
-  return change(id, [&](const DecisionState& state) -> Result<std::vector<NewEvent>> {
-    if (state.is_open()) return fail(ErrorCode::kInvalid, fmt::format("{} is still open", state.id));
-    if (state.is_taken) return std::vector<NewEvent>{};
+  return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
+    if (state.is_open() || state.is_taken) return std::vector<NewEvent>{};
     return std::vector{taken_event(by, clock_.now_ms())};
   });
 }

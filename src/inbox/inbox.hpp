@@ -14,8 +14,8 @@
 // Projections: `decisions` (key id, sort `open/TIME/ID`, `parked/…` or `closed/…`), `decisions-asked` (key fingerprint,
 // value the newest id), `prompts` (key nonce, sort `open/TIME/NONCE` while open), `counters` (key `prompts`).
 //
-// Stream `operators`: `seen` {root, head, count}, the operators signed questions were asked under, whenever they
-// changed.
+// Stream `operators`: `seen` {root, head, count}, the register of operators whenever it has grown. No signature counts
+// under one that does not continue the last: it was cut short (a revocation taken back) or replaced.
 //
 // Threads: as the Store given. Holds references; whoever makes it keeps them alive.
 #pragma once
@@ -69,11 +69,16 @@ class Inbox {
       : store_(store), clock_(clock), random_(random), operators_(operators), policy_(policy) {}
 
   // Opens the question, or joins the same one (same declaration, same workspace) while it is open or its outcome has
-  // been read by nobody. One that was asked about another digest, or under other operators, is superseded.
+  // been read by nobody. One that was asked about another digest, or under other operators, is superseded, with an
+  // answer that nobody has read.
   //
   // Who joins did not see the question being asked, and the store may have been put back to an earlier day; so for a
-  // joiner a signed answer counts only when it was signed at most limits::kSignedAnswerFreshMs before.
+  // joiner an answer counts only when it was given (where signed: signed) at most limits::kAnswerFreshMs before.
   Result<Ticket> open(const decision::Declaration& declaration, const Asking& asking);
+
+  // Writes the operators down as known, after their register has grown; kForbidden when it does not continue the one
+  // known before.
+  Status remember_operators();
 
   // kNotFound; kCorrupt when what is stored was changed.
   Result<DecisionState> load(std::string_view id);
@@ -95,7 +100,8 @@ class Inbox {
   Result<DecisionState> note_no_answer(std::string_view id, HostResult result, const Credentials& from);
   // Takes an answer back; kConflict when someone waiting has read it.
   Result<DecisionState> withdraw(std::string_view id, const Credentials& from);
-  // Marks the outcome of a closed decision as read by someone who acts on it. Reading it again changes nothing.
+  // Marks the outcome of a closed decision as read by someone who acts on it. Reading it again changes nothing; and one
+  // whose answer was withdrawn meanwhile is returned open as it is.
   Result<DecisionState> take(std::string_view id, std::string_view by);
 
   // Fills in nonce, ordinal and time, and replaces kNoncePlace in the question's text by the nonce.
@@ -103,13 +109,14 @@ class Inbox {
   Result<std::optional<PlannedPrompt>> find_prompt(std::string_view nonce);
   Result<std::vector<PlannedPrompt>> open_prompts(int limit = 100);  // newest first
   // Closes the prompt, once (kConflict the second time), and in the same commit answers the decision when this was the
-  // last page and part it waited for. Free text and non-answers leave the prompt open and are recorded.
+  // last page and part it waited for; the host has that answer, so it counts as read. Free text and non-answers leave
+  // the prompt open and are recorded.
   Result<DecisionState> reply(std::string_view nonce, const HostReply& reply);
 
  private:
-  using Change = std::function<Result<std::vector<store::NewEvent>>(const DecisionState&)>;
+  using Change = std::function<Result<std::vector<store::NewEvent>>(store::Snapshot&, const DecisionState&)>;
 
-  SignatureCheck check() const;
+  SignatureCheck check(store::Snapshot& snapshot) const;
   Result<DecisionState> read_state(store::Snapshot& snapshot, std::string_view id) const;
   Result<DecisionState> read_settled(store::Transaction& transaction, std::string_view id);
   Result<DecisionState> append(store::Transaction& transaction, const DecisionState& before,
@@ -119,9 +126,11 @@ class Inbox {
   Result<DecisionState> end(std::string_view id, Ending ending, const Credentials& from, std::string raw);
   Result<Opened> opened_of(const decision::Declaration& declaration, const Asking& asking);
   Result<std::optional<DecisionState>> asked_before(store::Transaction& transaction, const Opened& opened);
-  Status check_operators(store::Transaction& transaction, const Opened& opened);
+  Status see_operators(store::Transaction& transaction);
+  Status supersede_in(store::Transaction& transaction, const DecisionState& asked);
   bool can_join(const DecisionState& asked, const Opened& opened) const;
-  Result<store::NewEvent> answered_event(const DecisionState& state, const Submission& submission) const;
+  Result<store::NewEvent> answered_event(store::Snapshot& snapshot, const DecisionState& state,
+                                         const Submission& submission) const;
   Result<DecisionState> reply_in(store::Transaction& transaction, const PlannedPrompt& prompt, const HostReply& reply);
 
   store::Store& store_;

@@ -70,6 +70,12 @@ Status check_shown(const PlannedPrompt& prompt, const std::vector<std::string>& 
   return {};
 }
 
+// The host that passed it on has the outcome already.
+std::string reader_of(const HostReply& reply) {
+  const std::string_view channel = to_string(reply.from.channel);
+  return reply.from.principal.empty() ? std::string(channel) : fmt::format("{} ({})", reply.from.principal, channel);
+}
+
 bool is_navigation(const std::string& id) {
   return id == decision::kMoreId || id == decision::kNoneId;
 }
@@ -172,7 +178,8 @@ Result<DecisionState> Inbox::reply_in(store::Transaction& transaction, const Pla
     }
     SB_TRY(close_prompt(transaction, prompt, reply, now));
     return append(transaction, state,
-                  {closed_event(Ending::kDeclined, ResolvedBy::kHuman, reply.from, reply.raw, now)});
+                  {closed_event(Ending::kDeclined, ResolvedBy::kHuman, reply.from, reply.raw, now),
+                   taken_event(reader_of(reply), now)});
   }
   if (reply.options.empty()) {
     return append(transaction, state,
@@ -197,7 +204,8 @@ Result<DecisionState> Inbox::reply_in(store::Transaction& transaction, const Pla
                                 .render_hash = prompt.render_hash,
                                 .resolved_by = reply.resolved_by,
                                 .signature = std::nullopt};
-    events.push_back(SB_TRY(answered_event(state, submission)));
+    events.push_back(SB_TRY(answered_event(transaction, state, submission)));
+    events.push_back(taken_event(reader_of(reply), now));
   }
   return append(transaction, state, std::move(events));
 }

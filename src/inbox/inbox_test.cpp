@@ -227,10 +227,71 @@ TEST(Inbox, AnOldSignedAnswerIsNotHandedToANewAsker) {
   const KeyPair ann = place.enrol("ann");
   const std::string id = place.open(kOneWayQuestion).id;
   ASSERT_TRUE(place.inbox.answer(id, place.signed_submission(id, {"drop"}, ann.secret)));
-  place.clock.sleep_ms(limits::kSignedAnswerFreshMs);
+  place.clock.sleep_ms(limits::kAnswerFreshMs);
   EXPECT_EQ(place.open(kOneWayQuestion).id, id);
   place.clock.sleep_ms(1);
   EXPECT_NE(place.open(kOneWayQuestion).id, id);
+}
+
+TEST(Inbox, AnOldUnsignedAnswerIsNotHandedToANewAsker) {
+  InboxPlace place;
+  const std::string id = place.open(kPlainQuestion).id;
+  ASSERT_TRUE(place.inbox.answer(id, place.submission({"canary"})));
+  place.clock.sleep_ms(limits::kAnswerFreshMs);
+  EXPECT_EQ(place.open(kPlainQuestion).id, id);
+  place.clock.sleep_ms(1);
+  EXPECT_NE(place.open(kPlainQuestion).id, id);
+}
+
+TEST(Inbox, AnUnreadApprovalOfAnotherDigestIsSuperseded) {
+  InboxPlace place;
+  const std::string approval = "decision: ship\nkind: approval\ninstruction: \"Should it ship?\"\noptions: [Yes, No]\n";
+  const std::string unread = place.open(approval + "digest: sha256:aa\n").id;
+  ASSERT_TRUE(place.inbox.answer(unread, place.submission({"yes"})));
+  const std::string second = place.open(approval + "digest: sha256:bb\n").id;
+  EXPECT_EQ(place.inbox.load(unread)->outcome->ending, Ending::kSuperseded);
+  EXPECT_TRUE(place.inbox.load(second)->is_open());
+
+  // What somebody has acted on stays as it was.
+  ASSERT_TRUE(place.inbox.answer(second, place.submission({"yes"})));
+  ASSERT_TRUE(place.inbox.take(second, "test"));
+  place.open(approval + "digest: sha256:cc\n");
+  EXPECT_TRUE(place.inbox.load(second)->is_answered());
+}
+
+TEST(Inbox, AnAnswerWithdrawnBeforeItIsTakenLeavesTheWaiterWaiting) {
+  InboxPlace place;
+  const std::string id = place.open(kPlainQuestion).id;
+  ASSERT_TRUE(place.inbox.answer(id, place.submission({"canary"})));
+  ASSERT_FALSE(place.inbox.load(id)->is_open());
+  ASSERT_TRUE(place.inbox.withdraw(id, {Channel::kTerminal, "ann"}));
+  const auto taken = place.inbox.take(id, "waiter");
+  ASSERT_TRUE(taken) << taken.error().to_string();
+  EXPECT_TRUE(taken->is_open());
+  EXPECT_FALSE(taken->is_taken);
+  ASSERT_TRUE(place.inbox.answer(id, place.submission({"staging"})));
+  EXPECT_THAT(place.inbox.take(id, "waiter")->outcome->options, ElementsAre("staging"));
+}
+
+TEST(Inbox, ARevocationCutOffTheRegisterLetsNoSignatureCount) {
+  InboxPlace place;
+  const KeyPair ann = place.enrol("ann");
+  ASSERT_TRUE(place.inbox.remember_operators());
+  const std::string before = place.registry;
+  const std::string answered = place.open(kOneWayQuestion).id;
+  ASSERT_TRUE(place.inbox.answer(answered, place.signed_submission(answered, {"drop"}, ann.secret)));
+  const std::string open_one = place.open(kOneWayQuestion, {.workspace = "/b", .session = ""}).id;
+  place.extend(*place.operators.token_revocation("t-lost", place.clock.now_ms(), ann.secret));
+  ASSERT_TRUE(place.inbox.remember_operators());
+  EXPECT_TRUE(place.inbox.load(answered)->is_answered());
+
+  place.registry = before;
+  place.extend("");
+  EXPECT_FALSE(place.inbox.load(answered)->is_answered());
+  const auto refused = place.inbox.answer(open_one, place.signed_submission(open_one, {"drop"}, ann.secret));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kForbidden);
+  EXPECT_FALSE(place.inbox.remember_operators());
 }
 
 TEST(Inbox, FindsDecisionsByTheirDeclaredIdAndByABeginning) {

@@ -78,6 +78,25 @@ TEST(Amb29, APromptIsClosedOnce) {
   EXPECT_THAT(place.inbox.load(id)->outcome->options, ElementsAre("canary"));
 }
 
+// The host has the answer: the next to ask the same is asked, not handed an old answer.
+TEST(PlannedPrompt, AnAnsweredPromptCanBeAskedAgain) {
+  PromptPlace place;
+  const std::string id = place.open(kPlainQuestion).id;
+  const PlannedPrompt prompt = place.plan(id, {"staging", "production", "canary"});
+  const auto answered = place.inbox.reply(prompt.nonce, place.pick({"canary"}));
+  ASSERT_TRUE(answered) << answered.error().to_string();
+  EXPECT_TRUE(answered->is_taken);
+  EXPECT_EQ(answered->taken_by, "claude-code (hook)");
+  EXPECT_FALSE(place.inbox.withdraw(id, {Channel::kTerminal, "ann"}));
+  const Ticket again = place.open(kPlainQuestion);
+  EXPECT_FALSE(again.has_joined);
+
+  HostReply declined = place.pick({});
+  declined.result = HostResult::kDeclined;
+  ASSERT_TRUE(place.inbox.reply(place.plan(again.id, {"staging"}).nonce, declined));
+  EXPECT_FALSE(place.open(kPlainQuestion).has_joined);
+}
+
 TEST(PlannedPrompt, WhatWasNotPlannedClosesNothing) {
   PromptPlace place;
   const std::string id = place.open(kPlainQuestion).id;

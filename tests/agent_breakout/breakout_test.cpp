@@ -306,6 +306,11 @@ TEST_F(AgentBreakout, WithOtherOperators) {
     std::string text = own;
     return text.replace(text.find("NAME"), 4, name);
   };
+  try_shell("put operators of one's own in place of the others, let it be asked again, answer",
+            own_named("ann") +
+                "rm -rf $REAL/operators; cp -r $SIGNALBOX_HOME/operators $REAL/; SIGNALBOX_HOME=$REAL; "
+                "signalbox ask drop.yaml; printf 'mine\\n' | signalbox inbox answer drop-table drop; "
+                "printf 'mine\\n' | signalbox inbox answer $ID drop");
   try_shell("plant a key file in place of the operator's",
             own_named("ann") +
                 "cp $SIGNALBOX_HOME/operators/ann.key $REAL/operators/; SIGNALBOX_HOME=$REAL; "
@@ -318,7 +323,9 @@ TEST_F(AgentBreakout, WithOtherOperators) {
 
   // The strongest of them: other operators, and the question itself rewritten to name them.
   begin("other operators, and the stored question rewritten to name them");
-  run("rm -rf $SIGNALBOX_HOME/operators; printf 'mine\\n' | signalbox operator init --name ann");
+  run("rm -rf $SIGNALBOX_HOME/operators; printf 'mine\\n' | "
+      "SIGNALBOX_HOME=$SIGNALBOX_HOME.mine signalbox operator init --name ann; "
+      "cp -r $SIGNALBOX_HOME.mine/operators $SIGNALBOX_HOME/");
   SystemFiles files;
   const OperatorFiles operator_files(files, {home_.string(), home_.string(), home_.string()});
   const Operators operators = *operator_files.load();
@@ -395,6 +402,22 @@ TEST_F(AgentBreakout, WithATokenForSomethingElse) {
   const std::string expired = short_lived.output.substr(0, short_lived.output.find('\n'));
   try_shell("a token that has expired",
             "sleep 1.1; SIGNALBOX_OPERATOR_TOKEN=" + expired + " signalbox inbox answer $ID drop");
+}
+
+TEST_F(AgentBreakout, WithARevokedTokenAndTheRevocationCutOff) {
+  const Ran made = run("printf 'correct horse\\n' | signalbox operator token --scope '*' 2>token.err");
+  ASSERT_EQ(made.code, 0) << made.output;
+  const std::string token = made.output.substr(0, made.output.find('\n'));
+  ASSERT_EQ(
+      run("printf 'correct horse\\n' | signalbox operator revoke $(sed 's/^token \\([^ ]*\\).*/\\1/' token.err)").code,
+      0);
+  const std::string answer = "SIGNALBOX_OPERATOR_TOKEN=" + token + " signalbox inbox answer $ID drop; ";
+  try_shell("a token that was revoked", answer);
+  try_shell("a token that was revoked, with the last line of the register taken off",
+            "sed -i '$d' $SIGNALBOX_HOME/operators/registry.jsonl; " + answer);
+  try_shell("the same, with the line put back for whoever reads",
+            "cp $SIGNALBOX_HOME/operators/registry.jsonl kept; sed -i '$d' $SIGNALBOX_HOME/operators/registry.jsonl; " +
+                answer + "cp kept $SIGNALBOX_HOME/operators/registry.jsonl");
 }
 
 // Puts a question of one's own, which the token covers, where the asker looks for what was asked already.
