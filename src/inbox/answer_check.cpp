@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "base/reader.hpp"
 #include "base/unicode.hpp"
@@ -233,6 +234,24 @@ std::vector<std::string> split_fields(std::string_view text) {
   return pieces;
 }
 
+// A chain's answer where every key is found as declared, so that one may hold `,` or `=`; nothing when one is not.
+std::optional<Given> parse_buckets(const Question& question, std::string_view text) {
+  Given given;
+  for (;;) {
+    const Part* named = nullptr;
+    for (const Part& part : question.parts) {
+      const bool is_named = text.starts_with(part.key) && text.substr(part.key.size()).starts_with('=');
+      if (is_named && (named == nullptr || part.key.size() > named->key.size())) named = &part;
+    }
+    if (named == nullptr || given.values.find(named->key) != nullptr) return std::nullopt;
+    text.remove_prefix(named->key.size() + 1);
+    const std::size_t comma = text.find(',');
+    given.values.set(named->key, Value(text.substr(0, comma)));
+    if (comma == std::string_view::npos) return given;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 Result<Given> parse_pairs(const Question& question, std::string_view text, bool is_form) {
   Given given;
   for (const std::string& pair : split_fields(text)) {
@@ -312,6 +331,9 @@ Status check_dependencies(const Question& question, const Given& given) {
 Result<Given> parse_choice(const Question& question, std::string_view text) {
   if (is_utf8(text) && is_blank(text)) return no_answer();
   if (!is_utf8(text)) return fail(ErrorCode::kInvalid, "the answer is not UTF-8");
+  if (question.shape == Shape::kChain) {
+    if (auto given = parse_buckets(question, text)) return std::move(*given);
+  }
   if (question.shape != Shape::kDecision) return parse_pairs(question, text, false);
   Given given;
   const SelectMode mode = question.parts.front().select.mode;

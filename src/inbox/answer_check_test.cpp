@@ -53,6 +53,24 @@ TEST(AnswerCheck, AFlowIsAnsweredByKeys) {
   EXPECT_THAT(taken(flow, "main"), HasSubstr("not key=value"));
 }
 
+TEST(AnswerCheck, AChainsKeyMayHoldCommaEqualsAndPlus) {
+  std::string yaml = kChain;
+  const auto rename = [&](const std::string& from, const std::string& to) {
+    for (std::size_t at = yaml.find(from); at != std::string::npos; at = yaml.find(from, at + to.size())) {
+      yaml.replace(at, from.size(), to);
+    }
+  };
+  rename("E1", "\"a,b\"");
+  rename("E2", "\"a,b=c\"");
+  rename("E3", "\"x+y=z,\"");
+  const Question chain = question(yaml);
+  EXPECT_EQ(taken(chain, "a,b=include,a,b=c=defer,x+y=z,=cut"), R"({"a,b":"include","a,b=c":"defer","x+y=z,":"cut"})");
+  EXPECT_EQ(taken(chain, "x+y=z,=cut,a,b=c=include,a,b=include"),
+            R"({"a,b":"include","a,b=c":"include","x+y=z,":"cut"})");
+  EXPECT_THAT(taken(chain, "a,b=include,a,b=c=defer"), HasSubstr("\"x+y=z,\" is not answered"));
+  EXPECT_THAT(taken(chain, "a,b=include,a,b=include"), HasSubstr("is not key=value"));
+}
+
 TEST(AnswerCheck, AChainIsAnsweredOptionByOption) {
   const Question chain = question(kChain);
   EXPECT_EQ(taken(chain, "E1=include,E2=include,E3=cut"), R"({"E1":"include","E2":"include","E3":"cut"})");
