@@ -36,15 +36,26 @@ std::string in_base_36(std::size_t number) {
 ChainIds::ChainIds(const Chain& chain) : prefix_(prefix_of(chain)) {
   meta_ = claim("meta", false);
   final_ = claim("final", false);
-  for (const auto& option : chain.options) {
-    slugs_.push_back(slug_of(option.key));
-    options_.push_back(claim(slugs_.back(), slugs_.back().starts_with("conflict-")));
-  }
+  claim_options(chain);
   whole_ = claim(slug_of(chain.id), false);
   narrow_ = claim("narrow", false);
   rest_ = claim("rest", false);
   pick_revise_ = claim("revise", false);
   cut_more_ = claim("cut-more", false);
+}
+
+// A key's own slug goes before a number given to another: `rspec-2` keeps it although there are two `rspec`.
+void ChainIds::claim_options(const Chain& chain) {
+  const auto is_reserved = [](const std::string& slug) { return slug.starts_with("conflict-"); };
+  options_.resize(chain.options.size());
+  for (std::size_t i = 0; i < chain.options.size(); ++i) {
+    const auto& slug = slugs_.emplace_back(slug_of(chain.options[i].key));
+    const bool is_natural = !is_reserved(slug) && slug.size() <= room() && !taken_.contains(slug);
+    if (is_natural) options_[i] = claim(slug, false);
+  }
+  for (std::size_t i = 0; i < options_.size(); ++i) {
+    if (options_[i].empty()) options_[i] = claim(slugs_[i], is_reserved(slugs_[i]));
+  }
 }
 
 std::size_t ChainIds::room() const {

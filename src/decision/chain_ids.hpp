@@ -36,6 +36,7 @@ class ChainIds {
 
  private:
   std::size_t room() const;
+  void claim_options(const Chain& chain);
   std::string claim(const std::string& slug, bool is_reserved);
 
   std::string prefix_;

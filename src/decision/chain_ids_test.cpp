@@ -156,6 +156,14 @@ TEST(AmbS13, ARevisionHasItsOptionsId) {
   EXPECT_EQ(chat.turn().question_id, first_id);
 }
 
+TEST(ReqSplit47, ANumberedDuplicateNeverTakesTheSlugOfAnotherKey) {
+  const ChainIds ids(chain_with("ship", {"rspec", "Rspec", "RSPEC", "rspec-2"}));
+  EXPECT_EQ(ids.of_option(0), "ship-split-rspec");
+  EXPECT_EQ(ids.of_option(1), "ship-split-rspec-3");
+  EXPECT_EQ(ids.of_option(2), "ship-split-rspec-4");
+  EXPECT_EQ(ids.of_option(3), "ship-split-rspec-2");
+}
+
 TEST(AmbS14, UniquenessIsCheckedAfterTruncation) {
   const std::string stem(60, 'a');
   const ChainIds ids(chain_with("plan-ceo-review", {stem + "1", stem + "2", stem + "3"}));
