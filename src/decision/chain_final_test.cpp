@@ -318,11 +318,28 @@ TEST(AmbS12, SurvivorsKeepTheirNumbersAndTheirQuestions) {
             R"({"E1":"cut","E2":"defer","E3":"cut","E4":"include","E5":"cut","E6":"include","E7":"include"})");
 }
 
-TEST(AmbS12, WithNothingToNarrowTheMetaQuestionIsAskedAgain) {
+TEST(AmbS12, WithNothingToNarrowTheProposalKeepsAllAndSaysSo) {
   Chat chat(ChainText{}.of(7), 4);
   chat.choose("narrow");
-  EXPECT_EQ(chat.option_ids(), (Ids{"split", "narrow", "groups"}));
-  EXPECT_TRUE(chat.says("nothing to narrow")) << chat.output();
+  EXPECT_EQ(chat.option_ids(), (Ids{"ask-each", "groups", "hold"}));
+  EXPECT_TRUE(chat.says("There is nothing to narrow, so the proposal keeps all of them: E1 (Option 1), E2"))
+      << chat.output();
+  EXPECT_EQ(chat.turn().state.dispositions, Dispositions(7));
+  EXPECT_EQ(Chat(chat).choose("ask-each").label(), "D3.1");
+  EXPECT_EQ(Chat(chat).choose("groups").option_ids(), (Ids{"E1", "E2", "E3", "E4"}));
+  EXPECT_EQ(chat.choose("hold").event(), "HOLD");
+  EXPECT_EQ(chat.type("continue").option_ids(), (Ids{"ask-each", "groups", "hold"}));
+  EXPECT_EQ(chat.type("why?").type("E2").label(), "D3.2");
+  EXPECT_EQ(chat.type("A").label(), "D3.1");
+}
+
+TEST(ReqSplit40, WhatTheMetaQuestionRecommendsIsNotRefused) {
+  for (const auto& text : {ChainText{.extra = {{"E2", "requires: [E1]"}}}, ChainText{.relation = "unknown"}}) {
+    Chat chat(text.of(7), 4);
+    for (const auto& option : chat.prompt().options) {
+      if (option.recommended) EXPECT_NE(Chat(chat).choose(option.id).turn().question_id, chat.turn().question_id);
+    }
+  }
 }
 
 TEST(AmbS12, TheProposalCanBeHeld) {

@@ -160,6 +160,8 @@ ChainInput read_numbers(std::string_view input, const Prompt& prompt, const Prof
 
 ChainInput read_bare(std::string_view input, const Prompt& prompt, const Profile& profile) {
   if (prompt.select.mode == SelectMode::kMany && input == kNone) return PickedOptions{};
+  // A full page without an option for it takes the word as the way to the next one.
+  if (!prompt.shown_elsewhere.empty() && case_fold(input) == kNone) return ChainFreeText{};
   return profile.grammar == Grammar::kLetters ? read_letters(input, prompt, profile)
                                               : read_numbers(input, prompt, profile);
 }

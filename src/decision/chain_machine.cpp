@@ -186,8 +186,10 @@ class Machine {
     }
     std::string letters;
     for (std::size_t i = 0; i < prompt.options.size(); ++i) letters += (i == 0 ? "" : ", ") + letter_of(i);
-    const bool is_many = prompt.select.mode == SelectMode::kMany;
-    return ask_again(prompt, Phrases(model_)(is_many ? "chain.error.many" : "chain.error.one", {{"letters", letters}}));
+    const auto key = prompt.select.mode == SelectMode::kMany ? "chain.error.many"
+                     : is_doc_page()                         ? "chain.error.doc"
+                                                             : "chain.error.one";
+    return ask_again(prompt, Phrases(model_)(key, {{"letters", letters}}));
   }
 
   ChainTurn ask_again(const Prompt& prompt, const std::string& error_line) {
@@ -372,8 +374,9 @@ class Machine {
   ChainTurn on_meta(const std::string& id) {
     state_.page = 0;
     if (id == "narrow") {
-      if (proposed_to_leave(model_, state_).empty()) return show(Phrases(model_)("chain.meta.nothing_to_narrow"));
       state_.course = Course::kNarrow;
+      // With nothing to let go, the proposal to keep all is still asked for.
+      if (proposed_to_leave(model_, state_).empty()) return show();
     } else {
       state_.course = id == "groups" ? Course::kGroups : Course::kChildren;
     }
@@ -388,7 +391,7 @@ class Machine {
         state_.dispositions[i] = chain_.options[i].recommended;
       }
     }
-    state_.course = Course::kChildren;
+    state_.course = id == "groups" ? Course::kGroups : Course::kChildren;
     go_on();
     return show();
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/unicode.hpp"
 #include "decision/texts.hpp"
 
 namespace sb::decision {
@@ -41,8 +42,34 @@ std::string Phrases::sized(std::string_view key, const Slots& slots) const {
 }
 
 std::string Phrases::paged(std::string_view key, int page, int pages) const {
-  if (pages <= 1) return (*this)(key);
+  if (pages <= 1 || model_.profile.one_sentence) return (*this)(key);
   return (*this)(std::string(key) + ".page", {{"page", std::to_string(page)}, {"pages", std::to_string(pages)}});
+}
+
+namespace {
+
+// Names inside an instruction must not read as the end of its sentence.
+bool is_one_sentence(std::string_view text) {
+  const auto end = text.find_first_of(".!?\n");
+  return end == std::string_view::npos || end + 1 == text.size();
+}
+
+bool has_room(int max_words, std::string_view text) {
+  return max_words == 0 || word_units(text) <= max_words;
+}
+
+}  // namespace
+
+std::string Phrases::instruction(std::string_view key, const Slots& slots, const Slots& short_slots) const {
+  std::string full = (*this)(key, slots);
+  const bool fits =
+      has_room(model_.profile.instruction_max_words, full) && (!model_.profile.one_sentence || is_one_sentence(full));
+  return fits ? full : (*this)(std::string(key) + ".short", short_slots);
+}
+
+std::string Phrases::option(std::string_view key, const Slots& slots) const {
+  std::string full = (*this)(key, slots);
+  return has_room(model_.profile.option_max_words, full) ? full : (*this)(std::string(key) + ".short");
 }
 
 std::string Phrases::name_of(std::size_t index) const {

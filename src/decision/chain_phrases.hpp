@@ -27,8 +27,12 @@ class Phrases {
   std::string operator()(std::string_view key, const Slots& slots = {}) const;
   // The same, in its short form where the profile limits the words of an option.
   std::string sized(std::string_view key, const Slots& slots = {}) const;
-  // With "(page of pages)" where there is more than one.
+  // With "(page of pages)" where there is more than one and the profile lets an instruction say so.
   std::string paged(std::string_view key, int page, int pages) const;
+  // An instruction, or the name of one of the chain's own options, that names options of the chain: as it is where the
+  // profile has room for it, else in its short form.
+  std::string instruction(std::string_view key, const Slots& slots, const Slots& short_slots = {}) const;
+  std::string option(std::string_view key, const Slots& slots) const;
 
   std::string name_of(std::size_t index) const;  // E1 (Slack DM bot)
   std::string names_of(const std::vector<std::size_t>& indexes) const;

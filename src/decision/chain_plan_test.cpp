@@ -84,6 +84,20 @@ TEST(ReqSplit5, TheDocumentsStyleShowsFourAndThenTheFifth) {
   EXPECT_EQ(chat.option_ids(), (Ids{"E5"}));
 }
 
+TEST(AmbS2, TheDocumentsStyleTakesEveryAnswerItNames) {
+  const auto yaml = ChainText{.relation = "alternatives", .profile = "doc"}.of(5);
+  for (const auto* input : {"none", "None", "D3: none", "something else"}) {
+    Chat chat(yaml, 4, doc_profiles());
+    EXPECT_TRUE(chat.says("To see the next ones, answer none or say it in words.")) << chat.output();
+    EXPECT_EQ(chat.type(input).option_ids(), (Ids{"E5"})) << input;
+  }
+  // A letter that is not there is a slip and turns no page.
+  Chat chat(yaml, 4, doc_profiles());
+  chat.type("E");
+  EXPECT_TRUE(chat.says("Answer with one letter as shown: A, B, C, D, or none to see the next ones.")) << chat.output();
+  EXPECT_EQ(chat.option_ids(), (Ids{"E1", "E2", "E3", "E4"}));
+}
+
 TEST(ReqSplit6, IndependentItemsAreSplit) {
   EXPECT_EQ(plan_of(ChainText{}.of(5), 4).shape, Shape::kSplit);
 }

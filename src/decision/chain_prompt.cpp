@@ -127,7 +127,8 @@ class PromptMaker {
     prompt_.sections.eli10 = say_("chain.one.eli10");
     for (std::size_t i = page.first; i < page.last; ++i) add_declared(i, description_of(i));
     const bool is_doc = page.last < model_.count() && !page.has_own_option;
-    if (page.has_own_option) add_own(kMoreId, say_("chain.more"));
+    if (page.has_own_option)
+      add_own(kMoreId, say_(model_.profile.option_max_words > 0 ? "more_options" : "chain.more"));
     if (is_doc) {
       for (std::size_t i = page.last; i < model_.count(); ++i) {
         prompt_.shown_elsewhere.push_back(chain_.options[i].label);
@@ -167,12 +168,14 @@ class PromptMaker {
     add_own("narrow", say_.sized("chain.meta.narrow"));
     add_own("groups", say_.sized("chain.meta.groups", {{"cap", std::to_string(state_.cap)}}));
     const bool is_independent = chain_.relation == Relation::kIndependent && !model_.graph.has_edges();
-    recommend(is_independent ? "split" : "narrow",
-              say_(is_independent ? "chain.meta.because.independent" : "chain.meta.because.linked"));
+    if (is_independent) return recommend("split", say_("chain.meta.because.independent"));
+    const bool is_narrowable = !proposed_to_leave(model_, state_).empty();
+    recommend("narrow", say_(is_narrowable ? "chain.meta.because.linked" : "chain.meta.because.whole"));
   }
 
   void make_narrow() {
     const auto leaving = proposed_to_leave(model_, state_);
+    if (leaving.empty()) return make_narrow_to_all();
     std::string list;
     Indexes staying;
     for (std::size_t i = 0; i < model_.count(); ++i) {
@@ -193,6 +196,16 @@ class PromptMaker {
     add_own("ask-each", say_.sized("chain.narrow.ask_each"));
     add_own("hold", say_.sized("chain.hold"));
     recommend("approve", say_("chain.narrow.because"));
+  }
+
+  // No option is recommended to leave: the proposal is to keep all of them, and it is a question like any other.
+  void make_narrow_to_all() {
+    head(Kind::kMeta, meta_label(chain_), model_.ids.narrow(), say_("chain.narrow.all"));
+    prompt_.sections.eli10 = say_("chain.narrow.all.eli10", {{"staying", say_.names_of(undecided())}});
+    add_own("ask-each", say_.sized("chain.narrow.ask_each"));
+    add_own("groups", say_.sized("chain.meta.groups", {{"cap", std::to_string(state_.cap)}}));
+    add_own("hold", say_.sized("chain.hold"));
+    recommend("groups", say_("chain.narrow.all.because"));
   }
 
   void make_group() {
@@ -228,12 +241,10 @@ class PromptMaker {
   }
 
   void make_rest() {
-    Indexes undecided;
-    for (std::size_t i = 0; i < model_.count(); ++i) {
-      if (!state_.dispositions[i]) undecided.push_back(i);
-    }
-    head(Kind::kChoice, course_label(), model_.ids.rest(), say_("chain.rest", {{"options", say_.keys_of(undecided)}}));
-    prompt_.sections.eli10 = say_("chain.rest.eli10", {{"options", say_.names_of(undecided)}});
+    const auto rest = undecided();
+    head(Kind::kChoice, course_label(), model_.ids.rest(),
+         say_.instruction("chain.rest", {{"options", say_.keys_of(rest)}}));
+    prompt_.sections.eli10 = say_("chain.rest.eli10", {{"options", say_.names_of(rest)}});
     add_own("defer-all", say_("chain.rest.defer_all"));
     add_own("cut-all", say_("chain.rest.cut_all"));
     add_own("one-by-one", say_("chain.rest.one_by_one"));
@@ -285,22 +296,22 @@ class PromptMaker {
     const auto& first = chain_.options[violation.first];
     const auto& second = chain_.options[violation.second];
     pair.push_back({"was", say_.was(state_.dispositions[violation.second])});
-    head(Kind::kConflict, final_label(chain_), id, say_("chain.missing", pair));
+    head(Kind::kConflict, final_label(chain_), id, say_.instruction("chain.missing", pair, labels_of(violation)));
     prompt_.sections.eli10 = say_(
         "chain.missing.eli10", {{"first", say_.name_of(violation.first)}, {"second", say_.name_of(violation.second)}});
-    add_own("keep", say_("chain.missing.keep", pair));
-    add_own("cut", say_("chain.missing.cut", pair));
+    add_own("keep", say_.option("chain.missing.keep", pair));
+    add_own("cut", say_.option("chain.missing.cut", pair));
     add_own("waive", say_("chain.missing.waive"));
     const bool keeps = second.recommended == Bucket::kInclude || first.recommended == Bucket::kInclude;
     recommend(keeps ? "keep" : "cut", say_("chain.missing.because", pair));
   }
 
   void make_clash(const Violation& violation, const Phrases::Slots& pair, const std::string& id) {
-    head(Kind::kConflict, final_label(chain_), id, say_("chain.clash", pair));
+    head(Kind::kConflict, final_label(chain_), id, say_.instruction("chain.clash", pair, labels_of(violation)));
     prompt_.sections.eli10 =
         join_sentences(say_("chain.clash.eli10"), say_.names_of({violation.first, violation.second}) + ".");
-    add_own("keep-first", say_("chain.clash.keep", pair));
-    add_own("keep-second", say_("chain.clash.keep", {{"first", pair[1].value}, {"second", pair[0].value}}));
+    add_own("keep-first", say_.option("chain.clash.keep", pair));
+    add_own("keep-second", say_.option("chain.clash.keep_second", pair));
     add_own("waive", say_("chain.clash.waive"));
     const bool is_second_better = chain_.options[violation.first].recommended != Bucket::kInclude &&
                                   chain_.options[violation.second].recommended == Bucket::kInclude;
@@ -315,7 +326,8 @@ class PromptMaker {
       if (!is_in && !chain_.options[i].shipped) excluded.push_back(i);
     }
     head(Kind::kConflict, final_label(chain_), id,
-         say_("chain.group", {{"included", say_.keys_of(included)}, {"excluded", say_.keys_of(excluded)}}));
+         say_.instruction("chain.group", {{"included", say_.keys_of(included)}, {"excluded", say_.keys_of(excluded)}},
+                          {{"first", chain_.options[included.empty() ? violation.first : included.front()].label}}));
     prompt_.sections.eli10 =
         say_("chain.group.eli10", {{"included", say_.names_of(included)}, {"excluded", say_.names_of(excluded)}});
     add_own("keep", say_("chain.group.keep"));
@@ -418,6 +430,19 @@ class PromptMaker {
     Indexes list(model_.count());
     for (std::size_t i = 0; i < list.size(); ++i) list[i] = i;
     return list;
+  }
+
+  Indexes undecided() const {
+    Indexes list;
+    for (std::size_t i = 0; i < model_.count(); ++i) {
+      if (!state_.dispositions[i]) list.push_back(i);
+    }
+    return list;
+  }
+
+  // For an instruction with no room for the keys: a label has few words where words are counted.
+  Phrases::Slots labels_of(const Violation& violation) const {
+    return {{"first", chain_.options[violation.first].label}, {"second", chain_.options[violation.second].label}};
   }
 
   Indexes indexes_in(Bucket bucket) const {

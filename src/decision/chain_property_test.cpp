@@ -264,6 +264,51 @@ TEST(ChainProperty, OurOwnLinterAcceptsEveryQuestion) {
   }
 }
 
+// Labels of up to five words, keys of up to four, many options: as much as the profile lets a declaration say.
+Declaration wordy_chain(Generator& random, const Profiles& profiles) {
+  auto declaration = random_chain(random, profiles);
+  declaration.profile = *profiles.find("interaction");
+  auto& chain = std::get<Chain>(declaration.what);
+  chain.profile = "interaction";
+  while (chain.options.size() < 30 && below(random, 30) != 0) {
+    ChainOption option;
+    option.key = "K" + std::to_string(chain.options.size());
+    option.recommended = Bucket::kInclude;
+    chain.options.push_back(std::move(option));
+  }
+  for (auto& option : chain.options) option.label = "Label of the thing " + option.key;
+  if (below(random, 2) == 0) return declaration;
+  for (auto& option : chain.options) {
+    option.key += " of many words";
+    for (auto& key : option.required_keys) key += " of many words";
+    for (auto& key : option.conflicting_keys) key += " of many words";
+  }
+  return declaration;
+}
+
+TEST(ChainProperty, OurOwnLinterAcceptsEveryBlockOfAnInteractionChain) {
+  const auto profiles = Profiles::built_in();
+  const std::uint64_t seed = first_seed();
+  for (int i = 0; i < 300; ++i) {
+    Generator random(seed + static_cast<std::uint64_t>(i));
+    const auto declaration = wordy_chain(random, profiles);
+    const ChainModel model(declaration);
+    auto turn = chain_begin(model, 3 + static_cast<int>(below(random, 5)));
+    ASSERT_TRUE(turn.has_value());
+    for (int step = 0; step < 80 && turn->state.end == ChainEnd::kNo; ++step) {
+      if (turn->state.is_held) *turn = chain_step(model, turn->state, "continue");
+      LintContext context;
+      context.prompt_open = true;
+      for (const auto& finding : lint(turn->output, context)) {
+        ADD_FAILURE() << finding.rule << " SB_SEED=" << seed + static_cast<std::uint64_t>(i) << "\n" << turn->output;
+      }
+      ASSERT_FALSE(HasFailure());
+      const auto prompt = chain_prompt(model, turn->state);
+      *turn = *chain_answer(model, turn->state, {prompt.options[below(random, prompt.options.size())].id});
+    }
+  }
+}
+
 // An unauthenticated blob is anyone's to write: a state is taken whole or refused, and what is taken can be shown.
 TEST(ChainProperty, AForgedStateIsRefusedOrHarmless) {
   const auto profiles = Profiles::built_in();

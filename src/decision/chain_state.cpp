@@ -149,7 +149,7 @@ bool has_shape_for(const ChainModel& model, const ChainState& state) {
     case Course::kMeta:
       return has_meta;
     case Course::kNarrow:
-      return has_meta && !proposed_to_leave(model, state).empty();
+      return has_meta && first_undecided(state) < model.count();
     case Course::kGroups:
       return chooses_many(model.chain) && (shape != Shape::kSplit || has_meta) && has_undecided_on_page(model, state);
     case Course::kRest:

@@ -67,7 +67,7 @@ class Chat {
   explicit Chat(const std::string& yaml, int cap = 0, const Profiles& profiles = Profiles::built_in())
       : Chat(chain_of(yaml, profiles), cap) {}
   Chat(std::shared_ptr<const Declaration> declaration, int cap)
-      : declaration_(std::move(declaration)), model_(std::make_unique<ChainModel>(*declaration_)) {
+      : declaration_(std::move(declaration)), model_(std::make_shared<const ChainModel>(*declaration_)) {
     auto turn = chain_begin(*model_, cap);
     if (!turn) {
       ADD_FAILURE() << turn.error().to_string();
@@ -119,7 +119,7 @@ class Chat {
 
  private:
   std::shared_ptr<const Declaration> declaration_;
-  std::unique_ptr<ChainModel> model_;
+  std::shared_ptr<const ChainModel> model_;
   ChainTurn turn_;
 };
 
