@@ -80,7 +80,7 @@ Action declare_hook(CLI::App& app) {
   return [&app, put_in, take_out, options](Context& context) {
     if (app.got_subcommand(put_in)) return install(context, *options);
     if (app.got_subcommand(take_out)) return uninstall(context, *options);
-    return hook::run_program("signalbox-hook", {}, context.seams);
+    return hook::run_process("signalbox-hook", {}, context.seams);
   };
 }
 

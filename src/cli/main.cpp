@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     if (sb::hook::is_compatible_name(program)) return sb::hook::run_program(program, arguments, seams);
     // As quiet as signalbox-hook itself, also when the output cannot be written: a host must not notice.
-    if (arguments == std::vector<std::string>{"hook"}) return sb::hook::run_program("signalbox-hook", {}, seams);
+    if (arguments == std::vector<std::string>{"hook"}) return sb::hook::run_process("signalbox-hook", {}, seams);
     return sb::cli::run(sb::cli::commands(), arguments, seams);
   } catch (const std::bad_alloc&) {
     streams.err("signalbox: out of memory\n");

@@ -4,6 +4,7 @@
 
 #include "base/limits.hpp"
 #include "hook/answers.hpp"
+#include "hook/host_input.hpp"
 #include "inbox/gstack_programs.hpp"
 
 namespace sb::hook {
@@ -72,6 +73,13 @@ int run_program(std::string_view program, const std::vector<std::string>& argume
   }
   run_hook(seams);
   return 0;
+}
+
+int run_process(std::string_view program, const std::vector<std::string>& arguments, const Seams& seams) {
+  if (is_compatible_name(program)) return run_program(program, arguments, seams);
+  HostStreams streams(seams.streams, seams.clock);
+  return run_program(program, arguments,
+                     {seams.files, seams.clock, seams.random, seams.process, seams.environment, streams});
 }
 
 }  // namespace sb::hook

@@ -17,4 +17,7 @@ bool is_compatible_name(std::string_view program);
 // the input; it never breaks the host: any failure is logged, the output stays empty and the code is 0.
 int run_program(std::string_view program, const std::vector<std::string>& arguments, const Seams& seams);
 
+// The same for a process a host has started: an event comes from the standard input, and is not waited for for ever.
+int run_process(std::string_view program, const std::vector<std::string>& arguments, const Seams& seams);
+
 }  // namespace sb::hook
