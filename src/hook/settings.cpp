@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/document.hpp"
 #include "base/limits.hpp"
+#include "hook/settings_file.hpp"
 
 namespace sb::hook {
 namespace {
@@ -16,7 +16,8 @@ constexpr std::string_view kMatcher = "(AskUserQuestion|mcp__.*__AskUserQuestion
 constexpr std::array<std::string_view, 3> kEvents = {"PreToolUse", "PostToolUse", "Stop"};
 constexpr std::string_view kStop = "Stop";
 constexpr int kTimeoutSeconds = 5;
-constexpr std::string_view kBackupEnd = ".before-signalbox";
+constexpr std::string_view kHooks = "hooks";
+constexpr std::string_view kFile = "file";
 
 bool is_plain(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
@@ -103,31 +104,6 @@ bool take_from(Value& groups) {
   return is_taken;
 }
 
-// The file as it is, nothing when there is none.
-Result<std::optional<Document>> read_settings(const Files& files, const std::string& path) {
-  auto text = files.read(path, limits::kDocumentBytes);
-  if (!text && text.error().code == ErrorCode::kNotFound) return std::nullopt;
-  if (!text) return std::unexpected(text.error());
-  auto document = parse_document(path, std::move(*text), Syntax::kJson);
-  if (document) return std::optional(std::move(*document));
-  Error error = document.error();
-  error.message = "the settings cannot be read: " + error.message;
-  error.remedy = "Mend the file first; nothing was changed";
-  return std::unexpected(std::move(error));
-}
-
-// As the file was laid out before, as far as that can be told.
-std::string laid_out(const Value& settings, std::string_view before) {
-  std::size_t indent = 0;
-  if (const std::size_t at = before.find('\n'); at != std::string_view::npos) {
-    const std::size_t end = before.find_first_not_of(' ', at + 1);
-    if (end != std::string_view::npos && before[end] == '"') indent = end - at - 1;
-  }
-  const bool ends_line = before.empty() || before.ends_with('\n');
-  return to_pretty_json(settings, indent == 0 ? 2 : static_cast<int>(std::min<std::size_t>(indent, 8))) +
-         (ends_line ? "\n" : "");
-}
-
 Result<Value> placed(Result<Value> changed, const Document& document) {
   if (changed) return changed;
   Error error = changed.error();
@@ -145,11 +121,36 @@ Result<std::shared_ptr<void>> hold(const Seams& seams) {
 // The bytes before our entries were put in, when nothing else was changed since.
 std::optional<std::string> untouched_backup(const Files& files, const std::string& backup, const Document& now,
                                             const Value& without) {
+  if (backup.empty()) return std::nullopt;
   const auto text = files.read(backup, limits::kDocumentBytes);
   if (!text) return std::nullopt;
   const auto before = parse_document(backup, *text, Syntax::kJson);
   const bool is_same = before && before->root == without && laid_out(now.root, *text) == now.text;
   return is_same ? std::optional(*text) : std::nullopt;
+}
+
+bool has_our_hooks(const Value& settings) {
+  for (const std::string_view event : kEvents) {
+    Value groups = settings[kHooks][event];
+    if (groups.is_array() && take_from(groups)) return true;
+  }
+  return false;
+}
+
+// What `after` has that `before` has not, beside what was made earlier.
+Installed with_made(Installed installed, const Value& before, const Value& after) {
+  if (!before.find(kHooks)) installed.add(kHooks);
+  for (const std::string_view event : kEvents) {
+    if (after[kHooks].find(event) && !before[kHooks].find(event)) installed.add(event);
+  }
+  return installed;
+}
+
+// Where nothing is known of the installation: all that our entries were alone in was made for them.
+Installed everything_made() {
+  Installed installed{{std::string(kHooks)}, ""};
+  for (const std::string_view event : kEvents) installed.add(event);
+  return installed;
 }
 
 }  // namespace
@@ -188,18 +189,18 @@ Result<Value> with_hooks(Value settings, const std::string& command, bool with_s
   return settings;
 }
 
-Result<Value> without_hooks(Value settings) {
+Result<Value> without_hooks(Value settings, const Installed& installed) {
   SB_TRY(check_shape(settings));
-  Value* hooks = settings.find("hooks");
+  Value* hooks = settings.find(kHooks);
   if (!hooks) return settings;
   bool is_taken = false;
   for (const std::string_view event : kEvents) {
     Value* groups = hooks->find(event);
     if (!groups || !take_from(*groups)) continue;
     is_taken = true;
-    if (groups->size() == 0) hooks->erase(event);
+    if (groups->size() == 0 && installed.has_made(event)) hooks->erase(event);
   }
-  if (is_taken && hooks->size() == 0) settings.erase("hooks");
+  if (is_taken && hooks->size() == 0 && installed.has_made(kHooks)) settings.erase(kHooks);
   return settings;
 }
 
@@ -223,47 +224,52 @@ std::string project_around(const Files& files, const Environment& environment, c
 
 Result<Changed> install_hooks(const Seams& seams, const Installation& wanted) {
   Changed changed{SB_TRY(settings_path(wanted, seams.environment)), "", false};
+  const Homes homes = SB_TRY(sb::homes(seams.environment));
   const auto held = SB_TRY(hold(seams));
   const auto before = SB_TRY(read_settings(seams.files, changed.path));
   const Document document = before ? *before : Document{changed.path, "", Value::object()};
   const Value settings =
       SB_TRY(placed(with_hooks(document.root, shell_quoted(wanted.program), wanted.with_stop), document));
   if (settings != document.root) {
-    const std::string backup = changed.path + std::string(kBackupEnd);
-    const bool is_first = SB_TRY(without_hooks(document.root)) == document.root;
+    SB_TRY(check_numbers(document));
     SB_TRY(seams.files.make_directories(parent_path(changed.path)));
-    if (before && is_first) SB_TRY(seams.files.write_atomic(backup, document.text, 0600));
-    if (!before) SB_TRY(seams.files.remove(backup));
+    Installed installed;
+    if (has_our_hooks(document.root)) {
+      installed = SB_TRY(find_installed(seams.files, homes, changed.path)).value_or(everything_made());
+    } else if (before) {
+      installed.backup = changed.backup = SB_TRY(keep_copy(seams.files, changed.path, document.text));
+    } else {
+      installed.add(kFile);
+    }
+    SB_TRY(keep_installed(seams.files, homes, changed.path, with_made(installed, document.root, settings)));
     SB_TRY(seams.files.write_atomic(changed.path, laid_out(settings, document.text), 0600));
-    changed.backup = before && is_first ? backup : "";
     changed.is_changed = true;
   }
-  if (wanted.with_stop) {
-    SB_TRY(enable_stop(seams.files, SB_TRY(sb::homes(seams.environment)), wanted.scope, wanted.project));
-  }
+  if (wanted.with_stop) SB_TRY(enable_stop(seams.files, homes, wanted.scope, wanted.project));
   return changed;
 }
 
 Result<Changed> uninstall_hooks(const Seams& seams, const Installation& wanted) {
   Changed changed{SB_TRY(settings_path(wanted, seams.environment)), "", false};
+  const Homes homes = SB_TRY(sb::homes(seams.environment));
   const auto held = SB_TRY(hold(seams));
   const auto document = SB_TRY(read_settings(seams.files, changed.path));
-  SB_TRY(disable_stop(seams.files, SB_TRY(sb::homes(seams.environment)), wanted.scope, wanted.project));
+  SB_TRY(disable_stop(seams.files, homes, wanted.scope, wanted.project));
   if (!document) return changed;
-  const Value settings = SB_TRY(placed(without_hooks(document->root), *document));
+  const Installed installed = SB_TRY(find_installed(seams.files, homes, changed.path)).value_or(everything_made());
+  const Value settings = SB_TRY(placed(without_hooks(document->root, installed), *document));
   if (settings == document->root) return changed;
-  const std::string backup = changed.path + std::string(kBackupEnd);
-  const bool has_backup = seams.files.kind(backup) != FileKind::kMissing;
-  const auto restored = untouched_backup(seams.files, backup, *document, settings);
-  changed.is_changed = true;
-  if (settings.size() == 0 && !has_backup) {
-    SB_TRY(seams.files.remove(changed.path));  // made by install
-    return changed;
+  const auto restored = untouched_backup(seams.files, installed.backup, *document, settings);
+  if (!restored) SB_TRY(check_numbers(*document));
+  if (settings.size() == 0 && installed.has_made(kFile)) {
+    SB_TRY(seams.files.remove(changed.path));
+  } else {
+    SB_TRY(seams.files.write_atomic(changed.path, restored ? *restored : laid_out(settings, document->text), 0600));
   }
-  if (!restored) SB_TRY(seams.files.write_atomic(backup, document->text, 0600));
-  SB_TRY(seams.files.write_atomic(changed.path, restored ? *restored : laid_out(settings, document->text), 0600));
-  if (restored) SB_TRY(seams.files.remove(backup));
-  changed.backup = restored ? "" : backup;
+  changed.is_changed = true;
+  if (restored) SB_TRY(seams.files.remove(installed.backup));
+  if (!restored) changed.backup = installed.backup;
+  SB_TRY(forget_installed(seams.files, homes, changed.path));
   return changed;
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/seams.hpp"
 #include "base/value.hpp"
+#include "hook/installed.hpp"
 #include "hook/stop_projects.hpp"
 
 namespace sb::hook {
@@ -25,7 +26,8 @@ bool is_our_command(std::string_view command);
 
 // Pure. kInvalid, with the pointer, where the settings are of a shape that has no place for hooks.
 Result<Value> with_hooks(Value settings, const std::string& command, bool with_stop);
-Result<Value> without_hooks(Value settings);
+// Containers that are empty then go only where they were made for our entries.
+Result<Value> without_hooks(Value settings, const Installed& installed);
 
 struct Installation {
   Scope scope = Scope::kUser;
@@ -42,11 +44,12 @@ std::string project_around(const Files& files, const Environment& environment, c
 
 struct Changed {
   std::string path;
-  std::string backup;  // the settings as they were; empty when there were none or nothing was changed
+  std::string backup;  // the settings as they were before install; empty when there were none or they are so again
   bool is_changed = false;
 };
 
-// All or nothing. The second time changes no byte. Settings that are not JSON are an error and stay as they are.
+// All or nothing. The second time changes no byte. Settings that are not JSON, that have a number which cannot be
+// written again, or that are a link to nowhere, are an error and stay as they are.
 Result<Changed> install_hooks(const Seams& seams, const Installation& wanted);
 // Where nobody changed the settings since, they are again what they were, to the byte.
 Result<Changed> uninstall_hooks(const Seams& seams, const Installation& wanted);

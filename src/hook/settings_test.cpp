@@ -103,6 +103,95 @@ TEST_F(Settings, OtherPeoplesHooksInOurGroupStay) {
                 .value());
 }
 
+TEST_F(Settings, ContainersThatWereEmptyBeforeStay) {
+  for (const char* text : {R"({"hooks":{}})", R"({"hooks":{"Stop":[]}})", R"({"hooks":{"PreToolUse":[],"Stop":[]}})",
+                           R"({"hooks":{"PreToolUse":[{"matcher":"x","hooks":[]}]}})", "{}"}) {
+    for (const bool is_edited : {false, true}) {
+      write(text);
+      Value wanted_after = parse_json(text).value();
+      ASSERT_TRUE(install(wanted(true))->is_changed);
+      if (is_edited) {  // so that the copy cannot simply be put back
+        Value now = parse_json(read(path())).value();
+        now.set("model", "opus");
+        wanted_after.set("model", "opus");
+        write(to_json(now));
+      }
+      ASSERT_TRUE(uninstall(wanted())->is_changed);
+      EXPECT_EQ(parse_json(read(path())).value(), wanted_after) << text;
+      if (!is_edited) {
+        EXPECT_EQ(read(path()), text);
+      }
+    }
+  }
+  EXPECT_EQ(files_.kind(home() + "/hook-settings.json"), FileKind::kMissing);
+}
+
+TEST_F(Settings, AListMadeByALaterInstallIsTakenOutToo) {
+  write(R"({"hooks":{}, "model":"a"})");
+  ASSERT_TRUE(install(wanted(false)));
+  ASSERT_TRUE(install(wanted(true)));
+  Value now = parse_json(read(path())).value();
+  now.set("model", "opus");
+  write(to_json(now));
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(parse_json(read(path())).value(), parse_json(R"({"hooks":{},"model":"opus"})").value());
+}
+
+TEST_F(Settings, TheFirstBackupIsNeverOverwritten) {
+  const std::string backup = path() + ".before-signalbox";
+  write(kOthers);
+  ASSERT_TRUE(install(wanted()));
+  Value now = parse_json(read(path())).value();
+  now.set("model", "haiku");
+  write(to_json(now));
+  EXPECT_EQ(uninstall(wanted())->backup, backup);
+  EXPECT_EQ(read(backup), kOthers);
+  const std::string later = read(path());
+  EXPECT_EQ(install(wanted())->backup, backup + "-2");
+  EXPECT_EQ(read(backup), kOthers);
+  EXPECT_EQ(read(backup + "-2"), later);
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(read(path()), later);
+  EXPECT_EQ(files_.kind(backup + "-2"), FileKind::kMissing);
+  (void)files_.remove(path());
+  ASSERT_TRUE(install(wanted()));  // where there are no settings
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(files_.kind(path()), FileKind::kMissing);
+  EXPECT_EQ(read(backup), kOthers);
+}
+
+TEST_F(Settings, ANumberThatCannotBeKeptIsRefused) {
+  for (const char* number : {"123456789012345678901234567890", "18446744073709551615", "-9223372036854775809",
+                             "0.12345678901234567890123", "1e-400"}) {
+    const std::string text = std::string("{\"s\": \"1\\\"2\",\n \"n\": ") + number + "}";
+    write(text);
+    const auto result = install(wanted());
+    ASSERT_FALSE(result) << number;
+    EXPECT_THAT(result.error().to_string(), AllOf(HasSubstr("settings.json"), HasSubstr("nothing was changed")));
+    EXPECT_EQ(read(path()), text);
+  }
+  for (const char* number : {"9223372036854775807", "-9223372036854775808", "0.5", "1.10", "1e3", "-0", "0.000"}) {
+    write(std::string("{\"n\": ") + number + ", \"s\": \"123456789012345678901234567890\"}");
+    EXPECT_TRUE(install(wanted())) << number;
+    ASSERT_TRUE(uninstall(wanted()));
+  }
+}
+
+TEST_F(Settings, ALinkToNowhereIsNotReplaced) {
+  (void)files_.make_directories(root_ + "/user/.claude");
+  std::filesystem::create_symlink(root_ + "/dotfiles/settings.json", path());
+  for (const auto& result : {install(wanted()), uninstall(wanted())}) {
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().to_string(), AllOf(HasSubstr("settings.json"), HasSubstr("nothing was changed")));
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(path()));
+  (void)files_.make_directories(root_ + "/dotfiles");
+  (void)files_.write_atomic(root_ + "/dotfiles/settings.json", "{}");
+  ASSERT_TRUE(install(wanted()));
+  EXPECT_TRUE(std::filesystem::is_symlink(path()));
+  EXPECT_THAT(read(root_ + "/dotfiles/settings.json"), HasSubstr("signalbox-hook"));
+}
+
 TEST_F(Settings, WhatIsNotJsonIsRefusedAndLeftAlone) {
   for (const char* text : {"", "{\"a\": 1,}", "// comment\n{}", "[1]", "{\"hooks\": []}", "{\"hooks\": {\"Stop\": {}}}",
                            "{\"a\":1,\"a\":2}", "\xff\xfe"}) {

@@ -1,0 +1,26 @@
+// A settings.json as a file: read, laid out as it was, and kept beside before it is changed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/document.hpp"
+#include "base/files.hpp"
+
+namespace sb::hook {
+
+// The file as it is, nothing when there is none. A link that leads nowhere is an error: writing would replace it.
+Result<std::optional<Document>> read_settings(const Files& files, const std::string& path);
+
+// kInvalid, with its line, when there is a number that would not be the same number when written again. Pure.
+Status check_numbers(const Document& document);
+
+// As the file was laid out before, as far as that can be told. Pure.
+std::string laid_out(const Value& settings, std::string_view before);
+
+// Keeps the bytes beside the settings, in a file that was not there or has them already; an earlier copy is never
+// written over. Gives the copy's path.
+Result<std::string> keep_copy(Files& files, const std::string& path, std::string_view bytes);
+
+}  // namespace sb::hook
