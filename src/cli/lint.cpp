@@ -152,7 +152,14 @@ int run_lines(Context& context, const LintOptions& options, const LintContext& d
     std::string line = all->substr(at, end - at);
     at = end + 1;
     ++number;
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    // A line out for each line in: what is skipped would shift all that follow.
+    if (line.find_first_not_of(" \t\r") == std::string::npos) {
+      return report(context, Error{ErrorCode::kInvalid,
+                                   "the line is blank",
+                                   "Take it out, or write {\"text\": \"\"}",
+                                   {name, "", static_cast<int>(number), 1},
+                                   false});
+    }
     const auto sample = read_sample(name, number, std::move(line), defaults);
     if (!sample) return report(context, sample.error());
     const auto findings = decision::lint(sample->text, sample->context);
