@@ -297,8 +297,11 @@ TEST(ChainProperty, OurOwnLinterAcceptsEveryBlockOfAnInteractionChain) {
     ASSERT_TRUE(turn.has_value());
     for (int step = 0; step < 80 && turn->state.end == ChainEnd::kNo; ++step) {
       if (turn->state.is_held) *turn = chain_step(model, turn->state, "continue");
+      if (below(random, 6) == 0) *turn = chain_step(model, turn->state, "99");
+      if (turn->state.is_held) continue;
       LintContext context;
       context.prompt_open = true;
+      context.attempt = turn->state.attempts;
       for (const auto& finding : lint(turn->output, context)) {
         ADD_FAILURE() << finding.rule << " SB_SEED=" << seed + static_cast<std::uint64_t>(i) << "\n" << turn->output;
       }

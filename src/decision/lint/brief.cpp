@@ -249,6 +249,9 @@ std::optional<Brief> parse_brief(std::string_view text) {
     const bool belongs = option || body.starts_with("\u2705") || body.starts_with("\u274C") ||
                          body.starts_with("Net:") || body.starts_with("Note:") || body.starts_with("Recommendation:") ||
                          body.starts_with("Completeness:") || body.starts_with("ELI10:") || body.starts_with("Stakes");
+    const bool is_start = belongs || !header_label(line.text).empty();
+    if (is_start && !brief.body.end) brief.body.begin = line.span.begin;
+    if (is_start) brief.body.end = line.span.end;
     if (belongs) brief.span.end = std::max(brief.span.end, line.span.end);
     if (!option) continue;
     brief.options.push_back(*option);

@@ -25,7 +25,8 @@ struct Brief {
   std::string label_text;  // of the header; empty when there is none
   std::optional<GsLabel> label;
   std::vector<OptionLine> options;  // A) B) …, without the mark of recommendation
-  Span span;                        // from the header to the last line that belongs to it
+  Span span;                        // from the first line of the text to the last that belongs to the brief
+  Span body;                        // the brief alone, without what was said before it
 };
 
 // Nothing when the text is no brief: neither a header nor two lettered options.

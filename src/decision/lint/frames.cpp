@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "decision/lint/block.hpp"
+#include "decision/texts.hpp"
 
 namespace sb::decision::linting {
 namespace {
@@ -64,12 +65,81 @@ bool is_retry(const LintContext& context) {
   return context.attempt > 0 || context.phase == LintPhase::kRetry;
 }
 
+namespace {
+
+// The first line where a blank one follows it; nothing otherwise.
+std::optional<std::string_view> line_of_its_own(std::string_view body) {
+  const auto gap = body.find("\n\n");
+  const bool is_alone = gap != std::string_view::npos && body.find('\n') == gap;
+  return is_alone ? std::optional(body.substr(0, gap)) : std::nullopt;
+}
+
+// What a format line may say: `1 / 2`, `1 / 2 / 1,3`, with the commands behind it where one was mistyped.
+bool is_format(std::string_view hint) {
+  if (constexpr std::string_view kCommands = " / abort / cancel"; hint.ends_with(kCommands)) {
+    hint.remove_suffix(kCommands.size());
+  }
+  return hint == "1 / 2" || hint == "1 / 2 / 1,2" || hint == "1 / 2 / 1,3";
+}
+
+// Whether the line is this text of the catalogue with its slot filled in a way that `fits`.
+template <typename Fits>
+bool is_filled(std::string_view line, std::string_view pattern, Fits fits) {
+  const auto open = pattern.find('{');
+  const auto close = pattern.find('}');
+  if (open == std::string_view::npos || close == std::string_view::npos) return line == pattern;
+  const auto head = pattern.substr(0, open), tail = pattern.substr(close + 1);
+  if (line.size() < head.size() + tail.size() || !line.starts_with(head) || !line.ends_with(tail)) return false;
+  return fits(line.substr(head.size(), line.size() - head.size() - tail.size()));
+}
+
+// A line of the built-in catalogue. Which attempt it is for follows from the text, except for what answers a mistyped
+// command or a refused field, which comes at any attempt.
+bool is_built_in(std::string_view line, int attempt, std::string_view locale) {
+  const auto is_own = [&](std::string_view key) { return is_filled(line, text(locale, key), is_format); };
+  const auto is_any = [](std::string_view fields) { return fields.find_first_not_of(' ') != std::string_view::npos; };
+  if (line == text(locale, "retry.near_command") || is_filled(line, text(locale, "rejected"), is_any)) return true;
+  if (is_own("retry.1")) return attempt <= 1;
+  if (is_own("retry.2")) return attempt == 0 || attempt == 2;
+  return is_own("retry.3") && (attempt == 0 || attempt >= 3);
+}
+
+// What a catalogue of the caller's own leaves to the built-in one of its language.
+bool is_beside_errors(std::string_view line, std::string_view locale) {
+  const auto is_any = [](std::string_view fields) { return fields.find_first_not_of(' ') != std::string_view::npos; };
+  const auto is_command_hint = [](std::string_view hint) { return hint.ends_with("cancel") && is_format(hint); };
+  return line == text(locale, "retry.near_command") || is_filled(line, text(locale, "rejected"), is_any) ||
+         is_filled(line, text(locale, "retry.2"), is_command_hint) ||
+         is_filled(line, text(locale, "retry.3"), is_command_hint);
+}
+
+// The caller's lines tell their language by their letters.
+bool is_of_locale(const std::map<int, std::string>& errors, std::string_view locale) {
+  const bool is_cyrillic = std::any_of(errors.begin(), errors.end(), [](const auto& row) {
+    return row.second.find('\xD0') != std::string::npos || row.second.find('\xD1') != std::string::npos;
+  });
+  return errors.empty() || is_cyrillic == (locale == "ru");
+}
+
+bool is_error_line(std::string_view line, const LintContext& context) {
+  for (const auto& [attempt, error] : context.errors) {
+    if ((context.attempt == 0 || context.attempt == attempt) && line == error) return true;
+  }
+  for (std::string_view locale : {"en", "ru"}) {
+    if (!is_of_locale(context.errors, locale)) continue;
+    const bool is_ours =
+        context.errors.empty() ? is_built_in(line, context.attempt, locale) : is_beside_errors(line, locale);
+    if (is_ours) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Span check_retry(std::string_view text, Span within, const LintContext& context, Report& report) {
   const auto body = text.substr(within.begin, within.size());
-  const auto fits = [&](const std::string& line) { return body.starts_with(line + "\n\n"); };
-  for (const auto& [attempt, line] : context.errors) {
-    const bool counts = context.attempt == 0 || context.attempt == attempt;
-    if (counts && fits(line)) return {within.begin + line.size() + 2, within.end};
+  if (const auto line = line_of_its_own(body); line && is_error_line(*line, context)) {
+    return {within.begin + line->size() + 2, within.end};
   }
   // Whatever stands in the error line's place is told once; the block behind it is judged for itself.
   const std::size_t gap = body.find("\n\n");

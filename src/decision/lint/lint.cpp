@@ -145,7 +145,7 @@ class Run {
     if (!brief) return prose({.questions = true, .silence = true, .scope = When::kIn});
     check_brief(text_, *brief, context_, report_);
     check_declared(context_, brief->options, report_);
-    hide({brief->span});
+    hide({brief->body});
     prose({.choices = false, .scope = When::kIn});
   }
 

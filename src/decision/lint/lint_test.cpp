@@ -12,6 +12,7 @@
 #include "base/document.hpp"
 #include "base/unicode.hpp"
 #include "decision/lint/lexicon.hpp"
+#include "decision/texts.hpp"
 
 namespace sb::decision {
 namespace {
@@ -141,6 +142,81 @@ TEST(Lint, EveryPatternCompilesAndEveryLexiconHasAVersion) {
       list->matches("x");
     }
   }
+}
+
+TEST(Lint, MissesNoChoiceThatIsLeftToTheReader) {
+  for (const char* text :
+       {"I can do X or Y, up to you.", "It's up to you.", "Your call: rebase or merge.", "It's your call.",
+        "Please confirm before I continue.", "Выберите: да/нет", "Choose: yes/no"}) {
+    EXPECT_TRUE(blocks(text, R"({"scope":"out"})")) << text;
+    EXPECT_TRUE(blocks(text)) << text;
+  }
+  for (const char* text : {"May I delete the old branch?", "How about I rename it?", "Option 1 or option 2?",
+                           "Plan A or B?", "Как лучше поступить?", "Как быть дальше?"}) {
+    EXPECT_TRUE(blocks(std::string("The tests pass. ") + text, R"({"scope":"out"})")) << text;
+    EXPECT_FALSE(lint_rules(text).empty()) << text;
+  }
+}
+
+TEST(Lint, LeavesTellingOfChoicesAlone) {
+  for (const char* text :
+       {"The editor you use is up to you.", "Your call stack is deep: 300 frames or more.",
+        "The script asks you to confirm before it continues.", "Users may delete the old branch.",
+        "Q: Do you want me to cache this? A: No, decided in #44.", "**Q:** Shall I cache it?\n**A:** No.",
+        "Вопрос: хотите, чтобы я удалил ветку? Ответ: нет.", "Дайте знать — так называется рассылка.",
+        "Как быть с кэшем, описано в README.", "Option 1 or option 2 both pass."}) {
+    EXPECT_FALSE(blocks(text, R"({"scope":"out"})")) << text;
+  }
+  EXPECT_TRUE(blocks("Q: Do you want me to cache this?", R"({"scope":"out"})"));
+}
+
+TEST(ReqInt64, OffersOfFreeTextAmongTheOptionsAreFound) {
+  for (const char* option : {"or type your own", "Any other", "Any other option", "Specify", "Please specify",
+                             "Любой другой вариант", "Или введите свой вариант"}) {
+    const auto found = lint_rules(std::string("Which branch?\n\n1) main\n2) ") + option);
+    EXPECT_THAT(found, testing::Contains("INT012-OTHER")) << option;
+  }
+  EXPECT_THAT(lint_rules("Which branch?\n\n1) Specify the branch\n2) None"), IsEmpty());
+}
+
+TEST(Lint, SeesTalkOfDroppingBeforeABrief) {
+  const std::string brief = "D3 — Cache?\nELI10: It is faster.\nA) Redis\nB) Files\nNet: speed.";
+  const std::string context = R"({"profile":"gstack"})";
+  const auto found = lint_rules("I dropped two options to stay within the cap.\n\n" + brief, context);
+  EXPECT_THAT(found, testing::Contains("GS009-DROP-NARRATION"));
+  EXPECT_THAT(lint_rules(brief, context), testing::Not(testing::Contains("GS009-DROP-NARRATION")));
+}
+
+TEST(ReqInt27, OurOwnRetryLinesAreFineWithoutACatalogue) {
+  const std::string block = "\n\nDeploy now?\n\n1) Yes\n2) No";
+  const auto at = [](int attempt) { return R"({"phase":"retry","attempt":)" + std::to_string(attempt) + "}"; };
+  for (std::string_view locale : {"en", "ru"}) {
+    for (const char* format : {"1 / 2", "1 / 2 / 1,2", "1 / 2 / 1,3", "1 / 2 / abort / cancel"}) {
+      const auto second = text_with(locale, "retry.2", "format", format);
+      const auto third = text_with(locale, "retry.3", "format", format);
+      EXPECT_THAT(lint_rules(second + block, at(2)), IsEmpty()) << second;
+      EXPECT_THAT(lint_rules(third + block, at(3)), IsEmpty()) << third;
+      EXPECT_THAT(lint_rules(second + block, at(1)), ElementsAre("INT061-RETRY-FRAME")) << second;
+    }
+    EXPECT_THAT(lint_rules(std::string(text(locale, "retry.1")) + block, at(1)), IsEmpty());
+    for (int attempt = 1; attempt <= 3; ++attempt) {
+      EXPECT_THAT(lint_rules(std::string(text(locale, "retry.near_command")) + block, at(attempt)), IsEmpty());
+      EXPECT_THAT(lint_rules(text_with(locale, "rejected", "fields", "env, branch") + block, at(attempt)), IsEmpty());
+    }
+  }
+  EXPECT_THAT(lint_rules("Sorry, try again." + block, at(1)), ElementsAre("INT061-RETRY-FRAME"));
+  EXPECT_THAT(lint_rules("Invalid input. Format: A or B" + block, at(2)), ElementsAre("INT061-RETRY-FRAME"));
+}
+
+TEST(ReqInt27, ACatalogueOfOnesOwnLeavesRejectionsAndCommandsToOurs) {
+  const std::string block = "\n\nDeploy now?\n\n1) Yes\n2) No";
+  const std::string context = R"({"phase":"retry","attempt":1,"errors":{"1":"Неверно."}})";
+  EXPECT_THAT(lint_rules("Неверно." + block, context), IsEmpty());
+  EXPECT_THAT(lint_rules("Отклонено: env" + block, context), IsEmpty());
+  EXPECT_THAT(lint_rules("Недопустимый ввод. Чтобы остановить: abort / cancel" + block, context), IsEmpty());
+  EXPECT_THAT(lint_rules("Недопустимый ввод. Формат: 1 / 2 / abort / cancel" + block, context), IsEmpty());
+  EXPECT_THAT(lint_rules("Недопустимый ввод." + block, context), ElementsAre("INT061-RETRY-FRAME"));
+  EXPECT_THAT(lint_rules("Rejected: env" + block, context), ElementsAre("INT061-RETRY-FRAME"));
 }
 
 // Rules about what a model says. Each test shows the rule holding and being broken.

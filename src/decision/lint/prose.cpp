@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
 
 #include "decision/lint/sentence.hpp"
 
@@ -123,7 +125,7 @@ class Scanner {
   void run() {
     const std::size_t size = prose_.size();
     std::size_t at = 0;
-    while (at < size) {
+    while (at < size && !report_.is_full()) {
       switch (kClasses.of[static_cast<unsigned char>(prose_[at])]) {
         case kWord:
         case kHigh:
@@ -258,12 +260,33 @@ class Scanner {
     }
     last_.clear();
     if (sentence_phrases_.empty()) return;
+    if (is_question && is_answered(span)) {
+      sentence_phrases_.clear();
+      return;
+    }
     try_phrases(sentence_phrases_, span, masked_.prose, false);
     last_span_ = span;
     for (const Phrase* phrase : sentence_phrases_) {
       if (phrase->last_only) last_.push_back(phrase);
     }
     sentence_phrases_.clear();
+  }
+
+  // `Q: Do you want …? A: No.` tells of a question that has its answer.
+  bool is_answered(Span span) const {
+    const auto starts_with_any = [&](std::size_t at, std::initializer_list<std::string_view> heads) {
+      while (byte(at) == ' ' || byte(at) == '\n' || byte(at) == '*' || byte(at) == '_' || byte(at) == '-') ++at;
+      const auto rest = std::string_view(prose_).substr(std::min(at, prose_.size()));
+      return std::any_of(heads.begin(), heads.end(), [&](std::string_view head) { return rest.starts_with(head); });
+    };
+    return starts_with_any(span.begin, {"q:", "question:", "в:", "вопрос:"}) &&
+           starts_with_any(span.end, {"a:", "answer:", "о:", "ответ:"});
+  }
+
+  // Machine-made repetition gives the same stretch over and over; what a pattern did not find in it once is not there.
+  bool is_known_clean(const std::vector<const Phrase*>& phrases) const {
+    return std::any_of(std::begin(clean_ones_), std::end(clean_ones_),
+                       [&](const CleanOne& known) { return known.text == clean_.text && known.phrases == phrases; });
   }
 
   bool is_wanted(const Phrase& phrase) const {
@@ -282,9 +305,13 @@ class Scanner {
 
   void try_phrases(const std::vector<const Phrase*>& phrases, Span span, const std::string& source, bool at_end) {
     bool is_made = false;
+    bool is_clean = true;
     for (const Phrase* phrase : phrases) {
       if (phrase->last_only != at_end) continue;
-      if (!is_made) clean_.make(source, span, phrase->idea != Idea::kChoice);
+      if (!is_made) {
+        clean_.make(source, span, phrase->idea != Idea::kChoice);
+        if (!at_end && is_long() && is_known_clean(phrases)) return;
+      }
       is_made = true;
       const auto match = phrase->find.find(clean_.text);
       if (!match || phrase->unless.matches(clean_.text)) continue;
@@ -293,8 +320,14 @@ class Scanner {
       // The whole sentence is what is wrong, so that one that asks and offers counts once.
       const Span told = is_choice ? span : Span{Clean::behind_marker(source, span), span.end};
       report_.add(rule_of(phrase->idea), told, phrase->lexicon->version, phrase->lexicon->blocks);
+      is_clean = false;
+    }
+    if (is_made && is_clean && !at_end && is_long()) {
+      clean_ones_[next_clean_++ % std::size(clean_ones_)] = {clean_.text, phrases};
     }
   }
+
+  bool is_long() const { return clean_.text.size() > kLongest / 2; }
 
   std::string_view text_;
   const Masked& masked_;
@@ -311,6 +344,13 @@ class Scanner {
   std::vector<const Phrase*> last_;
   Span last_span_;
   Clean clean_;
+
+  struct CleanOne {
+    std::string text;
+    std::vector<const Phrase*> phrases;
+  };
+  CleanOne clean_ones_[16];
+  std::size_t next_clean_ = 0;
 };
 
 }  // namespace

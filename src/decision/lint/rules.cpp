@@ -117,7 +117,7 @@ Severity Report::severity(std::string_view rule, bool is_sure) const {
 void Report::add(std::string_view rule, Span span, std::string_view lexicon, bool is_sure) {
   const Severity level = severity(rule, is_sure);
   if (context_.blocking_only && level == Severity::kAdvise) return;
-  if (findings_.size() >= kMostFindings) return;
+  if (is_full()) return;
   const std::size_t near = findings_.size() - std::min<std::size_t>(findings_.size(), 32);
   for (std::size_t i = near; i < findings_.size(); ++i) {
     Finding& f = findings_[i];
@@ -131,6 +131,10 @@ void Report::add(std::string_view rule, Span span, std::string_view lexicon, boo
     return;
   }
   findings_.push_back({rule, level, span.begin, span.end, lexicon});
+}
+
+bool Report::is_full() const {
+  return findings_.size() >= kMostFindings;
 }
 
 bool Report::has(std::string_view rule) const {

@@ -69,6 +69,8 @@ class Report {
   // `is_sure`: the rule is exact, or its lexicon is one that blocks.
   void add(std::string_view rule, Span span, std::string_view lexicon = {}, bool is_sure = true);
   bool has(std::string_view rule) const;
+  // Nothing more will be told, so nothing more need be looked for.
+  bool is_full() const;
   // One span, one rule: drops what a stronger finding covers; then sorts by place.
   std::vector<Finding> finish();
 
