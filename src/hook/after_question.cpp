@@ -31,6 +31,16 @@ Value unwrapped(const Value& response) {
   return parsed && parsed->is_object() ? *parsed : response;
 }
 
+// The person wrote in the chat instead of choosing. As a result that is `dismissed`; the log and the model are told.
+bool is_replied_in_chat(const Value& response, const CallQuestion& question) {
+  const Value& annotations = response["annotations"];
+  if (!annotations.is_object()) return false;
+  return std::ranges::any_of(annotations.members(), [&](const Value::Member& each) {
+    return without_markers(each.name) == without_markers(question.text) &&
+           each.value.string_at("unanswered") == "replied_in_chat";
+  });
+}
+
 // What the host said, without the questions it repeats.
 std::string raw_of(const Value& response) {
   Value raw = response;
@@ -212,6 +222,7 @@ Status log_question(const HookEvent& event, const std::vector<CallQuestion>& que
   }
   Value record = question_record(event, question, index);
   describe(question, answer, record);
+  if (is_replied_in_chat(response, question)) record.set("unanswered", "replied_in_chat");
   const Seams& seams = around.seams;
   const std::string folder =
       event.directory.empty() ? SB_TRY(inbox::working_directory(seams.files, seams.environment)) : event.directory;
@@ -251,6 +262,9 @@ Result<std::string> after_question(const HookEvent& event, const Surroundings& a
                                       : keep_stray(*desk, *planned[i], found, answer);
       if (!word) around.log.add(word.error());
       if (word && !word->empty()) words += (words.empty() ? "" : "\n") + *word;
+      if (word && !word->empty() && is_replied_in_chat(response, questions[i])) {
+        words += " The person replied in the chat instead: read that first.";
+      }
       // What has no id of gstack's is the inbox's alone.
       if (found.empty() && gstack_markers_in(questions[i].text).ids.empty()) continue;
     }

@@ -7,6 +7,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 
 using Recorded = HookPlace;
@@ -143,6 +144,23 @@ TEST_F(Amb30, NothingIsChosenWhenNobodyAnswered) {
   EXPECT_THAT(state(planned.decision).outcome->options, ElementsAre("hotfix"));
 }
 
+TEST_F(Amb30, AReplyInTheChatIsNotASkippedQuestion) {
+  const Plan planned = plan(kBranch);
+  const auto unanswered = [](const Value& input, const char* kind) {
+    Value annotations = Value::object();
+    annotations.set(input["questions"].items()[0]["question"].as_string(), Value::object({{"unanswered", kind}}));
+    return Value::object({{"answers", Value::object()}, {"annotations", annotations}});
+  };
+  EXPECT_THAT(noted(after(planned.input, unanswered(planned.input, "replied_in_chat"))),
+              AllOf(HasSubstr("still open (dismissed)"), HasSubstr("replied in the chat")));
+  EXPECT_EQ(state(planned.decision).last_no_answer, inbox::HostResult::kDismissed);
+  EXPECT_THAT(noted(after(planned.input, unanswered(planned.input, "skipped"))),
+              AllOf(HasSubstr("still open (skipped)"), Not(HasSubstr("chat"))));
+  const Value input = call({question("Which? <gstack-qid:ship-a>", {"x", "y"})});
+  (void)fire(after(input, unanswered(input, "replied_in_chat")));
+  EXPECT_EQ(records().at(0).string_at("unanswered"), "replied_in_chat");
+}
+
 TEST_F(Gap5, SeveralAnswersAreReadBackToTheirIds) {
   const Plan planned = plan(R"(
 decision: envs
@@ -213,7 +231,7 @@ TEST_F(Gap13, NewerResultsAreToldApart) {
   const std::vector<std::pair<Value, std::string>> cases = {
       {annotated("dismissed"), "__dismissed__"},
       {annotated("skipped"), "__skipped__"},
-      {annotated("replied_in_chat"), "__skipped__"},
+      {annotated("replied_in_chat"), "__dismissed__"},
       {idle, "__timed_out__"},
       {Value::object({{"answers", Value::object()}, {"response", "later"}}), "later"},
       {Value::object({{"answers", Value::object()}}), "__unknown__"},

@@ -79,7 +79,7 @@ TEST(Amb30, NonAnswersAreToldApart) {
   };
   EXPECT_EQ(read(shown, annotated("dismissed")), "dismissed");
   EXPECT_EQ(read(shown, annotated("skipped")), "skipped");
-  EXPECT_EQ(read(shown, annotated("replied_in_chat")), "skipped");
+  EXPECT_EQ(read(shown, annotated("replied_in_chat")), "dismissed");
   EXPECT_EQ(read(shown, json(R"({"answers":{}})")), "empty");
   EXPECT_EQ(read(shown, answers(shown, "")), "empty");
   EXPECT_EQ(read(shown, Value()), "empty");

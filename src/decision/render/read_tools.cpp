@@ -131,8 +131,9 @@ HostAnswer read_answers(const AnswerShape& shape, const Value& given) {
 // Why a question was left without an answer, where the host says so.
 std::optional<HostResult> unanswered(const Value& annotation) {
   const std::string kind = annotation.string_at("unanswered").value_or("");
-  if (kind == "dismissed") return HostResult::kDismissed;
-  if (kind == "skipped" || kind == "replied_in_chat") return HostResult::kSkipped;
+  if (kind == "skipped") return HostResult::kSkipped;
+  // Whoever writes in the chat instead has closed the dialog, not passed over the question.
+  if (kind == "dismissed" || kind == "replied_in_chat") return HostResult::kDismissed;
   return std::nullopt;
 }
 
