@@ -37,11 +37,20 @@ std::string complaints(const std::vector<CallQuestion>& questions, const Planned
          text;
 }
 
-// What the model should know, although nothing is refused for it.
-Result<std::string> notes(const HookEvent& event, const std::vector<CallQuestion>& questions,
-                          const PlannedList& planned, inbox::Desk& desk, const Seams& seams) {
+struct Notes {
   std::string text;
-  const auto note = [&](std::string line) { text += (text.empty() ? "" : "\n") + line; };
+  bool is_unmarked = false;  // a question is word for word an open prompt and only lacks its marker
+};
+
+bool is_same_text(const inbox::PlannedPrompt& prompt, const CallQuestion& question) {
+  return without_markers(prompt.question) == without_markers(question.text);
+}
+
+// What the model should know, although nothing is refused for it.
+Result<Notes> notes(const HookEvent& event, const std::vector<CallQuestion>& questions, const PlannedList& planned,
+                    inbox::Desk& desk, const Seams& seams) {
+  Notes found;
+  const auto note = [&](std::string line) { found.text += (found.text.empty() ? "" : "\n") + line; };
   std::optional<std::vector<inbox::PlannedPrompt>> open;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     if (planned[i]) {
@@ -54,6 +63,8 @@ Result<std::string> notes(const HookEvent& event, const std::vector<CallQuestion
       continue;
     }
     if (!open) open = SB_TRY(desk.inbox().open_prompts(limits::kHookPrompts));
+    const auto is_it = [&](const auto& prompt) { return is_same_text(prompt, questions[i]); };
+    found.is_unmarked = found.is_unmarked || std::ranges::any_of(*open, is_it);
     const auto like = SB_TRY(newest_in(desk, SB_TRY(folder_of(event, seams)), *open,
                                        [&](const auto& prompt) { return overlaps(prompt, questions[i]); }));
     if (!like) continue;
@@ -62,7 +73,7 @@ Result<std::string> notes(const HookEvent& event, const std::vector<CallQuestion
                     "answer will not close that decision. Ask it exactly as it was rendered: {}",
                     i + 1, like->prompt.nonce, quote_json(like->prompt.question)));
   }
-  return text;
+  return found;
 }
 
 std::string decided_reason(const std::vector<DecidedQuestion>& decided, const std::vector<bool>& holds) {
@@ -110,7 +121,7 @@ Result<std::string> before_question(const HookEvent& event, const Surroundings& 
   }
   if (questions.empty()) return "";
   PlannedList planned;
-  std::string note;
+  Notes note;
   if (const auto desk = SB_TRY(open_desk(seams, store::Access::kReadOnly))) {
     auto found = find_planned(*desk, questions);
     if (!found && found.error().code == ErrorCode::kInvalid) return refusal("Signalbox: " + found.error().to_string());
@@ -118,7 +129,8 @@ Result<std::string> before_question(const HookEvent& event, const Surroundings& 
     if (const std::string text = complaints(questions, planned); !text.empty()) return refusal(text);
     note = SB_TRY(notes(event, questions, planned, *desk, seams));
   }
-  if (std::ranges::all_of(questions, has_gstack_marker)) {
+  // Without its marker nobody knows which id was planned for it.
+  if (!note.is_unmarked && std::ranges::all_of(questions, has_gstack_marker)) {
     const auto place = SB_TRY(inbox::preference_place(
         seams.files, seams.environment,
         event.directory.empty() ? SB_TRY(inbox::working_directory(seams.files, seams.environment)) : event.directory));
@@ -127,7 +139,7 @@ Result<std::string> before_question(const HookEvent& event, const Surroundings& 
       if (std::ranges::find(holds, true) != holds.end()) return refusal(decided_reason(*decided, holds));
     }
   }
-  return note.empty() ? "" : note_for(kEventName, note);
+  return note.text.empty() ? "" : note_for(kEventName, note.text);
 }
 
 }  // namespace sb::hook

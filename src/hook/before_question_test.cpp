@@ -272,6 +272,19 @@ TEST_F(Preferred, WhatHalfOfACallCouldNotRecordIsAskedOnItsOwn) {
                     HasSubstr("ship-tone is not decided. Ask it again")));
 }
 
+TEST_F(Preferred, APlannedQuestionWithoutItsMarkerIsNotDecidedUnderAnotherId) {
+  prefer(R"({"ship-tone":"never-ask","ship-voice":"always-ask"})");
+  Plan planned = plan(kGstack);
+  std::string text = first(planned.input)["question"].as_string();
+  const std::string marker = "<sb:" + planned.nonce + ">";
+  const std::string id = "<gstack-qid:ship-voice>";
+  text.replace(text.find(marker), marker.size(), "");
+  text.replace(text.find(id), id.size(), "<gstack-qid:ship-tone>");
+  first(planned.input).set("question", text);
+  EXPECT_THAT(noted(before(planned.input)), HasSubstr("does not carry its marker"));
+  EXPECT_EQ(log(), "");
+}
+
 TEST_F(Preferred, AMultiSelectThatIsNotFalseAsks) {
   prefer(R"({"ship-voice":"never-ask"})");
   for (const Value& odd : {Value("true"), Value("false"), Value(1), Value(0), Value(), Value::array()}) {
