@@ -87,6 +87,9 @@ Lexicon::Lexicon(std::string_view code, std::string_view yaml) : language(code) 
       phrase->idea = idea;
       phrase->lexicon = this;
       for (const Value& word : item["on"].items()) phrase->on.push_back(word.as_string());
+      if (const Value* with = item.find("with")) {
+        for (const Value& word : with->items()) phrase->with.push_back(word.as_string());
+      }
       phrase->last_only = item.string_at("where") == "last";
       if (const auto scope = item.string_at("scope")) phrase->when = *scope == "in" ? When::kIn : When::kOut;
       SB_ASSERT(!phrase->on.empty() && !phrase->find.empty());

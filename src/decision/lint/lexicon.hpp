@@ -12,6 +12,7 @@
 //   offers:                     # also: choices, narration, status, summary, reasoning, drops
 //     - on: [know]              # the pattern is tried where one of these words (folded) stands
 //       find: '\blet me know\b' # PCRE2, on one sentence (choices: one line), folded, single spaces
+//       with: [i, we]           # and only where one of these stands too: spares hopeless searches
 //       unless: '...'           # not where this matches too
 //       where: last             # only in the last sentence of the text
 //       scope: out              # only out of scope (or: in)
@@ -65,6 +66,7 @@ class LazyPattern {
 struct Phrase {
   Idea idea = Idea::kOffer;
   std::vector<std::string> on;
+  std::vector<std::string> with;
   LazyPattern find;
   LazyPattern unless;
   bool last_only = false;

@@ -179,6 +179,15 @@ TEST(ReqInt64, OffersOfFreeTextAmongTheOptionsAreFound) {
   EXPECT_THAT(lint_rules("Which branch?\n\n1) Specify the branch\n2) None"), IsEmpty());
 }
 
+// Repeating a trigger must hide nothing: neither stretches seen before nor words that are wanted beside it.
+TEST(Lint, FindsTheOfferBehindARepeatedTrigger) {
+  std::string text;
+  for (int i = 0; i < 20000; ++i) text += "if you want ";
+  EXPECT_FALSE(blocks(text, R"({"scope":"out"})"));
+  EXPECT_TRUE(blocks(text + ". If you want, I can add tests.", R"({"scope":"out"})"));
+  EXPECT_TRUE(blocks(text + "this, I'll add tests.", R"({"scope":"out"})"));
+}
+
 TEST(Lint, SeesTalkOfDroppingBeforeABrief) {
   const std::string brief = "D3 — Cache?\nELI10: It is faster.\nA) Redis\nB) Files\nNet: speed.";
   const std::string context = R"({"profile":"gstack"})";

@@ -50,6 +50,20 @@ std::string_view rule_of(Idea idea) {
   return {};
 }
 
+// Whether one of these words stands in the text; true where none is asked for.
+bool holds_any(std::string_view text, const std::vector<std::string>& words) {
+  const auto is_part = [&](std::size_t at) {
+    return at < text.size() && kClasses.of[static_cast<unsigned char>(text[at])] == kWord;
+  };
+  const auto holds = [&](const std::string& word) {
+    for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+      if (!is_part(at + word.size()) && (at == 0 || !is_part(at - 1))) return true;
+    }
+    return false;
+  };
+  return words.empty() || std::any_of(words.begin(), words.end(), holds);
+}
+
 // A stretch of text as patterns want it: single spaces, no emphasis marks, no list marker in front.
 struct Clean {
   std::string text;
@@ -313,6 +327,7 @@ class Scanner {
         if (!at_end && is_long() && is_known_clean(phrases)) return;
       }
       is_made = true;
+      if (!holds_any(clean_.text, phrase->with)) continue;
       const auto match = phrase->find.find(clean_.text);
       if (!match || phrase->unless.matches(clean_.text)) continue;
       const bool is_choice = phrase->idea == Idea::kChoice;
