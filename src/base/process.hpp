@@ -12,9 +12,9 @@ namespace sb {
 
 struct Command {
   std::vector<std::string> argv;  // argv[0] is looked up in PATH
-  std::string input;
-  std::string directory;                                          // empty: as we are
-  std::optional<std::map<std::string, std::string>> environment;  // absent: ours
+  std::string input = {};
+  std::string directory = {};                                          // empty: as we are
+  std::optional<std::map<std::string, std::string>> environment = {};  // absent: ours
   std::int64_t timeout_ms = 60'000;
   std::size_t max_output_bytes = 1 << 20;
 };
