@@ -56,7 +56,8 @@ TEST_F(Recorded, AnAnswerToAnotherQuestionUnderTheMarkerClosesNothing) {
                 AllOf(HasSubstr("is still open"), HasSubstr("not the planned prompt")))
         << to_json(input);
     const auto open = state(planned.decision);
-    EXPECT_TRUE(open.is_open());
+    ASSERT_TRUE(open.is_open());
+    ASSERT_FALSE(open.free_texts.empty());
     EXPECT_EQ(open.free_texts.back(), "answer to another question under this marker: main");
     EXPECT_TRUE(desk()->inbox().find_prompt(planned.nonce).value()->is_open);
   }
