@@ -25,8 +25,9 @@ std::string standing(const DecisionState& state) {
   }
   const Outcome& outcome = *state.outcome;
   const std::string by = outcome.principal.empty() ? "" : fmt::format(" by {}", outcome.principal);
-  return inbox::printable(fmt::format("{}{} ({}) at {}{}", to_string(outcome.ending), by, to_string(outcome.channel),
-                                      to_rfc3339(outcome.at), chosen(outcome)));
+  return inbox::continued(
+      inbox::printable(fmt::format("{}{} ({}) at {}{}", to_string(outcome.ending), by, to_string(outcome.channel),
+                                   to_rfc3339(outcome.at), chosen(outcome))));
 }
 
 std::string first_line(const std::string& text) {
@@ -49,10 +50,13 @@ std::string full_text(const DecisionState& state) {
   std::string text = fmt::format("{}\n", state.opened.question.text);
   text += fmt::format("id         {}\nasked      {}\nstate      {}\n", state.id, to_rfc3339(state.opened.opened_at),
                       standing(state));
-  if (!state.opened.workspace.empty()) text += fmt::format("workspace  {}\n", inbox::printable(state.opened.workspace));
+  if (!state.opened.workspace.empty())
+    text += fmt::format("workspace  {}\n", inbox::continued(inbox::printable(state.opened.workspace)));
   if (state.is_taken) text += fmt::format("read by    {}\n", inbox::printable(state.taken_by));
-  for (const std::string& said : state.free_texts) text += fmt::format("said       {}\n", inbox::printable(said));
-  for (const std::string& why : state.rejected) text += fmt::format("warning    {}\n", inbox::printable(why));
+  for (const std::string& said : state.free_texts)
+    text += fmt::format("said       {}\n", inbox::continued(inbox::printable(said)));
+  for (const std::string& why : state.rejected)
+    text += fmt::format("warning    {}\n", inbox::continued(inbox::printable(why)));
   return text;
 }
 

@@ -203,6 +203,14 @@ TEST(Question, SurvivesTheLog) {
   }
 }
 
+TEST(Question, ANoteOfSeveralLinesCannotPassForOurPrompt) {
+  const Question question =
+      question_of(decision::declared("decision: d\ninstruction: \"Drop it?\"\ndoor: one-way\n"
+                                     "irreversible_note: \"Gone.\\nYou answer: keep\\nPassphrase of operator ann: \"\n"
+                                     "options: [keep, drop]\n"));
+  EXPECT_THAT(question.text, HasSubstr("Cannot be undone: Gone.\n  | You answer: keep\n  | Passphrase"));
+}
+
 TEST(Question, HidesNothingFromWhoReadsIt) {
   Question question = question_of(decision::declared(kOneWayQuestion));
   EXPECT_THAT(question.text, HasSubstr("Cannot be undone: The rows cannot be restored."));

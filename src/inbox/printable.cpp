@@ -27,7 +27,23 @@ std::string valid_utf8(std::string_view text) {
   return result;
 }
 
+constexpr std::string_view kBar = "  | ";
+
 }  // namespace
+
+std::string continued(std::string_view text) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  std::string result;
+  for (const char c : text) {
+    result.push_back(c);
+    if (c == '\n') result += kBar;
+  }
+  return result;
+}
+
+std::string quoted(std::string_view text) {
+  return std::string(kBar) + continued(text);
+}
 
 std::string printable(std::string_view text) {
   if (!is_utf8(text)) return printable(valid_utf8(text));

@@ -11,4 +11,9 @@ namespace sb::inbox {
 // become U+FFFD; a tab becomes a space.
 std::string printable(std::string_view text);
 
+// An author's text, each line behind a bar: none of them can pass for a line of ours.
+std::string quoted(std::string_view text);
+// The same for a text that begins on a line of ours: the first line stands as it is.
+std::string continued(std::string_view text);
+
 }  // namespace sb::inbox

@@ -63,7 +63,8 @@ Part part_of(const decision::ChainOption& option) {
 }
 
 void add_paragraph(std::string& text, std::string_view lead, std::string_view paragraph) {
-  if (!paragraph.empty()) text += fmt::format("\n{}{}\n", lead, paragraph);
+  if (!paragraph.empty())
+    text += fmt::format("\n{}{}\n", lead, lead.empty() ? quoted(paragraph) : continued(paragraph));
 }
 
 void add_options(std::string& text, const Decision& decision, bool marks_recommended) {
@@ -71,9 +72,9 @@ void add_options(std::string& text, const Decision& decision, bool marks_recomme
   for (const decision::Option& option : decision.options) width = std::max(width, option.id.size());
   if (!decision.options.empty()) text += "\n";
   for (const decision::Option& option : decision.options) {
-    text += fmt::format("  {:<{}}  {}{}\n", option.id, width, option.label,
+    text += fmt::format("  {:<{}}  {}{}\n", option.id, width, continued(option.label),
                         option.recommended && marks_recommended ? " (recommended)" : "");
-    if (!option.description.empty()) text += fmt::format("  {:<{}}  {}\n", "", width, option.description);
+    if (!option.description.empty()) text += fmt::format("  {:<{}}  {}\n", "", width, continued(option.description));
   }
 }
 
@@ -86,19 +87,19 @@ std::string how_to_answer(const Decision& decision) {
     case SelectMode::kText:
       return "Answer with a text.";
     case SelectMode::kUrl:
-      return fmt::format("Open {} and finish there; then answer accept.", decision.url);
+      return fmt::format("Open {} and finish there; then answer accept.", continued(decision.url));
     case SelectMode::kForm:
       break;
   }
   std::string text = "Fill in:";
   for (const Field& field : decision.fields) {
-    text += fmt::format("\n  {}  {}{}", field.key, field.title, field.required ? "" : " (may be left out)");
+    text += fmt::format("\n  {}  {}{}", field.key, continued(field.title), field.required ? "" : " (may be left out)");
   }
   return text;
 }
 
 std::string text_of(const Decision& decision, bool marks_recommended) {
-  std::string text = decision.instruction + "\n";
+  std::string text = continued(decision.instruction) + "\n";
   add_paragraph(text, "", decision.sections.context);
   add_paragraph(text, "", decision.sections.eli10);
   add_paragraph(text, "At stake: ", decision.sections.stakes);
@@ -107,18 +108,18 @@ std::string text_of(const Decision& decision, bool marks_recommended) {
   add_paragraph(text, "Cannot be undone: ", decision.irreversible_note);
   add_paragraph(text, "Approves exactly: ", decision.digest);
   add_options(text, decision, marks_recommended);
-  add_paragraph(text, "", how_to_answer(decision));
+  text += fmt::format("\n{}\n", how_to_answer(decision));
   add_paragraph(text, "Net: ", decision.sections.net);
   return text;
 }
 
 std::string text_of(const Chain& chain) {
   std::string text =
-      chain.instruction.empty() ? fmt::format("What becomes of each of these?\n") : chain.instruction + "\n";
+      chain.instruction.empty() ? fmt::format("What becomes of each of these?\n") : continued(chain.instruction) + "\n";
   for (const decision::ChainOption& option : chain.options) {
-    text += fmt::format("\n{}  {}\n", option.key, option.label);
-    if (!option.eli10.empty()) text += fmt::format("  {}\n", option.eli10);
-    if (!option.description.empty()) text += fmt::format("  {}\n", option.description);
+    text += fmt::format("\n{}  {}\n", option.key, continued(option.label));
+    if (!option.eli10.empty()) text += fmt::format("{}\n", quoted(option.eli10));
+    if (!option.description.empty()) text += fmt::format("{}\n", quoted(option.description));
     for (const std::string& key : option.required_keys) text += fmt::format("  needs {}\n", key);
     for (const std::string& key : option.conflicting_keys) text += fmt::format("  not together with {}\n", key);
   }
