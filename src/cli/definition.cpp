@@ -33,7 +33,8 @@ decision::Author author_of(const Context& context, const inbox::Desk& desk, cons
   const auto path = context.seams.files.canonical(file);
   if (!path) return decision::Author::kModel;
   const auto config = context.seams.files.canonical(desk.homes().config);
-  if (config && inbox::lies_under(*path, *config)) return decision::Author::kOperator;
+  // Where operators vouch for folders with their passphrase, a file copied here unseen is not taken for theirs.
+  if (desk.operators().empty() && config && inbox::lies_under(*path, *config)) return decision::Author::kOperator;
   const inbox::TrustedFolders folders(context.seams.files, desk.homes(), desk.operators());
   const auto home = folders.trusted_home_of(*path);
   return home && *home ? decision::Author::kOperator : decision::Author::kModel;

@@ -13,8 +13,8 @@ namespace sb::cli {
 Checked<decision::Declaration> load_declaration(Context& context, const std::string& path,
                                                 decision::Author author = decision::Author::kOperator);
 
-// A file in the user's configuration, or among the policy files of a trusted folder, speaks for the user. Any other may
-// have been written by a model.
+// A file among the policy files of a trusted folder speaks for the user, and while there are no operator keys one in
+// the user's configuration does. Any other may have been written by a model.
 decision::Author author_of(const Context& context, const inbox::Desk& desk, const std::string& file);
 
 }  // namespace sb::cli
