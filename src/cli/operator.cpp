@@ -58,6 +58,9 @@ Status init(const Context& context, const OperatorOptions& options) {
   const auto key = SB_TRY(office.files.enrol(name, passphrase, voucher, context.seams.clock, context.seams.random));
   SB_TRY(remember(context, office));
   context.out(fmt::format("operator {} has key {}\n", key.name, to_hex(key.public_key)));
+  if (!voucher) {
+    context.out("Let root write that key into /etc/signalbox/operators, and no other register of operators counts.\n");
+  }
   return {};
 }
 
@@ -71,7 +74,7 @@ Status make_token(const Context& context, const OperatorOptions& options) {
     scope = std::string(kWorkspace) + SB_TRY(context.seams.files.canonical(scope.substr(kWorkspace.size())));
   }
   const TimestampMs now = context.seams.clock.now_ms();
-  const std::string id = make_id("t-", now, context.seams.random);
+  const std::string id = inbox::make_token_id(now, context.seams.random);
   // A wrong scope should be told before anybody types a passphrase.
   SB_TRY(inbox::make_token(id, scope, now, now + lifetime_ms, std::string(32, 'k'), context.seams.random));
   const std::string secret = SB_TRY(unlock_operator(context, office.homes, office.operators, options.name));
@@ -94,23 +97,40 @@ const inbox::OperatorKey* key_meant(const Operators& operators, const std::strin
   return found;
 }
 
+// The id of a token, given as such or as the whole token; nothing when it is neither.
+Result<std::optional<std::string>> token_meant(const Operators& operators, const std::string& text) {
+  if (text.starts_with("sbt1.")) {
+    const inbox::Token token = SB_TRY(inbox::parse_token(text));
+    if (operators.find(token.delegation.by) == nullptr || !is_signed_right(token.delegation)) {
+      return fail(ErrorCode::kNotFound, "that token was made by nobody enrolled here");
+    }
+    return token.delegation.id;
+  }
+  if (!text.starts_with("t-") || operators.named(text) != nullptr) return std::nullopt;
+  if (!inbox::is_token_id(text)) {
+    return fail(ErrorCode::kInvalid, fmt::format("{} is not a token's id", quote_json(text)),
+                "Copy it as signalbox operator token printed it, or give the whole token; nothing has changed");
+  }
+  return text;
+}
+
 Status revoke(const Context& context, const OperatorOptions& options) {
   Office office = SB_TRY(open_office(context));
-  const bool is_token = options.revoked.starts_with("t-") && office.operators.named(options.revoked) == nullptr;
-  const inbox::OperatorKey* key = is_token ? nullptr : key_meant(office.operators, options.revoked);
-  if (!is_token && key == nullptr) {
+  const std::optional<std::string> token = SB_TRY(token_meant(office.operators, options.revoked));
+  const inbox::OperatorKey* key = token ? nullptr : key_meant(office.operators, options.revoked);
+  if (!token && key == nullptr) {
     return fail(ErrorCode::kNotFound, fmt::format("{} is no token, key or operator here", quote_json(options.revoked)),
                 "Give a token's id (t-...), the first 16 digits of a key, or an operator's name");
   }
-  if (is_token && office.operators.token_revoked_at(options.revoked)) {
-    context.out(fmt::format("token {} was revoked before\n", options.revoked));
+  if (token && office.operators.token_revoked_at(*token)) {
+    context.out(fmt::format("token {} was revoked before\n", *token));
     return {};
   }
   const std::string secret = SB_TRY(unlock_operator(context, office.homes, office.operators, options.name));
-  if (is_token) {
-    SB_TRY(office.files.revoke_token(options.revoked, secret, context.seams.clock));
+  if (token) {
+    SB_TRY(office.files.revoke_token(*token, secret, context.seams.clock));
     SB_TRY(remember(context, office));
-    context.out(fmt::format("token {} is revoked\n", options.revoked));
+    context.out(fmt::format("token {} is revoked\n", *token));
     return {};
   }
   SB_TRY(office.files.revoke_key(key->public_key, secret, context.seams.clock));
@@ -131,7 +151,7 @@ Action declare_operator(CLI::App& app) {
   token->add_option("--expires", options->expires, "How long it holds: 8h, 3d (8h when left out)");
   token->add_option("--operator", options->name, "Which operator, where there are several");
   CLI::App* revoke_app = app.add_subcommand("revoke", "End a token or a key");
-  revoke_app->add_option("ID", options->revoked, "A token's id, a key or an operator's name")->required();
+  revoke_app->add_option("ID", options->revoked, "A token or its id, a key or an operator's name")->required();
   revoke_app->add_option("--operator", options->name, "Which operator signs it, where there are several");
   return [=, &app](Context& context) {
     const Status done = app.got_subcommand(init_app) ? init(context, *options)

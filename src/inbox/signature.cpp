@@ -8,6 +8,8 @@
 namespace sb::inbox {
 namespace {
 
+constexpr std::size_t kCheckLetters = 4;
+
 void append_number(std::string& bytes, std::uint64_t number, int width) {
   for (int shift = (width - 1) * 8; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(number >> shift));
 }
@@ -104,6 +106,25 @@ Result<std::string> make_token(std::string_view id, std::string_view scope, Time
   delegation.by = SB_TRY(public_key_of(operator_secret));
   delegation.signature = SB_TRY(sign(operator_secret, delegation_bytes(delegation)));
   return fmt::format("sbt1.{}.{}", to_base64url(delegation_json(delegation)), to_base64url(own.secret));
+}
+
+namespace {
+
+std::string check_letters(std::string_view body) {
+  return to_base32(as_bytes(sha256("sb-token-id-1\n" + std::string(body)))).substr(0, kCheckLetters);
+}
+
+}  // namespace
+
+std::string make_token_id(TimestampMs now, Random& random) {
+  const std::string body = make_id("t-", now, random);
+  return body + check_letters(body);
+}
+
+bool is_token_id(std::string_view text) {
+  if (!text.starts_with("t-") || text.size() <= kCheckLetters + 2) return false;
+  const std::string_view body = text.substr(0, text.size() - kCheckLetters);
+  return text.substr(body.size()) == check_letters(body);
 }
 
 Result<Delegation> parse_delegation(std::string_view base64url) {

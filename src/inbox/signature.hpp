@@ -50,6 +50,11 @@ struct Token {
   std::string secret;
 };
 
+// `t-`, time and chance in base32, and four letters of their hash: a mistyped id is no id, so that nobody believes to
+// have revoked a token that goes on working.
+std::string make_token_id(TimestampMs now, Random& random);
+bool is_token_id(std::string_view text);
+
 // kInvalid when the scope is none of the three.
 Result<std::string> make_token(std::string_view id, std::string_view scope, TimestampMs issued, TimestampMs expires,
                                std::string_view operator_secret, Random& random);

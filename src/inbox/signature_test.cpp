@@ -175,5 +175,18 @@ TEST(Token, IsRefusedWhenTouched) {
   }
 }
 
+TEST(Token, AMistypedIdIsNoId) {
+  FakeRandom random;
+  const std::string id = make_token_id(1'700'000'000'000, random);
+  EXPECT_TRUE(is_token_id(id)) << id;
+  for (std::size_t at = 0; at < id.size(); ++at) {
+    std::string typo = id;
+    typo[at] = typo[at] == 'a' ? 'b' : 'a';
+    EXPECT_FALSE(is_token_id(typo)) << typo;
+  }
+  for (const std::string_view none : {"", "t-", "t-typo", "t-aaaaaaaa"}) EXPECT_FALSE(is_token_id(none)) << none;
+  EXPECT_FALSE(is_token_id(id.substr(0, id.size() - 1)));
+}
+
 }  // namespace
 }  // namespace sb::inbox
