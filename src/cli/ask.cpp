@@ -76,7 +76,7 @@ class Asking {
     std::string text;
     for (const std::string& section : {decision->sections.context, decision->sections.stakes,
                                        decision->sections.safety_notice, decision->irreversible_note}) {
-      if (!section.empty()) text += inbox::printable(section) + "\n\n";
+      if (!section.empty()) text += inbox::quoted(inbox::printable(section)) + "\n\n";
     }
     return text;
   }
@@ -86,7 +86,7 @@ class Asking {
     const Status signable = check_signable(state);
     if (!signable) {
       say(state.opened.question.text + "\n");
-      return std::unexpected(signable.error());
+      return refused(signable.error());
     }
     Dialogue dialogue = SB_TRY(begin_dialogue(declaration_, state.opened.question));
     std::string shown = preface(state) + dialogue.turn.output;
@@ -133,16 +133,17 @@ class Asking {
     }
     const inbox::Given given = SB_TRY(check_answer(state.opened.question, turn.given));
     if (state.opened.needs_signature) say(fmt::format("You answer: {}\n", chosen_text(given)));
-    const Signing signing = SB_TRY(sign_for(context_, desk_, state, given, options_.operator_name));
+    const auto signing = sign_for(context_, desk_, state, given, options_.operator_name);
+    if (!signing) return refused(signing.error());
     inbox::Submission submission;
     submission.given = given;
-    submission.from = signing.from;
-    submission.signature = signing.signature;
+    submission.from = signing->from;
+    submission.signature = signing->signature;
     submission.raw = raw_;
     submission.waived = turn.waived;
-    if (!signing.signature) submission.render_hash = sha256_hex(shown);
+    if (!signing->signature) submission.render_hash = sha256_hex(shown);
     const auto after = desk_.inbox().answer(id_, submission);
-    if (!after && after.error().code != ErrorCode::kConflict) return after;
+    if (!after && after.error().code != ErrorCode::kConflict) return refused(after.error());
     if (!after) context_.err(fmt::format("{}\n", after.error().to_string()));
     return finish();
   }
@@ -150,6 +151,13 @@ class Asking {
   static std::string chosen_text(const inbox::Given& given) {
     if (!given.options.empty()) return fmt::format("{}", fmt::join(given.options, ", "));
     return inbox::printable(to_json(given.values));
+  }
+
+  // Who may not answer leaves it to somebody who may.
+  Result<DecisionState> refused(const Error& error) {
+    if (error.code != ErrorCode::kForbidden) return std::unexpected(error);
+    context_.err(fmt::format("signalbox: {}\n", error.to_string()));
+    return leave_open();
   }
 
   Result<DecisionState> leave_open() {

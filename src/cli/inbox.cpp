@@ -103,9 +103,8 @@ enum class Act { kWithdraw, kDecline, kCancel };
 Status act(const Context& context, const InboxOptions& options, Act what) {
   const DeskPointer desk = SB_TRY(Desk::open(context.seams, store::Access::kReadWrite));
   inbox::Inbox& inbox = desk->inbox();
-  SB_TRY(refuse_known_agents(context));
   const std::string id = SB_TRY(inbox.resolve(options.id));
-  const inbox::Credentials from{inbox::Channel::kTerminal, user_name()};
+  const inbox::Credentials from = SB_TRY(credentials_for(context, *desk, SB_TRY(inbox.load(id))));
   const DecisionState after = SB_TRY(what == Act::kWithdraw  ? inbox.withdraw(id, from)
                                      : what == Act::kDecline ? inbox.decline(id, from, "")
                                                              : inbox.cancel(id, from));
@@ -121,24 +120,35 @@ Status watch(const Context& context, const InboxOptions& options) {
   const auto print = [&](const DecisionState& state) {
     context.out((options.wants_json ? to_json(full_view(state)) : summary_line(state)) + "\n");
   };
-  auto position = SB_TRY(desk->store().read([](store::Snapshot& snapshot) { return snapshot.last_position(); }));
-  for (const DecisionState& state : SB_TRY(desk->inbox().list(false))) print(state);
+  const auto print_all = [&]() -> Result<std::int64_t> {
+    const auto end = SB_TRY(desk->store().read([](store::Snapshot& snapshot) { return snapshot.last_position(); }));
+    for (const DecisionState& state : SB_TRY(desk->inbox().list(false))) print(state);
+    return end;
+  };
+  auto position = SB_TRY(print_all());
   while (!signals.came() && !context.streams().output_closed()) {
     SB_TRY(context.streams().flush());
     const auto events =
-        SB_TRY(desk->store().read([&](store::Snapshot& snapshot) { return snapshot.events_after(position, 1'000); }));
+        desk->store().read([&](store::Snapshot& snapshot) { return snapshot.events_after(position, 1'000); });
+    if (!events && events.error().code != ErrorCode::kCorrupt) return std::unexpected(events.error());
+    if (!events) {
+      // Which of the new ones are damaged is not known here; the listing shows it.
+      context.err(fmt::format("warning: {}\n", events.error().to_string()));
+      position = SB_TRY(print_all());
+      continue;
+    }
     std::vector<std::string> changed;
-    for (const store::Event& event : events) {
+    for (const store::Event& event : *events) {
       position = event.position;
       if (!event.stream.starts_with(inbox::kDecisionStreams)) continue;
       const std::string id = event.stream.substr(inbox::kDecisionStreams.size());
       if (changed.empty() || changed.back() != id) changed.push_back(id);
     }
     SB_TRY(desk->refresh_operators(context.seams.files));
-    for (const std::string& id : changed) print(SB_TRY(desk->inbox().load(id)));
+    for (const std::string& id : changed) print(SB_TRY(desk->inbox().load_or_damaged(id)));
     // Nobody else may be looking, and deadlines pass only when somebody does.
     (void)SB_TRY(desk->inbox().list(false));
-    if (events.empty()) context.seams.clock.sleep_ms(kPollMs);
+    if (events->empty()) context.seams.clock.sleep_ms(kPollMs);
   }
   return {};
 }

@@ -2,11 +2,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <pwd.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "base/limits.hpp"
+#include "cli/signals.hpp"
 #include "inbox/known_agents.hpp"
 #include "inbox/operator_keys.hpp"
 
@@ -16,9 +20,11 @@ namespace {
 constexpr std::size_t kPassphraseBytes = 4096;
 constexpr char kInterrupt = 3;   // Ctrl-C
 constexpr char kEndOfInput = 4;  // Ctrl-D
+constexpr char kEraseLine = 21;  // Ctrl-U
+constexpr int kTries = 3;
 
-// The controlling terminal with echo off for as long as this lives. Ctrl-C arrives as a byte, so the terminal is always
-// put back as it was.
+// The controlling terminal with echo off for as long as this lives. Ctrl-C arrives as a byte and signals are
+// only noticed, so the terminal is always put back as it was.
 class QuietTerminal {
  public:
   QuietTerminal() : descriptor_(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)) {
@@ -42,18 +48,19 @@ class QuietTerminal {
     say(prompt);
     std::string line;
     for (;;) {
-      char c = 0;
-      const ssize_t count = ::read(descriptor_, &c, 1);
-      if (count <= 0 || c == kInterrupt || c == kEndOfInput) {
+      const auto c = next_byte();
+      if (!c || *c == kInterrupt || *c == kEndOfInput) {
         say("\n");
         return fail(ErrorCode::kForbidden, "no passphrase was given; nothing has changed");
       }
-      if (c == '\n' || c == '\r') break;
-      if (c == '\x7f' || c == '\b') {
-        if (!line.empty()) line.pop_back();
-        continue;
+      if (*c == '\n' || *c == '\r') break;
+      if (*c == '\x7f' || *c == '\b') {
+        erase_character(line);
+      } else if (*c == kEraseLine) {
+        line.clear();
+      } else if (line.size() < kPassphraseBytes) {
+        line.push_back(*c);
       }
-      if (line.size() < kPassphraseBytes) line.push_back(c);
     }
     say("\n");
     return line;
@@ -62,6 +69,28 @@ class QuietTerminal {
  private:
   void say(std::string_view text) { (void)!::write(descriptor_, text.data(), text.size()); }
 
+  // Nothing when the terminal has gone or a signal came. Looks up now and then, because a signal that comes just before
+  // the wait would not end it.
+  std::optional<char> next_byte() const {
+    constexpr int kLookUpMs = 200;
+    for (;;) {
+      if (signals_.came()) return std::nullopt;
+      pollfd input{descriptor_, POLLIN, 0};
+      const int ready = ::poll(&input, 1, kLookUpMs);
+      if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+      char c = 0;
+      if (ready < 0 || ::read(descriptor_, &c, 1) <= 0) return std::nullopt;
+      return c;
+    }
+  }
+
+  static void erase_character(std::string& line) {
+    const auto is_continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+    while (!line.empty() && is_continuation(line.back())) line.pop_back();
+    if (!line.empty()) line.pop_back();
+  }
+
+  SignalWatch signals_;  // the first made and the last to go
   int descriptor_;
   termios before_{};
   bool is_quiet_ = false;
@@ -153,8 +182,14 @@ Result<inbox::OperatorKey> choose_operator(const inbox::Operators& operators, co
 Result<std::string> unlock_operator(const Context& context, const Homes& homes, const inbox::Operators& operators,
                                     const std::string& name) {
   const inbox::OperatorKey key = SB_TRY(choose_operator(operators, name));
-  const std::string passphrase = SB_TRY(ask_passphrase(context, fmt::format("Passphrase of operator {}: ", key.name)));
-  return inbox::OperatorFiles(context.seams.files, homes).unlock(operators, key.name, passphrase);
+  const inbox::OperatorFiles files(context.seams.files, homes);
+  const std::string prompt = fmt::format("Passphrase of operator {}: ", key.name);
+  // A person mistypes; a pipe says the same again.
+  for (int left = context.streams().is_terminal(Stream::kInput) ? kTries : 1;;) {
+    auto secret = files.unlock(operators, key.name, SB_TRY(ask_passphrase(context, prompt)));
+    if (secret || secret.error().code != ErrorCode::kForbidden || --left == 0) return secret;
+    context.err(fmt::format("{}; try again\n", secret.error().message));
+  }
 }
 
 Result<Signing> sign_for(const Context& context, inbox::Desk& desk, const inbox::DecisionState& state,
@@ -176,6 +211,18 @@ Result<Signing> sign_for(const Context& context, inbox::Desk& desk, const inbox:
   const std::string secret = SB_TRY(unlock_operator(context, desk.homes(), desk.operators(), operator_name));
   signing.signature = SB_TRY(inbox::sign_answer(state.id, state.opened, given, context.seams.clock.now_ms(), secret));
   return signing;
+}
+
+Result<inbox::Credentials> credentials_for(const Context& context, const inbox::Desk& desk,
+                                           const inbox::DecisionState& state) {
+  if (const auto text = context.seams.environment.get("SIGNALBOX_OPERATOR_TOKEN")) {
+    const inbox::Token token = SB_TRY(inbox::parse_token(*text));
+    const TimestampMs now = context.seams.clock.now_ms();
+    const auto* key = SB_TRY(check_token(desk.operators(), token.delegation, state.id, state.opened, now));
+    return inbox::Credentials{inbox::Channel::kToken, key->name};
+  }
+  SB_TRY(refuse_known_agents(context));
+  return inbox::Credentials{inbox::Channel::kTerminal, user_name()};
 }
 
 int report_answer(const Context& context, const Error& error) {

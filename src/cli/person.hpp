@@ -24,7 +24,7 @@ Result<std::string> ask_new_passphrase(const Context& context, std::string_view 
 
 // The operator who acts: the named one, else the only one, else the one called like the user.
 Result<inbox::OperatorKey> choose_operator(const inbox::Operators& operators, const std::string& name);
-// Their secret key, for a passphrase.
+// Their secret key, for a passphrase; on a terminal a wrong one may be typed twice.
 Result<std::string> unlock_operator(const Context& context, const Homes& homes, const inbox::Operators& operators,
                                     const std::string& name);
 
@@ -36,6 +36,10 @@ struct Signing {
 };
 Result<Signing> sign_for(const Context& context, inbox::Desk& desk, const inbox::DecisionState& state,
                          const inbox::Given& given, const std::string& operator_name);
+
+// Who does something else to `state` that needs no signature: the token's operator, within its scope, else the user.
+Result<inbox::Credentials> credentials_for(const Context& context, const inbox::Desk& desk,
+                                           const inbox::DecisionState& state);
 
 // For answers that were refused: who was first, or who may. These end with 1, everything else as report() says.
 int report_answer(const Context& context, const Error& error);

@@ -9,12 +9,13 @@ constexpr int kSignals[] = {SIGINT, SIGHUP, SIGTERM};
 
 // The one thing a signal handler can reach is a global.
 std::atomic<bool> has_come{false};
+int watches = 0;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 }  // namespace
 
 SignalWatch::SignalWatch() {
-  has_come = false;
+  if (watches++ == 0) has_come = false;
   struct sigaction action{};
   action.sa_handler = [](int) { has_come = true; };
   // Without SA_RESTART: a read that waits for input must come back.
@@ -22,6 +23,7 @@ SignalWatch::SignalWatch() {
 }
 
 SignalWatch::~SignalWatch() {
+  --watches;
   for (int i = 0; i < 3; ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
 }
 

@@ -1,5 +1,5 @@
 // Ctrl-C, a closed terminal and a polite kill, noticed instead of ending the process, so that a command can say how it
-// leaves things. One at a time; the handlers before it come back when it goes.
+// leaves things. One inside another notices the same signals; the handlers before it come back when it goes.
 #pragma once
 
 #include <csignal>

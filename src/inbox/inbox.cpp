@@ -217,19 +217,20 @@ Result<std::vector<DecisionState>> Inbox::list(bool all, int limit) {
   }));
   std::vector<DecisionState> states;
   for (const std::string& id : ids) {
-    Result<DecisionState> state = load(id);
-    if (!state && (state.error().code == ErrorCode::kCorrupt || state.error().code == ErrorCode::kNotFound)) {
-      DecisionState damaged;
-      damaged.id = id;
-      damaged.is_damaged = true;
-      damaged.rejected.push_back(state.error().message);
-      states.push_back(std::move(damaged));
-      continue;
-    }
-    if (!state) return std::unexpected(state.error());
-    if (all || state->is_open()) states.push_back(std::move(*state));
+    DecisionState state = SB_TRY(load_or_damaged(id));
+    if (all || state.is_damaged || state.is_open()) states.push_back(std::move(state));
   }
   return states;
+}
+
+Result<DecisionState> Inbox::load_or_damaged(std::string_view id) {
+  Result<DecisionState> state = load(id);
+  if (state || (state.error().code != ErrorCode::kCorrupt && state.error().code != ErrorCode::kNotFound)) return state;
+  DecisionState damaged;
+  damaged.id = id;
+  damaged.is_damaged = true;
+  damaged.rejected.push_back(state.error().message);
+  return damaged;
 }
 
 Result<Opened> Inbox::opened_of(const decision::Declaration& declaration, const Asking& asking) {

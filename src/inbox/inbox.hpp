@@ -82,6 +82,8 @@ class Inbox {
 
   // kNotFound; kCorrupt when what is stored was changed.
   Result<DecisionState> load(std::string_view id);
+  // For showing: what load calls kNotFound or kCorrupt is a damaged decision.
+  Result<DecisionState> load_or_damaged(std::string_view id);
   // The one an id, the beginning of an id (8 characters or more) or a declared id means; kNotFound, or kInvalid when
   // several are meant.
   Result<std::string> resolve(std::string_view name);

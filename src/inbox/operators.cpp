@@ -156,23 +156,11 @@ Status check_key(const OperatorKey* key, TimestampMs at) {
   return {};
 }
 
-// The operator behind a token, when the token covers this answer.
 Result<const OperatorKey*> check_delegation(const Operators& operators, const std::string& id, const Opened& opened,
                                             const AnswerSignature& signature) {
   const Delegation delegation = SB_TRY(parse_delegation(signature.delegation));
-  const OperatorKey* key = operators.find(delegation.by);
-  SB_TRY(check_key(key, delegation.issued));
-  SB_TRY(check_key(key, signature.signed_at));
-  if (!is_signed_right(delegation)) return refused("the token's signature is wrong");
   if (delegation.public_key != signature.public_key) return refused("it is signed with a key that is not the token's");
-  if (signature.signed_at < delegation.issued) return refused("it is signed before the token was made");
-  if (signature.signed_at >= delegation.expires) return refused("the token had expired");
-  const auto revoked_at = operators.token_revoked_at(delegation.id);
-  if (revoked_at && signature.signed_at >= *revoked_at) return refused("the token was revoked");
-  if (!delegation.covers(id, opened)) {
-    return refused(fmt::format("the token is for {} and does not cover this decision", delegation.scope));
-  }
-  return key;
+  return check_token(operators, delegation, id, opened, signature.signed_at);
 }
 
 Result<std::string> check_signature(const Operators& operators, const std::string& id, const Opened& opened,
@@ -200,6 +188,22 @@ Result<std::string> check_signature(const Operators& operators, const std::strin
 }
 
 }  // namespace
+
+Result<const OperatorKey*> check_token(const Operators& operators, const Delegation& delegation, std::string_view id,
+                                       const Opened& opened, TimestampMs at) {
+  const OperatorKey* key = operators.find(delegation.by);
+  SB_TRY(check_key(key, delegation.issued));
+  SB_TRY(check_key(key, at));
+  if (!is_signed_right(delegation)) return refused("the token's signature is wrong");
+  if (at < delegation.issued) return refused("it is signed before the token was made");
+  if (at >= delegation.expires) return refused("the token had expired");
+  const auto revoked_at = operators.token_revoked_at(delegation.id);
+  if (revoked_at && at >= *revoked_at) return refused("the token was revoked");
+  if (!delegation.covers(id, opened)) {
+    return refused(fmt::format("the token is for {} and does not cover this decision", delegation.scope));
+  }
+  return key;
+}
 
 SignatureCheck signature_check(const Operators& operators) {
   return [&operators](const std::string& id, const Opened& opened, const Outcome& outcome) {

@@ -29,6 +29,8 @@
 
 namespace sb::inbox {
 
+struct Delegation;
+
 struct OperatorKey {
   std::string name;
   std::string public_key;  // 32 bytes
@@ -68,6 +70,10 @@ class Operators {
   std::map<std::string, TimestampMs, std::less<>> revoked_tokens_;
   std::vector<std::string> heads_;  // hash of each line, hex
 };
+
+// The operator behind a token that covers this decision at that time; kForbidden says why it does not.
+Result<const OperatorKey*> check_token(const Operators& operators, const Delegation& delegation, std::string_view id,
+                                       const Opened& opened, TimestampMs at);
 
 // Checks answers' signatures against a registry, as SignatureCheck wants it.
 SignatureCheck signature_check(const Operators& operators);
