@@ -54,8 +54,8 @@ Result<Asked> first_question(const Declaration& declaration, Host host) {
     return Asked{prompts_of(*decision, declaration.profile, declaration.hash, cap), ""};
   }
   if (const auto* flow = declaration.flow()) {
-    const decision::Decision& step = flow->steps.front().decision;
-    return Asked{prompts_of(step, declaration.profile, declaration.hash, cap), step.id};
+    const decision::Step& step = flow->steps.front();
+    return Asked{prompts_of(*flow, step, declaration.profile, declaration.hash, cap), step.key()};
   }
   return first_of_chain(declaration, cap);
 }

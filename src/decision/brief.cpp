@@ -60,7 +60,7 @@ class BriefWriter {
     add_completeness();
     if (prompt_.select.mode == SelectMode::kMany) add_line(text_, said("brief.many"));
     add_options();
-    add_section("elsewhere", said("brief.elsewhere"), joined(prompt_.shown_elsewhere));
+    add_section("elsewhere", said("brief.elsewhere"), joined(prompt_.asked_next));
     add_section("sections.net", "Net:", sections.net);
     return std::move(text_);
   }

@@ -133,6 +133,7 @@ class PromptMaker {
       for (std::size_t i = page.last; i < model_.count(); ++i) {
         prompt_.shown_elsewhere.push_back(chain_.options[i].label);
       }
+      prompt_.asked_next = prompt_.shown_elsewhere;
       prompt_.sections.eli10 = join_sentences(prompt_.sections.eli10, say_("chain.one.doc"));
     }
     recommend_choice(page);

@@ -1,11 +1,43 @@
 #include "decision/prompt.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <set>
 
 #include "base/assert.hpp"
+#include "base/unicode.hpp"
+#include "decision/brief.hpp"
 #include "decision/texts.hpp"
 
 namespace sb::decision {
+namespace {
+
+// As a host or a reader might compare two labels.
+std::string folded(std::string_view label) {
+  return case_fold(nfkc(on_one_line(label)));
+}
+
+// The pager's entry behind a page. A declared label stays as it is, so where one looks the same, this one gets a
+// number: of the page it leads to, or for "none of these" of the page it is about.
+Option own_option(const Decision& decision, int page) {
+  const bool is_many = decision.select.mode == SelectMode::kMany;
+  const std::string plain(text(decision.locale, is_many ? "none_of_these" : "more_options"));
+  std::set<std::string> declared;
+  for (const Option& option : decision.options) declared.insert(folded(option.label));
+  Option own;
+  own.id = is_many ? kNoneId : kMoreId;
+  own.role = is_many ? "none" : "navigate";
+  own.label = plain;
+  const std::string number = std::to_string(is_many ? page : page + 1);
+  for (int extra = 0; declared.contains(folded(own.label)); ++extra) {
+    const std::string full = extra == 0 ? number : fmt::format("{}.{}", number, extra);
+    own.label = fmt::format("{} ({})", plain, text_with(decision.locale, "page_number", "page", full));
+  }
+  return own;
+}
+
+}  // namespace
 
 std::vector<PageRange> paginate(std::size_t count, std::size_t cap, bool own_question) {
   SB_ASSERT(cap >= 2);
@@ -29,7 +61,9 @@ std::vector<Prompt> prompts_of(const Decision& decision, const Profile& profile,
                                int host_cap) {
   Prompt whole;
   whole.decision_id = decision.id;
-  whole.label = decision.label;
+  whole.label = decision.label.empty() && !profile.sections_required.empty() ? "D1" : decision.label;
+  whole.is_declared = true;
+  whole.recommended_in_all = static_cast<int>(std::ranges::count(decision.options, true, &Option::recommended));
   whole.question_id = decision.question_id;
   whole.profile = profile.id;
   whole.locale = decision.locale;
@@ -59,14 +93,14 @@ std::vector<Prompt> prompts_of(const Decision& decision, const Profile& profile,
         prompt.options.push_back(decision.options[i]);
       } else {
         prompt.shown_elsewhere.push_back(decision.options[i].label);
+        // Where many may be chosen the next page comes whatever is chosen here.
+        if (i >= range.last && !is_many) prompt.asked_next.push_back(decision.options[i].label);
       }
     }
     if (range.has_own_option) {
-      Option own;
-      own.id = is_many ? kNoneId : kMoreId;
-      own.label = text(decision.locale, is_many ? "none_of_these" : "more_options");
-      own.role = is_many ? "none" : "navigate";
-      prompt.options.push_back(std::move(own));
+      prompt.options.push_back(own_option(decision, prompt.page));
+      prompt.has_numbered_pager =
+          prompt.options.back().label != text(decision.locale, is_many ? "none_of_these" : "more_options");
     }
     if (is_many && ranges.size() > 1) {
       // Each page is a question of its own; whether enough were chosen is known only behind the last one.
@@ -75,6 +109,13 @@ std::vector<Prompt> prompts_of(const Decision& decision, const Profile& profile,
     }
     prompts.push_back(std::move(prompt));
   }
+  return prompts;
+}
+
+std::vector<Prompt> prompts_of(const Flow& flow, const Step& step, const Profile& profile,
+                               const std::string& definition_hash, int host_cap) {
+  auto prompts = prompts_of(step.decision, profile, definition_hash, host_cap);
+  for (Prompt& prompt : prompts) prompt.decision_id = fmt::format("{}.{}", flow.id, step.key());
   return prompts;
 }
 

@@ -16,7 +16,7 @@ inline constexpr std::string_view kMoreId = "more";  // the pager's own option
 inline constexpr std::string_view kNoneId = "none-of-these";
 
 struct Prompt {
-  std::string decision_id;
+  std::string decision_id;  // of a flow's step `flow.step`
   std::string label;        // D3.2, or empty
   std::string question_id;  // gstack's id, or empty
   std::string profile;
@@ -35,6 +35,10 @@ struct Prompt {
   int page = 1;
   int pages = 1;
   std::vector<std::string> shown_elsewhere;  // labels of declared options on other pages
+  std::vector<std::string> asked_next;       // of those, the ones that come when none of these is chosen
+  bool is_declared = false;                  // a decision's own question, not one that a chain makes up
+  int recommended_in_all = 0;                // marked options over all pages
+  bool has_numbered_pager = false;           // the pager's entry bears its page, as a declared label is the same
 };
 
 // How `count` options fall into pages of at most `cap` entries: every page but the last ends with one entry of the
@@ -47,8 +51,12 @@ struct PageRange {
 };
 std::vector<PageRange> paginate(std::size_t count, std::size_t cap, bool own_question);
 
-// The prompts of a single decision under a cap (its profile's, or the host's where that is smaller), one a page.
+// The prompts of a single decision under a cap (its profile's, or the host's where that is smaller), one a page. Where
+// the profile requires the sections of a brief, a decision without a label is D1.
 std::vector<Prompt> prompts_of(const Decision& decision, const Profile& profile, const std::string& definition_hash,
                                int host_cap = 0);
+// The same for a step of a flow: two flows may have a step of the same key.
+std::vector<Prompt> prompts_of(const Flow& flow, const Step& step, const Profile& profile,
+                               const std::string& definition_hash, int host_cap = 0);
 
 }  // namespace sb::decision

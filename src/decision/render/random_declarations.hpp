@@ -154,6 +154,28 @@ inline void put_labels(Declaration& declaration, const std::vector<std::string>&
   }
 }
 
+// Gives a decision what its profile wants to see in a brief, so that it can be shown as one.
+inline void make_whole(Decision& decision, const Profile& profile) {
+  if (profile.sections_required.empty() || decision.options.empty()) return;
+  const std::string point = "an argument that is long enough for a brief, with A) and B) in it";
+  Sections& sections = decision.sections;
+  sections.eli10 = sections.stakes = sections.net = "What it is.";
+  sections.recommendation = Recommendation{decision.options.front().id, "it was asked for"};
+  for (Option& option : decision.options) {
+    option.recommended = &option == &decision.options.front();
+    option.completeness = 5;
+    option.pros = {point, point};
+    option.cons = {point};
+  }
+}
+
+inline void make_whole(Declaration& declaration) {
+  if (auto* decision = std::get_if<Decision>(&declaration.what)) make_whole(*decision, declaration.profile);
+  if (auto* flow = std::get_if<Flow>(&declaration.what)) {
+    for (Step& step : flow->steps) make_whole(step.decision, declaration.profile);
+  }
+}
+
 inline Declaration declared_from(Value source, const Profiles& profiles) {
   const std::vector<std::string> labels = tame_labels(source);
   const auto document = parse_document("random.json", to_json(source));
@@ -163,6 +185,7 @@ inline Declaration declared_from(Value source, const Profiles& profiles) {
     std::abort();
   }
   put_labels(*declaration, labels);
+  make_whole(*declaration);
   return std::move(*declaration);
 }
 

@@ -1,11 +1,13 @@
 #include "decision/render/render.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "base/crypto.hpp"
 #include "base/unicode.hpp"
+#include "decision/render/brief_parts.hpp"
 #include "decision/render/drafts.hpp"
 #include "decision/render/lossy.hpp"
 
@@ -17,7 +19,7 @@ bool is_choice(const Prompt& prompt) {
 }
 
 std::string name_of(const Prompt& prompt) {
-  return quote_json(prompt.label.empty() ? prompt.decision_id : prompt.label);
+  return quote_json(prompt.is_declared || prompt.label.empty() ? prompt.decision_id : prompt.label);
 }
 
 std::unexpected<Error> cannot(const Prompt& prompt, Host host, std::string_view why, std::string remedy) {
@@ -72,6 +74,16 @@ Status check_grammar(const Prompt& prompt, const Profile& profile, Host host) {
                   "Use --host brief, or shorten it");
   }
   return {};
+}
+
+// What the profile demands of a brief is demanded where one is shown: other hosts show none of it.
+Status check_parts(const Prompt& prompt, const Profile& profile, Host host) {
+  if (host != Host::kBrief) return {};
+  const auto lacks = lacking_parts(prompt, profile);
+  if (lacks.empty()) return {};
+  return fail(ErrorCode::kInvalid,
+              fmt::format("{} is no whole {} brief: {}", name_of(prompt), profile.id, fmt::join(lacks, "; ")),
+              "Add what is missing to the declaration, or use a host that does not show it, such as text");
 }
 
 // Everything the host displays, to look for markers in.
@@ -130,6 +142,7 @@ void draft(const Prompt& prompt, const Profile& profile, Rendered& rendered, Sho
 void note_losses(const Prompt& prompt, const ShownFields& shown, Rendered& rendered) {
   auto lost = fields_not_shown(prompt, rendered.host, shown);
   lost.insert(lost.end(), rendered.lossy.begin(), rendered.lossy.end());
+  if (prompt.has_numbered_pager) lost.emplace_back("pager_label");
   rendered.lossy = std::move(lost);
 }
 
@@ -168,6 +181,7 @@ Result<Rendered> render(const Prompt& prompt, const Profile& profile, Host host,
   SB_TRY(check_mode(prompt, host, options));
   SB_TRY(check_counts(prompt, profile, host));
   SB_TRY(check_grammar(prompt, profile, host));
+  SB_TRY(check_parts(prompt, profile, host));
   Rendered rendered;
   rendered.host = host;
   rendered.shape = {.host = host,

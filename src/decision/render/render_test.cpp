@@ -108,7 +108,7 @@ TEST(ReqInt63, MoreThanAHostHoldsIsRefusedNotTrimmed) {
 
 TEST(ReqInt68, OrderIsTheDeclaredOne) {
   const std::string yaml =
-      "decision: d\nprofile: gstack\ninstruction: Which?\n"
+      "decision: d\nprofile: gstack\nlabel: D2.1\ninstruction: Which?\n"
       "options: [{id: a, label: First}, {id: b, label: Second, recommended: true}]\n";
   for (const Host host : all_hosts()) {
     const std::string bytes = rendered(yaml, host).bytes();
@@ -279,7 +279,7 @@ TEST(Markers, AForeignOneInATextIsRefused) {
 
 TEST(TextHost, TakesWhatTheGrammarCanSay) {
   const std::string yaml =
-      "decision: d\nprofile: gstack\ninstruction: Which?\noptions: [a1, one two three four five six]\n";
+      "decision: d\nprofile: gstack\nlabel: D2.1\ninstruction: Which?\noptions: [a1, one two three four five six]\n";
   EXPECT_FALSE(try_render(yaml, Host::kText));
   EXPECT_TRUE(try_render(yaml, Host::kBrief));
 }

@@ -8,10 +8,14 @@
 namespace sb::decision::drafts {
 namespace {
 
-// Codex wants snake_case; a decision's id is lower case with hyphens.
+// Codex wants snake_case; a decision's id is lower case with hyphens. The dot between flow and step becomes two lines,
+// so that `a-b.c` and `a.b-c` stay apart.
 std::string snake_case(std::string_view id) {
   std::string name;
-  for (const char c : id) name += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
+  for (const char c : id) {
+    if (c == '.') name += '_';
+    name += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
+  }
   return name.empty() ? "decision" : name;
 }
 
