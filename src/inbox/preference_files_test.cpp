@@ -104,7 +104,7 @@ TEST(PreferenceFiles, TheTailOfAFile) {
   EXPECT_EQ(files.read_tail(root + "/log", 4).value(), "two\n");
   EXPECT_EQ(files.read_tail(root + "/log", 100).value(), "one\ntwo\n");
   EXPECT_EQ(files.read_tail(root + "/none", 4).error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(files.read_tail(root, 4).error().code, ErrorCode::kIo);
+  EXPECT_EQ(files.read_tail(root, 4).error().code, ErrorCode::kInvalid);
   std::filesystem::remove_all(root);
 }
 
