@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <set>
+#include <utility>
 
 #include "base/limits.hpp"
 #include "cli/decision_view.hpp"
@@ -117,12 +119,24 @@ Status watch(const Context& context, const InboxOptions& options) {
   constexpr int kPollMs = 500;
   const SignalWatch signals;
   const DeskPointer desk = SB_TRY(Desk::open(context.seams, store::Access::kReadWrite));
+  std::set<std::string> open;  // as printed last
   const auto print = [&](const DecisionState& state) {
     context.out((options.wants_json ? to_json(full_view(state)) : summary_line(state)) + "\n");
+    if (state.is_open()) {
+      open.insert(state.id);
+    } else {
+      open.erase(state.id);
+    }
   };
   const auto print_all = [&]() -> Result<std::int64_t> {
     const auto end = SB_TRY(desk->store().read([](store::Snapshot& snapshot) { return snapshot.last_position(); }));
-    for (const DecisionState& state : SB_TRY(desk->inbox().list(false))) print(state);
+    std::set<std::string> before = std::exchange(open, {});
+    for (const DecisionState& state : SB_TRY(desk->inbox().list(false))) {
+      print(state);
+      before.erase(state.id);
+    }
+    // What ended meanwhile stands in no listing of open ones.
+    for (const std::string& id : before) print(SB_TRY(desk->inbox().load_or_damaged(id)));
     return end;
   };
   auto position = SB_TRY(print_all());
