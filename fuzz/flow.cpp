@@ -70,7 +70,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     value->set("def", fixed.hash);
     state = load_flow(fixed, seal_state(*value, std::nullopt), {}, true);
   }
-  if (state) play(fixed, flow_resume(fixed, std::move(*state)), text);
-  else play(fixed, flow_begin(fixed), text);
+  if (state)
+    play(fixed, flow_resume(fixed, std::move(*state)), text);
+  else
+    play(fixed, flow_begin(fixed), text);
   return 0;
 }
