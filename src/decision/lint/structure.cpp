@@ -76,7 +76,6 @@ void check_instruction(const Structure& s, std::string_view line) {
 std::optional<Line> check_before(const Structure& s, const Block& block) {
   std::vector<Line> plain;
   bool has_label = false;
-  std::optional<Line> instruction;
   for (Line line : block.before) {
     const std::size_t noise = noise_length(line.text);
     const auto text = trimmed(line.text.substr(noise));
