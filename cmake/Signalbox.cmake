@@ -1,20 +1,33 @@
-# sb_library(NAME USES folder... LINK target...): the folder src/NAME as a library, its *_test.cpp files as one test
-# program, and every file below src/NAME/data embedded, to be had by sb::NAME::data_file("file"), YAML as JSON.
+# sb_embed(OUT NAMESPACE FOLDER): a C++ file with every file below FOLDER, to be had by
+# sb::NAMESPACE::data_file("file"), YAML as JSON; data_names() lists them. OUT is empty when there are none.
+function(sb_embed out namespace folder)
+  file(GLOB_RECURSE data CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*)
+  set(${out} "" PARENT_SCOPE)
+  if(data)
+    string(REPLACE "::" "_" file ${namespace})
+    set(embedded ${CMAKE_BINARY_DIR}/generated/${file}_data.cpp)
+    add_custom_command(
+      OUTPUT ${embedded}
+      COMMAND embed_data ${namespace} ${CMAKE_SOURCE_DIR}/${folder} ${embedded} ${data}
+      DEPENDS ${data} embed_data
+      VERBATIM)
+    set(${out} ${embedded} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# sb_library(NAME USES folder... LINK target... DATA folder): the folder src/NAME as a library, its *_test.cpp files as
+# one test program, every file below src/NAME/data embedded as sb::NAME, and those below DATA as sb::NAME::bundled.
 function(sb_library name)
-  cmake_parse_arguments(ARG "" "" "USES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "DATA" "USES;LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
 
-  file(GLOB_RECURSE data CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/data/*)
-  if(data)
-    set(embedded ${CMAKE_BINARY_DIR}/generated/${name}_data.cpp)
-    add_custom_command(
-      OUTPUT ${embedded}
-      COMMAND embed_data ${name} ${CMAKE_SOURCE_DIR}/src/${name}/data ${embedded} ${data}
-      DEPENDS ${data} embed_data
-      VERBATIM)
+  sb_embed(embedded ${name} src/${name}/data)
+  list(APPEND sources ${embedded})
+  if(ARG_DATA)
+    sb_embed(embedded ${name}::bundled ${ARG_DATA})
     list(APPEND sources ${embedded})
   endif()
 

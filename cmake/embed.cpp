@@ -32,19 +32,23 @@ std::string literal_of(std::string_view bytes) {
 
 sb::Status embed(const std::string& name, const std::string& root, const std::string& out, int count, char** paths) {
   sb::SystemFiles files;
-  std::string constants, table;
+  std::string constants, table, names;
   for (int i = 0; i < count; ++i) {
     const std::string path = paths[i];
     const std::string bytes = SB_TRY(bytes_of(files, path));
     constants += fmt::format("constexpr char kFile{}[] = {};\n", i, literal_of(bytes));
     table +=
         fmt::format("  if (name == \"{}\") return {{kFile{}, {}}};\n", path.substr(root.size() + 1), i, bytes.size());
+    names += fmt::format("    \"{}\",\n", path.substr(root.size() + 1));
   }
   return files.write_atomic(
-      out, fmt::format("#include <string_view>\n\nnamespace sb::{0} {{\nnamespace {{\n{1}}}  // namespace\n\n"
-                       "std::string_view data_file(std::string_view name) {{\n{2}  return {{}};\n}}\n"
-                       "}}  // namespace sb::{0}\n",
-                       name, constants, table));
+      out,
+      fmt::format(
+          "#include <string_view>\n#include <vector>\n\nnamespace sb::{0} {{\nnamespace {{\n{1}}}  // namespace\n\n"
+          "std::string_view data_file(std::string_view name) {{\n{2}  return {{}};\n}}\n\n"
+          "std::vector<std::string_view> data_names() {{\n  return {{\n{3}  }};\n}}\n"
+          "}}  // namespace sb::{0}\n",
+          name, constants, table, names));
 }
 
 }  // namespace

@@ -34,6 +34,41 @@ inline constexpr std::size_t kStoreAppendEvents = 10'000;   // events of one app
 // Answers
 inline constexpr long long kAnswerFreshMs = 24LL * 60 * 60 * 1000;  // for one who asks the same question again
 
+// Workflows
+inline constexpr std::size_t kWorkflowBytes = 1u << 20;  // one workflow or contract file
+inline constexpr std::size_t kWorkflowSteps = 2'000;     // of one workflow, after expansion
+inline constexpr int kLoopIterations = 1'000;            // the most that maxIterations may say
+inline constexpr int kLoopDepth = 8;                     // loops inside loops
+inline constexpr int kCallDepth = 16;                    // workflows that call workflows
+inline constexpr std::size_t kPromptChars = 8'192;       // one prompt, in code points
+inline constexpr std::size_t kSourceFiles = 2'000;       // of one source folder, then the walk stops and says so
+inline constexpr std::size_t kSourceEntries = 20'000;    // files and folders looked at in one source folder
+inline constexpr int kSourceDepth = 8;                   // folders below a source folder
+inline constexpr std::size_t kSchemaNodes = 10'000;      // values in one JSON Schema
+
+// Sessions
+inline constexpr std::size_t kGoalBytes = 64u << 10;
+inline constexpr std::size_t kNotesBytes = 64u << 10;     // of one submission
+inline constexpr std::size_t kArtifactBytes = 1u << 20;   // one artifact
+inline constexpr std::size_t kArtifacts = 64;             // of one submission
+inline constexpr std::size_t kContextBytes = 256u << 10;  // of one submission, and of the whole
+inline constexpr std::size_t kContextKeys = 4'096;
+inline constexpr int kSessionNodes = 1'000'000;
+inline constexpr int kNodeAttempts = 10'000;
+inline constexpr std::size_t kBlockers = 10;  // told of one attempt
+inline constexpr int kBlockedInRow = 10;      // then a person is asked
+inline constexpr int kBlockedInRowAutonomous = 3;
+inline constexpr int kGateRejections = 3;               // then a person is asked
+inline constexpr std::size_t kChildren = 1'000;         // of one step
+inline constexpr int kChildDepth = 3;                   // sessions started by sessions
+inline constexpr std::size_t kRecallBytes = 24u << 10;  // of notes when a session is taken up again
+inline constexpr std::size_t kRecapBytes = 2u << 10;    // of notes a session is searched by
+inline constexpr std::size_t kAnswerProseBytes = 400;   // of our words around a step's own
+inline constexpr std::size_t kTitleChars = 120;
+inline constexpr long long kCommandMs = 10LL * 60 * 1000;      // a verification command
+inline constexpr std::size_t kCommandOutputBytes = 64u << 10;  // kept of its output
+inline constexpr std::size_t kTokenChars = 64;
+
 // Patterns
 inline constexpr unsigned kPatternMatchLimit = 1'000'000;
 inline constexpr unsigned kPatternDepthLimit = 10'000;

@@ -1,0 +1,107 @@
+// What follows from a submission. Pure: same definition, node and submission, same events.
+//
+//   Outcome outcome = advance(program, node, context, submission);
+//
+// All checks are made and told together: notes, contract, assessments with their consequences, criteria, captures, the
+// verification command's result, what the next step needs. Only when all hold does the cursor move, and it moves only
+// forward (jumpIf aside): each step passed over because its condition does not hold is recorded with what was seen.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/events.hpp"
+#include "engine/program.hpp"
+#include "engine/state.hpp"
+
+namespace sb::engine {
+
+// What Signalbox saw when it ran a step's command.
+struct CommandRun {
+  std::string command;
+  int exit = 0;
+  std::string output;  // what is kept of it
+  bool timed_out = false, output_cut = false;
+  std::string sandbox;  // bubblewrap, or none with the reason
+  std::int64_t took_ms = 0;
+  std::string not_run;  // why it was not run: not trusted
+};
+
+struct Submission {
+  std::string notes;
+  std::vector<Value> artifacts;
+  Value context;                      // keys to set; null removes; an object or null for none
+  std::optional<CommandRun> command;  // of a step with a command
+};
+
+enum class BlockerCode {
+  kMissingNotes,
+  kMissingOutput,
+  kInvalidOutput,
+  kAssessmentFollowup,
+  kMissingContext,
+  kInvalidContext,
+  kCriteria,
+  kVerificationFailed,
+  kNotTrusted,
+  kChildrenOpen,
+  kRejected,
+};
+std::string_view to_string(BlockerCode code);  // MISSING_REQUIRED_NOTES, … as the format names them
+
+struct Blocker {
+  BlockerCode code = BlockerCode::kMissingNotes;
+  std::string subject;  // a contract ref, an assessment, a context key, a step id
+  std::string message;  // what is missing
+  std::string fix;      // what to send
+  Value example;        // a contract's example, or null
+};
+Value to_value(const Blocker& blocker);
+
+// What the cursor met on the way from one step to the next.
+struct Move {
+  std::vector<Event> trace;  // step_skipped, loop_*, jumped; without `node`
+  Position to;               // step empty: the end
+  std::map<std::string, int> jumps;
+  std::vector<Blocker> lacking;       // keys that a loop or `needs` ahead must have and that are not set
+  std::vector<std::string> warnings;  // a limit was reached while more was wanted
+};
+
+// From behind `from` (or from the start when `from.step` is empty and `at_start`) to the next step that opens.
+// `artifacts`: of the submission, for loops that artifacts end.
+Move next_position(const Program& program, const Position& from, const std::map<std::string, int>& jumps,
+                   const Value& context, std::span<const Value> artifacts, bool at_start);
+
+// The context a step at this position sees: the branch's own and the variables of the loops around it.
+Value context_at(const Program& program, const Position& position, const Value& context);
+
+// Everything wrong with the submission, apart from what `Move::lacking` says; empty when it may pass. `after` is the
+// context with the submission merged in.
+std::vector<Blocker> check(const Program& program, const Node& node, const Value& after, const Submission& submission);
+
+// kInvalid, kLimit: reserved keys, too large, not an object. Shallow; null removes.
+Result<Value> merge_context(const Value& context, const Value& changes);
+
+// What the step will be checked for: {notes, contracts, assessments, captures, criteria}. `captures` includes what a
+// loop or step right behind needs.
+Value requirements(const Program& program, const Position& position, const Value& context);
+
+struct Outcome {
+  enum class Kind { kBlocked, kGate, kAdvanced };
+  Kind kind = Kind::kAdvanced;
+  std::vector<Blocker> blockers;            // kBlocked
+  workflow::Confirmation::Kind gate{};      // kGate
+  std::vector<Event> delivered;             // output_recorded …
+  Value context;                            // the branch's, after
+  Move move;                                // kGate, kAdvanced
+  std::vector<std::string> notes_to_agent;  // unsolicited artifacts, normalised levels, limits reached
+};
+
+// For a node of kStep whose attempt is open and which waits for nothing. `gate_passed`: its gate has been decided
+// already and what was delivered is only moved on. kLimit and kInvalid for submissions no retry of the same bytes can
+// mend; they are not attempts.
+Result<Outcome> advance(const Program& program, const Node& node, const Value& context, const Submission& submission,
+                        bool gate_passed = false);
+
+}  // namespace sb::engine

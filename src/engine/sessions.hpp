@@ -1,0 +1,102 @@
+// Sessions in a store: started, continued, looked at, forked, found again. The one door to them for the CLI and for
+// MCP.
+//
+//   Sessions sessions(store, inbox, clock, random, commands);
+//   Answer first = SB_TRY(sessions.start({.bundle = bundle, .goal = "Fix it", …}));
+//   Answer next = SB_TRY(sessions.go_on({.token = token, .submission = …}));
+//
+// Each advance is one commit: events, rows, blobs, a decision it opens, children it starts. When the call returns it is
+// on disk. A token whose attempt has ended gives the stored answer again, whatever is submitted with it. What an
+// advance reads and writes does not depend on how long the session is. Any number of processes may do this on one home
+// at once; they wait for each other.
+//
+// Rows (values behind a checksum, rows.hpp): `sessions` (key id, sort `updated/id`), `session-nodes` (id/00000001),
+// `session-attempts` (id/00000001/00001), `session-keys`. Blobs: contexts, artifacts, pinned definitions.
+//
+// Threads: as the Store given.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/random.hpp"
+#include "engine/answer.hpp"
+#include "engine/command_runner.hpp"
+#include "engine/events.hpp"
+#include "engine/token.hpp"
+#include "inbox/inbox.hpp"
+#include "store/store.hpp"
+#include "workflow/catalog.hpp"
+
+namespace sb::engine {
+
+struct Starting {
+  workflow::Bundle bundle;  // the workflow last
+  workflow::Origin origin;
+  std::string goal;
+  Value context;          // object or null
+  std::string workspace;  // absolute
+  bool is_autonomous = false;
+  std::string repository, git_branch, git_head;  // observed by the caller
+  Value references;                              // resolved by the caller
+};
+
+struct Continuing {
+  std::string token;
+  enum class Intent { kInferred, kAdvance, kRehydrate } intent = Intent::kInferred;
+  Submission submission;
+  std::string workspace;  // for rehydrating; may be empty
+};
+
+// An error an agent can act on, with the format's code: TOKEN_MANGLED_…, NOT_FOUND, PRECONDITION_FAILED, …
+struct SessionError {
+  std::string code;
+  Error error;
+  Value details;
+};
+template <class T>
+using Answered = std::expected<T, SessionError>;
+
+struct Checkpoint {
+  std::string session;
+  NodeNo node = 0;
+  std::string resume_token, continue_token;
+};
+
+class Sessions {
+ public:
+  Sessions(store::Store& store, inbox::Inbox& inbox, Clock& clock, Random& random, CommandRunner& commands);
+  ~Sessions();
+
+  Answered<Answer> start(const Starting& starting);
+  Answered<Answer> go_on(const Continuing& continuing);
+  Answered<Answer> rehydrate(std::string_view token);
+  Answered<Checkpoint> checkpoint(std::string_view token);
+  // A token with which going on from that node makes a new branch (or simply goes on, where it is the open tip); the
+  // node becomes where the session is resumed. 0: the tip.
+  Answered<Answer> rewind(std::string_view session, NodeNo node, std::string reason);
+  // Ends it before its workflow does. Ending an ended one changes nothing.
+  Status stop(std::string_view session, std::string reason, std::string by);
+
+  Result<Summary> summary(std::string_view session);
+  // By id, or the beginning of one.
+  Result<std::string> resolve(std::string_view name);
+  Result<std::vector<Summary>> list(int limit, const std::optional<Summary>& after = {});
+  Result<Node> node(std::string_view session, NodeNo number);
+  Result<std::vector<Node>> nodes(std::string_view session);  // all, ascending
+  Result<std::optional<Attempt>> attempt(std::string_view session, NodeNo node, int number);
+  Result<Value> context(const Node& node);
+  Result<std::shared_ptr<const Program>> program(std::string_view hash);
+
+  // The current key is made when there is none. Rotating makes a new one; old ones verify until retired.
+  Status rotate_keys(bool retire_old);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace sb::engine

@@ -1,0 +1,75 @@
+// From a definition to what a session pins.
+//
+// Pure and deterministic: the same files give the same bytes and the same hash on every machine. Passes, in this order:
+//   templates      a step with `templateCall` becomes the routine's steps, ids `caller.step`, `{arg}` filled in, the
+//                  caller's runCondition where a step has none, the routine's metaGuidance as guidance
+//   bindings       {{wr.bindings.slot}} in prompts and blocks: the project's override, else the default
+//   features       their constraints, procedure and checks added to every step that has promptBlocks
+//   refs           {kind: ref} parts of blocks replaced by their text
+//   promptBlocks   rendered to `prompt` (Goal, Constraints, Procedure, Output Required, Verify)
+//   scan           any `{{wr.` that is left is a fault
+//   loop bodies    a body given as a step's id is moved into its loop
+//   virtual steps  `x__verification`, `x__audit`, `x__synthesis` become steps of their own, in that order
+//
+// What is pinned is one JSON value:
+//   {v: 1, workflow: {…the expanded definition, readable by read_definition(kPinned)…},
+//    contracts: {ref: {…the contract's file…}}, bindings: {slot: id}, calls: {workflowId: hash}}
+// `hash` is "sha256:" and the hex SHA-256 of its canonical JSON (RFC 8785). `calls` are the workflows that parallel and
+// workflow steps start, pinned with it, so the hash covers them. Bodies of parallel loops are workflows of their own:
+// `calls` has them under `loopId` + "#body".
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/value.hpp"
+#include "workflow/contract.hpp"
+#include "workflow/definition.hpp"
+
+namespace sb::workflow {
+
+// What a definition may refer to outside its own file.
+class Surroundings {
+ public:
+  virtual ~Surroundings() = default;
+  virtual const Contract* contract(std::string_view ref) const = 0;
+  virtual std::vector<std::string> contract_refs() const = 0;
+  // A routine by its template id (`wr.templates.routine.NAME`); null when there is none or it does not load.
+  virtual const Definition* routine(std::string_view template_id) const = 0;
+  virtual std::vector<std::string> template_ids() const = 0;
+  // A workflow that a step starts; null when there is none or it does not load.
+  virtual const Definition* workflow(std::string_view id) const = 0;
+  virtual std::vector<std::string> workflow_ids() const = 0;
+  virtual const Value* feature(std::string_view id) const = 0;  // {constraints, procedure, verify}: lists of texts
+  virtual std::vector<std::string> feature_ids() const = 0;
+  virtual const std::string* ref(std::string_view id) const = 0;
+  virtual std::vector<std::string> ref_ids() const = 0;
+  // The project's override of a slot; null when it has none.
+  virtual const std::string* binding(std::string_view workflow_id, std::string_view slot) const = 0;
+};
+
+// A pinned workflow, ready to be executed. Immutable.
+struct Compiled {
+  Value pinned;
+  std::string hash;  // "sha256:…"
+  Definition definition;
+  Contracts contracts;  // those it uses
+  std::map<std::string, std::string> bindings;
+  std::map<std::string, std::string> calls;  // workflow id to hash
+};
+
+// The workflow and all it calls, callees first, itself last; each once.
+using Bundle = std::vector<std::shared_ptr<const Compiled>>;
+
+// Faults carry the places of `document`, the file the definition was read from. Codes are told by Place::pointer and
+// message; a routine's own fault is told at the call.
+Checked<Bundle> compile(const Document& document, const Definition& definition, const Surroundings& surroundings);
+
+// Reads back what was pinned; kCorrupt when it is not what compile makes.
+Result<std::shared_ptr<const Compiled>> read_pinned(const Value& pinned);
+
+}  // namespace sb::workflow
