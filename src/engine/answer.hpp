@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/value.hpp"
@@ -26,21 +27,43 @@ struct Answer {
 
 enum class Occasion { kStart, kAdvance, kRehydrate };
 
-// What a step's text is made of. Order: (start and resume only) preconditions, standing guidance, clarification
-// prompts, references, recall; then role, loop banner, prompt, guidance, functions it refers to, fragments,
-// requirements (criteria, contract with its example, assessments, captures, notes), interlock, metrics footer; notices
-// first.
+// What a step's text is made of. Order: notices; (start and resume only) goal, preconditions, standing guidance,
+// clarification prompts until something was delivered, references, recall; then title, loop banner, role, prompt,
+// guidance, functions it refers to, fragments, requirements (notes, criteria, contract with its example, assessments,
+// captures, command, gate), interlock, metrics footer.
 struct StepView {
   const Program& program;
   const Node& node;
   const Value& context;  // context_at
   Occasion occasion = Occasion::kAdvance;
+  std::string goal;  // shown when a session is taken up again
   std::vector<std::string> notices;
   std::string recall;  // recall.hpp
-  Value references;    // resolved at start
+  Value references;    // as session_started keeps them: [{id, path}], path null where the document was not found
 };
 
 std::string render_step(const StepView& view);
+// The step's checks as the agent is told of them, one `- ` line each; empty when there are none.
+std::string requirement_lines(const Program& program, const Position& position, const Value& context);
+
 std::string render_blocked(const Program& program, const Node& node, const std::vector<Blocker>& blockers);
+
+// A person, or an evaluator, must move first. `decision` is the line's {id, text, options: [{id, label}], url, relay};
+// null where there is nothing for a person to answer. `why`: what is waited for, in a sentence or none.
+std::string render_awaiting(std::string_view why, const Value& decision);
+
+// The sessions a step has handed out; one that ended has an outcome and needs no token.
+struct ChildView {
+  std::string id, workflow_id, goal, token, outcome, reason;
+};
+// `needed`: how many must end well before the step goes on; 0: all must end.
+std::string render_children(const Program& program, const Node& node, const std::vector<ChildView>& children,
+                            int needed = 0);
+
+std::string render_complete(const Program& program, const std::vector<std::string>& notices);
+
+// Notices for render_step.
+// The node shown was delivered before, and work has gone on at `tip`.
+std::string delivered_before_notice(const Summary& summary);
 
 }  // namespace sb::engine

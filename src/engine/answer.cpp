@@ -1,0 +1,130 @@
+#include "engine/answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/limits.hpp"
+
+namespace sb::engine {
+namespace {
+
+const workflow::Step* step_of(const Program& program, const Node& node) {
+  const StepNo number = program.find(node.position.step);
+  return number == kNoStep ? nullptr : program.at(number).step;
+}
+
+std::string title_of(const Program& program, const Node& node) {
+  const workflow::Step* step = step_of(program, node);
+  return step == nullptr ? node.position.step : step->title;
+}
+
+void add_notices(std::string& text, const std::vector<std::string>& notices) {
+  for (const std::string& notice : notices) text += fmt::format("Note: {}\n", notice);
+  if (!notices.empty()) text += '\n';
+}
+
+std::string blocker_lines(const Blocker& blocker) {
+  std::string lines = "- " + blocker.message + '\n';
+  if (!blocker.fix.empty()) lines += fmt::format("  {}\n", blocker.fix);
+  if (!blocker.example.is_null()) lines += fmt::format("  Example: {}\n", to_json(blocker.example));
+  return lines;
+}
+
+std::string child_line(const ChildView& child) {
+  std::string line = fmt::format("- {} ({})", child.id, child.workflow_id);
+  if (!child.goal.empty()) line += ": " + child.goal;
+  if (!child.outcome.empty()) {
+    line += fmt::format(" [{}{}{}]", child.outcome, child.reason.empty() ? "" : ": ", child.reason);
+  } else if (!child.token.empty()) {
+    line += "\n  continueToken: " + child.token;
+  } else {
+    line += " [waits for its turn]";
+  }
+  return line + '\n';
+}
+
+}  // namespace
+
+Value Answer::to_value() const {
+  return Value::object({{"text", text}, {"line", line}});
+}
+
+Answer Answer::from(const Value& value) {
+  return {value.string_at("text").value_or(""), value["line"]};
+}
+
+std::string render_blocked(const Program& program, const Node& node, const std::vector<Blocker>& blockers) {
+  std::string text = fmt::format("Not accepted yet: {} (step {}).\n\n", title_of(program, node), node.position.step);
+  const std::size_t told = std::min(blockers.size(), limits::kBlockers);
+  for (std::size_t i = 0; i < told; ++i) text += blocker_lines(blockers[i]);
+  if (told < blockers.size()) text += fmt::format("- and {} more\n", blockers.size() - told);
+  text +=
+      "\nMend this and send the whole submission again with the `retryContinueToken` of the JSON line below. The token "
+      "you used is spent: it only repeats this answer.\n";
+  return text;
+}
+
+std::string render_awaiting(std::string_view why, const Value& decision) {
+  std::string text;
+  if (!why.empty()) text += fmt::format("{}\n\n", why);
+  if (decision.is_null()) {
+    return text + "Nothing is needed from you. Continue with the same token later to see how it went.\n";
+  }
+  text += decision.string_at("text").value_or("") + '\n';
+  if (const Value* options = decision.find("options"); options != nullptr && options->is_array()) {
+    for (const Value& option : options->items()) {
+      text += fmt::format("- {}: {}\n", option.string_at("id").value_or(""), option.string_at("label").value_or(""));
+    }
+  }
+  const std::string id = decision.string_at("id").value_or("");
+  text += fmt::format("\nA person answers this: `signalbox inbox answer {} OPTION`", id);
+  if (const auto url = decision.string_at("url"); url && !url->empty()) text += fmt::format(", or at {}", *url);
+  text += ".\n";
+  const Value& relay = decision["relay"];
+  if (relay.is_bool() && relay.as_bool()) {
+    text += "Ask them, and pass on exactly what they chose as `answer`. Do not choose for them.\n";
+  } else {
+    text += "Tell them so. Continue with the same token once they have; do not answer for them.\n";
+  }
+  return text;
+}
+
+std::string render_children(const Program& program, const Node& node, const std::vector<ChildView>& children,
+                            int needed) {
+  std::string text = fmt::format("# {}\n\n", title_of(program, node));
+  bool any_open = false;
+  for (const ChildView& child : children) {
+    text += child_line(child);
+    any_open = any_open || (child.outcome.empty() && !child.token.empty());
+  }
+  text += '\n';
+  if (any_open) {
+    text +=
+        "Each is a session of its own, to be worked by its own agent where you can start one: hand it its token; it "
+        "begins by continuing with that token and no output.\n";
+  }
+  text += needed > 0 ? fmt::format("This step goes on when {} of {} have completed.", needed, children.size())
+                     : std::string("This step goes on when all have ended.");
+  text += " Then continue here with the `continueToken` of the JSON line below.\n";
+  return text;
+}
+
+std::string render_complete(const Program& program, const std::vector<std::string>& notices) {
+  std::string text;
+  add_notices(text, notices);
+  return text + fmt::format("{} is complete. Nothing is left to deliver.\n", program.definition().name);
+}
+
+std::string delivered_before_notice(const Summary& summary) {
+  if (summary.status == SessionStatus::kComplete && summary.step_id.empty()) {
+    return "this step was delivered before, and the session is complete. Delivering it again starts a new branch from "
+           "here.";
+  }
+  return fmt::format(
+      "this step was delivered before; work went on and stands at \"{}\" (step {}, node {}). Delivering it again "
+      "starts a new branch from here.",
+      summary.step_title, summary.step_id, summary.tip);
+}
+
+}  // namespace sb::engine

@@ -1,0 +1,115 @@
+// What a step will be checked for, told to the agent before it starts.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/answer.hpp"
+#include "workflow/assessment.hpp"
+
+namespace sb::engine {
+namespace {
+
+using workflow::Step;
+
+std::string trimmed(std::string_view text) {
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  return std::string(text.substr(0, end == std::string_view::npos ? 0 : end + 1));
+}
+
+std::string number_text(const Value& number) {
+  return number.is_integer() ? fmt::format("{}", number.as_integer()) : fmt::format("{}", number.as_number());
+}
+
+// `at least 50 characters`, `contains "Root cause"`: the rule behind an author's message.
+std::string rule_text(const Value& rule) {
+  const std::string type = rule.string_at("type").value_or("");
+  const Value& min = rule["min"];
+  const Value& max = rule["max"];
+  if (type == "contains") return fmt::format("contain {}", quote_json(rule.string_at("value").value_or("")));
+  if (type == "regex") return fmt::format("match {}", rule.string_at("value").value_or(""));
+  if (type == "length" && min.is_number() && max.is_number()) {
+    return fmt::format("{} to {} characters", number_text(min), number_text(max));
+  }
+  if (type == "length" && min.is_number()) return fmt::format("at least {} characters", number_text(min));
+  if (type == "length" && max.is_number()) return fmt::format("at most {} characters", number_text(max));
+  return {};
+}
+
+void add_notes(std::string& lines, const Step& step, const Value& wanted, const Value& context) {
+  const Value& notes = wanted["notes"];
+  if (notes.is_bool() && notes.as_bool()) lines += "- Notes: what you did, found and decided.\n";
+  if (!step.criteria) return;
+  const Value rules = workflow::to_requirements(*step.criteria, context);
+  for (const Value& rule : rules.items()) {
+    const std::string text = rule_text(rule);
+    lines += fmt::format("- Notes: {}{}\n", trimmed(rule.string_at("message").value_or("")),
+                         text.empty() ? "" : fmt::format(" ({})", text));
+  }
+}
+
+void add_contract(std::string& lines, const Program& program, const Step& step) {
+  if (!step.contract) return;
+  const workflow::Contract* contract = program.compiled().contracts.find(step.contract->ref);
+  if (contract == nullptr) return;
+  lines += fmt::format("- {} `{}` in `artifacts`: {}\n  Example: {}\n",
+                       step.contract->is_required ? "An artifact" : "If it applies, an artifact", contract->kind,
+                       trimmed(contract->help), to_json(contract->example));
+}
+
+void add_assessments(std::string& lines, const Program& program, const Step& step) {
+  for (const std::string& ref : step.assessment_refs) {
+    const workflow::AssessmentDefinition* assessment = program.definition().assessment(ref);
+    if (assessment == nullptr) continue;
+    lines += fmt::format("- An artifact `wr.assessment` for `{}`: {}\n", assessment->id, trimmed(assessment->purpose));
+    for (const workflow::AssessmentDimension& dimension : assessment->dimensions) {
+      lines += fmt::format("  - `{}`{}: {} ({})\n", dimension.id, dimension.is_required ? "" : " (optional)",
+                           trimmed(dimension.purpose), fmt::join(dimension.levels, ", "));
+    }
+    lines += fmt::format("  Example: {}\n",
+                         to_json(workflow::example_assessment(*assessment, step.assessment_refs.size() > 1)));
+  }
+}
+
+void add_captures(std::string& lines, const Step& step, const Value& wanted) {
+  const Value* captures = wanted.find("captures");
+  if (captures == nullptr || !captures->is_array()) return;
+  for (const Value& capture : captures->items()) {
+    const std::string key = capture.string_at("key").value_or("");
+    const auto declared = std::find_if(step.captures.begin(), step.captures.end(),
+                                       [&](const workflow::Capture& own) { return own.key == key; });
+    const auto type = capture.string_at("type");
+    lines += fmt::format("- Context key `{}`{}", key, type && !type->empty() ? fmt::format(" ({})", *type) : "");
+    // A schema that says no more than the type is told already.
+    if (declared != step.captures.end() && declared->schema.size() > 1) lines += ": " + to_json(declared->schema);
+    lines += '\n';
+  }
+}
+
+void add_what_follows(std::string& lines, const Step& step, const Value& context) {
+  if (!step.command.empty()) {
+    lines += fmt::format("- Signalbox then runs this itself, and it must succeed: `{}`\n", step.command);
+  }
+  const workflow::Confirmation& gate = step.confirmation;
+  if (gate.kind == workflow::Confirmation::Kind::kNone) return;
+  if (gate.when && !workflow::holds(*gate.when, context)) return;
+  lines += gate.kind == workflow::Confirmation::Kind::kPerson ? "- A person must approve it before the next step.\n"
+                                                              : "- It must be approved before the next step.\n";
+}
+
+}  // namespace
+
+std::string requirement_lines(const Program& program, const Position& position, const Value& context) {
+  const StepNo number = program.find(position.step);
+  if (number == kNoStep) return {};
+  const Step& step = *program.at(number).step;
+  const Value wanted = requirements(program, position, context);
+  std::string lines;
+  add_notes(lines, step, wanted, context);
+  add_contract(lines, program, step);
+  add_assessments(lines, program, step);
+  add_captures(lines, step, wanted);
+  add_what_follows(lines, step, context);
+  return lines;
+}
+
+}  // namespace sb::engine
