@@ -5,6 +5,19 @@
 #include "base/assert.hpp"
 
 namespace sb {
+namespace {
+
+constexpr std::string_view kAlphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+
+int digit_of(char c) {
+  if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  if (c == 'o') c = '0';
+  if (c == 'i' || c == 'l') c = '1';
+  const auto at = kAlphabet.find(c);
+  return at == std::string_view::npos ? -1 : static_cast<int>(at);
+}
+
+}  // namespace
 
 std::string Random::bytes(std::size_t count) {
   std::string out(count, '\0');
@@ -17,7 +30,6 @@ void SystemRandom::fill(std::span<std::uint8_t> bytes) {
 }
 
 std::string to_base32(std::string_view bytes) {
-  static constexpr char kAlphabet[] = "0123456789abcdefghjkmnpqrstvwxyz";
   std::string out;
   unsigned buffer = 0;
   int bits = 0;
@@ -30,6 +42,24 @@ std::string to_base32(std::string_view bytes) {
     }
   }
   if (bits > 0) out += kAlphabet[(buffer << (5 - bits)) & 31];
+  return out;
+}
+
+std::optional<std::string> from_base32(std::string_view text) {
+  std::string out;
+  unsigned buffer = 0;
+  int bits = 0;
+  for (const char c : text) {
+    const int digit = digit_of(c);
+    if (digit < 0) return std::nullopt;
+    buffer = ((buffer << 5) | static_cast<unsigned>(digit)) & 0xfff;
+    bits += 5;
+    if (bits >= 8) {
+      bits -= 8;
+      out += static_cast<char>(buffer >> bits);
+    }
+  }
+  if (bits >= 5 || (buffer & ((1u << bits) - 1)) != 0) return std::nullopt;
   return out;
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace sb {
 
@@ -25,5 +27,7 @@ class SystemRandom final : public Random {
 std::string make_id(std::string_view prefix, std::int64_t now_ms, Random& random);
 // Lower-case Crockford base32 of the bytes, no padding.
 std::string to_base32(std::string_view bytes);
+// The bytes; upper case, o for 0 and i and l for 1 are read too. Nothing for any other character or set spare bits.
+std::optional<std::string> from_base32(std::string_view text);
 
 }  // namespace sb

@@ -64,9 +64,10 @@ struct Child {
 struct Waiting {
   enum class For { kGate, kEvaluator, kDecision, kBreaker, kQuorum };
   For what = For::kGate;
-  std::string decision;  // the inbox's id; of kEvaluator empty
-  std::string session;   // the evaluator's
-  std::string reason;    // why a person is asked, where an evaluator was not sure or a limit was reached
+  std::string decision;         // the inbox's id; of kEvaluator empty
+  std::string session;          // the evaluator's
+  std::string reason;           // why a person is asked, where an evaluator was not sure or a limit was reached
+  std::int64_t output_seq = 0;  // of a gate: the output_recorded it judges
 };
 
 struct Node {
@@ -85,6 +86,7 @@ struct Node {
   int blocked_in_row = 0;
   int rejections = 0;           // by its gate, since the last success
   bool breaker_lifted = false;  // a person let it try again after the limit
+  bool is_checkpoint = false;
   std::optional<Waiting> waiting;
   std::vector<Child> children;
 };
@@ -123,6 +125,7 @@ struct Summary {
   std::string workspace, repository, git_branch, git_head;
   std::string parent_session, parent_child;
   NodeNo parent_node = 0;
+  int depth = 0;  // sessions above it
   TimestampMs started_at = 0, updated_at = 0;
   std::int64_t events = 0;
 };

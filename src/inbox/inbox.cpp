@@ -317,24 +317,31 @@ Status Inbox::supersede_in(store::Transaction& transaction, const DecisionState&
   return {};
 }
 
-Result<Ticket> Inbox::open(const decision::Declaration& declaration, const Asking& asking) {
+Result<Ticket> Inbox::open_in(store::Transaction& transaction, const decision::Declaration& declaration,
+                              const Asking& asking) {
   const Opened opened = SB_TRY(opened_of(declaration, asking));
-  return store_.write([&](store::Transaction& transaction) -> Result<Ticket> {
-    if (opened.needs_signature) SB_TRY(see_operators(transaction));
-    const auto asked = SB_TRY(asked_before(transaction, opened));
-    if (asked && can_join(*asked, opened)) {
-      fresh_since_[asked->id] = opened.opened_at - limits::kAnswerFreshMs;
-      return Ticket{asked->id, true};
-    }
-    if (asked) SB_TRY(supersede_in(transaction, *asked));
-    const std::string payload = to_canonical_json(to_value(opened));
-    const std::string id = instance_id_of(payload);
-    const std::vector<NewEvent> events{{"opened", opened.opened_at, payload}};
-    SB_TRY(transaction.append(stream_of(id), {}, events));
-    SB_TRY(put_row(transaction, SB_TRY(read_state(transaction, id))));
-    SB_TRY(transaction.put(kDecisionsAsked, opened.fingerprint, id));
-    return Ticket{id, false};
-  });
+  if (opened.needs_signature) SB_TRY(see_operators(transaction));
+  const auto asked = SB_TRY(asked_before(transaction, opened));
+  if (asked && can_join(*asked, opened)) {
+    fresh_since_[asked->id] = opened.opened_at - limits::kAnswerFreshMs;
+    return Ticket{asked->id, true};
+  }
+  if (asked) SB_TRY(supersede_in(transaction, *asked));
+  const std::string payload = to_canonical_json(to_value(opened));
+  const std::string id = instance_id_of(payload);
+  const std::vector<NewEvent> events{{"opened", opened.opened_at, payload}};
+  SB_TRY(transaction.append(stream_of(id), {}, events));
+  SB_TRY(put_row(transaction, SB_TRY(read_state(transaction, id))));
+  SB_TRY(transaction.put(kDecisionsAsked, opened.fingerprint, id));
+  return Ticket{id, false};
+}
+
+Result<Ticket> Inbox::open(const decision::Declaration& declaration, const Asking& asking) {
+  return store_.write([&](store::Transaction& transaction) { return open_in(transaction, declaration, asking); });
+}
+
+Result<DecisionState> Inbox::load_in(store::Transaction& transaction, std::string_view id) {
+  return read_settled(transaction, id);
 }
 
 Result<NewEvent> Inbox::answered_event(store::Snapshot& snapshot, const DecisionState& state,
@@ -421,6 +428,12 @@ Result<DecisionState> Inbox::withdraw(std::string_view id, const Credentials& fr
     }
     return std::vector{withdrawn_event(from, clock_.now_ms())};
   });
+}
+
+Result<DecisionState> Inbox::take_in(store::Transaction& transaction, std::string_view id, std::string_view by) {
+  const DecisionState state = SB_TRY(read_settled(transaction, id));
+  if (state.is_open() || state.is_taken) return state;
+  return append(transaction, state, {taken_event(by, clock_.now_ms())});
 }
 
 Result<DecisionState> Inbox::take(std::string_view id, std::string_view by) {

@@ -76,6 +76,16 @@ class Inbox {
   // joiner an answer counts only when it was given (where signed: signed) at most limits::kAnswerFreshMs before.
   Result<Ticket> open(const decision::Declaration& declaration, const Asking& asking);
 
+  // The same three inside a transaction of the caller's, who so asks or reads in one commit with what it does itself.
+  Result<Ticket> open_in(store::Transaction& transaction, const decision::Declaration& declaration,
+                         const Asking& asking);
+  Result<DecisionState> load_in(store::Transaction& transaction, std::string_view id);
+  Result<DecisionState> take_in(store::Transaction& transaction, std::string_view id, std::string_view by);
+  // Whether an agent may pass on a person's answer to it.
+  bool may_relay(const DecisionState& state) const {
+    return !state.opened.needs_signature && policy_.relays_in(state.opened.workspace);
+  }
+
   // Writes the operators down as known, after their register has grown; kForbidden when it does not continue the one
   // known before.
   Status remember_operators();
