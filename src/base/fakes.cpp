@@ -81,6 +81,17 @@ FileKind FakeFiles::kind(const std::string& path) const {
   return is_implied ? FileKind::kDirectory : FileKind::kMissing;
 }
 
+FileStatus FakeFiles::status(const std::string& path) const {
+  FileStatus out;
+  out.kind = kind(path);
+  const std::lock_guard guard(mutex_);
+  if (const auto found = files_.find(path); found != files_.end()) {
+    out.size = found->second.size();
+    out.identity = std::hash<std::string>{}(found->second);
+  }
+  return out;
+}
+
 Result<std::vector<std::string>> FakeFiles::list(const std::string& directory) const {
   if (kind(directory) != FileKind::kDirectory)
     return fail(ErrorCode::kNotFound, "no such folder", "", {directory, "", 0, 0});

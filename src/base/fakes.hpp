@@ -48,6 +48,7 @@ class FakeFiles final : public Files {
   Status make_directories(const std::string& path, unsigned mode = 0755) override;
   Status remove(const std::string& path) override;
   FileKind kind(const std::string& path) const override;
+  FileStatus status(const std::string& path) const override;
   Result<std::vector<std::string>> list(const std::string& directory) const override;
   Result<std::string> canonical(const std::string& path) const override;
   Result<std::shared_ptr<void>> lock(const std::string& path) override;

@@ -63,6 +63,11 @@ Status write_all(int fd, std::string_view bytes, const std::string& path) {
   return {};
 }
 
+FileKind kind_of(const struct stat& status) {
+  if (S_ISREG(status.st_mode)) return FileKind::kFile;
+  return S_ISDIR(status.st_mode) ? FileKind::kDirectory : FileKind::kOther;
+}
+
 // A rename is only safe once the folder that holds the name is on disk too.
 void sync_directory(const std::string& directory) {
   Descriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -179,9 +184,20 @@ Status SystemFiles::remove(const std::string& path) {
 
 FileKind SystemFiles::kind(const std::string& path) const {
   struct stat status{};
-  if (::stat(path.c_str(), &status) != 0) return FileKind::kMissing;
-  if (S_ISREG(status.st_mode)) return FileKind::kFile;
-  return S_ISDIR(status.st_mode) ? FileKind::kDirectory : FileKind::kOther;
+  return ::stat(path.c_str(), &status) == 0 ? kind_of(status) : FileKind::kMissing;
+}
+
+FileStatus SystemFiles::status(const std::string& path) const {
+  FileStatus out;
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0) return out;
+  out.is_link = S_ISLNK(status.st_mode);
+  if (out.is_link && ::stat(path.c_str(), &status) != 0) return out;
+  out.kind = kind_of(status);
+  out.size = static_cast<std::uint64_t>(status.st_size);
+  out.modified_ns = status.st_mtim.tv_sec * 1'000'000'000LL + status.st_mtim.tv_nsec;
+  out.identity = status.st_ino;
+  return out;
 }
 
 Result<std::vector<std::string>> SystemFiles::list(const std::string& directory) const {

@@ -1,6 +1,7 @@
 // The file system, as far as the program uses it. Thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,18 @@
 namespace sb {
 
 enum class FileKind { kMissing, kFile, kDirectory, kOther };
+
+// What a path names, links followed; `is_link` says whether the path itself is one. A file whose bytes changed differs
+// in size, time or identity.
+struct FileStatus {
+  FileKind kind = FileKind::kMissing;
+  bool is_link = false;
+  std::uint64_t size = 0;
+  std::int64_t modified_ns = 0;
+  std::uint64_t identity = 0;
+
+  bool operator==(const FileStatus&) const = default;
+};
 
 class Files {
  public:
@@ -29,6 +42,7 @@ class Files {
   virtual Status make_directories(const std::string& path, unsigned mode = 0755) = 0;
   virtual Status remove(const std::string& path) = 0;  // no error when it is not there
   virtual FileKind kind(const std::string& path) const = 0;
+  virtual FileStatus status(const std::string& path) const = 0;
   virtual Result<std::vector<std::string>> list(const std::string& directory) const = 0;  // names, sorted
   // Absolute, symbolic links resolved.
   virtual Result<std::string> canonical(const std::string& path) const = 0;
@@ -46,6 +60,7 @@ class SystemFiles final : public Files {
   Status make_directories(const std::string& path, unsigned mode = 0755) override;
   Status remove(const std::string& path) override;
   FileKind kind(const std::string& path) const override;
+  FileStatus status(const std::string& path) const override;
   Result<std::vector<std::string>> list(const std::string& directory) const override;
   Result<std::string> canonical(const std::string& path) const override;
   Result<std::shared_ptr<void>> lock(const std::string& path) override;

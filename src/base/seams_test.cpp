@@ -52,6 +52,25 @@ TEST_F(FilesTest, AFailedWriteLeavesTheOldFileAndNothingElse) {
   EXPECT_EQ(*files_.read(path("a"), 100), "one");
 }
 
+TEST_F(FilesTest, StatusTellsAChangedFileAndALink) {
+  EXPECT_EQ(files_.status(path("a")), FileStatus{});
+  ASSERT_TRUE(files_.write_atomic(path("a"), "one"));
+  const FileStatus before = files_.status(path("a"));
+  EXPECT_EQ(before.kind, FileKind::kFile);
+  EXPECT_EQ(before.size, 3u);
+  EXPECT_FALSE(before.is_link);
+  EXPECT_EQ(files_.status(path("a")), before);
+  ASSERT_TRUE(files_.write_atomic(path("a"), "two"));
+  EXPECT_NE(files_.status(path("a")), before);
+  ASSERT_EQ(::symlink(path("a").c_str(), path("link").c_str()), 0);
+  EXPECT_TRUE(files_.status(path("link")).is_link);
+  EXPECT_EQ(files_.status(path("link")).kind, FileKind::kFile);
+  ASSERT_EQ(::symlink("nowhere", path("dangling").c_str()), 0);
+  EXPECT_TRUE(files_.status(path("dangling")).is_link);
+  EXPECT_EQ(files_.status(path("dangling")).kind, FileKind::kMissing);
+  EXPECT_EQ(files_.status(folder_).kind, FileKind::kDirectory);
+}
+
 TEST_F(FilesTest, FollowsALinkInsteadOfReplacingIt) {
   ASSERT_TRUE(files_.write_atomic(path("real"), "one"));
   ASSERT_EQ(::symlink(path("real").c_str(), path("link").c_str()), 0);
