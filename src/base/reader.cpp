@@ -8,6 +8,8 @@
 namespace sb {
 namespace {
 
+constexpr std::string_view kWrongKind = "wrong_kind";
+
 // Damerau-Levenshtein without transposition over distance: enough for typing errors.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), row(b.size() + 1), earlier(b.size() + 1);
@@ -29,6 +31,26 @@ std::string list_names(std::span<const std::string_view> names) {
   return out;
 }
 
+// The pointer from `tree` to its part, told by address.
+bool find_part(const Value& tree, const Value* part, std::string& pointer) {
+  if (&tree == part) return true;
+  const std::size_t length = pointer.size();
+  if (tree.is_array()) {
+    for (std::size_t i = 0; i < tree.size(); ++i) {
+      pointer += fmt::format("/{}", i);
+      if (find_part(tree.items()[i], part, pointer)) return true;
+      pointer.resize(length);
+    }
+  } else if (tree.is_object()) {
+    for (const auto& member : tree.members()) {
+      pointer += '/' + pointer_step(member.name);
+      if (find_part(member.value, part, pointer)) return true;
+      pointer.resize(length);
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string nearest_name(std::string_view wrong, std::span<const std::string> known) {
@@ -44,21 +66,34 @@ std::string nearest_name(std::string_view wrong, std::span<const std::string> kn
   return best;
 }
 
-void Reader::fault(std::string message, std::string remedy, ErrorCode code) const {
+std::string Reader::pointer() const {
+  std::string out;
+  find_part(document_->root, value_, out);
+  return out;
+}
+
+void Reader::fault(std::string message, std::string remedy, ErrorCode code, std::string_view rule) const {
   if (faults_->size() >= limits::kFaults) return;
-  faults_->push_back(Error{code, std::move(message), std::move(remedy), document_->place_of(pointer_), false});
+  faults_->push_back(Error{code, std::move(message), std::move(remedy), document_->place_of(pointer()), false, rule});
+}
+
+void Reader::adopt(Error fault) const {
+  if (faults_->size() >= limits::kFaults) return;
+  fault.place = document_->place_of(pointer() + fault.place.pointer);
+  faults_->push_back(std::move(fault));
 }
 
 std::optional<std::string> Reader::string(std::size_t max_bytes) const {
   if (!value_->is_string()) {
     const bool is_scalar = value_->is_number() || value_->is_bool();
     fault(fmt::format("expected a text, found {}", kind_name(value_->kind())),
-          is_scalar ? fmt::format("Put it in quotes: \"{}\"", to_json(*value_)) : "Write a text here");
+          is_scalar ? fmt::format("Put it in quotes: \"{}\"", to_json(*value_)) : "Write a text here",
+          ErrorCode::kInvalid, kWrongKind);
     return std::nullopt;
   }
   if (value_->as_string().size() > max_bytes) {
     fault(fmt::format("the text has {} bytes; at most {} are allowed", value_->as_string().size(), max_bytes),
-          "Shorten it", ErrorCode::kLimit);
+          "Shorten it", ErrorCode::kLimit, "too_long");
     return std::nullopt;
   }
   return value_->as_string();
@@ -66,19 +101,20 @@ std::optional<std::string> Reader::string(std::size_t max_bytes) const {
 
 std::optional<bool> Reader::boolean() const {
   if (value_->is_bool()) return value_->as_bool();
-  fault(fmt::format("expected true or false, found {}", kind_name(value_->kind())), "Write true or false");
+  fault(fmt::format("expected true or false, found {}", kind_name(value_->kind())), "Write true or false",
+        ErrorCode::kInvalid, kWrongKind);
   return std::nullopt;
 }
 
 std::optional<std::int64_t> Reader::integer(std::int64_t min, std::int64_t max) const {
   if (!value_->is_integer()) {
     fault(fmt::format("expected a whole number, found {}", kind_name(value_->kind())),
-          fmt::format("Write a number from {} to {}", min, max));
+          fmt::format("Write a number from {} to {}", min, max), ErrorCode::kInvalid, kWrongKind);
     return std::nullopt;
   }
   if (value_->as_integer() < min || value_->as_integer() > max) {
     fault(fmt::format("{} is out of range", value_->as_integer()),
-          fmt::format("Write a number from {} to {}", min, max));
+          fmt::format("Write a number from {} to {}", min, max), ErrorCode::kInvalid, "out_of_range");
     return std::nullopt;
   }
   return value_->as_integer();
@@ -86,24 +122,25 @@ std::optional<std::int64_t> Reader::integer(std::int64_t min, std::int64_t max) 
 
 std::optional<double> Reader::number() const {
   if (value_->is_number()) return value_->as_number();
-  fault(fmt::format("expected a number, found {}", kind_name(value_->kind())), "Write a number");
+  fault(fmt::format("expected a number, found {}", kind_name(value_->kind())), "Write a number", ErrorCode::kInvalid,
+        kWrongKind);
   return std::nullopt;
 }
 
 std::vector<Reader> Reader::items(std::size_t max) const {
   std::vector<Reader> readers;
   if (!value_->is_array()) {
-    fault(fmt::format("expected a list, found {}", kind_name(value_->kind())), "Write a list");
+    fault(fmt::format("expected a list, found {}", kind_name(value_->kind())), "Write a list", ErrorCode::kInvalid,
+          kWrongKind);
     return readers;
   }
   if (value_->size() > max) {
     fault(fmt::format("the list has {} entries; at most {} are allowed", value_->size(), max), "Shorten it",
-          ErrorCode::kLimit);
+          ErrorCode::kLimit, "too_many");
     return readers;
   }
-  for (std::size_t i = 0; i < value_->size(); ++i) {
-    readers.push_back(Reader(*document_, *faults_, value_->items()[i], fmt::format("{}/{}", pointer_, i)));
-  }
+  readers.reserve(value_->size());
+  for (const Value& item : value_->items()) readers.push_back(at(item));
   return readers;
 }
 
@@ -115,13 +152,10 @@ std::vector<std::string> Reader::strings(std::size_t max) const {
   return out;
 }
 
-Reader Reader::at(const std::string& name, const Value& value) const {
-  return Reader(*document_, *faults_, value, pointer_ + '/' + pointer_step(name));
-}
-
 Fields Reader::fields() const {
   if (!value_->is_object())
-    fault(fmt::format("expected an object, found {}", kind_name(value_->kind())), "Write key: value pairs");
+    fault(fmt::format("expected an object, found {}", kind_name(value_->kind())), "Write key: value pairs",
+          ErrorCode::kInvalid, kWrongKind);
   return Fields(*this);
 }
 
@@ -132,10 +166,11 @@ std::optional<std::size_t> Reader::choose(std::span<const std::string_view> name
     const std::vector<std::string> known(names.begin(), names.end());
     const std::string nearest = nearest_name(value_->as_string(), known);
     fault(fmt::format("\"{}\" is not one of: {}", value_->as_string().substr(0, 64), list_names(names)),
-          nearest.empty() ? "Use one of these" : fmt::format("Did you mean {}?", nearest));
+          nearest.empty() ? "Use one of these" : fmt::format("Did you mean {}?", nearest), ErrorCode::kInvalid,
+          "unknown_choice");
   } else {
     fault(fmt::format("expected one of: {}; found {}", list_names(names), kind_name(value_->kind())),
-          "Use one of these");
+          "Use one of these", ErrorCode::kInvalid, kWrongKind);
   }
   return std::nullopt;
 }
@@ -145,10 +180,11 @@ bool Fields::has(std::string_view name) const {
 }
 
 std::optional<Reader> Fields::get(std::string_view name, Need need) {
-  if (std::ranges::find(known_, name) == known_.end()) known_.emplace_back(name);
-  if (const Value* value = self_.value().find(name)) return self_.at(std::string(name), *value);
+  if (std::ranges::find(known_, name) == known_.end()) known_.push_back(name);
+  if (const Value* value = self_.value().find(name)) return self_.at(*value);
   if (need == Need::kRequired && self_.value().is_object()) {
-    self_.fault(fmt::format("\"{}\" is missing", name), fmt::format("Add {}:", name));
+    self_.fault(fmt::format("\"{}\" is missing", name), fmt::format("Add {}:", name), ErrorCode::kInvalid,
+                "missing_key");
   }
   return std::nullopt;
 }
@@ -182,12 +218,13 @@ void Fields::finish() {
   if (!self_.value().is_object()) return;
   for (const auto& member : self_.value().members()) {
     if (std::ranges::find(known_, member.name) != known_.end()) continue;
-    const std::string nearest = nearest_name(member.name, known_);
-    std::string all;
-    for (const auto& name : known_) all += fmt::format("{}{}", all.empty() ? "" : ", ", name);
-    self_.at(member.name, member.value)
+    const std::vector<std::string> names(known_.begin(), known_.end());
+    const std::string nearest = nearest_name(member.name, names);
+    self_.at(member.value)
         .fault(fmt::format("unknown key \"{}\"", member.name.substr(0, 64)),
-               nearest.empty() ? fmt::format("Known here: {}", all) : fmt::format("Did you mean {}?", nearest));
+               nearest.empty() ? fmt::format("Known here: {}", list_names(known_))
+                               : fmt::format("Did you mean {}?", nearest),
+               ErrorCode::kInvalid, "unknown_key");
   }
 }
 

@@ -7,6 +7,9 @@
 //   auto id = fields.string("decision", Need::kRequired);
 //   for (Reader item : fields.items("options")) ...
 //   fields.finish();                                // members nobody asked for: a fault each, with the nearest name
+//
+// Cheap to copy: it points into the document, and where it stands is only looked up when a fault must be told. Names of
+// fields must outlive their Fields (literals do).
 #pragma once
 
 #include <cstdint>
@@ -31,10 +34,10 @@ using Names = std::span<const std::pair<std::string_view, E>>;
 
 class Reader {
  public:
-  Reader(const Document& document, Faults& faults) : Reader(document, faults, document.root, "") {}
+  Reader(const Document& document, Faults& faults) : Reader(document, faults, document.root) {}
 
   const Value& value() const { return *value_; }
-  const std::string& pointer() const { return pointer_; }
+  std::string pointer() const;  // looked up in the document: for faults, not for inner loops
 
   // Each gives nothing, and a fault, when the value is of another kind or out of bounds.
   std::optional<std::string> string(std::size_t max_bytes = limits::kTextBytes) const;
@@ -46,20 +49,23 @@ class Reader {
   Fields fields() const;
   template <class E>
   std::optional<E> choice(Names<E> names) const;
-  Reader at(const std::string& name, const Value& value) const;  // a member of this object
+  Reader at(const Value& part) const { return Reader(*document_, *faults_, part); }  // any part of the document
+  Reader at(const std::string&, const Value& part) const { return at(part); }
 
-  void fault(std::string message, std::string remedy = {}, ErrorCode code = ErrorCode::kInvalid) const;
+  void fault(std::string message, std::string remedy = {}, ErrorCode code = ErrorCode::kInvalid,
+             std::string_view rule = "invalid_value") const;
+  // A fault of this value that was found by reading it on its own: the pointer is counted from here.
+  void adopt(Error fault) const;
 
  private:
   friend class Fields;
-  Reader(const Document& document, Faults& faults, const Value& value, std::string pointer)
-      : document_(&document), faults_(&faults), value_(&value), pointer_(std::move(pointer)) {}
+  Reader(const Document& document, Faults& faults, const Value& value)
+      : document_(&document), faults_(&faults), value_(&value) {}
   std::optional<std::size_t> choose(std::span<const std::string_view> names) const;
 
   const Document* document_;
   Faults* faults_;
   const Value* value_;
-  std::string pointer_;
 };
 
 class Fields {
@@ -84,7 +90,7 @@ class Fields {
   friend class Reader;
   explicit Fields(Reader self) : self_(std::move(self)) {}
   Reader self_;
-  std::vector<std::string> known_;
+  std::vector<std::string_view> known_;
 };
 
 template <class E>

@@ -43,6 +43,7 @@ struct Error {
   std::string remedy;
   Place place;
   bool retry_helps = false;
+  std::string_view rule = {};  // of a document's fault: a stable name of the rule it breaks, for programs; a literal
 
   // One line for people: `release.yaml:14:3: /steps/0: message. Remedy.`
   std::string to_string() const;

@@ -53,9 +53,8 @@ void read_dependencies(const Reader& reader, const std::unordered_map<std::strin
     const Value& item = list->items()[i];
     if (!item.is_string()) continue;
     if (!earlier.contains(item.as_string())) {
-      reader.at("depends_on", *list)
-          .fault(fmt::format("no earlier step has the key \"{}\"", item.as_string()),
-                 "Name a step that is asked before this one");
+      reader.at(*list).fault(fmt::format("no earlier step has the key \"{}\"", item.as_string()),
+                             "Name a step that is asked before this one");
     }
     step.depends_on.push_back(item.as_string());
   }

@@ -55,7 +55,7 @@ void read_errors(Fields& fields, LintContext& context) {
     int attempt = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), attempt);
     const bool is_number = error == std::errc() && end == name.data() + name.size() && attempt > 0;
-    const Reader line = errors->at(name, value);
+    const Reader line = errors->at(value);
     if (!is_number) {
       line.fault("`" + name + "` is no attempt", "Number the error lines from 1");
     } else if (const auto text = line.string()) {
