@@ -1,6 +1,10 @@
 // A pinned workflow laid out for execution: every step once, by number, with where it goes on to.
 //
-// Pure and immutable; shared between sessions. Numbers are preorder: a loop, then its body, then what follows it.
+// Pure and immutable; shared between sessions. Numbers are preorder: a loop, then its body, then what follows it. The
+// body of a parallel loop is not here: it is a workflow of its own.
+//
+// The exit decision of a loop that artifacts end is carried by each body step that has the loop's contract (of several
+// loops around it, it is the innermost one's); where none has, by the last step of the body that an agent delivers.
 #pragma once
 
 #include <map>
@@ -18,11 +22,12 @@ inline constexpr StepNo kNoStep = -1;
 
 struct ProgramStep {
   const workflow::Step* step = nullptr;
-  StepNo next = kNoStep;  // the sibling behind it
-  StepNo loop = kNoStep;  // the loop it is in
-  StepNo body = kNoStep;  // of a loop: its first step
-  bool is_exit = false;   // the last body step that carries the loop's exit decision
-  bool is_last = false;   // the one whose end ends the workflow when nothing is skipped; for metrics footers
+  StepNo next = kNoStep;   // the sibling behind it
+  StepNo loop = kNoStep;   // the loop it is in
+  StepNo body = kNoStep;   // of a loop: its first step
+  StepNo exits = kNoStep;  // the loop whose exit decision it carries
+  bool is_exit = false;    // it carries one
+  bool is_last = false;    // the one whose end ends the workflow when nothing is skipped; for metrics footers
 };
 
 class Program {

@@ -76,6 +76,7 @@ struct Node {
   int parent_attempt = 0;
   NodeKind kind = NodeKind::kStep;
   Position position;
+  std::string title;                             // of its step, as shown
   std::string context;                           // hex SHA-256 of its canonical JSON, a blob
   std::map<std::string, int> jumps;              // taken so far on this branch, by the jumping step's id
   std::map<std::string, std::string> artifacts;  // newest of each kind on this branch: kind to blob hash
@@ -92,6 +93,7 @@ struct Node {
 };
 
 // What an attempt ended with. What was delivered and what was answered stand in the events whose numbers it keeps.
+// While `ended_seq` is 0 it is still open: delivered, and waiting for its gate.
 struct Attempt {
   enum class Ended { kBlocked, kAdvanced, kRejected };
   NodeNo node = 0;
@@ -130,14 +132,20 @@ struct Summary {
   std::int64_t events = 0;
 };
 
+Value to_value(const std::vector<LoopFrame>& loops);
+Value to_value(const Child& child);
 Value to_value(const Node& node);
 Value to_value(const Attempt& attempt);
 Value to_value(const Summary& summary);
+Result<std::vector<LoopFrame>> loops_from(const Value& value);
+Result<Child> child_from(const Value& value);
 Result<Node> node_from(const Value& value);
 Result<Attempt> attempt_from(const Value& value);
 Result<Summary> summary_from(const Value& value);
 
 std::string_view to_string(SessionStatus status);
 std::string_view to_string(NodeKind kind);
+std::string_view to_string(Waiting::For what);
+std::string_view to_string(Attempt::Ended ended);
 
 }  // namespace sb::engine
