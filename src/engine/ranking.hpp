@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/state.hpp"
@@ -14,8 +15,8 @@
 namespace sb::engine {
 
 struct ResumeQuery {
-  std::string text, session_id;
-  std::string workspace, repository, git_branch, git_head;
+  std::string text = {}, session_id = {};
+  std::string workspace = {}, repository = {}, git_branch = {}, git_head = {};
   bool same_workspace_only = false;
 };
 
@@ -26,15 +27,22 @@ struct Candidate {
   std::string why;  // for people: `all words found`, `same branch`, …
 };
 
+// The words of a text as searches see them, each once, in order.
+std::vector<std::string> search_words(std::string_view text);
+
 // Feed every session's summary, in any order; only the best are kept.
 class Ranking {
  public:
   Ranking(ResumeQuery query, std::size_t keep = 5);
   void add(const Summary& summary);
   std::size_t eligible() const { return eligible_; }
-  std::vector<Candidate> best() const;
+  std::vector<Candidate> best() const { return best_; }  // best first
 
  private:
+  bool is_same_repository(const Summary& summary) const;
+  bool is_better(const Candidate& a, const Candidate& b) const;
+  Candidate judge(const Summary& summary) const;
+
   ResumeQuery query_;
   std::vector<std::string> words_;
   std::size_t keep_;

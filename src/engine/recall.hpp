@@ -16,9 +16,11 @@ struct PastStep {
   NodeNo parent = 0;
 };
 
-// `before` gives the delivered step behind a node, nothing at the root. At most `budget` bytes; a note that does not
-// fit whole is left out and named, never cut.
+// `before` gives the step whose delivery led to a node (PastStep::node is that step's own), nothing at the root. At
+// most `budget` bytes; a note that does not fit whole is left out and named, never cut. `depth` is how many deliveries
+// stand behind `from` (Node::depth), so that those never read are counted too; -1 where nobody knows. Empty when
+// nothing was delivered.
 Result<std::string> recall(NodeNo from, std::size_t budget,
-                           const std::function<Result<std::optional<PastStep>>(NodeNo)>& before);
+                           const std::function<Result<std::optional<PastStep>>(NodeNo)>& before, int depth = -1);
 
 }  // namespace sb::engine
