@@ -1,0 +1,82 @@
+#include "workflow/catalog_surroundings.hpp"
+
+#include "base/document.hpp"
+#include "workflow/builtin_texts.hpp"
+#include "workflow/catalog_bindings.hpp"
+
+namespace sb::workflow {
+namespace {
+
+template <class Map>
+std::vector<std::string> keys_of(const Map& map) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : map) keys.push_back(key);
+  return keys;
+}
+
+}  // namespace
+
+const Contract* CatalogSurroundings::contract(std::string_view ref) const {
+  return catalog_.contracts_.find(ref);
+}
+
+std::vector<std::string> CatalogSurroundings::contract_refs() const {
+  return catalog_.contracts_.refs();
+}
+
+const Definition* CatalogSurroundings::routine(std::string_view template_id) const {
+  const auto found = catalog_.routines_.find(template_id);
+  return found == catalog_.routines_.end() ? nullptr : found->second->definition.get();
+}
+
+std::vector<std::string> CatalogSurroundings::template_ids() const {
+  return keys_of(catalog_.routines_);
+}
+
+const Definition* CatalogSurroundings::workflow(std::string_view id) const {
+  const auto found = catalog_.entries_.find(id);
+  return found == catalog_.entries_.end() ? nullptr : found->second->definition.get();
+}
+
+std::vector<std::string> CatalogSurroundings::workflow_ids() const {
+  return keys_of(catalog_.entries_);
+}
+
+const Value* CatalogSurroundings::feature(std::string_view id) const {
+  const auto found = catalog_.features_.find(id);
+  return found == catalog_.features_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> CatalogSurroundings::feature_ids() const {
+  return keys_of(catalog_.features_);
+}
+
+const std::string* CatalogSurroundings::ref(std::string_view id) const {
+  const auto found = builtin_refs().find(id);
+  return found == builtin_refs().end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> CatalogSurroundings::ref_ids() const {
+  return keys_of(builtin_refs());
+}
+
+const std::string* CatalogSurroundings::binding(std::string_view workflow_id, std::string_view slot) const {
+  for (const std::string_view of : {workflow_id, std::string_view()}) {
+    const auto found = catalog_.bindings_.find(binding_key(of, slot));
+    if (found != catalog_.bindings_.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+Checked<Bundle> Catalog::compile(const Entry& entry) const {
+  if (!entry.definition) return std::unexpected(entry.faults);
+  return workflow::compile(*entry.document, *entry.definition, CatalogSurroundings(*this));
+}
+
+Checked<Bundle> Catalog::compile(const Document& document) const {
+  const auto definition = read_definition(document);
+  if (!definition) return std::unexpected(definition.error());
+  return workflow::compile(document, *definition, CatalogSurroundings(*this));
+}
+
+}  // namespace sb::workflow
