@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,121 +12,160 @@
 #include <chrono>
 #include <cstring>
 
+#include "base/process_start.hpp"
+
 namespace sb {
 namespace {
 
-struct Pipe {
-  int read_end = -1;
-  int write_end = -1;
-  bool open() {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return false;
-    read_end = ends[0];
-    write_end = ends[1];
-    return true;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr std::int64_t kPatienceMs = 10'000;  // for what was told to end
+
+// What is kept of one stream.
+class Kept {
+ public:
+  Kept(std::size_t limit, bool keeps_tail)
+      : head_limit_(keeps_tail ? limit / 2 : limit), tail_limit_(limit - head_limit_) {}
+
+  void add(std::string_view bytes) {
+    const std::size_t room = std::min(head_limit_ - head_.size(), bytes.size());
+    head_.append(bytes.substr(0, room));
+    bytes.remove_prefix(room);
+    behind_head_ += bytes.size();
+    if (tail_limit_ == 0) return;
+    tail_.append(bytes);
+    // Not at every piece, so that the moving stays cheap.
+    if (tail_.size() > 2 * tail_limit_ + 65'536) tail_.erase(0, tail_.size() - tail_limit_);
   }
-  void close_read() { close_one(read_end); }
-  void close_write() { close_one(write_end); }
-  ~Pipe() {
-    close_read();
-    close_write();
+  bool was_cut() const { return behind_head_ > tail_limit_; }
+  std::string text() && {
+    if (!was_cut()) return std::move(head_) + tail_;
+    if (tail_limit_ == 0) return std::move(head_);
+    const std::size_t kept = std::min(tail_.size(), tail_limit_);
+    return fmt::format("{}\n[… {} bytes left out …]\n{}", head_, behind_head_ - kept,
+                       std::string_view(tail_).substr(tail_.size() - kept));
   }
-  static void close_one(int& fd) {
-    if (fd >= 0) ::close(fd);
-    fd = -1;
-  }
+
+ private:
+  std::size_t head_limit_, tail_limit_;
+  std::size_t behind_head_ = 0;
+  std::string head_, tail_;
 };
 
-[[noreturn]] void become(const Command& command, Pipe& input, Pipe& output, Pipe& errors) {
-  ::setpgid(0, 0);
-  ::dup2(input.read_end, 0);
-  ::dup2(output.write_end, 1);
-  ::dup2(errors.write_end, 2);
-  ::signal(SIGPIPE, SIG_DFL);
-  std::vector<char*> argv;
-  for (const auto& word : command.argv) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  std::vector<std::string> variables;
-  std::vector<char*> environment;
-  if (command.environment) {
-    for (const auto& [name, value] : *command.environment) variables.push_back(name + "=" + value);
-    for (auto& variable : variables) environment.push_back(variable.data());
-    environment.push_back(nullptr);
-    environ = environment.data();
+// Reads once; closes at the end. Whether there may be more. All is read, kept or not, so that nobody blocks.
+bool drain(int& descriptor, Kept& into) {
+  if (descriptor < 0) return false;
+  char buffer[65536];
+  const ssize_t count = ::read(descriptor, buffer, sizeof buffer);
+  if (count > 0) {
+    into.add({buffer, static_cast<std::size_t>(count)});
+    return true;
   }
-  if (!command.directory.empty() && ::chdir(command.directory.c_str()) != 0) ::_exit(127);
-  ::execvp(argv[0], argv.data());
-  ::_exit(127);
+  if (count == 0 || (errno != EINTR && errno != EAGAIN)) Pipe::close_one(descriptor);
+  return count < 0 && errno == EINTR;
 }
 
-// Reads what is there; closes at the end. Output over the limit is thrown away but still read, so nobody blocks.
-void drain(int& fd, std::string& into, std::size_t limit, bool& was_cut) {
-  char buffer[65536];
-  const ssize_t count = ::read(fd, buffer, sizeof buffer);
-  if (count > 0) {
-    const std::size_t room = limit > into.size() ? limit - into.size() : 0;
-    into.append(buffer, std::min(room, static_cast<std::size_t>(count)));
-    if (static_cast<std::size_t>(count) > room) was_cut = true;
-  } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
-    Pipe::close_one(fd);
+// A started program on its way to its end.
+class Run {
+ public:
+  Run(const Command& command, Pipes& pipes, pid_t child)
+      : command_(command),
+        pipes_(pipes),
+        child_(child),
+        output_(command.max_output_bytes, command.keeps_tail),
+        errors_(command.max_output_bytes, command.keeps_tail),
+        rest_(command.input),
+        end_(SteadyClock::now() + std::chrono::milliseconds(command.timeout_ms)) {
+    watch_.read_end = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
   }
-}
+
+  Exit to_the_end() {
+    for (const int descriptor : {pipes_.input.write_end, pipes_.output.read_end, pipes_.errors.read_end}) {
+      ::fcntl(descriptor, F_SETFL, O_NONBLOCK);
+    }
+    if (rest_.empty()) pipes_.input.close_write();
+    while (!has_ended(WNOHANG)) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - SteadyClock::now()).count();
+      if (left > 0) {
+        serve(left);
+      } else {
+        stop();
+      }
+    }
+    // What it wrote before it ended is in the pipes; what others would still write is not waited for.
+    for (std::size_t bytes = 0; drain(pipes_.output.read_end, output_) && bytes < kPipeBytes; bytes += 65'536) {
+    }
+    for (std::size_t bytes = 0; drain(pipes_.errors.read_end, errors_) && bytes < kPipeBytes; bytes += 65'536) {
+    }
+    exit_.output_cut = output_.was_cut() || errors_.was_cut();
+    exit_.output = std::move(output_).text();
+    exit_.errors = std::move(errors_).text();
+    exit_.code = WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
+    return std::move(exit_);
+  }
+
+ private:
+  static constexpr std::size_t kPipeBytes = 1 << 20;  // the most a pipe holds for an ordinary user
+
+  bool has_ended(int flags) {
+    pid_t ended = 0;
+    do {
+      ended = ::waitpid(child_, &status_, flags);
+    } while (ended < 0 && errno == EINTR);
+    return ended != 0;
+  }
+
+  void serve(std::int64_t left_ms) {
+    pollfd fds[4] = {{pipes_.output.read_end, POLLIN, 0},
+                     {pipes_.errors.read_end, POLLIN, 0},
+                     {pipes_.input.write_end, POLLOUT, 0},
+                     {watch_.read_end, POLLIN, 0}};
+    const std::int64_t longest = watch_.read_end < 0 ? 5 : 1'000;
+    ::poll(fds, 4, static_cast<int>(std::min(left_ms, longest)));
+    if (fds[0].revents) drain(pipes_.output.read_end, output_);
+    if (fds[1].revents) drain(pipes_.errors.read_end, errors_);
+    if (fds[2].revents) feed();
+  }
+
+  void feed() {
+    const ssize_t count = ::write(pipes_.input.write_end, rest_.data(), rest_.size());
+    if (count > 0) rest_.remove_prefix(static_cast<std::size_t>(count));
+    if (rest_.empty() || (count < 0 && errno != EAGAIN && errno != EINTR)) pipes_.input.close_write();
+  }
+
+  // The guard is told and given time; it ends the rest. Everybody else is killed.
+  void stop() {
+    const bool is_told_first = command_.ends_all && !exit_.timed_out;
+    exit_.timed_out = true;
+    ::kill(is_told_first ? child_ : -child_, is_told_first ? SIGTERM : SIGKILL);
+    end_ = SteadyClock::now() + std::chrono::milliseconds(kPatienceMs);
+    // It may be stopped, or blocked in the kernel.
+    if (is_told_first) ::kill(child_, SIGCONT);
+  }
+
+  const Command& command_;
+  Pipes& pipes_;
+  const pid_t child_;
+  Pipe watch_;  // only its read end: becomes readable when the child has ended
+  Kept output_, errors_;
+  std::string_view rest_;
+  SteadyClock::time_point end_;
+  int status_ = 0;
+  Exit exit_;
+};
 
 }  // namespace
 
 Result<Exit> SystemProcess::run(const Command& command) {
   if (command.argv.empty()) return fail(ErrorCode::kInvalid, "no program to run");
-  Pipe input, output, errors;
-  if (!input.open() || !output.open() || !errors.open()) {
-    return fail(ErrorCode::kIo, fmt::format("cannot start {}: {}", command.argv[0], std::strerror(errno)));
-  }
-  const pid_t child = ::fork();
+  Pipes pipes;
+  const bool is_open = pipes.input.open() && pipes.output.open() && pipes.errors.open();
+  const pid_t child = is_open ? start_process(command, pipes) : -1;
   if (child < 0) return fail(ErrorCode::kIo, fmt::format("cannot start {}: {}", command.argv[0], std::strerror(errno)));
-  if (child == 0) become(command, input, output, errors);
-  ::setpgid(child, child);
-  input.close_read();
-  output.close_write();
-  errors.close_write();
-  ::fcntl(input.write_end, F_SETFL, O_NONBLOCK);
-
-  using SteadyClock = std::chrono::steady_clock;
-  const auto end = SteadyClock::now() + std::chrono::milliseconds(command.timeout_ms);
-  Exit exit;
-  std::string_view rest = command.input;
-  if (rest.empty()) input.close_write();
-  while (output.read_end >= 0 || errors.read_end >= 0) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - SteadyClock::now()).count();
-    if (left <= 0) {
-      exit.timed_out = true;
-      ::kill(-child, SIGKILL);
-      break;
-    }
-    pollfd fds[3] = {{output.read_end, POLLIN, 0}, {errors.read_end, POLLIN, 0}, {input.write_end, POLLOUT, 0}};
-    if (::poll(fds, 3, static_cast<int>(std::min<std::int64_t>(left, 1000))) < 0 && errno != EINTR) break;
-    if (fds[0].revents) drain(output.read_end, exit.output, command.max_output_bytes, exit.output_cut);
-    if (fds[1].revents) drain(errors.read_end, exit.errors, command.max_output_bytes, exit.output_cut);
-    if (fds[2].revents) {
-      const ssize_t count = ::write(input.write_end, rest.data(), rest.size());
-      if (count > 0) rest.remove_prefix(static_cast<std::size_t>(count));
-      if (rest.empty() || (count < 0 && errno != EAGAIN && errno != EINTR)) input.close_write();
-    }
-  }
-  int status = 0;
-  while (true) {
-    const pid_t ended = ::waitpid(child, &status, exit.timed_out ? 0 : WNOHANG);
-    if (ended == child || (ended < 0 && errno != EINTR)) break;
-    if (ended == 0) {
-      // It closed its output but lives on.
-      if (SteadyClock::now() >= end) {
-        exit.timed_out = true;
-        ::kill(-child, SIGKILL);
-      } else {
-        ::usleep(1000);
-      }
-    }
-  }
-  exit.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return exit;
+  pipes.input.close_read();
+  pipes.output.close_write();
+  pipes.errors.close_write();
+  return Run(command, pipes, child).to_the_end();
 }
 
 }  // namespace sb

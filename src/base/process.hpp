@@ -17,6 +17,9 @@ struct Command {
   std::optional<std::map<std::string, std::string>> environment = {};  // absent: ours
   std::int64_t timeout_ms = 60'000;
   std::size_t max_output_bytes = 1 << 20;
+  bool merges_errors = false;  // errors go into the output, in the order they were written
+  bool keeps_tail = false;     // of output over the limit both ends are kept, and a line between them says so
+  bool ends_all = false;       // what it started ends with it, even what has left its process group
 };
 
 struct Exit {
@@ -33,7 +36,11 @@ class Process {
   virtual Result<Exit> run(const Command& command) = 0;
 };
 
-// Kills the whole process group when the time is up.
+// Waits for the program, not for others that hold its output open. Kills the whole process group when the time is up.
+// The program inherits its three streams and no other open file.
+//
+// `ends_all` puts a process of ours between: what is orphaned falls to it, and it ends all of them when the program has
+// ended, when the time is up and when we die. Only one that kills this process first gets away.
 class SystemProcess final : public Process {
  public:
   Result<Exit> run(const Command& command) override;

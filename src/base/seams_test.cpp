@@ -1,5 +1,7 @@
 // The real seams: files, processes, the clock's formats, homes.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -123,6 +125,39 @@ TEST(Process, EndsWhatHangsFloodsOrForks) {
   EXPECT_TRUE(flood->output_cut);
   EXPECT_EQ(flood->output.size(), 1000u);
   EXPECT_EQ(process.run({.argv = {"/no/such/program"}})->code, 127);
+}
+
+TEST(Process, WaitsForTheProgramAndNotForWhoeverHoldsItsOutput) {
+  SystemProcess process;
+  const auto exit = process.run({.argv = {"sh", "-c", "sleep 20 & echo $!"}, .timeout_ms = 10'000});
+  ASSERT_TRUE(exit);
+  EXPECT_FALSE(exit->timed_out);
+  EXPECT_EQ(::kill(std::stoi(exit->output), SIGKILL), 0);
+  const auto all = process.run({.argv = {"sh", "-c", "setsid sleep 20 & echo $!"}, .ends_all = true});
+  ASSERT_TRUE(all);
+  EXPECT_NE(::kill(std::stoi(all->output), 0), 0);
+}
+
+TEST(Process, KeepsBothEndsOfLongOutputWhenAsked) {
+  SystemProcess process;
+  const std::string script = "printf 'begin'; head -c 1000000 /dev/zero; printf 'end' >&2";
+  const auto exit =
+      process.run({.argv = {"sh", "-c", script}, .max_output_bytes = 20, .merges_errors = true, .keeps_tail = true});
+  ASSERT_TRUE(exit);
+  EXPECT_TRUE(exit->output_cut);
+  EXPECT_TRUE(exit->output.starts_with("begin"));
+  EXPECT_TRUE(exit->output.ends_with("end"));
+  EXPECT_NE(exit->output.find("999988 bytes left out"), std::string::npos) << exit->output;
+  EXPECT_EQ(exit->errors, "");
+}
+
+TEST(Process, InheritsNoOpenFileOfOurs) {
+  const int leaked = ::open("/dev/null", O_RDONLY);  // without close-on-exec
+  SystemProcess process;
+  const auto exit = process.run({.argv = {"sh", "-c", "ls /proc/self/fd | wc -l"}});
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->output, "4\n");  // its three, and the folder it lists
+  ::close(leaked);
 }
 
 TEST(Clock, TimesAndDurations) {
