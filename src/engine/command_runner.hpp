@@ -1,15 +1,18 @@
 // Runs a step's verification command, when the user trusts where it came from.
 //
 // `/bin/sh -c COMMAND` in the workspace, under bubblewrap where that works: the file system read-only except the
-// workspace and a private /tmp, our home hidden, no network, no variables but PATH, HOME, LANG and TERM. Where
-// bubblewrap does not work the command runs without, and the record says so. Time and output are bounded; the whole
-// process group is killed at the end.
+// workspace and a private /tmp; our homes, the user's keys, credentials and settings, and the sockets of services
+// hidden; no network; no variables but PATH, HOME, LANG and TERM. Where bubblewrap does not work the command runs
+// without, and the record says so. Time and output are bounded; whatever the command started ends with it.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "base/limits.hpp"
 #include "base/seams.hpp"
 #include "engine/advance.hpp"
+#include "engine/sandbox.hpp"
 #include "inbox/operators.hpp"
 #include "workflow/catalog.hpp"
 
@@ -22,18 +25,32 @@ class CommandRunner {
   virtual CommandRun run(const std::string& command, const std::string& workspace, const workflow::Origin& origin) = 0;
 };
 
+struct CommandLimits {
+  std::int64_t time_ms = limits::kCommandMs;
+  std::size_t output_bytes = limits::kCommandOutputBytes;
+};
+
 // Commands of bundled, user, named and managed workflows run; those of a project only while its folder is trusted
 // (inbox/trust.hpp) and the workflow's file is still the one the session pinned.
+//
+// Whether bubblewrap works is tried once, at the first command. Not thread-safe.
 class SandboxedCommands final : public CommandRunner {
  public:
-  SandboxedCommands(const Seams& seams, const Homes& homes, const inbox::Operators& operators)
-      : seams_(seams), homes_(homes), operators_(operators) {}
+  SandboxedCommands(const Seams& seams, const Homes& homes, const inbox::Operators& operators,
+                    CommandLimits limits = {})
+      : seams_(seams), homes_(homes), operators_(operators), limits_(limits) {}
   CommandRun run(const std::string& command, const std::string& workspace, const workflow::Origin& origin) override;
 
  private:
+  // Empty when it may run.
+  std::string refusal(const std::string& command, const workflow::Origin& origin) const;
+  const Sandbox& sandbox();
+
   Seams seams_;
   Homes homes_;
   const inbox::Operators& operators_;
+  CommandLimits limits_;
+  std::optional<Sandbox> sandbox_;
 };
 
 }  // namespace sb::engine
