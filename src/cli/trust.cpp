@@ -19,7 +19,7 @@ Status trust(const Context& context, const std::string& directory) {
   const std::string path = SB_TRY(files.canonical(directory));
   const inbox::PolicyFiles policy = SB_TRY(inbox::policy_files(files, path));
   if (policy.names.empty()) {
-    return fail(ErrorCode::kNotFound, fmt::format("{} has neither signalbox.yaml nor .signalbox", path),
+    return fail(ErrorCode::kNotFound, fmt::format("{} has neither signalbox.yaml nor .signalbox nor workflows", path),
                 "There is nothing to trust yet");
   }
   const Homes homes = SB_TRY(sb::homes(context.seams.environment));

@@ -132,6 +132,27 @@ TEST_F(TrustTest, HoldsUntilAPolicyFileChanges) {
   EXPECT_EQ(*folders.trusted_home_of("/p/.signalbox/ask.yaml"), std::nullopt);
 }
 
+TEST_F(TrustTest, CoversTheWorkflowsOfTheProject) {
+  for (const char* name : {".workrail/workflows/a.json", ".workrail/bindings.json", "workflows/b.yml",
+                           "workflows/routines/c.yaml", ".signalbox/workflows/d.json"}) {
+    files.contents()[std::string("/p/") + name] = "1";
+    ASSERT_TRUE(folders.trust("/p", hash(), 1, std::nullopt)) << name;
+    EXPECT_EQ(*folders.trusted_home_of(std::string("/p/") + name), "/p") << name;
+    files.contents()[std::string("/p/") + name] = "2";
+    EXPECT_FALSE(*folders.is_trusted("/p", hash())) << name;
+  }
+}
+
+TEST_F(TrustTest, CoversNothingElseThatLiesBesideTheWorkflows) {
+  ASSERT_TRUE(folders.trust("/p", hash(), 1, std::nullopt));
+  for (const char* name : {".workrail/sessions/a.json", "workflows/data.csv", "workflows/.cache/x.json",
+                           "workflows/node_modules/p/package.json", "src/x.json"}) {
+    files.contents()[std::string("/p/") + name] = "1";
+    EXPECT_TRUE(*folders.is_trusted("/p", hash())) << name;
+    EXPECT_EQ(*folders.trusted_home_of(std::string("/p/") + name), std::nullopt) << name;
+  }
+}
+
 TEST_F(TrustTest, NeedsAnOperatorWhereThereIsOne) {
   ASSERT_TRUE(folders.trust("/p", hash(), 1, std::nullopt));
   const KeyPair ann = make_key_pair(random);

@@ -14,8 +14,11 @@ namespace {
 constexpr std::size_t kTrustBytes = 16 << 20;
 constexpr std::size_t kMaxFiles = 1'000;
 constexpr int kMaxDepth = 16;
-constexpr std::string_view kFile = "signalbox.yaml";
-constexpr std::string_view kFolder = ".signalbox";
+// Files, and folders with all that is in them.
+constexpr std::string_view kWhole[] = {"signalbox.yaml", ".signalbox", ".workrail/bindings.json",
+                                       ".workrail/workflows"};
+// A name that projects use for other things too: of this folder only what can be a workflow.
+constexpr std::string_view kWorkflows = "workflows";
 
 std::string signed_bytes(Value act) {
   act.erase("sig");
@@ -26,6 +29,10 @@ void append_length(std::string& bytes, std::size_t length) {
   for (int shift = 56; shift >= 0; shift -= 8) {
     bytes.push_back(static_cast<char>(static_cast<std::uint64_t>(length) >> shift));
   }
+}
+
+bool is_workflow_name(std::string_view name) {
+  return name.ends_with(".json") || name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
 class Gathering {
@@ -44,6 +51,19 @@ class Gathering {
     if (kind != FileKind::kDirectory) return fail(ErrorCode::kForbidden, fmt::format("{} is not a file", path));
     if (depth > kMaxDepth) return fail(ErrorCode::kLimit, fmt::format("{} is nested too deep", path));
     for (const std::string& entry : SB_TRY(files_.list(path))) SB_TRY(add(name + "/" + entry, depth + 1));
+    return {};
+  }
+
+  Status add_workflows(const std::string& name, int depth) {
+    const std::string path = join_path(directory_, name);
+    const FileStatus status = files_.status(path);
+    const bool is_folder = status.kind == FileKind::kDirectory;
+    if (is_folder ? depth > kMaxDepth : !is_workflow_name(name)) return {};
+    if (status.is_link || !is_folder) return add(name, depth);
+    for (const std::string& entry : SB_TRY(files_.list(path))) {
+      if (entry.starts_with(".") || entry == "node_modules") continue;
+      SB_TRY(add_workflows(name + "/" + entry, depth + 1));
+    }
     return {};
   }
 
@@ -84,8 +104,8 @@ class Gathering {
 
 Result<PolicyFiles> policy_files(const Files& files, const std::string& directory) {
   Gathering gathering(files, directory);
-  SB_TRY(gathering.add(std::string(kFile), 0));
-  SB_TRY(gathering.add(std::string(kFolder), 0));
+  for (const std::string_view name : kWhole) SB_TRY(gathering.add(std::string(name), 0));
+  SB_TRY(gathering.add_workflows(std::string(kWorkflows), 0));
   return std::move(gathering).result();
 }
 
@@ -121,10 +141,14 @@ Result<bool> TrustedFolders::is_trusted(std::string_view directory, std::string_
 
 Result<std::optional<std::string>> TrustedFolders::trusted_home_of(const std::string& file) const {
   for (std::string directory = parent_path(file); directory.size() > 1; directory = parent_path(directory)) {
-    const bool is_policy = file == join_path(directory, kFile) || lies_under(file, join_path(directory, kFolder));
-    if (!is_policy) continue;
+    const auto holds = [&](std::string_view name) {
+      return file == join_path(directory, name) || lies_under(file, join_path(directory, name));
+    };
+    if (!std::ranges::any_of(kWhole, holds) && !holds(kWorkflows)) continue;
     const auto policy = policy_files(files_, directory);
-    if (policy && SB_TRY(is_trusted(directory, policy->hash))) return directory;
+    if (!policy) continue;
+    const bool is_covered = std::ranges::binary_search(policy->names, file.substr(join_path(directory, "").size()));
+    if (is_covered && SB_TRY(is_trusted(directory, policy->hash))) return directory;
   }
   return std::nullopt;
 }
