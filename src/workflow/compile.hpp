@@ -21,6 +21,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,15 +57,37 @@ class Surroundings {
 // A pinned workflow, ready to be executed. Immutable.
 struct Compiled {
   Value pinned;
-  std::string hash;  // "sha256:…"
-  Definition definition;
-  Contracts contracts;  // those it uses
+  std::string hash;       // "sha256:…"
+  Definition definition;  // its `source` is null: `pinned` has it
+  Contracts contracts;    // those it uses
   std::map<std::string, std::string> bindings;
   std::map<std::string, std::string> calls;  // workflow id to hash
 };
 
 // The workflow and all it calls, callees first, itself last; each once.
 using Bundle = std::vector<std::shared_ptr<const Compiled>>;
+
+// For several definitions with the same surroundings, which must not change meanwhile: what they call is compiled once.
+// Not thread-safe.
+class Compiler {
+ public:
+  explicit Compiler(const Surroundings& surroundings) : surroundings_(&surroundings) {}
+  Checked<Bundle> compile(const Document& document, const Definition& definition);
+
+ private:
+  struct Linking;
+  Bundle compile_one(const Definition& definition, class FaultLog& faults);
+  std::optional<Definition> read_expanded(Value& workflow, const Definition& definition, FaultLog& faults);
+  void link(const struct CallSite& site, const Definition& definition, Linking& linking, FaultLog& faults);
+  const Bundle* compile_callee(const Definition& callee, const CallSite& site, FaultLog& faults);
+  std::shared_ptr<const Compiled> finish(Value workflow, Definition definition, const Definition& authored,
+                                         Linking& linking, FaultLog& faults);
+
+  const Surroundings* surroundings_;
+  std::map<std::string, Bundle, std::less<>> callees_;  // by id
+  std::vector<std::string> stack_;                      // ids of those being compiled, the outermost first
+  std::set<std::string, std::less<>> broken_;           // callees told to be, in this call
+};
 
 // Faults carry the places of `document`, the file the definition was read from. Codes are told by Place::pointer and
 // message; a routine's own fault is told at the call.
