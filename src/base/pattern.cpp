@@ -34,7 +34,10 @@ struct Pattern::Code {
 Result<Pattern> Pattern::compile(std::string_view expression, unsigned flags) {
   // A long pattern nests deeply enough to trouble the compiler before its own limits do.
   if (expression.size() > 64u << 10) return fail(ErrorCode::kLimit, "the pattern is longer than 64 KiB");
-  std::uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C;
+  std::uint32_t options = PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C;
+  options |= flags & kScript
+                 ? PCRE2_DOLLAR_ENDONLY | PCRE2_ALT_BSUX | PCRE2_MATCH_UNSET_BACKREF | PCRE2_ALLOW_EMPTY_CLASS
+                 : PCRE2_UCP;
   if (flags & kIgnoreCase) options |= PCRE2_CASELESS;
   if (flags & kMultiLine) options |= PCRE2_MULTILINE;
   int error = 0;

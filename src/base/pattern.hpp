@@ -24,7 +24,9 @@ struct Match {
 class Pattern {
  public:
   // kFast compiles to machine code: worth it from some ten matches on.
-  enum Flag : unsigned { kNone = 0, kIgnoreCase = 1, kMultiLine = 2, kFast = 4 };
+  // kScript reads the pattern as JavaScript would, for formats that come from there: `$` is the very end, `\d` and `\w`
+  // are ASCII, `\u0041` is a character.
+  enum Flag : unsigned { kNone = 0, kIgnoreCase = 1, kMultiLine = 2, kFast = 4, kScript = 8 };
 
   static Result<Pattern> compile(std::string_view expression, unsigned flags = kNone);
 

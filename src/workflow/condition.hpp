@@ -1,20 +1,22 @@
 // A condition over the context of a session: `runCondition`, `when`, loop and jump conditions.
 //
-// Pure. Reading is strict (one operator, right types; a fault says what is wrong); evaluating is lenient as the format
-// demands:
+// Pure. Reading is strict (known operators, right types; a fault says what is wrong); evaluating is lenient as the
+// format demands:
 //   equals, not_equals, in   strings trimmed and without regard to case; "5" equals 5; true equals "true", "yes", "1",
 //   1
 //                            and false equals "false", "no", "0", 0; null equals a key that is not set
 //   gt, gte, lt, lte         true only of JSON numbers; a string never is
 //   contains                 the value as text (a list: its items joined by commas) holds the text, case ignored
-//   startsWith, endsWith, matches   of the value as text, case ignored; `matches` is a pattern with limits
+//   startsWith, endsWith, matches   of the value as text, case ignored; `matches` is a pattern with limits, and one
+//                            that gives up does not match
 //   var alone                truthiness: not null, false, 0, "" or unset
 //   and, or, not             of conditions; `and: []` is true, `or: []` is false
 //   {}                       true
-// `var` names a key; only when there is no such key are dots followed into objects.
+// Where several stand in one object, the first of this list counts, as in the original; beside a `var`, `and`, `or` and
+// `not` never do. `var` names a key; only when there is no such key are dots followed into objects.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,8 +53,7 @@ struct Condition {
   std::vector<Condition> parts;    // of kAnd, kOr, kNot
 };
 
-// Nothing, and a fault, when it is no condition. Several operators beside one `var` in one object: the first in the
-// order above counts and the others are a fault that says to use `and`.
+// Nothing, and a fault, when it is no condition.
 std::optional<Condition> read_condition(const Reader& reader);
 
 // What a context key or dotted path holds; null when nothing.

@@ -1,7 +1,8 @@
 // `validationCriteria`: checks on the notes of a step.
 //
-// Pure. A list means all of it; `and`, `or`, `not` nest; a rule with a `condition` counts only where that holds.
-// Patterns and schemas are compiled when read, so a bad one is a fault of the file and never a surprise at run time.
+// Pure. A list means all of it; `and`, `or`, `not` nest; a rule with a `condition` counts only where that holds: else
+// it is as if it were not written, also inside `or` and `not`. Patterns and schemas are compiled when read, so a bad
+// one is a fault of the file and never a surprise at run time.
 #pragma once
 
 #include <memory>
@@ -22,7 +23,7 @@ struct Criteria {
   Type type = Type::kAnd;
   std::string message;
   std::string value;                         // kContains; kRegex: the pattern as written
-  std::optional<Pattern> pattern;            // kRegex; flags i and m count, others are a fault
+  std::optional<Pattern> pattern;            // kRegex; JavaScript's flags, another one is a fault
   std::optional<double> min, max;            // kLength, in code points
   std::shared_ptr<const JsonSchema> schema;  // kSchema: of the notes read as JSON
   std::optional<Condition> condition;
