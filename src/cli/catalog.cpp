@@ -1,0 +1,60 @@
+#include "cli/catalog.hpp"
+
+#include <fmt/format.h>
+
+#include "base/value.hpp"
+
+namespace sb::cli {
+namespace {
+
+constexpr std::int64_t kPatienceMs = 1'000;
+constexpr std::int64_t kBetweenMs = 100;
+
+bool has_workflows(const Files& files, const std::string& folder) {
+  for (const char* name : {".signalbox", ".workrail", "workflows"}) {
+    if (files.kind(join_path(folder, name)) == FileKind::kDirectory) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<std::string> workspace_of(const Context& context, const std::string& given) {
+  const Files& files = context.seams.files;
+  if (!given.empty() && files.kind(given) != FileKind::kDirectory) {
+    return fail(ErrorCode::kNotFound, fmt::format("{} is not a folder", quote_json(given)));
+  }
+  const std::string here = SB_TRY(files.canonical(given.empty() ? "." : given));
+  if (!given.empty() || has_workflows(files, here)) return here;
+  for (std::string folder = here; folder.size() > 1; folder = parent_path(folder)) {
+    if (files.kind(join_path(folder, ".git")) != FileKind::kMissing) return folder;
+  }
+  return here;
+}
+
+Result<workflow::Catalog> open_catalog(const Context& context, workflow::Opening opening) {
+  const Homes homes = SB_TRY(sb::homes(context.seams.environment));
+  Progress progress(context, "files looked at");
+  opening.on_file = [&](int count) { progress.at(count); };
+  return workflow::Catalog::open(context.seams.files, context.seams.environment, homes, opening);
+}
+
+Progress::Progress(const Context& context, std::string what)
+    : context_(context), what_(std::move(what)), is_wanted_(context.streams().is_terminal(Stream::kErrors)) {
+  if (is_wanted_) next_ = context.seams.clock.now_ms() + kPatienceMs;
+}
+
+Progress::~Progress() {
+  if (is_shown_) context_.err("\r\x1b[K");
+}
+
+void Progress::at(int count) {
+  if (!is_wanted_) return;
+  const TimestampMs now = context_.seams.clock.now_ms();
+  if (now < next_) return;
+  next_ = now + kBetweenMs;
+  is_shown_ = true;
+  context_.err(fmt::format("\r{} {}\x1b[K", count, what_));
+}
+
+}  // namespace sb::cli
