@@ -96,11 +96,11 @@ Place Document::place_of(std::string_view pointer) const {
   return place;
 }
 
-Result<Value> parse_json(std::string_view text) {
-  if (text.size() > limits::kDocumentBytes) {
-    return fail(ErrorCode::kLimit, fmt::format("more than {} bytes of JSON", limits::kDocumentBytes), "Send less");
+Result<Value> parse_json(std::string_view text, const JsonBounds& bounds) {
+  if (text.size() > bounds.bytes) {
+    return fail(ErrorCode::kLimit, fmt::format("more than {} bytes of JSON", bounds.bytes), "Send less");
   }
-  auto built = json_tree(text);
+  auto built = json_tree(text, bounds);
   if (built) return std::move(*built);
   Error error = std::move(built.error().error);
   const LineColumn at = line_column_at(text, built.error().offset);

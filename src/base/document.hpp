@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/limits.hpp"
 #include "base/result.hpp"
 #include "base/value.hpp"
 
@@ -29,8 +30,14 @@ enum class Syntax { kAuto, kJson, kYaml };  // kAuto: JSON when the first charac
 Result<Document> parse_document(std::string name, std::string text, Syntax syntax = Syntax::kAuto);
 Result<Document> load_document(const Files& files, const std::string& path);
 
-// JSON without a name or places, for data of machines (blobs, hook events, stored rows).
-Result<Value> parse_json(std::string_view text);
+// JSON without a name or places, for data of machines (blobs, hook events, stored rows). Bounds of their own are for
+// those who wrap what others were allowed to send.
+struct JsonBounds {
+  std::size_t bytes = limits::kDocumentBytes;
+  std::size_t depth = limits::kDocumentDepth;
+  std::size_t nodes = limits::kDocumentNodes;
+};
+Result<Value> parse_json(std::string_view text, const JsonBounds& bounds = {});
 
 // `~` and `/` escaped for use in a pointer.
 std::string pointer_step(std::string_view name);

@@ -23,6 +23,8 @@ class TreeBuilder {
   using error_code = boost::json::error_code;
   using string_view = boost::json::string_view;
 
+  explicit TreeBuilder(const JsonBounds& bounds) : bounds_(bounds) {}
+
   Value root;
   std::optional<Error> error;
 
@@ -115,23 +117,17 @@ class TreeBuilder {
   }
 
   bool count(error_code& code) {
-    if (++nodes_ <= limits::kDocumentNodes) return true;
-    error = Error{ErrorCode::kLimit,
-                  fmt::format("more than {} values in one document", limits::kDocumentNodes),
-                  "Split it",
-                  {},
-                  false};
+    if (++nodes_ <= bounds_.nodes) return true;
+    error = Error{
+        ErrorCode::kLimit, fmt::format("more than {} values in one document", bounds_.nodes), "Split it", {}, false};
     return stop(code);
   }
 
   bool open(Value value, error_code& code) {
     if (!count(code)) return false;
-    if (frames_.size() >= limits::kDocumentDepth) {
-      error = Error{ErrorCode::kLimit,
-                    fmt::format("nested deeper than {} levels", limits::kDocumentDepth),
-                    "Flatten it",
-                    {},
-                    false};
+    if (frames_.size() >= bounds_.depth) {
+      error =
+          Error{ErrorCode::kLimit, fmt::format("nested deeper than {} levels", bounds_.depth), "Flatten it", {}, false};
       return stop(code);
     }
     frames_.push_back({std::move(value), std::move(key_), {}});
@@ -160,6 +156,7 @@ class TreeBuilder {
     return true;
   }
 
+  JsonBounds bounds_;
   std::vector<Frame> frames_;
   std::string key_;
   std::string text_;
@@ -168,10 +165,10 @@ class TreeBuilder {
 
 }  // namespace
 
-std::expected<Value, JsonFault> json_tree(std::string_view text) {
+std::expected<Value, JsonFault> json_tree(std::string_view text, const JsonBounds& bounds) {
   boost::json::parse_options options;
-  options.max_depth = limits::kDocumentDepth + 1;
-  boost::json::basic_parser<TreeBuilder> parser(options);
+  options.max_depth = bounds.depth + 1;
+  boost::json::basic_parser<TreeBuilder> parser(options, bounds);
   boost::json::error_code code;
   std::size_t used = parser.write_some(false, text.data(), text.size(), code);
   const auto failure = [&](std::string message, std::string remedy) {

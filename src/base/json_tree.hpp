@@ -5,6 +5,7 @@
 #include <expected>
 #include <string_view>
 
+#include "base/document.hpp"
 #include "base/result.hpp"
 #include "base/value.hpp"
 
@@ -15,6 +16,6 @@ struct JsonFault {
   std::size_t offset;  // in bytes, where the parser stopped
 };
 
-std::expected<Value, JsonFault> json_tree(std::string_view text);
+std::expected<Value, JsonFault> json_tree(std::string_view text, const JsonBounds& bounds = {});
 
 }  // namespace sb

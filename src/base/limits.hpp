@@ -68,6 +68,8 @@ inline constexpr std::size_t kTitleChars = 120;
 inline constexpr long long kCommandMs = 10LL * 60 * 1000;      // a verification command
 inline constexpr std::size_t kCommandOutputBytes = 64u << 10;  // kept of its output
 inline constexpr std::size_t kTokenChars = 64;
+inline constexpr std::size_t kExportLineBytes = 160u << 20;  // one exported event with its content
+inline constexpr std::size_t kImportBytes = 512u << 20;      // an exported session
 
 // Patterns
 inline constexpr unsigned kPatternMatchLimit = 1'000'000;
