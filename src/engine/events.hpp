@@ -2,8 +2,8 @@
 // Members in brackets may be absent. The state of a session is a function of its events and of nothing else: rows are
 // only that function's result, kept so that nobody has to read the log to go on.
 //
-//   session_started   {v: 1, session, workflow, name, hash, origin: {kind, file, digest}, goal, context: {…},
-//                      autonomous, workspace, [repository], [git_branch], [git_head],
+//   session_started   {v: 1, session, workflow, name, hash, origin: {kind, file, digest}, goal, context, autonomous,
+//                      workspace, depth, [repository], [git_branch], [git_head],
 //                      [parent: {session, node, child}], [references]}
 //   node_opened       {node, parent, attempt, kind, step, title, loops: [{loop, iteration}], context, jumps,
 //                      artifacts, depth, [children: [{id, workflow, hash, goal, capture_as, session, context}]],
@@ -18,7 +18,7 @@
 //                      [removed: […]], [assessments], [command: {command, exit, output, sandbox, ms}]}
 //   attempt_blocked   {node, attempt, blockers, notes, artifacts, [command]}
 //   attempt_ended     {node, attempt, ended: advanced|rejected|blocked, [successor], answer}
-//   gate_opened       {node, attempt, gate: evaluator|person, [decision], [session], [reason]}
+//   gate_opened       {node, attempt, gate: evaluator|person|decision, [decision], [session], [reason]}
 //   gate_decided      {node, attempt, verdict: approved|rejected|uncertain, reason, [decision], [session], by}
 //   decision_taken    {node, decision, options, values}
 //   breaker_tripped   {node, attempts, decision, [reason]};  breaker_decided {node, decision, choice}

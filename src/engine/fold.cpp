@@ -117,9 +117,10 @@ Status Fold::session_started() {
   summary.workflow_name = payload_.string("name");
   summary.hash = payload_.string("hash");
   summary.goal = payload_.string("goal");
-  summary.title = title_from(summary.goal, payload_.any("context"));
+  summary.title = title_from(summary.goal, Value());
   summary.is_autonomous = payload_.boolean("autonomous");
   summary.workspace = payload_.string("workspace");
+  summary.depth = payload_.small("depth", 0);
   summary.repository = payload_.optional_string("repository");
   summary.git_branch = payload_.optional_string("git_branch");
   summary.git_head = payload_.optional_string("git_head");
@@ -140,7 +141,7 @@ Status Fold::may_open(const Node& node) {
   if (state_.summary.status == SessionStatus::kStopped) return misfit("opens a step of a stopped session");
   if (node.number != state_.summary.nodes + 1) return misfit("opens a node out of order");
   if ((node.kind == NodeKind::kDecision) != node.waiting.has_value()) return misfit("opens a decision without one");
-  if ((node.kind == NodeKind::kChildren) != !node.children.empty()) return misfit("opens children without any");
+  if (node.kind != NodeKind::kChildren && !node.children.empty()) return misfit("opens a step with children");
   if ((node.kind == NodeKind::kEnd) != node.position.step.empty()) return misfit("opens a node at no step");
   if ((node.parent == 0) != (node.number == 1) || (node.parent == 0) != (node.parent_attempt == 0))
     return misfit("opens a node without a parent");
@@ -183,7 +184,8 @@ Status Fold::deliver(Attempt::Ended heading_for) {
   payload_.array("artifacts");
   SB_TRY(payload_.done());
   if (state_.summary.status == SessionStatus::kStopped) return misfit("delivers to a stopped session");
-  if (node.kind != NodeKind::kStep) return misfit("delivers what no agent delivers");
+  const bool is_joining = node.kind == NodeKind::kChildren && heading_for == Attempt::Ended::kAdvanced;
+  if (node.kind != NodeKind::kStep && !is_joining) return misfit("delivers what no agent delivers");
   if (node.waiting) return misfit("delivers to a step that waits");
   if (state_.attempts.contains({node.number, node.attempt})) return misfit("delivers an attempt twice");
   state_.attempts[{node.number, node.attempt}] = {.node = node.number,

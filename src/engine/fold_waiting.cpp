@@ -28,13 +28,21 @@ Status Fold::gate_opened() {
   Node& node = *SB_TRY(open_node());
   const std::string gate = payload_.string("gate");
   Waiting waiting;
-  waiting.what = gate == "person" ? Waiting::For::kGate : Waiting::For::kEvaluator;
+  waiting.what = gate == "person"     ? Waiting::For::kGate
+                 : gate == "decision" ? Waiting::For::kDecision
+                                      : Waiting::For::kEvaluator;
   waiting.decision = payload_.optional_string("decision");
   waiting.session = payload_.optional_string("session");
   waiting.reason = payload_.optional_string("reason");
-  if (!is_one_of(gate, {"person", "evaluator"})) payload_.refuse("gate", "has no known value");
-  if (gate == "person" && waiting.decision.empty()) payload_.refuse("decision", "is missing");
+  if (!is_one_of(gate, {"person", "evaluator", "decision"})) payload_.refuse("gate", "has no known value");
+  if (gate != "evaluator" && waiting.decision.empty()) payload_.refuse("decision", "is missing");
   SB_TRY(payload_.done());
+  if (gate == "decision") {
+    if (node.kind != NodeKind::kDecision) return misfit("asks again what was never asked");
+    node.waiting = std::move(waiting);
+    refresh(node);
+    return {};
+  }
   if (node.waiting) return misfit("opens a gate at a step that waits");
   const auto attempt = state_.attempts.find({node.number, node.attempt});
   if (attempt == state_.attempts.end() || attempt->second.ended == Attempt::Ended::kBlocked)
@@ -152,7 +160,8 @@ Status Fold::joined() {
 }
 
 Status Fold::checkpointed() {
-  const Node& node = *SB_TRY(node_named());
+  Node& node = *SB_TRY(node_named());
+  node.is_checkpoint = true;
   const bool is_known = std::ranges::find(state_.checkpoints, node.number) != state_.checkpoints.end();
   if (!is_known) state_.checkpoints.push_back(node.number);
   return {};

@@ -88,13 +88,23 @@ class Sessions {
   Result<Node> node(std::string_view session, NodeNo number);
   Result<std::vector<Node>> nodes(std::string_view session);  // all, ascending
   Result<std::optional<Attempt>> attempt(std::string_view session, NodeNo node, int number);
+  struct Output {
+    std::string notes;
+    std::vector<Value> artifacts;
+  };
+  // What an attempt delivered.
+  Result<Output> output(std::string_view session, const Attempt& attempt);
   Result<Value> context(const Node& node);
+  // With which the session is taken up where it stands.
+  Result<std::string> token_for(const Summary& summary);
   Result<std::shared_ptr<const Program>> program(std::string_view hash);
 
   // The current key is made when there is none. Rotating makes a new one; old ones verify until retired.
   Status rotate_keys(bool retire_old);
 
  private:
+  Result<Answer> show(store::Snapshot& snapshot, const Summary& summary, const Node& node);
+
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

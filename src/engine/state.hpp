@@ -64,10 +64,9 @@ struct Child {
 struct Waiting {
   enum class For { kGate, kEvaluator, kDecision, kBreaker, kQuorum };
   For what = For::kGate;
-  std::string decision;         // the inbox's id; of kEvaluator empty
-  std::string session;          // the evaluator's
-  std::string reason;           // why a person is asked, where an evaluator was not sure or a limit was reached
-  std::int64_t output_seq = 0;  // of a gate: the output_recorded it judges
+  std::string decision;  // the inbox's id; of kEvaluator empty
+  std::string session;   // the evaluator's
+  std::string reason;    // why a person is asked, where an evaluator was not sure or a limit was reached
 };
 
 struct Node {

@@ -76,10 +76,14 @@ class Inbox {
   // joiner an answer counts only when it was given (where signed: signed) at most limits::kAnswerFreshMs before.
   Result<Ticket> open(const decision::Declaration& declaration, const Asking& asking);
 
-  // The same three inside a transaction of the caller's, who so asks or reads in one commit with what it does itself.
+  // The same inside a transaction of the caller's, who so asks or reads in one commit with what it does itself.
   Result<Ticket> open_in(store::Transaction& transaction, const decision::Declaration& declaration,
                          const Asking& asking);
   Result<DecisionState> load_in(store::Transaction& transaction, std::string_view id);
+  // As it stands, a passed deadline not written down.
+  Result<DecisionState> look_in(store::Snapshot& snapshot, std::string_view id) const {
+    return read_state(snapshot, id);
+  }
   Result<DecisionState> take_in(store::Transaction& transaction, std::string_view id, std::string_view by);
   // Whether an agent may pass on a person's answer to it.
   bool may_relay(const DecisionState& state) const {

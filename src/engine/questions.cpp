@@ -1,0 +1,191 @@
+#include "engine/questions.hpp"
+
+#include <fmt/format.h>
+
+#include "base/assert.hpp"
+#include "base/crypto.hpp"
+#include "base/unicode.hpp"
+#include "workflow/prompt_text.hpp"
+
+namespace sb::engine {
+namespace {
+
+using decision::Declaration;
+
+constexpr std::size_t kShownNotesBytes = 8u << 10;
+constexpr std::size_t kShownArtifactBytes = 2u << 10;
+
+const decision::Profiles& profiles() {
+  static const decision::Profiles all = [] {
+    auto document = parse_document("workflow profile",
+                                   R"({"profile": "workflow", "inherits": "interaction",
+                                       "text": {"instruction_max_words": 0, "option_max_words": 0, "one_sentence": false,
+                                                "sections_allowed": ["context", "safety_notice"]}})");
+    SB_ASSERT(document);
+    auto made = decision::Profiles::with({*document});
+    SB_ASSERT(made);
+    return *made;
+  }();
+  return all;
+}
+
+std::string question_name(std::string_view what, const Asked& asked) {
+  const std::string slug = decision::slug_of(asked.node.position.step).substr(0, 32);
+  return fmt::format("{}-{}-{}-{}", what, slug, asked.node.number, asked.node.attempt);
+}
+
+Checked<Declaration> declare(Value root) {
+  Document document{"the question", to_json(root), std::move(root)};
+  return decision::parse_declaration(document, profiles(), decision::Author::kWorkflow);
+}
+
+std::string shown(std::string_view text, std::size_t budget) {
+  if (text.size() <= budget) return std::string(text);
+  std::size_t end = budget;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return fmt::format("{}\n[{} of {} bytes shown; signalbox session show prints all]", text.substr(0, end), end,
+                     text.size());
+}
+
+const workflow::Step& step_of(const Asked& asked) {
+  const StepNo number = asked.program.find(asked.node.position.step);
+  SB_ASSERT(number != kNoStep);
+  return *asked.program.at(number).step;
+}
+
+std::string where(const Asked& asked) {
+  return fmt::format("{}: {}\nGoal: {}\nSession {}", asked.program.definition().name, step_of(asked).title,
+                     shown(asked.summary.goal, 500), asked.summary.id);
+}
+
+Value option(std::string_view id, std::string_view label) {
+  return Value::object({{"id", id}, {"label", label}});
+}
+
+Value plain_question(const Asked& asked, std::string_view name, std::string_view instruction, std::string context) {
+  return Value::object({{"decision", question_name(name, asked)},
+                        {"profile", "workflow"},
+                        {"instruction", instruction},
+                        {"sections", Value::object({{"context", std::move(context)}})}});
+}
+
+// The items of a list in the context as options: texts, or {id, label, …}.
+Value options_from(const Value& items) {
+  Value options = Value::array();
+  if (!items.is_array()) return options;
+  for (const Value& item : items.items()) {
+    if (!item.is_object()) {
+      options.push_back(item.is_string() ? item : Value(to_json(item)));
+      continue;
+    }
+    Value made = Value::object();
+    for (const std::string_view name : {"id", "label", "description", "recommended"}) {
+      if (const Value* member = item.find(name)) made.set(name, *member);
+    }
+    if (made.find("label") == nullptr) {
+      if (const auto title = item.string_at("title"))
+        made.set("label", *title);
+      else if (const auto id = item.string_at("id"))
+        made.set("label", *id);
+    }
+    options.push_back(std::move(made));
+  }
+  return options;
+}
+
+// The item a chosen option was made from.
+const Value* item_of(const Value* items, const Value& options, std::string_view id) {
+  if (items == nullptr || !items->is_array()) return nullptr;
+  for (std::size_t i = 0; i < items->size() && i < options.size(); ++i) {
+    const Value& made = options.items()[i];
+    const std::string own =
+        made.is_string() ? decision::slug_of(made.as_string())
+                         : made.string_at("id").value_or(decision::slug_of(made.string_at("label").value_or("")));
+    if (own == id) return &items->items()[i];
+  }
+  return nullptr;
+}
+
+Value value_of_choice(const Value* items, const Value& options, const std::string& id) {
+  const Value* item = item_of(items, options, id);
+  if (item == nullptr) return id;
+  if (!item->is_object()) return *item;
+  if (const Value* value = item->find("value")) return *value;
+  return id;
+}
+
+}  // namespace
+
+Checked<Declaration> gate_question(const Asked& asked, std::string_view notes, const std::vector<Value>& artifacts,
+                                   bool needs_signature, std::string_view reason) {
+  std::string context = where(asked);
+  if (!reason.empty()) context += fmt::format("\n\n{}", reason);
+  if (!notes.empty()) context += fmt::format("\n\nDelivered:\n{}", shown(notes, kShownNotesBytes));
+  std::string all(notes);
+  std::size_t count = 0;
+  for (const Value& artifact : artifacts) {
+    const std::string json = to_canonical_json(artifact);
+    all += "\n" + json;
+    if (++count <= 3) context += fmt::format("\n\nArtifact:\n{}", shown(json, kShownArtifactBytes));
+  }
+  if (count > 3) context += fmt::format("\n\n{} more artifacts", count - 3);
+  Value question = plain_question(asked, "gate", "Shall the result of this step be accepted?", std::move(context));
+  question.set("kind", "approval");
+  question.set("options", Value(Value::Array{option(kApprove, "Approve"), option(kReject, "Reject")}));
+  // What is approved is what was delivered, to the byte.
+  question.set("digest", "sha256:" + sha256_hex(all));
+  if (needs_signature) question.set("gate", "human_approval");
+  return declare(std::move(question));
+}
+
+Checked<Declaration> breaker_question(const Asked& asked, std::string_view what_happened) {
+  Value question = plain_question(asked, "stuck", "This step does not get through. What now?",
+                                  fmt::format("{}\n\n{}", where(asked), shown(what_happened, kShownNotesBytes)));
+  question.set("options", Value(Value::Array{option(kAgain, "Let it try again"), option(kStop, "Stop the session")}));
+  return declare(std::move(question));
+}
+
+Checked<Declaration> quorum_question(const Asked& asked, std::string_view what_happened) {
+  Value question = plain_question(asked, "quorum", "Too few of the parallel sessions ended well. What now?",
+                                  fmt::format("{}\n\n{}", where(asked), shown(what_happened, kShownNotesBytes)));
+  question.set("options", Value(Value::Array{option(kGoOn, "Go on without them"), option(kStop, "Stop the session")}));
+  return declare(std::move(question));
+}
+
+Checked<Declaration> step_question(const Asked& asked, const Value& context) {
+  const workflow::DecisionStep& step = *step_of(asked).decision();
+  Value question = step.declaration;
+  question.set("decision", question_name("ask", asked));
+  if (question.find("profile") == nullptr) question.set("profile", "workflow");
+  if (const auto instruction = question.string_at("instruction")) {
+    question.set("instruction", workflow::fill_in(*instruction, context));
+  }
+  if (step.options_from.empty()) return declare(std::move(question));
+  const Value* items = workflow::look_up(context, step.options_from);
+  question.set("options", options_from(items != nullptr ? *items : Value()));
+  auto declared = declare(std::move(question));
+  if (declared) return declared;
+  for (Error& fault : declared.error()) {
+    fault.message =
+        fmt::format("the context key {} cannot be offered as options: {}", step.options_from, fault.message);
+  }
+  return declared;
+}
+
+Value chosen_value(const workflow::DecisionStep& step, const Value& context, const inbox::Outcome& outcome) {
+  if (outcome.options.empty()) {
+    const Value* text = outcome.values.find("text");
+    return text != nullptr && outcome.values.size() == 1 ? *text : outcome.values;
+  }
+  const Value* items =
+      step.options_from.empty() ? step.declaration.find("options") : workflow::look_up(context, step.options_from);
+  const Value options = options_from(items != nullptr ? *items : Value());
+  const Value* select = step.declaration.find("select");
+  const bool is_many = select != nullptr && select->is_string() && select->as_string() == "many";
+  if (!is_many) return value_of_choice(items, options, outcome.options.front());
+  Value chosen = Value::array();
+  for (const std::string& id : outcome.options) chosen.push_back(value_of_choice(items, options, id));
+  return chosen;
+}
+
+}  // namespace sb::engine

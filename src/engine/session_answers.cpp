@@ -1,0 +1,154 @@
+#include <fmt/format.h>
+
+#include "base/assert.hpp"
+#include "base/limits.hpp"
+#include "engine/session_parts.hpp"
+#include "workflow/prompt_text.hpp"
+
+namespace sb::engine {
+namespace {
+
+Value decision_value(const inbox::DecisionState& state, bool may_relay) {
+  Value options = Value::array();
+  for (const inbox::Part& part : state.opened.question.parts) {
+    for (const inbox::Choice& choice : part.options) {
+      options.push_back(Value::object({{"id", choice.id}, {"label", choice.label}}));
+    }
+  }
+  return Value::object({{"id", state.id},
+                        {"text", state.opened.question.text},
+                        {"options", std::move(options)},
+                        {"url", Value()},
+                        {"relay", may_relay}});
+}
+
+std::string_view why_of(const Waiting& waiting) {
+  switch (waiting.what) {
+    case Waiting::For::kGate:
+      return "A person must accept what this step delivered.";
+    case Waiting::For::kEvaluator:
+      return "An evaluator judges what this step delivered.";
+    case Waiting::For::kDecision:
+      return "A person must decide.";
+    case Waiting::For::kBreaker:
+      return "This step was refused too often; a person decides how it goes on.";
+    case Waiting::For::kQuorum:
+      return "Too few of the parallel sessions ended well; a person decides how it goes on.";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Sessions::Parts::mint(Purpose purpose, std::string_view session, NodeNo node, int attempt) const {
+  return engine::mint({purpose, std::string(session), node, attempt}, keys.current());
+}
+
+Result<Answer> Sessions::Parts::answer_for(store::Snapshot& snapshot, const Program& program, const Summary& summary,
+                                           const Node& node, Occasion occasion, std::vector<std::string> notices,
+                                           const Value& references) {
+  if (node.waiting) return awaiting(snapshot, program, summary, node);
+  Answer answer;
+  answer.line = Value::object({{"kind", "ok"}, {"sessionId", summary.id}});
+  if (node.kind == NodeKind::kEnd) {
+    answer.text = render_complete(program, notices);
+    answer.line.set("kind", "complete");
+    answer.line.set("isComplete", true);
+    answer.line.set("pending", Value());
+    answer.line.set("nextIntent", "complete");
+    return answer;
+  }
+  const workflow::Step& step = *program.at(program.find(node.position.step)).step;
+  const Value context = context_at(program, node.position, SB_TRY(read_json_blob(snapshot, node.context)));
+  answer.line.set("continueToken", mint(Purpose::kContinue, summary.id, node.number, node.attempt));
+  answer.line.set("checkpointToken", mint(Purpose::kCheckpoint, summary.id, node.number, node.attempt));
+  answer.line.set("isComplete", false);
+  answer.line.set("pending", Value::object({{"stepId", step.id},
+                                            {"title", workflow::fill_in(step.title, context)},
+                                            {"requires", requirements(program, node.position, context)}}));
+  answer.line.set("nextIntent", "perform_pending_then_continue");
+  StepView view{.program = program, .node = node, .context = context, .occasion = occasion};
+  view.goal = summary.goal;
+  view.notices = std::move(notices);
+  view.references = references;
+  if (occasion == Occasion::kRehydrate) view.recall = SB_TRY(recall_from(snapshot, program, summary.id, node));
+  if (node.kind != NodeKind::kChildren) {
+    answer.text = render_step(view);
+    return answer;
+  }
+  const std::vector<ChildView> children = SB_TRY(children_of(snapshot, node));
+  Value listed = Value::array();
+  for (const ChildView& child : children) {
+    Value item = Value::object({{"id", child.id}, {"workflowId", child.workflow_id}, {"goal", child.goal}});
+    if (!child.token.empty()) item.set("continueToken", child.token);
+    if (!child.outcome.empty()) item.set("outcome", child.outcome);
+    listed.push_back(std::move(item));
+  }
+  answer.line.set("children", std::move(listed));
+  const int needed = step.parallel() != nullptr ? step.parallel()->quorum : 0;
+  for (const std::string& notice : view.notices) answer.text += notice + "\n\n";
+  answer.text += render_children(program, node, children, needed);
+  return answer;
+}
+
+Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Program& program, const Summary& summary,
+                                         const Node& node) {
+  SB_ASSERT(node.waiting);
+  const Waiting& waiting = *node.waiting;
+  const workflow::Step& step = *program.at(program.find(node.position.step)).step;
+  const Value context = context_at(program, node.position, SB_TRY(read_json_blob(snapshot, node.context)));
+  Value decision;
+  if (!waiting.decision.empty()) {
+    const inbox::DecisionState state = SB_TRY(inbox.look_in(snapshot, waiting.decision));
+    decision = decision_value(state, inbox.may_relay(state));
+  }
+  Answer answer;
+  answer.text = render_awaiting(why_of(waiting), decision);
+  answer.line =
+      Value::object({{"kind", "awaiting_decision"},
+                     {"sessionId", summary.id},
+                     {"continueToken", mint(Purpose::kContinue, summary.id, node.number, node.attempt)},
+                     {"checkpointToken", mint(Purpose::kCheckpoint, summary.id, node.number, node.attempt)},
+                     {"isComplete", false},
+                     {"pending", Value::object({{"stepId", step.id},
+                                                {"title", workflow::fill_in(step.title, context)},
+                                                {"requires", requirements(program, node.position, context)}})},
+                     {"nextIntent", "await_user_confirmation"},
+                     {"decision", decision}});
+  if (!waiting.session.empty()) {
+    const auto child = SB_TRY(read_summary(snapshot, waiting.session));
+    const auto tip = child ? SB_TRY(read_node(snapshot, waiting.session, child->tip)) : std::nullopt;
+    Value evaluator = Value::object({{"id", "gate"}, {"workflowId", child ? child->workflow_id : ""}});
+    if (tip && tip->kind != NodeKind::kEnd) {
+      evaluator.set("continueToken", mint(Purpose::kContinue, waiting.session, tip->number, tip->attempt));
+    }
+    answer.line.set("children", Value(Value::Array{std::move(evaluator)}));
+  }
+  return answer;
+}
+
+Answer Sessions::Parts::blocked(const Program& program, const Summary& summary, const Node& node,
+                                const std::vector<Blocker>& blockers, int next_attempt, bool counts) {
+  const std::string token = mint(Purpose::kContinue, summary.id, node.number, next_attempt);
+  const workflow::Step& step = *program.at(program.find(node.position.step)).step;
+  Value told = Value::array();
+  for (const Blocker& blocker : blockers) {
+    if (told.size() < limits::kBlockers) told.push_back(to_value(blocker));
+  }
+  Answer answer;
+  answer.text = render_blocked(program, node, blockers);
+  answer.line = Value::object({{"kind", "blocked"},
+                               {"sessionId", summary.id},
+                               {"continueToken", token},
+                               {"checkpointToken", mint(Purpose::kCheckpoint, summary.id, node.number, next_attempt)},
+                               {"isComplete", false},
+                               {"pending", Value::object({{"stepId", step.id}, {"title", step.title}})},
+                               {"nextIntent", "perform_pending_then_continue"},
+                               {"blockers", std::move(told)},
+                               {"retryable", true},
+                               {"retryContinueToken", token}});
+  if (!counts) answer.line.set("attemptCounted", false);
+  return answer;
+}
+
+}  // namespace sb::engine

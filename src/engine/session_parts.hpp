@@ -1,0 +1,123 @@
+// What Sessions is made of; only its own .cpp files include this.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/keyring.hpp"
+#include "engine/questions.hpp"
+#include "engine/sessions.hpp"
+#include "engine/turn.hpp"
+
+namespace sb::engine {
+
+// A session to be started inside a transaction: by a caller, or by the step of another session.
+struct Birth {
+  std::string id;
+  std::shared_ptr<const Program> program;
+  workflow::Origin origin;
+  std::string goal;
+  Value context;
+  std::string workspace, repository, git_branch, git_head;
+  bool is_autonomous = false;
+  Value references;
+  std::string parent_session, parent_child;
+  NodeNo parent_node = 0;
+  int depth = 0;
+};
+
+// What an attempt delivered, read back from its event.
+struct Delivered {
+  std::string notes;
+  std::vector<Value> artifacts;
+  std::vector<std::string> hashes;
+  Value context_set;
+};
+
+// A command that must be run before a submission can be judged.
+struct CommandDue {
+  std::string command, workspace;
+  workflow::Origin origin;
+};
+
+// An error that carries the format's code for agents.
+std::unexpected<Error> refuse(std::string_view code, Error error);
+
+struct Sessions::Parts {
+  store::Store& store;
+  inbox::Inbox& inbox;
+  Clock& clock;
+  Random& random;
+  CommandRunner& commands;
+  std::recursive_mutex mutex;
+  Keyring keys;
+  std::map<std::string, std::shared_ptr<const Program>, std::less<>> programs;
+
+  // Reading (session_reading.cpp)
+  Result<std::shared_ptr<const Program>> program(store::Snapshot& snapshot, std::string_view hash);
+  Result<Token> token(std::string_view text, std::initializer_list<Purpose> allowed);
+  Result<Delivered> delivered(store::Snapshot& snapshot, std::string_view session, std::int64_t seq);
+  Result<std::optional<CommandDue>> command_due(const Token& token);
+  Result<std::string> recall_from(store::Snapshot& snapshot, const Program& program, std::string_view session,
+                                  const Node& node);
+  Result<std::vector<ChildView>> children_of(store::Snapshot& snapshot, const Node& node);
+
+  // Answers (session_answers.cpp)
+  std::string mint(Purpose purpose, std::string_view session, NodeNo node, int attempt) const;
+  // Of a node that is open: its step, its question, its children, or the end.
+  Result<Answer> answer_for(store::Snapshot& snapshot, const Program& program, const Summary& summary, const Node& node,
+                            Occasion occasion, std::vector<std::string> notices, const Value& references = {});
+  Result<Answer> awaiting(store::Snapshot& snapshot, const Program& program, const Summary& summary, const Node& node);
+  Answer blocked(const Program& program, const Summary& summary, const Node& node, const std::vector<Blocker>& blockers,
+                 int next_attempt, bool counts);
+
+  // Opening (session_opening.cpp)
+  // kInvalid with PRECONDITION_FAILED when its first step lacks a key.
+  Result<std::pair<Summary, Node>> give_birth(store::Transaction& transaction, const Birth& birth);
+  // Why the step the cursor came to cannot be opened: keys it lacks, options that cannot be offered.
+  std::vector<Blocker> obstacles(const Program& program, const Summary& summary, const Move& move,
+                                 const Value& context) const;
+  // Emits what the cursor met and opens the node it came to (there are no obstacles); its number.
+  Result<NodeNo> open_next(Turn& turn, const Program& program, const Node& from, const Move& move, const Value& context,
+                           const std::map<std::string, std::string>& artifacts);
+  Status start_children(Turn& turn, const Program& program, NodeNo node);
+
+  // Delivering (session_delivering.cpp)
+  Result<Answer> go_on(Turn& turn, const Token& token, const Submission& submission, bool has_output);
+  Result<Answer> deliver(Turn& turn, const Program& program, NodeNo node, const Submission& submission);
+  Result<Answer> move_on(Turn& turn, const Program& program, NodeNo node, const Outcome& outcome,
+                         const std::vector<Value>& artifacts);
+  Result<Answer> block(Turn& turn, const Program& program, NodeNo node, const std::vector<Blocker>& blockers,
+                       const Submission& submission);
+  Result<Answer> ask_gate(Turn& turn, const Program& program, NodeNo node, const Outcome& outcome,
+                          const Submission& submission);
+  // Ends the attempt and asks a person whether to go on at all.
+  Result<Answer> trip_breaker(Turn& turn, const Program& program, NodeNo node, std::string_view ended, int count,
+                              const std::string& why);
+  Result<std::string> ask(Turn& turn, const Checked<decision::Declaration>& declaration);
+  Result<Answer> ask_person(Turn& turn, const Program& program, NodeNo node, const Delivered& output,
+                            bool needs_signature, std::string reason);
+  Result<Answer> poll_gate(Turn& turn, const Program& program, NodeNo node);
+  Result<Answer> judged(Turn& turn, const Program& program, NodeNo node, std::string_view verdict, std::string reason,
+                        Value by);
+  Result<Answer> poll_stuck(Turn& turn, const Program& program, NodeNo node, const Submission& submission,
+                            bool has_output);
+  Result<Answer> poll_decision(Turn& turn, const Program& program, NodeNo node, const Submission& submission);
+  Result<Answer> end_attempt(Turn& turn, NodeNo node, std::string_view ended, NodeNo successor, Answer answer);
+
+  // Joining (session_joining.cpp)
+  Result<Answer> poll_children(Turn& turn, const Program& program, NodeNo node, const Submission& submission,
+                               bool has_output);
+  Status note_children(Turn& turn, NodeNo node, const Submission& submission);
+  Result<Value> result_of(store::Transaction& transaction, const Child& child);
+  Result<Value> captured_by(Turn& turn, const Program& program, NodeNo node);
+  Result<Answer> join(Turn& turn, const Program& program, NodeNo node, const Submission& submission);
+  Status stop_in(store::Transaction& transaction, std::string_view session, std::string_view reason,
+                 std::string_view by);
+};
+
+}  // namespace sb::engine
