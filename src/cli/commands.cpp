@@ -12,6 +12,7 @@ Action declare_lint(CLI::App& app);
 Action declare_pref(CLI::App& app);
 Action declare_operator(CLI::App& app);
 Action declare_render(CLI::App& app);
+Action declare_session(CLI::App& app);
 Action declare_split(CLI::App& app);
 Action declare_trust(CLI::App& app);
 
@@ -30,6 +31,8 @@ const std::vector<CommandRow>& commands() {
       {"operator", "Keys and tokens of the people who may sign", "signalbox operator init", declare_operator},
       {"render", "Give what a host is to be shown, and record that it was planned",
        "signalbox render --def release.yaml --host ask_user_question", declare_render},
+      {"session", "Lead a workflow step by step, and see what was done",
+       "signalbox session start wr.shaping --goal 'Faster search'", declare_session},
       {"split", "Decide many options one by one, none of them dropped",
        "signalbox split plan --def integrations.yaml --cap 4", declare_split, Parsing::kOptions, kStateOptions},
       {"trust", "Let a project's own policy files count, as they are now", "signalbox trust .", declare_trust},

@@ -1,0 +1,58 @@
+// `signalbox session`: workflows led from a shell, and a look at what was done.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/session_parts.hpp"
+
+namespace sb::cli {
+
+Result<std::unique_ptr<SessionDesk>> SessionDesk::open(const Context& context) {
+  auto desk = SB_TRY(inbox::Desk::open(context.seams, store::Access::kReadWrite));
+  return std::unique_ptr<SessionDesk>(new SessionDesk(context, std::move(desk)));
+}
+
+int print_answer(const Context& context, const engine::Answer& answer, bool wants_json) {
+  const std::string kind = answer.line.string_at("kind").value_or("");
+  if (wants_json) {
+    Value line = answer.line;
+    line.set("text", answer.text);
+    context.out(to_json(line) + "\n");
+  } else {
+    context.out(answer.text + (answer.text.ends_with('\n') ? "" : "\n"));
+    if (const auto token = answer.line.string_at("continueToken")) {
+      context.out(
+          fmt::format("\nsession {}\ncontinue with {}\n", answer.line.string_at("sessionId").value_or(""), *token));
+    }
+  }
+  return kind == "blocked" ? kNo : kDone;
+}
+
+int print_error(const Context& context, const engine::SessionError& error, bool wants_json) {
+  if (wants_json) {
+    const bool retry = error.error.retry_helps || error.error.code == ErrorCode::kUnavailable;
+    Value line = Value::object({{"kind", "error"},
+                                {"code", error.code},
+                                {"message", error.error.message},
+                                {"remedy", error.error.remedy},
+                                {"retry", Value::object({{"kind", retry ? "retryable_immediate" : "not_retryable"}})}});
+    if (!error.details.is_null()) line.set("details", error.details);
+    context.out(to_json(line) + "\n");
+  }
+  return report(context, error.error);
+}
+
+Action declare_session(CLI::App& app) {
+  app.require_subcommand(1);
+  const std::vector<Subcommand> all{declare_session_start(app),      declare_session_continue(app),
+                                    declare_session_show(app),       declare_session_fork(app),
+                                    declare_session_checkpoint(app), declare_session_stop(app)};
+  return [&app, all](Context& context) {
+    for (const Subcommand& each : all) {
+      if (app.got_subcommand(each.app)) return each.action(context);
+    }
+    return kUsage;
+  };
+}
+
+}  // namespace sb::cli
