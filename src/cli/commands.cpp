@@ -15,6 +15,7 @@ Action declare_render(CLI::App& app);
 Action declare_session(CLI::App& app);
 Action declare_split(CLI::App& app);
 Action declare_trust(CLI::App& app);
+Action declare_workflow(CLI::App& app);
 
 const std::vector<CommandRow>& commands() {
   static const std::vector<CommandRow> table = {
@@ -36,6 +37,8 @@ const std::vector<CommandRow>& commands() {
       {"split", "Decide many options one by one, none of them dropped",
        "signalbox split plan --def integrations.yaml --cap 4", declare_split, Parsing::kOptions, kStateOptions},
       {"trust", "Let a project's own policy files count, as they are now", "signalbox trust .", declare_trust},
+      {"workflow", "See which workflows there are, what is in them and what is wrong with them",
+       "signalbox workflow check release.yaml", declare_workflow},
   };
   return table;
 }

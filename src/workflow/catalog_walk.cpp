@@ -32,8 +32,10 @@ class Walking {
     const FileStatus status = files_.status(root_);
     if (status.kind == FileKind::kFile) {
       walk_.files.push_back({root_, status, role_of(base_name(parent_path(root_)), FileRole::kWorkflow), false});
-    } else {
+    } else if (status.kind == FileKind::kDirectory) {
       enter({root_, role_of(base_name(root_), FileRole::kWorkflow), false, 0});
+    } else {
+      note(ErrorCode::kInvalid, "this is neither a file nor a folder", "", root_);
     }
     return std::move(walk_);
   }
