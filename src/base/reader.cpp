@@ -214,10 +214,12 @@ std::vector<std::string> Fields::strings(std::string_view name, Need need) {
   return reader ? reader->strings() : std::vector<std::string>{};
 }
 
-void Fields::finish() {
-  if (!self_.value().is_object()) return;
+bool Fields::finish() {
+  if (!self_.value().is_object()) return true;
+  bool are_known = true;
   for (const auto& member : self_.value().members()) {
     if (std::ranges::find(known_, member.name) != known_.end()) continue;
+    are_known = false;
     const std::vector<std::string> names(known_.begin(), known_.end());
     const std::string nearest = nearest_name(member.name, names);
     self_.at(member.value)
@@ -226,6 +228,7 @@ void Fields::finish() {
                                : fmt::format("Did you mean {}?", nearest),
                ErrorCode::kInvalid, "unknown_key");
   }
+  return are_known;
 }
 
 }  // namespace sb

@@ -38,6 +38,7 @@ class Reader {
 
   const Value& value() const { return *value_; }
   std::string pointer() const;  // looked up in the document: for faults, not for inner loops
+  Place place() const { return document_->place_of(pointer()); }
 
   // Each gives nothing, and a fault, when the value is of another kind or out of bounds.
   std::optional<std::string> string(std::size_t max_bytes = limits::kTextBytes) const;
@@ -84,7 +85,7 @@ class Fields {
   std::optional<E> choice(std::string_view name, Names<E> names, Need need = Need::kOptional);
   const Reader& self() const { return self_; }
 
-  void finish();
+  bool finish();  // whether every member was asked for
 
  private:
   friend class Reader;
