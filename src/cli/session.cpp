@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
 
 #include "cli/session_parts.hpp"
 
@@ -44,9 +46,9 @@ int print_error(const Context& context, const engine::SessionError& error, bool 
 
 Action declare_session(CLI::App& app) {
   app.require_subcommand(1);
-  const std::vector<Subcommand> all{declare_session_start(app),      declare_session_continue(app),
-                                    declare_session_show(app),       declare_session_fork(app),
-                                    declare_session_checkpoint(app), declare_session_stop(app)};
+  std::vector<Subcommand> all{declare_session_start(app), declare_session_continue(app),   declare_session_show(app),
+                              declare_session_fork(app),  declare_session_checkpoint(app), declare_session_stop(app)};
+  std::ranges::move(declare_session_upkeep(app), std::back_inserter(all));
   return [&app, all](Context& context) {
     for (const Subcommand& each : all) {
       if (app.got_subcommand(each.app)) return each.action(context);

@@ -52,5 +52,7 @@ Subcommand declare_session_show(CLI::App& session);
 Subcommand declare_session_fork(CLI::App& session);
 Subcommand declare_session_checkpoint(CLI::App& session);
 Subcommand declare_session_stop(CLI::App& session);
+// list, resume, export, import, verify, prune, gc, rotate-keys
+std::vector<Subcommand> declare_session_upkeep(CLI::App& session);
 
 }  // namespace sb::cli

@@ -15,6 +15,7 @@ const workflow::Step* step_of(const Program& program, const Node& node) {
 }
 
 std::string title_of(const Program& program, const Node& node) {
+  if (!node.title.empty()) return node.title;
   const workflow::Step* step = step_of(program, node);
   return step == nullptr ? node.position.step : step->title;
 }
@@ -65,9 +66,15 @@ std::string render_blocked(const Program& program, const Node& node, const std::
   return text;
 }
 
-std::string render_awaiting(std::string_view why, const Value& decision) {
+std::string render_awaiting(std::string_view why, const Value& decision, const ChildView* evaluator) {
   std::string text;
   if (!why.empty()) text += fmt::format("{}\n\n", why);
+  if (evaluator != nullptr && !evaluator->token.empty()) {
+    return text + child_line(*evaluator) +
+           "\nIt is a session of its own, best worked by an agent that did not do the work: it begins by continuing "
+           "with "
+           "that token and no output. When it has ended, continue here with the same token.\n";
+  }
   if (decision.is_null()) {
     return text + "Nothing is needed from you. Continue with the same token later to see how it went.\n";
   }

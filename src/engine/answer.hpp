@@ -36,10 +36,10 @@ struct StepView {
   const Node& node;
   const Value& context;  // context_at
   Occasion occasion = Occasion::kAdvance;
-  std::string goal;  // shown when a session is taken up again
-  std::vector<std::string> notices;
-  std::string recall;  // recall.hpp
-  Value references;    // as session_started keeps them: [{id, path}], path null where the document was not found
+  std::string goal = {};  // shown when a session is taken up again
+  std::vector<std::string> notices = {};
+  std::string recall = {};  // recall.hpp
+  Value references = {};    // as session_started keeps them: [{id, path}], path null where the document was not found
 };
 
 std::string render_step(const StepView& view);
@@ -48,14 +48,15 @@ std::string requirement_lines(const Program& program, const Position& position, 
 
 std::string render_blocked(const Program& program, const Node& node, const std::vector<Blocker>& blockers);
 
-// A person, or an evaluator, must move first. `decision` is the line's {id, text, options: [{id, label}], url, relay};
-// null where there is nothing for a person to answer. `why`: what is waited for, in a sentence or none.
-std::string render_awaiting(std::string_view why, const Value& decision);
-
 // The sessions a step has handed out; one that ended has an outcome and needs no token.
 struct ChildView {
-  std::string id, workflow_id, goal, token, outcome, reason;
+  std::string id = {}, workflow_id = {}, goal = {}, token = {}, outcome = {}, reason = {};
 };
+// A person, or an evaluator, must move first. `decision` is the line's {id, text, options: [{id, label}], url, relay};
+// null where there is nothing for a person to answer. `why`: what is waited for, in a sentence or none. `evaluator`:
+// the session that judges, where there is one.
+std::string render_awaiting(std::string_view why, const Value& decision, const ChildView* evaluator = nullptr);
+
 // `needed`: how many must end well before the step goes on; 0: all must end.
 std::string render_children(const Program& program, const Node& node, const std::vector<ChildView>& children,
                             int needed = 0);

@@ -103,7 +103,6 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
     decision = decision_value(state, inbox.may_relay(state));
   }
   Answer answer;
-  answer.text = render_awaiting(why_of(waiting), decision);
   answer.line =
       Value::object({{"kind", "awaiting_decision"},
                      {"sessionId", summary.id},
@@ -115,15 +114,19 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
                                                 {"requires", requirements(program, node.position, context)}})},
                      {"nextIntent", "await_user_confirmation"},
                      {"decision", decision}});
+  ChildView judge{.id = "gate"};
   if (!waiting.session.empty()) {
     const auto child = SB_TRY(read_summary(snapshot, waiting.session));
     const auto tip = child ? SB_TRY(read_node(snapshot, waiting.session, child->tip)) : std::nullopt;
     Value evaluator = Value::object({{"id", "gate"}, {"workflowId", child ? child->workflow_id : ""}});
     if (tip && tip->kind != NodeKind::kEnd) {
-      evaluator.set("continueToken", mint(Purpose::kContinue, waiting.session, tip->number, tip->attempt));
+      judge.token = mint(Purpose::kContinue, waiting.session, tip->number, tip->attempt);
+      evaluator.set("continueToken", judge.token);
     }
+    judge.workflow_id = child ? child->workflow_id : "";
     answer.line.set("children", Value(Value::Array{std::move(evaluator)}));
   }
+  answer.text = render_awaiting(why_of(waiting), decision, judge.token.empty() ? nullptr : &judge);
   return answer;
 }
 

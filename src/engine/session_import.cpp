@@ -169,7 +169,7 @@ Result<std::string> Import::store_in(store::Store& store) const {
         SB_TRY(transaction.head(session_stream(id))).seq != 0 || SB_TRY(transaction.get(kSessions, id)).has_value();
     if (is_there) {
       return fail(ErrorCode::kConflict, fmt::format("session {} is here already", id),
-                  "Delete it first if the imported one is to take its place");
+                  "It came from this home, or was imported before");
     }
     for (const std::string& blob : blobs_) SB_TRY(transaction.put_blob(blob));
     SB_TRY(append(transaction));

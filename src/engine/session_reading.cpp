@@ -156,7 +156,7 @@ Result<std::string> Sessions::Parts::recall_from(store::Snapshot& snapshot, cons
     seen.emplace(parent->number, std::move(*parent));
     return past;
   };
-  return recall(node.number, limits::kRecallBytes, before);
+  return recall(node.number, limits::kRecallBytes, before, node.depth);
 }
 
 Result<std::vector<ChildView>> Sessions::Parts::children_of(store::Snapshot& snapshot, const Node& node) {
