@@ -55,6 +55,9 @@ inline constexpr std::size_t kContextBytes = 256u << 10;  // of one submission, 
 inline constexpr std::size_t kContextKeys = 4'096;
 inline constexpr int kSessionNodes = 1'000'000;
 inline constexpr int kNodeAttempts = 10'000;
+inline constexpr std::size_t kStepsPassed =
+    5'000;  // steps and iterations passed over in one advance, then loops are left
+inline constexpr std::size_t kArtifactKindBytes = 128;
 inline constexpr std::size_t kBlockers = 10;  // told of one attempt
 inline constexpr int kBlockedInRow = 10;      // then a person is asked
 inline constexpr int kBlockedInRowAutonomous = 3;

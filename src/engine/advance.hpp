@@ -70,8 +70,18 @@ struct Move {
 
 // From behind `from` (or from the start when `from.step` is empty and `at_start`) to the next step that opens.
 // `artifacts`: of the submission, for loops that artifacts end.
+//
+// Loops: conditions are tested before each iteration, with the variables of that iteration. The items of a forEach are
+// those its key holds at that moment: a list that has grown is visited to its new end, one that has shrunk ends sooner,
+// and one that is gone or no list any more is `lacking`. `stop` counts only from the step that carries the decision
+// (program.hpp) and leaves the loop right there. A jump keeps the iterations of loops around both steps and leaves the
+// others; one into a loop that is not around the jumping step enters that loop anew. A parallel loop opens at its own
+// id, without a frame of its own; going on from there is going on behind it.
 Move next_position(const Program& program, const Position& from, const std::map<std::string, int>& jumps,
                    const Value& context, std::span<const Value> artifacts, bool at_start);
+
+// What a node at this position is.
+NodeKind kind_at(const Program& program, const Position& position);
 
 // The context a step at this position sees: the branch's own and the variables of the loops around it.
 Value context_at(const Program& program, const Position& position, const Value& context);
@@ -90,12 +100,13 @@ Value requirements(const Program& program, const Position& position, const Value
 struct Outcome {
   enum class Kind { kBlocked, kGate, kAdvanced };
   Kind kind = Kind::kAdvanced;
-  std::vector<Blocker> blockers;            // kBlocked
-  workflow::Confirmation::Kind gate{};      // kGate
-  std::vector<Event> delivered;             // output_recorded …
-  Value context;                            // the branch's, after
-  Move move;                                // kGate, kAdvanced
-  std::vector<std::string> notes_to_agent;  // unsolicited artifacts, normalised levels, limits reached
+  std::vector<Blocker> blockers;        // kBlocked
+  workflow::Confirmation::Kind gate{};  // kGate
+  std::vector<Event> delivered;         // output_recorded or attempt_blocked, without `node`; none after a gate
+  Value context;                        // the branch's, after
+  std::map<std::string, std::string> artifacts;  // those asked for, newest of each kind: kind to hash
+  Move move;                                     // kGate, kAdvanced
+  std::vector<std::string> notes_to_agent;       // unsolicited artifacts, normalised levels, limits reached
 };
 
 // For a node of kStep whose attempt is open and which waits for nothing. `gate_passed`: its gate has been decided

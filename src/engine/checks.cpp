@@ -1,0 +1,197 @@
+// Everything a submission is checked for.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/limits.hpp"
+#include "base/unicode.hpp"
+#include "engine/advance.hpp"
+#include "engine/blockers.hpp"
+#include "engine/loop_scope.hpp"
+#include "workflow/assessment.hpp"
+
+namespace sb::engine {
+namespace {
+
+using workflow::Step;
+
+constexpr std::size_t kMisfitsTold = 5;
+constexpr std::size_t kOutputTailBytes = 1'200;
+
+std::string joined(std::vector<std::string> parts) {
+  std::string text;
+  const std::size_t told = std::min(parts.size(), kMisfitsTold);
+  for (std::size_t i = 0; i < told; ++i) text += (i == 0 ? "" : "; ") + parts[i];
+  if (parts.size() > told) text += fmt::format("; and {} more", parts.size() - told);
+  return text;
+}
+
+std::string tail_of(std::string_view output) {
+  if (output.size() > kOutputTailBytes) {
+    std::size_t from = output.size() - kOutputTailBytes;
+    while (from < output.size() && (static_cast<unsigned char>(output[from]) & 0xC0) == 0x80) ++from;
+    output.remove_prefix(from);
+  }
+  return std::string(output);
+}
+
+class Checks {
+ public:
+  Checks(const Program& program, const Step& step, const Value& after, const Value& view, const Submission& submission)
+      : program_(program), step_(step), after_(after), view_(view), submission_(submission) {}
+
+  std::vector<Blocker> run() && {
+    check_notes();
+    check_contract();
+    check_assessments();
+    check_criteria();
+    check_captures();
+    check_command();
+    return std::move(blockers_);
+  }
+
+ private:
+  void add(BlockerCode code, std::string subject, std::string message, std::string fix, Value example = {}) {
+    blockers_.push_back({code, std::move(subject), std::move(message), std::move(fix), std::move(example)});
+  }
+
+  void check_notes() {
+    if (step_.contract || step_.notes_optional || !is_blank(submission_.notes)) return;
+    add(BlockerCode::kMissingNotes, step_.id, "Notes are missing.",
+        "Send notesMarkdown: what you did, what you found, what you decided.");
+  }
+
+  const Value* first_of_kind(std::string_view kind) const {
+    for (const Value& artifact : submission_.artifacts) {
+      if (artifact.string_at("kind") == kind) return &artifact;
+    }
+    return nullptr;
+  }
+
+  void check_contract() {
+    if (!step_.contract) return;
+    const workflow::Contract* contract = program_.compiled().contracts.find(step_.contract->ref);
+    if (contract == nullptr) {
+      add(BlockerCode::kInvalidOutput, step_.contract->ref, "The session's workflow was pinned without this contract.",
+          "Start the workflow anew.");
+      return;
+    }
+    const Value* artifact = first_of_kind(contract->kind);
+    if (artifact == nullptr) {
+      if (!step_.contract->is_required) return;
+      add(BlockerCode::kMissingOutput, contract->ref,
+          fmt::format("An artifact of kind {} is missing.", quote_json(contract->kind)),
+          fmt::format("{} Send it in artifacts, like the example.", contract->help), contract->example);
+      return;
+    }
+    const std::vector<std::string> misfits = workflow::misfits(*contract, *artifact);
+    if (misfits.empty()) return;
+    add(BlockerCode::kInvalidOutput, contract->ref,
+        fmt::format("The artifact {} does not fit: {}.", quote_json(contract->kind), joined(misfits)),
+        "Mend these and send it again.", contract->example);
+  }
+
+  void check_assessments() {
+    if (step_.assessment_refs.empty()) return;
+    const auto reading = workflow::read_assessments(program_.definition(), step_, submission_.artifacts);
+    if (!reading.issues.empty()) {
+      const bool is_missing = first_of_kind("wr.assessment") == nullptr;
+      add(is_missing ? BlockerCode::kMissingOutput : BlockerCode::kInvalidOutput, std::string(workflow::kAssessment),
+          is_missing ? fmt::format("The assessment is missing: {}.", fmt::join(step_.assessment_refs, ", "))
+                     : fmt::format("The assessment does not fit: {}.", joined(reading.issues)),
+          "Send one wr.assessment artifact for each, like the example.", example());
+    }
+    for (const workflow::FiredConsequence& fired : reading.fired) {
+      add(BlockerCode::kAssessmentFollowup, fired.assessment,
+          fmt::format("{} is rated {}, which asks for more work.", quote_json(fired.dimension),
+                      quote_json(fired.level)),
+          fired.guidance);
+    }
+  }
+
+  Value example() const {
+    const bool several = step_.assessment_refs.size() > 1;
+    Value examples = Value::array();
+    for (const std::string& ref : step_.assessment_refs) {
+      const workflow::AssessmentDefinition* assessment = program_.definition().assessment(ref);
+      if (assessment) examples.push_back(workflow::example_assessment(*assessment, several));
+    }
+    return examples.size() == 1 ? examples.items().front() : examples;
+  }
+
+  void check_criteria() {
+    if (!step_.criteria) return;
+    for (const std::string& message : workflow::unmet(*step_.criteria, submission_.notes, view_)) {
+      add(BlockerCode::kCriteria, step_.id, message, "Change the notes so that this holds.");
+    }
+  }
+
+  void check_captures() {
+    for (const workflow::Capture& capture : step_.captures) {
+      const Value* value = after_.find(capture.key);
+      const std::string who = fmt::format("Step {}", quote_json(step_.id));
+      if (value == nullptr || value->is_null()) {
+        blockers_.push_back(missing_key(capture.key, who, fmt::format("of type {}", type_of(capture.schema))));
+      } else {
+        check_capture(capture, *value);
+      }
+    }
+  }
+
+  void check_capture(const workflow::Capture& capture, const Value& value) {
+    const Result<workflow::JsonSchema> schema = workflow::JsonSchema::compile(capture.schema);
+    std::vector<std::string> faults;
+    if (!schema) {
+      faults.push_back(schema.error().message);
+    } else {
+      for (const workflow::Misfit& misfit : schema->check(value)) {
+        faults.push_back(misfit.pointer.empty() ? misfit.message : misfit.pointer + " " + misfit.message);
+      }
+    }
+    if (faults.empty()) return;
+    add(BlockerCode::kInvalidContext, capture.key,
+        fmt::format("The context key {} does not fit: {}.", quote_json(capture.key), joined(faults)),
+        fmt::format("Send {} in context again, mended.", quote_json(capture.key)));
+  }
+
+  void check_command() {
+    if (step_.command.empty()) return;
+    CommandRun missing;
+    missing.not_run = "nobody ran it";
+    const CommandRun& run = submission_.command ? *submission_.command : missing;
+    if (!run.not_run.empty()) {
+      add(BlockerCode::kNotTrusted, step_.id,
+          fmt::format("This step is passed by running `{}`, and that was not done: {}.", step_.command, run.not_run),
+          "Someone who has read the project's files and trusts them runs `signalbox trust DIR` with its folder; then "
+          "send this again.");
+      return;
+    }
+    if (run.exit == 0 && !run.timed_out) return;
+    const std::string tail = tail_of(run.output);
+    add(BlockerCode::kVerificationFailed, step_.id,
+        fmt::format("`{}` {}.{}{}", run.command,
+                    run.timed_out ? "did not end in time" : fmt::format("ended with {}", run.exit),
+                    tail.empty() ? " It said nothing." : " It said at the end:\n", tail),
+        "Mend what it found; it is run again when you send this again.");
+  }
+
+  static std::string type_of(const Value& schema) { return schema.string_at("type").value_or("any"); }
+
+  const Program& program_;
+  const Step& step_;
+  const Value& after_;
+  const Value& view_;
+  const Submission& submission_;
+  std::vector<Blocker> blockers_;
+};
+
+}  // namespace
+
+std::vector<Blocker> check(const Program& program, const Node& node, const Value& after, const Submission& submission) {
+  const StepNo number = program.find(node.position.step);
+  if (number == kNoStep) return {};
+  LoopScope scope(program, after);
+  return Checks(program, *program.at(number).step, after, scope.at(node.position.loops), submission).run();
+}
+
+}  // namespace sb::engine
