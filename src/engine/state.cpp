@@ -166,7 +166,8 @@ Value to_value(const Node& node) {
                                {"attempt", node.attempt},
                                {"blocked_in_row", node.blocked_in_row},
                                {"rejections", node.rejections},
-                               {"breaker_lifted", node.breaker_lifted}});
+                               {"breaker_lifted", node.breaker_lifted},
+                               {"checkpoint", node.is_checkpoint}});
   if (node.waiting) value.set("waiting", to_value(*node.waiting));
   if (!node.children.empty()) {
     Value children = Value::array();
@@ -193,6 +194,7 @@ Result<Node> node_from(const Value& value) {
   node.blocked_in_row = stored.small("blocked_in_row", 0);
   node.rejections = stored.small("rejections", 0);
   node.breaker_lifted = stored.boolean("breaker_lifted");
+  node.is_checkpoint = stored.boolean("checkpoint");
   if (stored.has("waiting")) node.waiting = SB_TRY(waiting_from(stored.object("waiting")));
   if (stored.has("children")) {
     for (const Value& child : stored.array("children").items()) node.children.push_back(SB_TRY(child_from(child)));
@@ -233,6 +235,7 @@ Value to_value(const Summary& summary) {
                         {"status", to_string(summary.status)},
                         {"stopped_reason", summary.stopped_reason},
                         {"autonomous", summary.is_autonomous},
+                        {"depth", summary.depth},
                         {"tip", summary.tip},
                         {"nodes", summary.nodes},
                         {"step", summary.step_id},
@@ -263,6 +266,7 @@ Result<Summary> summary_from(const Value& value) {
   summary.status = read_choice(stored, "status", kStatuses);
   summary.stopped_reason = stored.string("stopped_reason");
   summary.is_autonomous = stored.boolean("autonomous");
+  summary.depth = stored.small("depth", 0);
   summary.tip = stored.small("tip", 0);
   summary.nodes = stored.small("nodes", 0);
   summary.step_id = stored.string("step");
