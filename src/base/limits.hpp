@@ -35,16 +35,17 @@ inline constexpr std::size_t kStoreAppendEvents = 10'000;   // events of one app
 inline constexpr long long kAnswerFreshMs = 24LL * 60 * 60 * 1000;  // for one who asks the same question again
 
 // Workflows
-inline constexpr std::size_t kWorkflowBytes = 1u << 20;  // one workflow or contract file
-inline constexpr std::size_t kWorkflowSteps = 2'000;     // of one workflow, after expansion
-inline constexpr int kLoopIterations = 1'000;            // the most that maxIterations may say
-inline constexpr int kLoopDepth = 8;                     // loops inside loops
-inline constexpr int kCallDepth = 16;                    // workflows that call workflows
-inline constexpr std::size_t kPromptChars = 8'192;       // one prompt, in code points
-inline constexpr std::size_t kSourceFiles = 2'000;       // of one source folder, then the walk stops and says so
-inline constexpr std::size_t kSourceEntries = 20'000;    // files and folders looked at in one source folder
-inline constexpr int kSourceDepth = 8;                   // folders below a source folder
-inline constexpr std::size_t kSchemaNodes = 10'000;      // values in one JSON Schema
+inline constexpr std::size_t kWorkflowBytes = 1u << 20;   // one workflow or contract file
+inline constexpr std::size_t kContractHelpBytes = 1'024;  // the help text of a contract
+inline constexpr std::size_t kWorkflowSteps = 2'000;      // of one workflow, after expansion
+inline constexpr int kLoopIterations = 1'000;             // the most that maxIterations may say
+inline constexpr int kLoopDepth = 8;                      // loops inside loops
+inline constexpr int kCallDepth = 16;                     // workflows that call workflows
+inline constexpr std::size_t kPromptChars = 8'192;        // one prompt, in code points
+inline constexpr std::size_t kSourceFiles = 2'000;        // of one source folder, then the walk stops and says so
+inline constexpr std::size_t kSourceEntries = 20'000;     // files and folders looked at in one source folder
+inline constexpr int kSourceDepth = 8;                    // folders below a source folder
+inline constexpr std::size_t kSchemaNodes = 10'000;       // values in one JSON Schema
 
 // Sessions
 inline constexpr std::size_t kGoalBytes = 64u << 10;

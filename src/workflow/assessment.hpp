@@ -5,6 +5,7 @@
 // which is noted. All references must be valid before any is recorded.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
