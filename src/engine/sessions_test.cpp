@@ -1,0 +1,534 @@
+#include "engine/sessions.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/limits.hpp"
+#include "engine/testing_sessions.hpp"
+
+namespace sb::engine {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kThree = R"(
+id: three-steps
+name: Three
+description: Three plain steps.
+version: 1.0.0
+steps:
+  - {id: one, title: One, prompt: Do the first thing.}
+  - {id: two, title: Two, prompt: "Do the second thing with {{colour}}."}
+  - {id: three, title: Three, prompt: Do the third thing.}
+)";
+
+std::string gated(const std::string& confirmation) {
+  return R"(
+id: gated-flow
+name: Gated
+description: A gate.
+version: 1.0.0
+steps:
+  - {id: plan, title: Plan, prompt: Write the plan., requireConfirmation: )" +
+         confirmation + R"(}
+  - {id: build, title: Build, prompt: Build it.}
+)";
+}
+
+TEST(Sessions, LeadThroughAWorkflowToItsEnd) {
+  SessionPlace place;
+  Answer answer = place.start(kThree);
+  EXPECT_EQ(SessionPlace::kind(answer), "ok");
+  EXPECT_EQ(SessionPlace::step(answer), "one");
+  EXPECT_THAT(answer.text, HasSubstr("Do the first thing."));
+  EXPECT_EQ(SessionPlace::token_of(answer).size(), limits::kTokenChars);
+  answer = place.go_on(answer, {.notes = "First.", .context = Value::object({{"colour", "red"}})});
+  EXPECT_THAT(answer.text, HasSubstr("Do the second thing with red."));
+  answer = place.go_on(answer);
+  answer = place.go_on(answer);
+  EXPECT_EQ(SessionPlace::kind(answer), "complete");
+  EXPECT_TRUE(answer.line["isComplete"].as_bool());
+  EXPECT_EQ(place.sessions->summary(SessionPlace::session(answer))->status, SessionStatus::kComplete);
+}
+
+TEST(Sessions, AUsedTokenGivesTheSameAnswerByteForByteWhateverIsSentWithIt) {
+  SessionPlace place;
+  const Answer first = place.start(kThree);
+  const Answer second = place.go_on(first, {.notes = "First."});
+  const Answer again = place.go_on(first, {.notes = "Something else entirely."});
+  EXPECT_EQ(to_json(again.to_value()), to_json(second.to_value()));
+  place.go_on(second);
+  ASSERT_TRUE(place.sessions->rotate_keys(false));
+  const Answer later = place.go_on(first, {.notes = "x"});
+  EXPECT_EQ(to_json(later.to_value()), to_json(second.to_value()));
+  EXPECT_EQ(place.sessions->nodes(SessionPlace::session(first))->size(), 3u);
+}
+
+TEST(Sessions, ATokenOfOneProcessIsGoodInAnother) {
+  SessionPlace place;
+  const Answer first = place.start(kThree);
+  place.next_sessions();
+  EXPECT_EQ(SessionPlace::step(place.go_on(first)), "two");
+}
+
+TEST(Sessions, RehydratingShowsTheStepAndChangesNothing) {
+  SessionPlace place;
+  const Answer first = place.start(kThree);
+  const Answer second = place.go_on(first, {.notes = "Measured everything."});
+  const auto events = place.event_types(first).size();
+  const Answer shown = place.rehydrate(second);
+  EXPECT_EQ(SessionPlace::token_of(shown), SessionPlace::token_of(second));
+  EXPECT_THAT(shown.text, HasSubstr("Measured everything."));
+  const Answer old = place.rehydrate(first);
+  EXPECT_EQ(SessionPlace::step(old), "one");
+  EXPECT_THAT(old.text, HasSubstr("Two")) << "it says where the tip is";
+  EXPECT_NE(SessionPlace::token_of(old), SessionPlace::token_of(first));
+  EXPECT_EQ(place.event_types(first).size(), events);
+}
+
+TEST(Pain11, AForkSeesWhatItsAncestorsSetAndNothingElse) {
+  SessionPlace place;
+  const Answer first = place.start(kThree);
+  Answer left = place.go_on(first, {.notes = "a", .context = Value::object({{"colour", "red"}})});
+  left = place.go_on(left, {.notes = "b", .context = Value::object({{"shape", "round"}})});
+  const Answer back = place.rehydrate(first);
+  const Answer right = place.go_on(back, {.notes = "c", .context = Value::object({{"size", 3}})});
+  EXPECT_THAT(right.text, HasSubstr("[unset: colour]"));
+  EXPECT_EQ(place.context_at_tip(right).find("colour"), nullptr);
+  EXPECT_EQ(place.context_at_tip(right).find("shape"), nullptr);
+  EXPECT_EQ(SessionPlace::step(place.go_on(left)), "") << "the other branch goes on as it was";
+  EXPECT_EQ(to_json(place.go_on(back).to_value()), to_json(right.to_value())) << "a fork's token is used once too";
+}
+
+TEST(Pain18, ABlockedAnswerSaysWhatIsMissingAndCarriesTheTokenToRetryWith) {
+  SessionPlace place;
+  const Answer first = place.start(kThree);
+  const Answer refused = place.go_on(first, {.notes = "  \n", .context = Value::object({{"x", 1}})});
+  EXPECT_EQ(SessionPlace::kind(refused), "blocked");
+  EXPECT_THAT(SessionPlace::blockers(refused), ElementsAre("MISSING_REQUIRED_NOTES"));
+  const std::string retry = *refused.line.string_at("retryContinueToken");
+  EXPECT_NE(retry, SessionPlace::token_of(first));
+  EXPECT_EQ(to_json(place.go_on(first).to_value()), to_json(refused.to_value())) << "the used token replays the block";
+  EXPECT_EQ(SessionPlace::step(place.go_on(retry)), "two");
+}
+
+TEST(Sessions, TenRefusalsInARowAskAPerson) {
+  SessionPlace place;
+  Answer answer = place.start(kThree);
+  for (int i = 0; i < limits::kBlockedInRow - 1; ++i) {
+    answer = place.go_on(answer, {.notes = " ", .context = Value::object({{"x", i}})});
+    ASSERT_EQ(SessionPlace::kind(answer), "blocked") << i;
+  }
+  answer = place.go_on(answer, {.notes = " ", .context = Value::object({{"x", 1}})});
+  ASSERT_EQ(SessionPlace::kind(answer), "awaiting_decision");
+  EXPECT_EQ(SessionPlace::kind(place.go_on(answer)), "awaiting_decision") << "nothing passes meanwhile";
+  place.decide(answer, "again");
+  EXPECT_EQ(SessionPlace::step(place.go_on(answer)), "two");
+}
+
+TEST(Sessions, APersonMayStopWhatDoesNotGetThrough) {
+  SessionPlace place;
+  Answer answer = place.start(kThree, {}, true);
+  for (int i = 0; i < limits::kBlockedInRowAutonomous; ++i) {
+    answer = place.go_on(answer, {.notes = " ", .context = Value::object({{"x", i}})});
+  }
+  ASSERT_EQ(SessionPlace::kind(answer), "awaiting_decision");
+  place.decide(answer, "stop");
+  place.poll(answer);
+  EXPECT_EQ(place.sessions->summary(SessionPlace::session(answer))->status, SessionStatus::kStopped);
+  const auto refused = place.sessions->go_on({.token = SessionPlace::token_of(answer), .submission = {.notes = "x"}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "PRECONDITION_FAILED");
+}
+
+TEST(Gate, StoresTheOutputAndOpensOnApproval) {
+  SessionPlace place;
+  const Answer first = place.start(gated("true"));
+  const Answer waits = place.go_on(first, {.notes = "The plan.", .context = Value::object({{"slices", 2}})});
+  ASSERT_EQ(SessionPlace::kind(waits), "awaiting_decision");
+  EXPECT_THAT(waits.line["decision"].string_at("text").value_or(""), HasSubstr("The plan."));
+  EXPECT_EQ(SessionPlace::kind(place.poll(waits)), "awaiting_decision");
+  EXPECT_EQ(SessionPlace::kind(place.go_on(first, {.notes = "Let me through."})), "awaiting_decision");
+  place.decide(waits, "approve");
+  place.next_sessions();
+  const Answer next = place.poll(waits);
+  EXPECT_EQ(SessionPlace::step(next), "build");
+  EXPECT_EQ(to_json(place.context_at_tip(next)["slices"]), "2");
+  EXPECT_THAT(place.rehydrate(next).text, HasSubstr("The plan."));
+}
+
+TEST(Gate, RejectionGoesBackWithTheReasonAndThriceAsksAPerson) {
+  SessionPlace place;
+  Answer answer = place.start(gated("{kind: coordinator_eval}"));
+  for (int i = 1; i <= limits::kGateRejections; ++i) {
+    answer = place.go_on(answer, {.notes = "Plan " + std::to_string(i)});
+    ASSERT_EQ(SessionPlace::kind(answer), "awaiting_decision");
+    const std::string id = *answer.line["decision"].string_at("id");
+    ASSERT_TRUE(place.inbox.inbox.note_free_text(id, "Too vague.", {inbox::Channel::kTerminal, "ann"}));
+    place.decide(answer, "reject");
+    answer = place.poll(answer);
+    if (i == limits::kGateRejections) break;
+    ASSERT_EQ(SessionPlace::kind(answer), "blocked");
+    EXPECT_THAT(answer.text, HasSubstr("Too vague."));
+  }
+  EXPECT_EQ(SessionPlace::kind(answer), "awaiting_decision");
+  place.decide(answer, "again");
+  answer = place.go_on(answer, {.notes = "A better plan."});
+  EXPECT_EQ(SessionPlace::kind(answer), "awaiting_decision");
+  place.decide(answer, "approve");
+  EXPECT_EQ(SessionPlace::step(place.poll(answer)), "build");
+}
+
+TEST(Gate, HumanApprovalNeedsASignature) {
+  SessionPlace place;
+  const KeyPair key = place.inbox.enrol("ann");
+  const Answer waits = place.go_on(place.start(gated("{kind: human_approval}")));
+  ASSERT_EQ(SessionPlace::kind(waits), "awaiting_decision");
+  const std::string id = *waits.line["decision"].string_at("id");
+  EXPECT_FALSE(place.inbox.inbox.answer(id, place.inbox.submission({"approve"})));
+  EXPECT_EQ(SessionPlace::kind(place.poll(waits)), "awaiting_decision");
+  ASSERT_TRUE(place.inbox.inbox.answer(id, place.inbox.signed_submission(id, {"approve"}, key.secret)));
+  EXPECT_EQ(SessionPlace::step(place.poll(waits)), "build");
+}
+
+TEST(Gate, AnEvaluatorJudgesWhenNobodyWatches) {
+  SessionPlace place;
+  place.around.add_workflow(R"(
+id: wr.gate-eval-generic
+name: Judge
+description: Judges.
+version: 1.0.0
+steps:
+  - {id: judge, title: Judge, prompt: "Judge {{gatedStepTitle}}: {{gatedNotes}}", outputContract: {contractRef: wr.contracts.gate_verdict}}
+)");
+  const auto judge = [&](const Answer& waits, const std::string& verdict) {
+    const std::string token = *waits.line["children"].items().at(0).string_at("continueToken");
+    const Answer judged =
+        place.go_on(token, {.artifacts = {Value::object({{"kind", "wr.gate_verdict"},
+                                                         {"version", 1},
+                                                         {"verdict", verdict},
+                                                         {"confidence", "high"},
+                                                         {"rationale", "Because it leaves the hard part out."}})}});
+    EXPECT_EQ(SessionPlace::kind(judged), "complete") << judged.text;
+  };
+  Answer answer = place.go_on(place.start(gated("true"), {}, true), {.notes = "The plan."});
+  ASSERT_EQ(SessionPlace::kind(answer), "awaiting_decision");
+  judge(answer, "rejected");
+  answer = place.poll(answer);
+  ASSERT_EQ(SessionPlace::kind(answer), "blocked");
+  EXPECT_THAT(answer.text, HasSubstr("leaves the hard part out"));
+  answer = place.go_on(answer, {.notes = "Another plan."});
+  judge(answer, "uncertain");
+  answer = place.poll(answer);
+  ASSERT_EQ(SessionPlace::kind(answer), "awaiting_decision");
+  EXPECT_THAT(answer.line["decision"].string_at("text").value_or(""), HasSubstr("not sure"));
+  place.decide(answer, "approve");
+  EXPECT_EQ(SessionPlace::step(place.poll(answer)), "build");
+}
+
+TEST(DecisionStep, WaitsInTheInboxAndItsAnswerBecomesContext) {
+  SessionPlace place;
+  const Answer first = place.start(R"(
+id: choosing
+name: Choosing
+description: A decision.
+version: 1.0.0
+steps:
+  - {id: shapes, title: Shapes, prompt: Find shapes., captures: {candidateShapes: {type: array}}}
+  - id: pick-shape
+    type: decision
+    title: Pick
+    decision: {instruction: "Which shape should we build?", optionsFrom: candidateShapes, select: one}
+    captureAs: selectedShape
+  - {id: plan, title: Plan, prompt: "Plan {{selectedShape}}.", needs: [selectedShape]}
+)");
+  const auto shapes = [](const char* json) {
+    return Submission{.notes = "Two.", .context = Value::object({{"candidateShapes", *parse_json(json)}})};
+  };
+  const Answer refused = place.go_on(first, shapes(R"([{"id": "only", "label": "The only one"}])"));
+  EXPECT_THAT(SessionPlace::blockers(refused), ElementsAre("INVALID_CONTEXT_KEY")) << refused.text;
+  const Answer waits = place.go_on(refused, shapes(R"([{"id": "list", "label": "A list with a good many words in it"},
+                                                       {"id": "grid", "label": "A grid"}])"));
+  ASSERT_EQ(SessionPlace::kind(waits), "awaiting_decision") << waits.text;
+  EXPECT_EQ(waits.line["decision"]["options"].size(), 2u);
+  place.decide(waits, "grid");
+  const Answer next = place.poll(waits);
+  EXPECT_THAT(next.text, HasSubstr("Plan grid."));
+  const Answer again = place.rehydrate(waits);
+  EXPECT_EQ(SessionPlace::kind(place.poll(again)), "awaiting_decision") << "going back to a decision asks again";
+}
+
+constexpr const char* kChild = R"(
+id: child-flow
+name: Child
+description: A child.
+version: 1.0.0
+steps:
+  - {id: look, title: Look, prompt: "Look at {{scope}}."}
+)";
+
+std::string parallel(const std::string& more) {
+  return R"(
+id: parent-flow
+name: Parent
+description: A parent.
+version: 1.0.0
+steps:
+  - {id: prepare, title: Prepare, prompt: Prepare.}
+  - id: gather
+    type: parallel
+    title: Gather
+)" + more +
+         R"(
+    parallelDelegations:
+      - {id: wide, workflowId: child-flow, goal: Look wide, contextMapping: {area: scope}, captureAs: wide}
+      - {id: deep, workflowId: child-flow, goal: Look deep, args: {scope: the core}, captureAs: deep}
+  - {id: write, title: Write, prompt: "Write: {{wide.notes}} / {{deep.outcome}}"}
+)";
+}
+
+std::string child_token(const Answer& answer, std::size_t index) {
+  return answer.line["children"].items().at(index).string_at("continueToken").value_or("");
+}
+
+TEST(Pain24, ParallelChildrenAreSessionsAndTheirResultsAreCaptured) {
+  SessionPlace place;
+  place.around.add_workflow(kChild);
+  const Answer first = place.start(parallel(""), Value::object({{"area", "the index"}}));
+  const Answer gather = place.go_on(first);
+  ASSERT_EQ(gather.line["children"].size(), 2u) << gather.text;
+  EXPECT_THAT(SessionPlace::expect(place.sessions->rehydrate(child_token(gather, 0))).text,
+              HasSubstr("Look at the index."));
+  const Answer early = place.go_on(gather, {.notes = "All done, honestly."});
+  EXPECT_THAT(SessionPlace::blockers(early), ElementsAre("CHILDREN_OPEN", "CHILDREN_OPEN"));
+  EXPECT_EQ(SessionPlace::kind(place.go_on(child_token(gather, 0), {.notes = "Wide it is."})), "complete");
+  EXPECT_EQ(SessionPlace::kind(place.go_on(child_token(gather, 1), {.notes = "Deep it is."})), "complete");
+  const Answer next = place.poll(gather);
+  EXPECT_THAT(next.text, HasSubstr("Write: Wide it is. / complete"));
+  EXPECT_EQ(to_json(place.go_on(gather).to_value()), to_json(next.to_value()));
+}
+
+TEST(Pain24, ADeadChildIsNamedInTheJoin) {
+  SessionPlace place;
+  place.around.add_workflow(kChild);
+  const Answer gather = place.go_on(place.start(parallel("")));
+  place.go_on(child_token(gather, 0), {.notes = "Wide it is."});
+  const Answer next = place.go_on(gather, {.artifacts = {Value::object({{"kind", "wr.child_outcome"},
+                                                                        {"child", "deep"},
+                                                                        {"outcome", "dead"},
+                                                                        {"reason", "its process was killed"}})}});
+  EXPECT_EQ(SessionPlace::step(next), "write");
+  EXPECT_THAT(next.text, HasSubstr("deep is dead: its process was killed"));
+  const std::string child = *place.context_at_tip(next)["deep"].string_at("session");
+  EXPECT_EQ(place.sessions->summary(child)->status, SessionStatus::kStopped);
+}
+
+TEST(Quorum, OpensWhenEnoughHaveEndedWellAndAsksWhenTheyCannot) {
+  SessionPlace place;
+  place.around.add_workflow(kChild);
+  const Answer gather = place.go_on(place.start(parallel("    quorum: 1")));
+  place.go_on(child_token(gather, 1), {.notes = "Deep it is."});
+  const Answer next = place.poll(gather);
+  EXPECT_EQ(SessionPlace::step(next), "write") << next.text;
+  EXPECT_THAT(next.text, HasSubstr("wide was not waited for"));
+
+  const Answer other = place.go_on(place.start(parallel("    quorum: 2")));
+  place.go_on(child_token(other, 1), {.notes = "Deep it is."});
+  const Answer asked = place.go_on(
+      other, {.artifacts = {Value::object(
+                  {{"kind", "wr.child_outcome"}, {"child", "wide"}, {"outcome", "dead"}, {"reason", "gone"}})}});
+  ASSERT_EQ(SessionPlace::kind(asked), "awaiting_decision") << asked.text;
+  place.decide(asked, "go-on");
+  EXPECT_EQ(SessionPlace::step(place.poll(asked)), "write");
+}
+
+TEST(SubWorkflow, RunsAsAChildAndIsCaptured) {
+  SessionPlace place;
+  place.around.add_workflow(kChild);
+  const Answer call = place.start(R"(
+id: caller-flow
+name: Caller
+description: Calls.
+version: 1.0.0
+steps:
+  - {id: review, type: workflow, title: Review it, workflowId: child-flow, contextMapping: {goal: scope}, captureAs: result}
+  - {id: rest, title: Rest, prompt: "Then {{result.outcome}}."}
+)");
+  ASSERT_EQ(call.line["children"].size(), 1u);
+  place.go_on(child_token(call, 0), {.notes = "Fine."});
+  EXPECT_THAT(place.poll(call).text, HasSubstr("Then complete."));
+}
+
+TEST(ParallelForEach, RunsSoManyAtOnceAndEveryItem) {
+  SessionPlace place;
+  Answer answer = place.start(R"(
+id: slices-flow
+name: Slices
+description: Slices.
+version: 1.0.0
+steps:
+  - {id: plan, title: Plan, prompt: Plan.}
+  - id: build-slices
+    type: loop
+    title: Build each
+    loop: {type: forEach, items: slices, maxIterations: 3, parallel: 2, captureAs: built}
+    body: [{id: build-one, title: Build, prompt: "Build {{currentItem.title}}."}]
+  - {id: rest, title: Rest, prompt: "Built {{built.length}}."}
+)");
+  const Answer refused = place.go_on(answer, {.notes = "No slices."});
+  EXPECT_THAT(SessionPlace::blockers(refused), ElementsAre("MISSING_CONTEXT_KEY")) << refused.text;
+  answer = place.go_on(
+      refused, {.notes = "Four slices.",
+                .context = Value::object(
+                    {{"slices", *parse_json(R"([{"title": "a"}, {"title": "b"}, {"title": "c"}, {"title": "d"}])")}})});
+  ASSERT_EQ(answer.line["children"].size(), 3u) << answer.text;
+  EXPECT_EQ(child_token(answer, 2), "") << "two at once";
+  EXPECT_THAT(SessionPlace::expect(place.sessions->rehydrate(child_token(answer, 1))).text, HasSubstr("Build b."));
+  place.go_on(child_token(answer, 0));
+  const Answer more = place.poll(answer);
+  EXPECT_NE(child_token(more, 2), "");
+  place.go_on(child_token(more, 1));
+  place.go_on(child_token(more, 2));
+  const Answer rest = place.poll(answer);
+  EXPECT_THAT(rest.text, HasSubstr("Built 3."));
+  EXPECT_THAT(rest.text, HasSubstr("1 of 4 items were left over"));
+}
+
+TEST(Verification, IsRunByUsAndItsFailureIsShown) {
+  SessionPlace place;
+  const Answer first = place.start(R"(
+id: verified
+name: Verified
+description: Verified.
+version: 1.0.0
+steps:
+  - {id: build, title: Build, prompt: Build it., verification: {command: ./check}}
+  - {id: rest, title: Rest, prompt: Rest.}
+)");
+  const Answer check = place.go_on(first);
+  EXPECT_EQ(SessionPlace::step(check), "build__verification");
+  EXPECT_THAT(check.text, HasSubstr("./check"));
+  EXPECT_TRUE(place.commands.ran.empty());
+  place.commands.next = {.exit = 1, .output = "3 tests failed", .sandbox = "bubblewrap"};
+  const Answer failed = place.go_on(check);
+  EXPECT_THAT(SessionPlace::blockers(failed), ElementsAre("VERIFICATION_FAILED"));
+  EXPECT_THAT(failed.text, HasSubstr("3 tests failed"));
+  place.commands.next = {.exit = 0, .output = "ok", .sandbox = "bubblewrap"};
+  EXPECT_EQ(SessionPlace::step(place.go_on(failed)), "rest");
+  EXPECT_THAT(place.commands.ran, ElementsAre("./check", "./check"));
+  place.go_on(failed);
+  EXPECT_EQ(place.commands.ran.size(), 2u) << "a used token runs nothing";
+}
+
+TEST(Verification, SaysWhatItWouldRunUntilTheFolderIsTrusted) {
+  SessionPlace place;
+  const Answer check = place.go_on(place.start(R"(
+id: verified
+name: Verified
+description: Verified.
+version: 1.0.0
+steps:
+  - {id: build, title: Build, prompt: Build it., verification: {command: ./check}}
+)"));
+  place.commands.next = {.not_run = "./check is a command of a project that is not trusted: signalbox trust /srv"};
+  const Answer asked = place.go_on(check);
+  EXPECT_THAT(SessionPlace::blockers(asked), ElementsAre("NOT_TRUSTED"));
+  EXPECT_THAT(asked.text, HasSubstr("signalbox trust /srv"));
+}
+
+TEST(Checkpoint, IsMadeOnceAndItsTokenResumes) {
+  SessionPlace place;
+  const Answer first = place.start(kThree);
+  const auto made = place.sessions->checkpoint(*first.line.string_at("checkpointToken"));
+  const auto again = place.sessions->checkpoint(*first.line.string_at("checkpointToken"));
+  ASSERT_TRUE(made && again);
+  EXPECT_EQ(made->resume_token, again->resume_token);
+  EXPECT_EQ(place.event_types(first).back(), "checkpointed");
+  const Answer resumed = SessionPlace::expect(place.sessions->rehydrate(made->resume_token));
+  EXPECT_EQ(SessionPlace::step(resumed), "one");
+}
+
+TEST(Rewind, IsExplicitRecordedAndForksOnlyWhenGoneOn) {
+  SessionPlace place;
+  const Answer first = place.start(kThree);
+  place.go_on(place.go_on(first));
+  const std::string id = SessionPlace::session(first);
+  const Answer back = SessionPlace::expect(place.sessions->rewind(id, 1, "it was wrong"));
+  EXPECT_EQ(SessionPlace::step(back), "one");
+  EXPECT_EQ(place.sessions->summary(id)->tip, 1);
+  EXPECT_THAT(place.event_types(first), Contains("rewound"));
+  EXPECT_EQ(place.sessions->nodes(id)->size(), 3u);
+  place.go_on(back);
+  EXPECT_EQ(place.sessions->nodes(id)->size(), 4u);
+}
+
+TEST(Sessions, TellWhatIsWrongWithATokenOrASubmission) {
+  SessionPlace place;
+  const Answer first = place.start(kThree);
+  const auto code = [&](const std::string& token, Submission submission = {.notes = "x"}) {
+    const auto answer = place.sessions->go_on({.token = token, .submission = std::move(submission)});
+    return answer ? "none" : answer.error().code;
+  };
+  const std::string token = SessionPlace::token_of(first);
+  EXPECT_EQ(code("nonsense"), "TOKEN_INVALID_FORMAT");
+  EXPECT_EQ(code(token.substr(0, 50)), "TOKEN_INVALID_FORMAT");
+  EXPECT_EQ(code(*first.line.string_at("checkpointToken")), "TOKEN_SCOPE_MISMATCH");
+  EXPECT_EQ(code(SessionPlace::token_of(SessionPlace().start(kThree))), "TOKEN_BAD_SIGNATURE");
+  EXPECT_EQ(code(token, {.notes = std::string(limits::kNotesBytes + 1, 'x')}), "VALIDATION_ERROR");
+  EXPECT_EQ(code(token, {.notes = "\xff"}), "VALIDATION_ERROR");
+  EXPECT_EQ(code(token, {.notes = "x", .context = Value::object({{"eat_token", 1}})}), "VALIDATION_ERROR");
+  EXPECT_EQ(code(token, {.notes = "x", .artifacts = {Value("text")}}), "VALIDATION_ERROR");
+  EXPECT_EQ(place.sessions->nodes(SessionPlace::session(first))->size(), 1u) << "none of these was an attempt";
+  EXPECT_EQ(code(token), "none");
+}
+
+TEST(Sessions, StartSaysWhichKeyTheFirstStepLacks) {
+  SessionPlace place;
+  Starting starting;
+  starting.bundle = workflow::compiled(R"(
+id: needy
+name: Needy
+description: Needs a key.
+version: 1.0.0
+steps:
+  - {id: one, title: One, prompt: Go., needs: [target]}
+)",
+                                       place.around);
+  starting.goal = "x";
+  const auto refused = place.sessions->start(starting);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "PRECONDITION_FAILED");
+  EXPECT_THAT(refused.error().error.message, HasSubstr("target"));
+  EXPECT_TRUE(place.sessions->list(10)->empty());
+  starting.context = Value::object({{"target", "it"}});
+  EXPECT_TRUE(place.sessions->start(starting));
+}
+
+TEST(Pain1, StandingGuidanceReachesTheAgentAtStartAndResume) {
+  SessionPlace place;
+  const Answer first = place.start(R"(
+id: guided
+name: Guided
+description: Guided.
+version: 1.0.0
+metaGuidance: [Never guess.]
+preconditions: [The build is green.]
+clarificationPrompts: [Which release?]
+steps:
+  - {id: one, title: One, prompt: Go., agentRole: You are a careful reader., guidance: [Read twice.]}
+  - {id: two, title: Two, prompt: Go on.}
+)");
+  for (const char* said :
+       {"Never guess.", "The build is green.", "Which release?", "You are a careful reader.", "Read twice."}) {
+    EXPECT_THAT(first.text, HasSubstr(said));
+  }
+  const Answer second = place.go_on(first);
+  EXPECT_THAT(second.text, Not(HasSubstr("Never guess.")));
+  EXPECT_THAT(place.rehydrate(second).text, HasSubstr("Never guess."));
+}
+
+}  // namespace
+}  // namespace sb::engine
