@@ -24,6 +24,7 @@ struct InboxOptions {
   std::string id;
   std::string choice;
   std::string operator_name;
+  std::string reason;
   bool wants_all = false;
   bool wants_json = false;
 };
@@ -95,6 +96,7 @@ Status answer(const Context& context, const InboxOptions& options) {
   submission.from = signing.from;
   submission.signature = signing.signature;
   submission.raw = options.choice;
+  if (!options.reason.empty()) SB_TRY(inbox.note_free_text(state.id, options.reason, signing.from));
   const DecisionState after = SB_TRY(inbox.answer(state.id, submission));
   context.out(options.wants_json ? to_json(to_json_value(after)) + "\n" : summary_line(after) + "\n");
   return {};
@@ -188,6 +190,7 @@ Action declare_inbox(CLI::App& app) {
       ->add_option("CHOICE", options->choice,
                    "Option ids joined by commas; for a flow or chain key=id,key2=a+b; for a form field=value")
       ->required();
+  answer_app->add_option("--reason", options->reason, "Why: kept with the answer, and told to whoever waits for it");
   answer_app->add_option("--operator", options->operator_name, "Which operator signs, where there are several");
   CLI::App* watch_app = app.add_subcommand("watch", "Show what is open and what happens, until interrupted");
   watch_app->add_flag("--json", options->wants_json, "Print a JSON object a line");
