@@ -18,7 +18,8 @@ Value builtin(std::string_view name) {
 const std::map<std::string, Value, std::less<>>& builtin_features() {
   static const auto features = [] {
     std::map<std::string, Value, std::less<>> by_id;
-    for (auto& member : builtin("features.yaml").members()) by_id.emplace(member.name, member.value);
+    const Value all = builtin("features.yaml");
+    for (const auto& member : all.members()) by_id.emplace(member.name, member.value);
     return by_id;
   }();
   return features;
@@ -27,7 +28,8 @@ const std::map<std::string, Value, std::less<>>& builtin_features() {
 const std::map<std::string, std::string, std::less<>>& builtin_refs() {
   static const auto refs = [] {
     std::map<std::string, std::string, std::less<>> by_id;
-    for (const auto& member : builtin("refs.yaml").members()) by_id.emplace(member.name, member.value.as_string());
+    const Value all = builtin("refs.yaml");
+    for (const auto& member : all.members()) by_id.emplace(member.name, member.value.as_string());
     return by_id;
   }();
   return refs;
