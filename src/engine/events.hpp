@@ -17,7 +17,7 @@
 //   output_recorded   {node, attempt, notes, artifacts: [hash], [unsolicited: [hash]], context_set: {…},
 //                      [removed: […]], [assessments], [command: {command, exit, output, sandbox, ms}]}
 //   attempt_blocked   {node, attempt, blockers, notes, artifacts, [command]}
-//   attempt_ended     {node, attempt, ended: advanced|rejected|blocked, [successor], answer}
+//   attempt_ended     {node, attempt, ended: advanced|rejected|blocked, [successor], answer}    answer: its JSON text
 //   gate_opened       {node, attempt, gate: evaluator|person|decision, [decision], [session], [reason]}
 //   gate_decided      {node, attempt, verdict: approved|rejected|uncertain, reason, [decision], [session], by}
 //   decision_taken    {node, decision, options, values}

@@ -139,14 +139,14 @@ Checked<Declaration> gate_question(const Asked& asked, std::string_view notes, c
 }
 
 Checked<Declaration> breaker_question(const Asked& asked, std::string_view what_happened) {
-  Value question = plain_question(asked, "stuck", "This step does not get through. What now?",
+  Value question = plain_question(asked, "stuck", "What shall become of this step, which does not get through?",
                                   fmt::format("{}\n\n{}", where(asked), shown(what_happened, kShownNotesBytes)));
   question.set("options", Value(Value::Array{option(kAgain, "Let it try again"), option(kStop, "Stop the session")}));
   return declare(std::move(question));
 }
 
 Checked<Declaration> quorum_question(const Asked& asked, std::string_view what_happened) {
-  Value question = plain_question(asked, "quorum", "Too few of the parallel sessions ended well. What now?",
+  Value question = plain_question(asked, "quorum", "How shall it go on after too few sessions ended well?",
                                   fmt::format("{}\n\n{}", where(asked), shown(what_happened, kShownNotesBytes)));
   question.set("options", Value(Value::Array{option(kGoOn, "Go on without them"), option(kStop, "Stop the session")}));
   return declare(std::move(question));

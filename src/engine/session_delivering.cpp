@@ -68,8 +68,8 @@ Result<Answer> Sessions::Parts::go_on(Turn& turn, const Token& token, const Subm
           fmt::format("attempt {} on node {} of session {} is not there", token.attempt, token.node, summary.id),
           "signalbox session verify says what of the session is whole");
     }
-    return Answer::from(
-        SB_TRY(read_event(turn.transaction(), summary.id, attempt->ended_seq, "attempt_ended"))["answer"]);
+    const Value ended = SB_TRY(read_event(turn.transaction(), summary.id, attempt->ended_seq, "attempt_ended"));
+    return Answer::from(SB_TRY(parse_json(ended.string_at("answer").value_or(""))));
   }
   if (token.attempt > node.attempt) {
     return refuse("TOKEN_UNKNOWN_NODE",
@@ -149,8 +149,10 @@ Result<Answer> Sessions::Parts::move_on(Turn& turn, const Program& program, Node
 
 Result<Answer> Sessions::Parts::end_attempt(Turn& turn, NodeNo number, std::string_view ended, NodeNo successor,
                                             Answer answer) {
-  Value payload = Value::object(
-      {{"node", number}, {"attempt", turn.known(number).attempt}, {"ended", ended}, {"answer", answer.to_value()}});
+  Value payload = Value::object({{"node", number},
+                                 {"attempt", turn.known(number).attempt},
+                                 {"ended", ended},
+                                 {"answer", to_json(answer.to_value())}});
   if (successor != 0) payload.set("successor", successor);
   SB_TRY(turn.emit("attempt_ended", std::move(payload)));
   return answer;

@@ -166,7 +166,6 @@ Result<Value> Sessions::Parts::captured_by(Turn& turn, const Program& program, N
 
 Result<Answer> Sessions::Parts::join(Turn& turn, const Program& program, NodeNo number, const Submission& submission) {
   const Node node = turn.known(number);
-  const workflow::Step& step = step_at(program, node);
   const Value captured = SB_TRY(captured_by(turn, program, number));
   const Value context = SB_TRY(read_json_blob(turn.transaction(), node.context));
   Value changes = captured;
@@ -192,15 +191,6 @@ Result<Answer> Sessions::Parts::join(Turn& turn, const Program& program, NodeNo 
   }
   Value payload = Value::object({{"node", number}, {"attempt", node.attempt}, {"captured", captured}});
   if (missing.size() > 0) payload.set("missing", std::move(missing));
-  if (step.loop() != nullptr) {
-    const Value* items = workflow::look_up(context_at(program, node.position, context), step.loop()->loop.items);
-    const std::size_t all = items != nullptr && items->is_array() ? items->size() : 0;
-    if (all > node.children.size()) {
-      payload.set("left_over", all - node.children.size());
-      moved.notes_to_agent.push_back(fmt::format("{} of {} items were left over: {} allows {} rounds.",
-                                                 all - node.children.size(), all, step.id, node.children.size()));
-    }
-  }
   if (!submission.notes.empty() || !submission.artifacts.empty() ||
       (submission.context.is_object() && submission.context.size() > 0)) {
     Value hashes = Value::array();
