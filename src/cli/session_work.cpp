@@ -106,14 +106,14 @@ int start(const Context& context, const WorkOptions& options) {
   if (!catalog) return fail_with(catalog.error());
   const auto entry = catalog->find(options.id);
   if (!entry) return fail_with(entry.error());
-  auto bundle = catalog->compile(**entry);
+  engine::Starting starting;
+  auto bundle = catalog->compile(**entry, &starting.borrowed);
   if (!bundle) return print_faults(context, bundle.error(), options.wants_json);
   auto given = context_of(context, options);
   if (!given) return fail_with(given.error());
   auto desk = SessionDesk::open(context);
   if (!desk) return fail_with(desk.error());
 
-  engine::Starting starting;
   starting.bundle = std::move(*bundle);
   starting.origin = (*entry)->origin;
   starting.goal = options.goal;

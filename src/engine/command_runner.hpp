@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/limits.hpp"
@@ -22,7 +23,9 @@ class CommandRunner {
  public:
   virtual ~CommandRunner() = default;
   // Never fails: a command that may not run says so in `not_run`.
-  virtual CommandRun run(const std::string& command, const std::string& workspace, const workflow::Origin& origin) = 0;
+  // `origins`: every file the session's workflow was made from that somebody must vouch for.
+  virtual CommandRun run(const std::string& command, const std::string& workspace,
+                         std::span<const workflow::Origin> origins) = 0;
 };
 
 struct CommandLimits {
@@ -39,7 +42,8 @@ class SandboxedCommands final : public CommandRunner {
   SandboxedCommands(const Seams& seams, const Homes& homes, const inbox::Operators& operators,
                     CommandLimits limits = {})
       : seams_(seams), homes_(homes), operators_(operators), limits_(limits) {}
-  CommandRun run(const std::string& command, const std::string& workspace, const workflow::Origin& origin) override;
+  CommandRun run(const std::string& command, const std::string& workspace,
+                 std::span<const workflow::Origin> origins) override;
 
  private:
   // Empty when it may run.

@@ -311,7 +311,7 @@ class Project : public testing::Test {
     inbox::TrustedFolders folders(place_.files, place_.homes, place_.operators);
     ASSERT_TRUE(folders.trust(place_.workspace, policy->hash, 1, std::nullopt));
   }
-  CommandRun run() { return place_.commands->run("echo ran > ran; echo ran", place_.workspace, origin_); }
+  CommandRun run() { return place_.commands->run("echo ran > ran; echo ran", place_.workspace, {&origin_, 1}); }
 
   static constexpr const char* kText = "id: a\n";
   Place place_;

@@ -2,7 +2,8 @@
 // Members in brackets may be absent. The state of a session is a function of its events and of nothing else: rows are
 // only that function's result, kept so that nobody has to read the log to go on.
 //
-//   session_started   {v: 1, session, workflow, name, hash, origin: {kind, file, digest}, goal, context, autonomous,
+//   session_started   {v: 1, session, workflow, name, hash, origins: [{kind, folder, file, digest}], goal, context,
+//   autonomous,
 //                      workspace, depth, [repository], [git_branch], [git_head],
 //                      [parent: {session, node, child}], [references]}
 //   node_opened       {node, parent, attempt, kind, step, title, loops: [{loop, iteration}], context, jumps,

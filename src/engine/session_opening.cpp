@@ -84,6 +84,17 @@ std::vector<Child> children_for(const Program& program, const Position& position
   return children;
 }
 
+Value origins_value(const std::vector<workflow::Origin>& origins) {
+  Value all = Value::array();
+  for (const workflow::Origin& origin : origins) {
+    all.push_back(Value::object({{"kind", workflow::to_string(origin.kind)},
+                                 {"folder", origin.folder},
+                                 {"file", origin.file},
+                                 {"digest", origin.digest}}));
+  }
+  return all;
+}
+
 Value started_value(const Birth& birth, const std::string& context) {
   const workflow::Definition& definition = birth.program->definition();
   Value value = Value::object({{"v", 1},
@@ -91,10 +102,7 @@ Value started_value(const Birth& birth, const std::string& context) {
                                {"workflow", definition.id},
                                {"name", definition.name},
                                {"hash", birth.program->hash()},
-                               {"origin", Value::object({{"kind", workflow::to_string(birth.origin.kind)},
-                                                         {"folder", birth.origin.folder},
-                                                         {"file", birth.origin.file},
-                                                         {"digest", birth.origin.digest}})},
+                               {"origins", origins_value(birth.origins)},
                                {"goal", birth.goal},
                                {"context", context},
                                {"autonomous", birth.is_autonomous},

@@ -19,7 +19,7 @@ namespace sb::engine {
 struct Birth {
   std::string id;
   std::shared_ptr<const Program> program;
-  workflow::Origin origin;
+  std::vector<workflow::Origin> origins;  // its own first
   std::string goal;
   Value context;
   std::string workspace, repository, git_branch, git_head;
@@ -41,7 +41,7 @@ struct Delivered {
 // A command that must be run before a submission can be judged.
 struct CommandDue {
   std::string command, workspace;
-  workflow::Origin origin;
+  std::vector<workflow::Origin> origins;
 };
 
 // An error that carries the format's code for agents.

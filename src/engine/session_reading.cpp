@@ -37,26 +37,35 @@ std::string_view name_of(Purpose purpose) {
   return "";
 }
 
+workflow::Origin origin_from(const Value& value) {
+  workflow::Origin origin;
+  // What is not known here counts as a project's: the kind whose commands need the user's word.
+  origin.kind = workflow::SourceKind::kProject;
+  for (const auto kind : {workflow::SourceKind::kBundled, workflow::SourceKind::kUser, workflow::SourceKind::kManaged,
+                          workflow::SourceKind::kNamed}) {
+    if (value.string_at("kind") == workflow::to_string(kind)) origin.kind = kind;
+  }
+  origin.folder = value.string_at("folder").value_or("");
+  origin.file = value.string_at("file").value_or("");
+  origin.digest = value.string_at("digest").value_or("");
+  return origin;
+}
+
 // Where the workflow of a session came from; of a child session, where that of the topmost one did, since its commands
 // are pinned with it.
-Result<workflow::Origin> origin_of(store::Snapshot& snapshot, Summary summary) {
+Result<std::vector<workflow::Origin>> origins_of(store::Snapshot& snapshot, Summary summary) {
   for (int up = 0; !summary.parent_session.empty() && up <= limits::kChildDepth; ++up) {
     auto parent = SB_TRY(read_summary(snapshot, summary.parent_session));
     if (!parent) return fail(ErrorCode::kCorrupt, fmt::format("session {} has lost its parent", summary.id));
     summary = std::move(*parent);
   }
-  const Value origin = SB_TRY(read_event(snapshot, summary.id, 1, "session_started"))["origin"];
-  workflow::Origin out;
-  // What is not known here counts as a project's: the kind whose commands need the user's word.
-  out.kind = workflow::SourceKind::kProject;
-  for (const auto kind : {workflow::SourceKind::kBundled, workflow::SourceKind::kUser, workflow::SourceKind::kManaged,
-                          workflow::SourceKind::kNamed}) {
-    if (origin.string_at("kind") == workflow::to_string(kind)) out.kind = kind;
+  const Value started = SB_TRY(read_event(snapshot, summary.id, 1, "session_started"));
+  std::vector<workflow::Origin> all;
+  if (started["origins"].is_array()) {
+    for (const Value& origin : started["origins"].items()) all.push_back(origin_from(origin));
   }
-  out.folder = origin.string_at("folder").value_or("");
-  out.file = origin.string_at("file").value_or("");
-  out.digest = origin.string_at("digest").value_or("");
-  return out;
+  if (all.empty()) all.push_back(origin_from({}));
+  return all;
 }
 
 }  // namespace
@@ -131,7 +140,7 @@ Result<std::optional<CommandDue>> Sessions::Parts::command_due(const Token& toke
     const auto program = SB_TRY(this->program(snapshot, summary->hash));
     const workflow::Step& step = *program->at(program->find(node->position.step)).step;
     if (step.command.empty()) return std::nullopt;
-    return CommandDue{step.command, summary->workspace, SB_TRY(origin_of(snapshot, *summary))};
+    return CommandDue{step.command, summary->workspace, SB_TRY(origins_of(snapshot, *summary))};
   });
 }
 

@@ -87,7 +87,8 @@ Answered<Answer> Sessions::start(const Starting& starting) {
       birth.program = program;
     }
     birth.id = make_id("s-", parts_->clock.now_ms(), parts_->random);
-    birth.origin = starting.origin;
+    birth.origins = {starting.origin};
+    birth.origins.insert(birth.origins.end(), starting.borrowed.begin(), starting.borrowed.end());
     birth.goal = starting.goal;
     birth.context = starting.context;
     birth.workspace = starting.workspace;
@@ -111,7 +112,7 @@ Answered<Answer> Sessions::go_on(const Continuing& continuing) {
     Submission submission = continuing.submission;
     // A command may take minutes, so it runs before the transaction; a token that is used already runs nothing.
     const auto due = has_output ? SB_TRY(parts_->command_due(token)) : std::nullopt;
-    if (due) submission.command = parts_->commands.run(due->command, due->workspace, due->origin);
+    if (due) submission.command = parts_->commands.run(due->command, due->workspace, due->origins);
     return parts_->store.write([&](store::Transaction& transaction) -> Result<Answer> {
       auto turn = Turn::of(transaction, token.session, parts_->clock.now_ms());
       if (!turn && turn.error().code == ErrorCode::kNotFound) return refuse("TOKEN_UNKNOWN_NODE", turn.error());

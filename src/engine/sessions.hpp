@@ -36,6 +36,7 @@ namespace sb::engine {
 struct Starting {
   workflow::Bundle bundle;  // the workflow last
   workflow::Origin origin;
+  std::vector<workflow::Origin> borrowed;  // files of projects that went into it besides
   std::string goal;
   Value context;          // object or null
   std::string workspace;  // absolute

@@ -124,7 +124,9 @@ class Catalog {
   Value tags() const;  // [{id, displayName, when, count}], then one of each namespace and `other`, where used
 
   // Of an entry: what a start pins. The entry's own faults when it does not load. An entry loads when this succeeds.
-  Checked<Bundle> compile(const Entry& entry) const;
+  // `borrowed` gets the files of projects that were used besides its own: routines expanded into it, workflows it
+  // calls.
+  Checked<Bundle> compile(const Entry& entry, std::vector<Origin>* borrowed = nullptr) const;
   // Of a file that need not be in any source (`workflow check FILE`), with this catalog around it.
   Checked<Bundle> compile(const Document& document) const;
 

@@ -26,7 +26,7 @@ std::vector<std::string> CatalogSurroundings::contract_refs() const {
 
 const Definition* CatalogSurroundings::routine(std::string_view template_id) const {
   const auto found = catalog_.routines_.find(template_id);
-  return found == catalog_.routines_.end() ? nullptr : found->second->definition.get();
+  return found == catalog_.routines_.end() ? nullptr : used(*found->second);
 }
 
 std::vector<std::string> CatalogSurroundings::template_ids() const {
@@ -35,7 +35,7 @@ std::vector<std::string> CatalogSurroundings::template_ids() const {
 
 const Definition* CatalogSurroundings::workflow(std::string_view id) const {
   const auto found = catalog_.entries_.find(id);
-  return found == catalog_.entries_.end() ? nullptr : found->second->definition.get();
+  return found == catalog_.entries_.end() ? nullptr : used(*found->second);
 }
 
 std::vector<std::string> CatalogSurroundings::workflow_ids() const {
@@ -68,9 +68,23 @@ const std::string* CatalogSurroundings::binding(std::string_view workflow_id, st
   return nullptr;
 }
 
-Checked<Bundle> Catalog::compile(const Entry& entry) const {
+const Definition* CatalogSurroundings::used(const Entry& entry) const {
+  if (entry.origin.kind == SourceKind::kProject) borrowed_.emplace(entry.origin.file, entry.origin);
+  return entry.definition.get();
+}
+
+std::vector<Origin> CatalogSurroundings::borrowed() const {
+  std::vector<Origin> all;
+  for (const auto& [file, origin] : borrowed_) all.push_back(origin);
+  return all;
+}
+
+Checked<Bundle> Catalog::compile(const Entry& entry, std::vector<Origin>* borrowed) const {
   if (!entry.definition) return std::unexpected(entry.faults);
-  return workflow::compile(*entry.document, *entry.definition, CatalogSurroundings(*this));
+  const CatalogSurroundings surroundings(*this);
+  auto bundle = workflow::compile(*entry.document, *entry.definition, surroundings);
+  if (borrowed != nullptr) *borrowed = surroundings.borrowed();
+  return bundle;
 }
 
 Checked<Bundle> Catalog::compile(const Document& document) const {

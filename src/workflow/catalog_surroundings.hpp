@@ -1,6 +1,7 @@
 // A catalog as what compile.hpp looks things up in. Holds the catalog by reference.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,14 @@ class CatalogSurroundings final : public Surroundings {
   std::vector<std::string> ref_ids() const override;
   const std::string* binding(std::string_view workflow_id, std::string_view slot) const override;
 
+  // Those of projects that were looked up, by file.
+  std::vector<Origin> borrowed() const;
+
  private:
+  const Definition* used(const Entry& entry) const;
+
   const Catalog& catalog_;
+  mutable std::map<std::string, Origin> borrowed_;
 };
 
 }  // namespace sb::workflow

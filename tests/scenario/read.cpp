@@ -52,14 +52,23 @@ std::vector<std::string> read_texts(const std::optional<Reader>& reader) {
   return texts;
 }
 
-StreamExpectation read_stream_expectation(Fields& fields, const std::string& name) {
+// What may be expected of one stream; literals, since Fields keeps views of the names it was asked for.
+struct StreamFields {
+  std::string_view exact, empty, contains, lacks, matches, json;
+};
+constexpr StreamFields kStdout{"stdout",       "stdout_empty",   "stdout_contains",
+                               "stdout_lacks", "stdout_matches", "stdout_json"};
+constexpr StreamFields kStderr{"stderr",       "stderr_empty",   "stderr_contains",
+                               "stderr_lacks", "stderr_matches", "stderr_json"};
+
+StreamExpectation read_stream_expectation(Fields& fields, const StreamFields& names) {
   StreamExpectation expected;
-  if (const auto exact = fields.get(name)) expected.exact = read_bytes(*exact);
-  if (fields.boolean(name + "_empty").value_or(false)) expected.exact = "";
-  expected.contains = read_texts(fields.get(name + "_contains"));
-  expected.lacks = read_texts(fields.get(name + "_lacks"));
-  expected.pattern = fields.string(name + "_matches");
-  if (const auto json = fields.get(name + "_json")) expected.json = json->value();
+  if (const auto exact = fields.get(names.exact)) expected.exact = read_bytes(*exact);
+  if (fields.boolean(names.empty).value_or(false)) expected.exact = "";
+  expected.contains = read_texts(fields.get(names.contains));
+  expected.lacks = read_texts(fields.get(names.lacks));
+  expected.pattern = fields.string(names.matches);
+  if (const auto json = fields.get(names.json)) expected.json = json->value();
   return expected;
 }
 
@@ -102,8 +111,8 @@ Step read_step(const Reader& reader) {
   }
   if (const auto input = fields.get("stdin")) step.input = read_bytes(*input);
   step.exit = static_cast<int>(fields.integer("exit", 0, 255).value_or(0));
-  step.output = read_stream_expectation(fields, "stdout");
-  step.errors = read_stream_expectation(fields, "stderr");
+  step.output = read_stream_expectation(fields, kStdout);
+  step.errors = read_stream_expectation(fields, kStderr);
   for (const auto& [name, pointer] : members_of(fields.get("save"))) {
     step.saves.emplace_back(name, pointer.string().value_or(""));
   }
