@@ -193,6 +193,10 @@ std::string demand_of(const Criteria& rule) {
   }
 }
 
+std::string forbidding(const Criteria& part) {
+  return fmt::format("the notes must not {}{}{}", demand_of(part), part.message.empty() ? "" : ": ", part.message);
+}
+
 Verdict judge(const Criteria& criteria, std::string_view notes, const Value& context, std::vector<std::string>& into);
 
 Verdict judge_any(const Criteria& criteria, std::string_view notes, const Value& context,
@@ -219,8 +223,7 @@ Verdict judge(const Criteria& criteria, std::string_view notes, const Value& con
     const Verdict verdict = judge(part, notes, context, ignored);
     if (verdict == Verdict::kDoesNotApply) return verdict;
     if (verdict == Verdict::kFails) return Verdict::kPasses;
-    into.push_back(
-        fmt::format("the notes must not {}{}{}", demand_of(part), part.message.empty() ? "" : ": ", part.message));
+    into.push_back(forbidding(part));
     return Verdict::kFails;
   }
   if (criteria.type == Type::kAnd) {
@@ -248,6 +251,7 @@ std::string_view type_name(Type type) {
 
 // The messages of the rules below, for a composition, which has none of its own.
 void collect_messages(const Criteria& criteria, std::vector<std::string>& into) {
+  if (criteria.type == Type::kNot) return into.push_back(forbidding(criteria.parts.front()));
   if (!criteria.message.empty()) into.push_back(criteria.message);
   for (const Criteria& part : criteria.parts) collect_messages(part, into);
 }

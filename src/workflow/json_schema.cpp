@@ -33,16 +33,19 @@ struct GaveUp {
 // One check. It travels in the argument that valijson hands from visitor to visitor for its cache of compiled patterns;
 // the patterns are ours, so the cache stays empty.
 struct Run : std::unordered_map<std::string, std::regex> {
-  // A schema may apply itself twice to each part of a value, and so 2^depth times to the innermost.
-  int steps_left = 4'000'000;
+  // A schema may apply itself twice to each part of a value, and so 2^depth times to the innermost. A step counts for
+  // more the deeper it is, because valijson copies the way there.
+  int steps_left = 8'000'000;
   int depth = 0;
 };
 
 class Step {
  public:
   explicit Step(Run& run) : run_(run) {
-    if (--run_.steps_left < 0) throw GaveUp{"is too large for its schema to be checked"};
-    if (++run_.depth > 500) throw GaveUp{"is nested too deeply for its schema to be checked"};
+    run_.steps_left -= 1 + run_.depth;
+    if (run_.steps_left < 0) throw GaveUp{"is too large for its schema to be checked"};
+    if (run_.depth >= 500) throw GaveUp{"is nested too deeply for its schema to be checked"};
+    ++run_.depth;
   }
   ~Step() { --run_.depth; }
   Step(const Step&) = delete;
@@ -53,8 +56,8 @@ class Step {
 
 using Subschemas = std::vector<const vj::Subschema*>;  // by SchemaNode::index
 
-// The keywords that valijson would check with std::regex, in quadratic time or wrongly: patterns, lengths (it counts up
-// to the first NUL), multiples (it cuts off fractions), unique items, and with patternProperties all of properties.
+// The keywords that valijson would check with std::regex, in quadratic time or wrongly: patterns, lengths, multiples
+// (it cuts off fractions), unique items, and with patternProperties all of properties.
 class OwnRules : public vc::PolyConstraint {
  public:
   OwnRules(const SchemaNode& node, const Subschemas& subschemas) : node_(&node), subschemas_(&subschemas) {}
@@ -410,20 +413,26 @@ class Building {
   Subschemas& subschemas_;
 };
 
-// The first thing that keeps a value from being checked at all: its depth, its size, bytes that are not UTF-8.
+// valijson would see a text only up to a NUL.
+bool is_whole(const std::string& text) {
+  return text.find('\0') == std::string::npos && is_utf8(text);
+}
+
+// The first thing that keeps a value from being checked at all: its depth, its size, bytes that are no text.
 std::optional<Misfit> unfit_to_check(const Value& value, int depth, std::size_t& left) {
   if (depth > limits::kDocumentDepth) {
     return Misfit{"", fmt::format("is nested deeper than {} levels", limits::kDocumentDepth)};
   }
   if (left-- == 0) return Misfit{"", fmt::format("has more than {} values", limits::kDocumentNodes)};
-  if (value.is_string() && !is_utf8(value.as_string())) return Misfit{"", "has a text that is not UTF-8"};
+  if (value.is_string() && !is_whole(value.as_string()))
+    return Misfit{"", "has a text that is not UTF-8 or holds a NUL"};
   if (value.is_array()) {
     for (std::size_t i = 0; i < value.size(); ++i) {
       if (auto unfit = unfit_to_check(value.items()[i], depth + 1, left)) return unfit;
     }
   } else if (value.is_object()) {
     for (const auto& member : value.members()) {
-      if (!is_utf8(member.name)) return Misfit{"", "has a member whose name is not UTF-8"};
+      if (!is_whole(member.name)) return Misfit{"", "has a name that is not UTF-8 or holds a NUL"};
       if (auto unfit = unfit_to_check(member.value, depth + 1, left)) return unfit;
     }
   }
