@@ -9,11 +9,16 @@ namespace {
 
 constexpr std::string_view kEvaluator = "wr.gate-eval-generic";
 
-void add_kinds(std::map<std::string, std::string>& by_kind, const std::vector<Value>& artifacts,
-               const std::vector<std::string>& hashes) {
+// The newest of each kind on a branch. What nobody asked for is kept where nothing that was asked for has its kind.
+std::map<std::string, std::string> newest_of(const Node& node, const Outcome& outcome,
+                                             const std::vector<Value>& artifacts,
+                                             const std::vector<std::string>& hashes) {
+  std::map<std::string, std::string> by_kind = node.artifacts;
   for (std::size_t i = 0; i < artifacts.size(); ++i) {
-    if (const auto kind = artifacts[i].string_at("kind")) by_kind[*kind] = hashes[i];
+    if (const auto kind = artifacts[i].string_at("kind")) by_kind.emplace(*kind, hashes[i]);
   }
+  for (const auto& [kind, hash] : outcome.artifacts) by_kind[kind] = hash;
+  return by_kind;
 }
 
 Result<std::vector<std::string>> put_artifacts(store::Transaction& transaction, const std::vector<Value>& artifacts) {
@@ -137,13 +142,10 @@ Result<Answer> Sessions::Parts::deliver(Turn& turn, const Program& program, Node
 Result<Answer> Sessions::Parts::move_on(Turn& turn, const Program& program, NodeNo number, const Outcome& outcome,
                                         const std::vector<Value>& artifacts) {
   const Node node = turn.known(number);
-  std::map<std::string, std::string> by_kind = node.artifacts;
-  add_kinds(by_kind, artifacts, SB_TRY(put_artifacts(turn.transaction(), artifacts)));
+  const auto by_kind = newest_of(node, outcome, artifacts, SB_TRY(put_artifacts(turn.transaction(), artifacts)));
   const NodeNo next = SB_TRY(open_next(turn, program, node, outcome.move, outcome.context, by_kind));
-  std::vector<std::string> notices = outcome.notes_to_agent;
-  for (const std::string& warning : outcome.move.warnings) notices.push_back(warning);
   Answer answer = SB_TRY(answer_for(turn.transaction(), program, turn.summary(), turn.known(next), Occasion::kAdvance,
-                                    std::move(notices)));
+                                    outcome.notes_to_agent));
   return end_attempt(turn, number, "advanced", next, std::move(answer));
 }
 
@@ -404,6 +406,7 @@ Result<Answer> Sessions::Parts::poll_decision(Turn& turn, const Program& program
   Outcome moved;
   moved.context = after;
   moved.move = next_position(program, node.position, node.jumps, after, {}, false);
+  moved.notes_to_agent = moved.move.warnings;
   const auto in_the_way = obstacles(program, turn.summary(), moved.move, after);
   if (!in_the_way.empty()) return blocked(program, turn.summary(), node, in_the_way, node.attempt, false);
   SB_TRY(inbox.take_in(turn.transaction(), id, turn.summary().id));

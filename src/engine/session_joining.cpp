@@ -175,6 +175,7 @@ Result<Answer> Sessions::Parts::join(Turn& turn, const Program& program, NodeNo 
   Outcome moved;
   moved.context = SB_TRY(merge_context(context, changes));
   moved.move = next_position(program, node.position, node.jumps, moved.context, {}, false);
+  moved.notes_to_agent = moved.move.warnings;
   const auto in_the_way = obstacles(program, turn.summary(), moved.move, moved.context);
   if (!in_the_way.empty()) return blocked(program, turn.summary(), node, in_the_way, node.attempt, false);
   Value missing = Value::array();
@@ -206,7 +207,7 @@ Result<Answer> Sessions::Parts::join(Turn& turn, const Program& program, NodeNo 
                        {"context_set", submission.context.is_object() ? submission.context : Value::object()}})));
   }
   SB_TRY(turn.emit("joined", std::move(payload)));
-  return move_on(turn, program, number, moved, submission.artifacts);
+  return move_on(turn, program, number, moved, {});
 }
 
 Status Sessions::Parts::stop_in(store::Transaction& transaction, std::string_view session, std::string_view reason,
