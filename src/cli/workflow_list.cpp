@@ -148,7 +148,8 @@ void print_warnings(const Context& context, const Catalog& catalog) {
 Status check_tag(const Catalog& catalog, const std::string& tag) {
   if (tag.empty()) return {};
   std::vector<std::string> known;
-  for (const Value& each : catalog.tags().items()) known.push_back(each["id"].as_string());
+  const Value tags = catalog.tags();
+  for (const Value& each : tags.items()) known.push_back(each["id"].as_string());
   if (std::ranges::find(known, tag) != known.end()) return {};
   const std::string nearest = nearest_name(tag, known);
   return fail(ErrorCode::kInvalid, fmt::format("there is no tag {}", quote_json(tag)),
