@@ -5,6 +5,7 @@
 namespace sb::cli {
 
 Action declare_ask(CLI::App& app);
+Action declare_contract(CLI::App& app);
 Action declare_flow(CLI::App& app);
 Action declare_hook(CLI::App& app);
 Action declare_inbox(CLI::App& app);
@@ -21,6 +22,8 @@ const std::vector<CommandRow>& commands() {
   static const std::vector<CommandRow> table = {
       {"ask", "Ask a person here, or through the inbox", "signalbox ask drop-table.yaml --json --wait 10m",
        declare_ask},
+      {"contract", "See what artifacts must look like, and check contracts of your own",
+       "signalbox contract show wr.contracts.review_verdict", declare_contract},
       {"flow", "Lead a person through a flow of questions, one call an answer",
        "signalbox flow start --def release.yaml", declare_flow, Parsing::kOptions, kStateOptions},
       {"hook", "Answer one hook event of Claude Code, or install the hook there", "signalbox hook install --user",

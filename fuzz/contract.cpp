@@ -1,0 +1,48 @@
+// Any bytes as a contract, and any schema against any value: read or refused, and checked within limits. The walk that
+// explains finds nothing in a value that fits.
+#include "workflow/contract.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/assert.hpp"
+#include "base/document.hpp"
+#include "workflow/json_schema.hpp"
+#include "workflow/schema_misfits.hpp"
+
+namespace {
+
+// The input up to the first NUL is a schema, the rest a value.
+void check_pair(const std::string& text) {
+  const std::size_t cut = text.find('\0');
+  if (cut == std::string::npos) return;
+  const auto schema = sb::parse_json(std::string_view(text).substr(0, cut));
+  const auto value = sb::parse_json(std::string_view(text).substr(cut + 1));
+  if (!schema || !value) return;
+  const auto compiled = sb::workflow::JsonSchema::compile(*schema);
+  if (!compiled) {
+    SB_ASSERT(!compiled.error().message.empty());
+    return;
+  }
+  const auto misfits = compiled->check(*value);
+  SB_ASSERT(misfits.size() <= sb::workflow::kMostMisfits);
+  const auto tree = sb::workflow::read_schema_tree(*schema);
+  if (misfits.empty()) SB_ASSERT(sb::workflow::explain(*tree->root, *value).empty());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  check_pair(text);
+  const auto document = sb::parse_document("fuzz", text);
+  if (!document) return 0;
+  const auto contract = sb::workflow::read_contract(*document);
+  if (contract) {
+    SB_ASSERT(misfits(*contract, contract->example).empty());
+  } else {
+    SB_ASSERT(!contract.error().empty());
+  }
+  return 0;
+}
