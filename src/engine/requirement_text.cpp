@@ -56,16 +56,29 @@ void add_contract(std::string& lines, const Program& program, const Step& step) 
                        trimmed(contract->help), to_json(contract->example));
 }
 
+// The loop's exit decision, where the step carries it without having the contract itself.
+void add_exit(std::string& lines, const Program& program, const ProgramStep& place) {
+  if (place.exits == kNoStep) return;
+  const Step& loop = *program.at(place.exits).step;
+  const auto* source = std::get_if<workflow::Loop::FromArtifact>(&loop.loop()->loop.source);
+  if (source == nullptr || (place.step->contract && place.step->contract->ref == source->contract_ref)) return;
+  const workflow::Contract* contract = program.compiled().contracts.find(source->contract_ref);
+  if (contract == nullptr) return;
+  lines +=
+      fmt::format("- To leave \"{}\", an artifact `{}` in `artifacts`; without one it goes on. {}\n  Example: {}\n",
+                  loop.title, contract->kind, trimmed(contract->help), to_json(contract->example));
+}
+
 void add_assessments(std::string& lines, const Program& program, const Step& step) {
   for (const std::string& ref : step.assessment_refs) {
     const workflow::AssessmentDefinition* assessment = program.definition().assessment(ref);
     if (assessment == nullptr) continue;
     lines += fmt::format("- An artifact `wr.assessment` for `{}`: {}\n", assessment->id, trimmed(assessment->purpose));
     for (const workflow::AssessmentDimension& dimension : assessment->dimensions) {
-      lines += fmt::format("  - `{}`{}: {} ({})\n", dimension.id, dimension.is_required ? "" : " (optional)",
-                           trimmed(dimension.purpose), fmt::join(dimension.levels, ", "));
+      lines += fmt::format("  - `{}`{}: {}\n", dimension.id, dimension.is_required ? "" : " (optional)",
+                           trimmed(dimension.purpose));
     }
-    lines += fmt::format("  Example: {}\n",
+    lines += fmt::format("  One level each: {}\n",
                          to_json(workflow::example_assessment(*assessment, step.assessment_refs.size() > 1)));
   }
 }
@@ -78,7 +91,7 @@ void add_captures(std::string& lines, const Step& step, const Value& wanted) {
     const auto declared = std::find_if(step.captures.begin(), step.captures.end(),
                                        [&](const workflow::Capture& own) { return own.key == key; });
     const auto type = capture.string_at("type");
-    lines += fmt::format("- Context key `{}`{}", key, type && !type->empty() ? fmt::format(" ({})", *type) : "");
+    lines += fmt::format("- Context key `{}`{}", key, type && *type != "any" ? fmt::format(" ({})", *type) : "");
     // A schema that says no more than the type is told already.
     if (declared != step.captures.end() && declared->schema.size() > 1) lines += ": " + to_json(declared->schema);
     lines += '\n';
@@ -106,6 +119,7 @@ std::string requirement_lines(const Program& program, const Position& position, 
   std::string lines;
   add_notes(lines, step, wanted, context);
   add_contract(lines, program, step);
+  add_exit(lines, program, program.at(number));
   add_assessments(lines, program, step);
   add_captures(lines, step, wanted);
   add_what_follows(lines, step, context);

@@ -172,19 +172,18 @@ std::string metrics_text(workflow::MetricsProfile profile, bool is_last) {
       std::string text = "Commits made so far: full SHAs in context key `metrics_commit_shas`.";
       if (is_last) {
         text += fmt::format(
-            " This is the last step: also set {}, `metrics_pr_numbers`, `metrics_files_changed`, "
-            "`metrics_lines_added` and `metrics_lines_removed`.",
+            " Last step: also set {}, `metrics_pr_numbers`, `metrics_files_changed`, `metrics_lines_added`, "
+            "`metrics_lines_removed`.",
             kOutcome);
       }
       return text;
     }
     case workflow::MetricsProfile::kReview:
-      return is_last ? fmt::format("This is the last step: set context keys `metrics_pr_numbers` and {}.", kOutcome)
-                     : "";
+      return is_last ? fmt::format("Last step: set context keys `metrics_pr_numbers` and {}.", kOutcome) : "";
     case workflow::MetricsProfile::kResearch:
     case workflow::MetricsProfile::kDesign:
     case workflow::MetricsProfile::kTicket:
-      return is_last ? fmt::format("This is the last step: set context key {}.", kOutcome) : "";
+      return is_last ? fmt::format("Last step: set context key {}.", kOutcome) : "";
   }
   return {};
 }
