@@ -61,7 +61,7 @@ std::string render_blocked(const Program& program, const Node& node, const std::
   for (std::size_t i = 0; i < told; ++i) text += blocker_lines(blockers[i]);
   if (told < blockers.size()) text += fmt::format("- and {} more\n", blockers.size() - told);
   text +=
-      "\nMend this and send the whole submission again with the `retryContinueToken` of the JSON line below. The token "
+      "\nMend this and send the whole submission again with the `retryContinueToken` below. The token "
       "you used is spent: it only repeats this answer.\n";
   return text;
 }
@@ -113,7 +113,7 @@ std::string render_children(const Program& program, const Node& node, const std:
   }
   text += needed > 0 ? fmt::format("This step goes on when {} of {} have completed.", needed, children.size())
                      : std::string("This step goes on when all have ended.");
-  text += " Then continue here with the `continueToken` of the JSON line below.\n";
+  text += " Then continue here with the `continueToken` below.\n";
   return text;
 }
 

@@ -57,11 +57,10 @@ void add_opening(std::string& text, const StepView& view) {
   const Definition& definition = view.program.definition();
   const bool is_taken_up = view.occasion == Occasion::kRehydrate;
   if (is_taken_up && !view.goal.empty()) add_paragraph(text, "Goal: " + view.goal);
-  add_list(text, "Before you begin, this must hold:", definition.preconditions);
+  add_list(text, "Must hold first:", definition.preconditions);
   add_list(text, "Throughout:", definition.meta_guidance);
   if (!is_taken_up || view.node.depth == 0) {
-    add_list(text, "Settle these first. Answer from what you have; raise the rest with `ask`:",
-             definition.clarification_prompts);
+    add_list(text, "Answer these from what you have; raise the rest with `ask`:", definition.clarification_prompts);
   }
   add_list(text, "References:", reference_lines(view));
   add_paragraph(text, view.recall);
@@ -160,19 +159,19 @@ std::string interlock_text(const workflow::Interlock& interlock) {
   if (interlock.commands_read_only) {
     text += fmt::format("{}run only commands that change nothing", text.empty() ? "" : "; ");
   }
-  return text.empty() ? text : fmt::format("Until this step is delivered: {}. Anything else is refused.", text);
+  return text.empty() ? text : fmt::format("Enforced while this step is open: {}.", text);
 }
 
 std::string metrics_text(workflow::MetricsProfile profile, bool is_last) {
-  constexpr std::string_view kOutcome = "`metrics_outcome` (success, partial, abandoned or error)";
+  constexpr std::string_view kOutcome = "`metrics_outcome` (success|partial|abandoned|error)";
   switch (profile) {
     case workflow::MetricsProfile::kNone:
       return {};
     case workflow::MetricsProfile::kCoding: {
-      std::string text = "Commits made so far: full SHAs in context key `metrics_commit_shas`.";
+      std::string text = "Commits so far: full SHAs in context key `metrics_commit_shas`.";
       if (is_last) {
         text += fmt::format(
-            " Last step: also set {}, `metrics_pr_numbers`, `metrics_files_changed`, `metrics_lines_added`, "
+            " Last step: also {}, `metrics_pr_numbers`, `metrics_files_changed`, `metrics_lines_added`, "
             "`metrics_lines_removed`.",
             kOutcome);
       }
@@ -218,10 +217,10 @@ std::string render_step(const StepView& view) {
   add_own_words(text, view, step);
   if (step.ask_for_files) add_paragraph(text, "If you need files you do not have, ask for them by name first.");
   const std::string checks = requirement_lines(view.program, view.node.position, view.context);
-  if (!checks.empty()) add_paragraph(text, "Checked when you deliver:\n" + checks);
+  if (!checks.empty()) add_paragraph(text, "Checked on delivery:\n" + checks);
   add_paragraph(text, interlock_text(step.interlock));
   add_paragraph(text, metrics_text(view.program.definition().metrics, place.is_last));
-  text += "When done, continue with the `continueToken` of the JSON line below.\n";
+  text += "Then continue with the `continueToken` below.\n";
   return text;
 }
 

@@ -59,11 +59,12 @@ class SessionMaker {
                                    {"workflow", "upkeep-test"},
                                    {"name", "Upkeep"},
                                    {"hash", bundle.back()->hash},
-                                   {"origin", Value::object({{"kind", "user"}})},
+                                   {"origins", Value::array()},
                                    {"goal", fmt::format("Keep {}", plan_.seed)},
                                    {"context", Value::object()},
                                    {"autonomous", false},
-                                   {"workspace", "/srv/shop"}});
+                                   {"workspace", "/srv/shop"},
+                                   {"depth", 0}});
     if (!plan_.parent.empty()) {
       payload.set("parent", Value::object({{"session", plan_.parent}, {"node", 1}, {"child", "c"}}));
     }
