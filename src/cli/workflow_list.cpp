@@ -78,6 +78,12 @@ Value to_value(const SourceReport& source) {
                         {"notes", to_values(source.notes)}});
 }
 
+// Without the remedy where it would be the same on many rows: `show` and `check` have it.
+std::string short_reason(const Error& fault) {
+  if (fault.rule != "reserved_name") return fault.to_string();
+  return fmt::format("{}: its id is reserved", fault.place.file);
+}
+
 std::string marks_of(const Listed& listed) {
   const Entry& entry = *listed.entry;
   std::vector<std::string> marks;
@@ -88,7 +94,7 @@ std::string marks_of(const Listed& listed) {
   if (entry.is_routine && !entry.is_internal && entry.definition && entry.template_id.empty())
     marks.emplace_back("its template name is taken");
   if (entry.staleness == Staleness::kLikely) marks.emplace_back("stale: written for an older format");
-  if (!listed.faults.empty()) marks.push_back("does not load: " + listed.faults.front().to_string());
+  if (!listed.faults.empty()) marks.push_back("does not load: " + short_reason(listed.faults.front()));
   return fmt::format("{}", fmt::join(marks, "; "));
 }
 

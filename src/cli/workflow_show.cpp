@@ -53,6 +53,13 @@ std::string describe(const Entry& entry, const Compiled& compiled) {
     out += fmt::format("         shadows {} {}\n", to_string(origin.kind), origin.file);
   out += fmt::format("tags     {}\nhash     {}\n", fmt::join(entry.tags, ", "), compiled.hash);
   if (!entry.template_id.empty()) out += fmt::format("template {}\n", entry.template_id);
+  if (definition.model_tier) out += fmt::format("model    {}\n", to_string(*definition.model_tier));
+  if (!definition.recommended_autonomy.empty()) {
+    out += fmt::format("advice   autonomy {}\n", definition.recommended_autonomy);
+  }
+  if (!definition.recommended_risk_policy.empty()) {
+    out += fmt::format("advice   risk policy {}\n", definition.recommended_risk_policy);
+  }
   if (definition.role) out += fmt::format("role     {}\n", to_string(*definition.role));
   for (const auto& [slot, bound] : compiled.bindings) out += fmt::format("binding  {} = {}\n", slot, bound);
   for (const auto& [called, hash] : compiled.calls) out += fmt::format("calls    {}  {}\n", called, hash);

@@ -47,6 +47,8 @@ std::string in_words(const Delegation& call) {
   if (call.run_condition) out += fmt::format(", when {}", to_text(*call.run_condition));
   for (const auto& [from, to] : call.context_mapping) out += fmt::format(", {} as {}", from, to);
   for (const auto& [name, value] : call.args) out += fmt::format(", {} = {}", name, quote_json(value));
+  if (call.model_tier) out += fmt::format(", model {}", to_string(*call.model_tier));
+  if (!call.allowed_tools.empty()) out += fmt::format(", tools {}", joined(call.allowed_tools));
   if (!call.capture_as.empty()) out += fmt::format(" -> {}", call.capture_as);
   return out;
 }
@@ -76,6 +78,7 @@ void add_kind(Lines& lines, const Step& step) {
 }
 
 void add_demands(Lines& lines, const Step& step) {
+  if (step.model_tier) lines.push_back(fmt::format("model {}", to_string(*step.model_tier)));
   if (!step.needs.empty()) lines.push_back("needs " + joined(step.needs));
   if (step.contract) lines.push_back("brings " + step.contract->ref + (step.contract->is_required ? "" : " (may)"));
   if (!step.assessment_refs.empty()) lines.push_back("rates " + joined(step.assessment_refs));

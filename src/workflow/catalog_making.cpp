@@ -199,7 +199,9 @@ void CatalogMaking::take_contract(const Candidate& candidate) {
   if (!contract) {
     faults.insert(faults.end(), candidate.file->faults.begin(), candidate.file->faults.end());
   } else if (is_reserved(contract->ref) && !may_replace_ours(candidate.origin.kind)) {
-    faults.push_back(reserved(contract->ref, candidate.origin.file));
+    const Contract* ours = Contracts::bundled().find(contract->ref);
+    if (ours == nullptr || ours->hash != contract->hash)
+      faults.push_back(reserved(contract->ref, candidate.origin.file));
   } else {
     catalog_.contracts_.add(contract);
   }
@@ -215,6 +217,13 @@ void CatalogMaking::take_feature(const Candidate& candidate) {
   } else {
     catalog_.features_[file.id] = file.feature;
   }
+}
+
+// A checkout of our own sources, or of someone's copy: it takes nothing from anybody.
+bool CatalogMaking::is_copy_of_ours(const Entry& entry) const {
+  const auto found = catalog_.entries_.find(entry.id);
+  if (found == catalog_.entries_.end() || !entry.document || !found->second->document) return false;
+  return entry.document->root == found->second->document->root;
 }
 
 void CatalogMaking::take_workflow(const Candidate& candidate) {
@@ -234,6 +243,7 @@ void CatalogMaking::take_workflow(const Candidate& candidate) {
   const bool is_ours = candidate.origin.kind == SourceKind::kBundled;
   if (entry->definition && !is_ours) entry->staleness = staleness_of(*entry->definition);
   if (is_reserved(entry->id) && !may_replace_ours(candidate.origin.kind)) {
+    if (is_copy_of_ours(*entry)) return;
     entry->definition = nullptr;
     entry->faults = {reserved(entry->id, candidate.origin.file)};
     catalog_.refused_.push_back(std::move(entry));

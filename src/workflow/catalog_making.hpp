@@ -36,6 +36,7 @@ class CatalogMaking {
   void take_contract(const Candidate& candidate);
   void take_feature(const Candidate& candidate);
   void take_workflow(const Candidate& candidate);
+  bool is_copy_of_ours(const Entry& entry) const;
   void name_templates();
   void count();
 

@@ -113,6 +113,15 @@ TEST_F(CatalogTest, WrIsReservedForProjectsAndUsers) {
   }
 }
 
+TEST_F(CatalogTest, ACheckoutOfOurOwnSourcesIsNotToldAsTakingOurNames) {
+  for (const std::string_view name : bundled::data_names()) {
+    write("/p/workflows/" + std::string(name), std::string(bundled::data_file(name)));
+  }
+  const Catalog catalog = open();
+  EXPECT_THAT(ids(catalog, true), IsEmpty());
+  EXPECT_THAT(catalog.contract_faults(), IsEmpty());
+}
+
 TEST_F(CatalogTest, NamedAndManagedFoldersReplaceOurs) {
   write("/named/x.yaml", workflow("wr.shaping"));
   write("/managed/y.yaml", workflow("wr.shaping"));
