@@ -146,17 +146,20 @@ std::shared_ptr<const SourceFile> SourceReader::read(const FoundFile& found) {
   return kept.file;
 }
 
-std::shared_ptr<const SourceFile> SourceReader::read_bundled(std::string_view name) {
-  auto& kept = cache_.kept_[fmt::format("bundled:{}", name)];
-  kept.last_used = cache_.opening_;
-  if (!kept.file) {
-    const FileRole role = name.starts_with("routines/")   ? FileRole::kRoutine
-                          : name.starts_with("features/") ? FileRole::kFeature
-                                                          : FileRole::kWorkflow;
-    kept.file = std::make_shared<const SourceFile>(
-        read_source_text(std::string(name), std::string(bundled::data_file(name)), role));
-  }
-  return kept.file;
+const std::vector<BundledFile>& bundled_files() {
+  static const auto files = [] {
+    std::vector<BundledFile> all;
+    for (const std::string_view name : bundled::data_names()) {
+      if (name.starts_with("contracts/")) continue;
+      const FileRole role = name.starts_with("routines/")   ? FileRole::kRoutine
+                            : name.starts_with("features/") ? FileRole::kFeature
+                                                            : FileRole::kWorkflow;
+      std::string text(bundled::data_file(name));
+      all.push_back({name, std::make_shared<const SourceFile>(read_source_text(std::string(name), text, role))});
+    }
+    return all;
+  }();
+  return files;
 }
 
 }  // namespace sb::workflow

@@ -30,6 +30,13 @@ struct SourceFile {
 
 SourceFile read_source_text(std::string name, std::string text, FileRole role);
 
+struct BundledFile {
+  std::string_view name;  // below workflows/
+  std::shared_ptr<const SourceFile> file;
+};
+// All that is built in except contracts. Read once, shared.
+const std::vector<BundledFile>& bundled_files();
+
 // Reads through a cache.
 class SourceReader {
  public:
@@ -37,7 +44,6 @@ class SourceReader {
   ~SourceReader();  // lets go of what grew stale
 
   std::shared_ptr<const SourceFile> read(const FoundFile& found);
-  std::shared_ptr<const SourceFile> read_bundled(std::string_view name);
 
  private:
   const Files& files_;

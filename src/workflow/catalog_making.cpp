@@ -7,7 +7,6 @@
 #include "workflow/builtin_texts.hpp"
 #include "workflow/catalog_bindings.hpp"
 #include "workflow/catalog_tags.hpp"
-#include "workflow/data.hpp"
 
 namespace sb::workflow {
 namespace {
@@ -95,11 +94,9 @@ Result<Catalog> CatalogMaking::make(const Environment& environment, const Homes&
 void CatalogMaking::add_bundled() {
   catalog_.sources_.push_back({});
   walks_.push_back({});
-  for (const std::string_view name : bundled::data_names()) {
-    if (name.starts_with("contracts/")) continue;
+  for (const auto& [name, file] : bundled_files()) {
     ++catalog_.sources_[0].files;
-    Candidate candidate{
-        reader_.read_bundled(name), {}, name.starts_with("routines/"), name.starts_with("internal/"), 0};
+    Candidate candidate{file, {}, name.starts_with("routines/"), name.starts_with("internal/"), 0};
     candidate.origin.file = name;
     take(std::move(candidate));
   }

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "base/fakes.hpp"
 #include "base/limits.hpp"
 #include "workflow/catalog_check.hpp"
@@ -438,6 +440,22 @@ TEST_F(CatalogTest, ChecksFilesWithAllOfThemAroundEach) {
   EXPECT_THAT(told["/w/contracts/bad.yaml"], HasSubstr("bad.yaml"));
   EXPECT_THAT(told["/w/broken.json"], HasSubstr("broken.json:1:"));
   EXPECT_TRUE(verdicts->back().is_missing);
+}
+
+// The files of the original, where they are at hand; else our own stand in for them.
+TEST(Compatibility, WorkflowsOfTheFormatAreCheckedWithoutAMessage) {
+  const SystemFiles files;
+  const char* named = std::getenv("SIGNALBOX_COMPAT");
+  const std::string compat = named != nullptr ? named : std::string(SB_SOURCE_DIR) + "/../shared/compat";
+  Opening opening;
+  opening.strongest = {compat + "/workflows"};
+  if (files.kind(opening.strongest[0]) != FileKind::kDirectory) {
+    opening.strongest = {std::string(SB_SOURCE_DIR) + "/workflows"};
+  }
+  const auto verdicts = check_files(files, Environment(), {"/nowhere", "/nowhere", "/nowhere"}, opening);
+  ASSERT_TRUE(verdicts);
+  EXPECT_GT(verdicts->size(), 10u);
+  for (const FileVerdict& verdict : *verdicts) EXPECT_EQ(to_lines(verdict.faults), "") << verdict.file;
 }
 
 }  // namespace
