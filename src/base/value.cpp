@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <functional>
 
 #include "base/assert.hpp"
-#include "base/unicode.hpp"
 
 namespace sb {
 
@@ -107,10 +105,16 @@ std::string_view kind_name(Value::Kind kind) {
 
 namespace {
 
+// Most text needs no escape, so it is copied in runs.
 void append_quoted(std::string& out, std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   out += '"';
-  for (const char c : text) {
+  std::size_t done = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\') continue;
+    out.append(text, done, at - done);
+    done = at + 1;
     switch (c) {
       case '"':
         out += "\\\"";
@@ -134,15 +138,12 @@ void append_quoted(std::string& out, std::string_view text) {
         out += "\\t";
         break;
       default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          out += "\\u00";
-          out += kHex[(c >> 4) & 15];
-          out += kHex[c & 15];
-        } else {
-          out += c;
-        }
+        out += "\\u00";
+        out += kHex[(c >> 4) & 15];
+        out += kHex[c & 15];
     }
   }
+  out.append(text, done);
   out += '"';
 }
 
@@ -182,18 +183,16 @@ void append_number(std::string& out, double number) {
   }
 }
 
-std::u16string to_utf16(std::string_view text) {
-  std::u16string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const char32_t c = next_code_point(text, at);
-    if (c >= 0x10000) {
-      out += static_cast<char16_t>(0xD800 + ((c - 0x10000) >> 10));
-      out += static_cast<char16_t>(0xDC00 + ((c - 0x10000) & 0x3FF));
-    } else {
-      out += static_cast<char16_t>(c);
-    }
-  }
-  return out;
+// The order of UTF-16 code units. It is that of UTF-8 bytes but for one case: a character that takes two units sorts
+// before U+E000 to U+FFFF, though its bytes are greater.
+bool comes_before(std::string_view a, std::string_view b) {
+  const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  if (in_b == b.end()) return false;
+  if (in_a == a.end()) return true;
+  const auto byte_a = static_cast<unsigned char>(*in_a), byte_b = static_cast<unsigned char>(*in_b);
+  const bool is_pair_a = byte_a >= 0xF0, is_pair_b = byte_b >= 0xF0;
+  if (is_pair_a != is_pair_b && byte_a >= 0xEE && byte_b >= 0xEE) return is_pair_a;
+  return byte_a < byte_b;
 }
 
 struct Writer {
@@ -209,9 +208,10 @@ struct Writer {
 
   void write_members(const Value& value, int depth) {
     std::vector<const Value::Member*> members;
+    members.reserve(value.size());
     for (const auto& member : value.members()) members.push_back(&member);
     if (is_canonical) {
-      std::ranges::sort(members, std::less<>{}, [](const Value::Member* member) { return to_utf16(member->name); });
+      std::ranges::sort(members, [](const auto* a, const auto* b) { return comes_before(a->name, b->name); });
     }
     out += '{';
     for (std::size_t i = 0; i < members.size(); ++i) {
