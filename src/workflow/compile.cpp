@@ -61,7 +61,7 @@ void tell_expanded(const Faults& found, const Value& workflow, const Definition&
     std::string pointer = "/steps";
     if (!step || !find_authored(definition.source["steps"], authored, pointer)) pointer = fault.place.pointer;
     const std::string where = id.empty() || id == authored ? "" : fmt::format("step \"{}\": ", id);
-    faults.tell(std::move(pointer), where + fault.message, fault.remedy, fault.code);
+    faults.tell(std::move(pointer), fault.rule, where + fault.message, fault.remedy, fault.code);
   }
 }
 
@@ -134,7 +134,7 @@ std::optional<Definition> Compiler::read_expanded(Value& workflow, const Definit
     return std::nullopt;
   }
   if (const std::size_t count = count_steps(read->steps); count > limits::kWorkflowSteps) {
-    faults.tell("/steps",
+    faults.tell("/steps", "too_many",
                 fmt::format("the workflow has {} steps; at most {} are allowed", count, limits::kWorkflowSteps),
                 "Split it into workflows that call each other", ErrorCode::kLimit);
   }
@@ -147,23 +147,25 @@ void Compiler::link(const CallSite& site, const Definition& definition, Linking&
   if (id == definition.id) {
     // The workflow that judges gates cannot be judged by itself.
     if (site.is_implied) return;
-    return faults.tell(site.pointer, fmt::format("workflow \"{}\" starts itself", id),
+    return faults.tell(site.pointer, "self_call", fmt::format("workflow \"{}\" starts itself", id),
                        "Use a loop, or another workflow");
   }
   if (const auto found = std::ranges::find(stack_, id); found != stack_.end()) {
     return faults.tell(
-        site.pointer,
+        site.pointer, "call_circle",
         fmt::format("workflows start each other in a circle: {}, {}", fmt::join(found, stack_.end(), ", "), id),
         "Break the circle");
   }
   const Definition* callee = surroundings_->workflow(id);
   if (!callee) {
-    if (!site.is_implied) faults.tell_unknown(site.pointer, "workflow", id, surroundings_->workflow_ids());
+    if (!site.is_implied)
+      faults.tell_unknown(site.pointer, FaultLog::Named::kWorkflow, id, surroundings_->workflow_ids());
     return;
   }
   if (stack_.size() >= static_cast<std::size_t>(limits::kCallDepth)) {
-    return faults.tell(site.pointer, fmt::format("workflows start each other more than {} deep", limits::kCallDepth),
-                       "Flatten them", ErrorCode::kLimit);
+    return faults.tell(site.pointer, "too_deep",
+                       fmt::format("workflows start each other more than {} deep", limits::kCallDepth), "Flatten them",
+                       ErrorCode::kLimit);
   }
   const Bundle* bundle = compile_callee(*callee, site, faults);
   if (!bundle) return;
@@ -179,10 +181,12 @@ const Bundle* Compiler::compile_callee(const Definition& callee, const CallSite&
     if (own.is_empty()) return &(callees_[callee.id] = std::move(bundle));
     const Error first = own.take().front();
     broken_.insert(callee.id);
-    faults.tell(site.pointer, fmt::format("workflow \"{}\" does not compile: {}", callee.id, first.message),
-                first.remedy, first.code);
+    faults.tell(site.pointer, "broken_workflow",
+                fmt::format("workflow \"{}\" does not compile: {}", callee.id, first.message), first.remedy,
+                first.code);
   } else {
-    faults.tell(site.pointer, fmt::format("workflow \"{}\" does not compile", callee.id), "Mend that one first");
+    faults.tell(site.pointer, "broken_workflow", fmt::format("workflow \"{}\" does not compile", callee.id),
+                "Mend that one first");
   }
   return nullptr;
 }

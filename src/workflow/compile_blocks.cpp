@@ -26,7 +26,7 @@ struct BlockWriter {
         text += *ref;
       } else {
         const Trail at_part = trail.at(i);
-        faults.tell_unknown(at_part.at("refId"), "ref", ref_id.as_string(), surroundings.ref_ids());
+        faults.tell_unknown(at_part.at("refId"), FaultLog::Named::kRef, ref_id.as_string(), surroundings.ref_ids());
       }
     }
     return text;

@@ -38,14 +38,18 @@ class FaultLog {
  public:
   // Without a document (of a callee, whose first fault is told at the call) faults have the name and pointers alone.
   FaultLog(const Document* document, std::string name) : document_(document), name_(std::move(name)) {}
-  void tell(std::string pointer, std::string message, std::string remedy, ErrorCode code = ErrorCode::kInvalid);
-  void tell(const Trail& trail, std::string message, std::string remedy, ErrorCode code = ErrorCode::kInvalid) {
-    tell(trail.pointer(), std::move(message), std::move(remedy), code);
+  // `rule` is the stable name that programs are told, a literal.
+  void tell(std::string pointer, std::string_view rule, std::string message, std::string remedy,
+            ErrorCode code = ErrorCode::kInvalid);
+  void tell(const Trail& trail, std::string_view rule, std::string message, std::string remedy,
+            ErrorCode code = ErrorCode::kInvalid) {
+    tell(trail.pointer(), rule, std::move(message), std::move(remedy), code);
   }
-  // `no contract is called "x"`, with the nearest of those that are there.
-  void tell_unknown(std::string pointer, std::string_view what, std::string_view name, std::vector<std::string> known);
-  void tell_unknown(const Trail& trail, std::string_view what, std::string_view name, std::vector<std::string> known) {
-    tell_unknown(trail.pointer(), what, name, std::move(known));
+  // `no contract is called "x"`, with the nearest of those that are there. The rule is `unknown_` and the kind.
+  enum class Named { kContract, kTemplate, kFeature, kRef, kWorkflow };
+  void tell_unknown(std::string pointer, Named kind, std::string_view name, std::vector<std::string> known);
+  void tell_unknown(const Trail& trail, Named kind, std::string_view name, std::vector<std::string> known) {
+    tell_unknown(trail.pointer(), kind, name, std::move(known));
   }
   bool is_empty() const { return faults_.empty(); }
   Faults take();  // in document order
@@ -82,9 +86,8 @@ FilledText fill_arguments(std::string_view text, const Value& args);
 
 // What slots are bound to. A routine's own slot is kept under its call: `caller.slot`.
 using Bindings = std::map<std::string, std::string>;
-// {{wr.bindings.slot}} replaced by what the slot is bound to.
-void fill_bindings(std::string& text, const Scope& scope, const Surroundings& surroundings, const Trail& trail,
-                   FaultLog& faults, Bindings& used);
+// {{wr.bindings.slot}} replaced by what the slot is bound to. Reading has seen to it that there is such a slot.
+void fill_bindings(std::string& text, const Scope& scope, const Surroundings& surroundings, Bindings& used);
 
 // compile_blocks.cpp: promptBlocks.
 
@@ -116,13 +119,15 @@ class Expander {
 
  private:
   using Steps = Value::Array;
-  void expand_steps(const Scope& scope, const Trail& trail, Steps& out);
+  // A list of steps with the values they were read from; bodies that loops of it name are left to those.
+  void expand_list(const Scope& scope, const std::vector<Step>& steps, const Value& sources, const Trail& trail,
+                   Steps& out);
   void expand_step(const Scope& scope, const Step& step, const Value& source, const Trail& own_trail, Steps& out);
-  void expand_body(const Scope& scope, const Step& step, const Value& source, const Trail& trail, Value& loop);
   void fill_texts(const Scope& scope, const Step& step, const Trail& trail, Value& value);
   // `must_have_arguments`: a `{name}` without an argument is a fault.
-  void fill_text(const Scope& scope, const Trail& trail, bool must_have_arguments, Value& text);
-  void fill_block(const Scope& scope, const Trail& trail, Value& block);
+  void fill_text(const Scope& scope, bool must_have_arguments, Value& text);
+  void fill_block(const Scope& scope, Value& block);
+  void fill_routine_texts(const Scope& scope, Value& value);
   void write_blocks(const Scope& scope, const Trail& trail, Value& value);
   void add_features(const Definition& definition, Scope& scope);
   bool has_room(const Trail& trail);
@@ -140,8 +145,7 @@ class Expander {
   std::map<std::string, std::string> first_of_call_;              // a call's id to the id of its first step
   std::set<std::pair<std::string, std::string>> told_arguments_;  // the call, the argument
   std::set<std::string> told_circles_;                            // the outermost calls that lead into one
-  std::set<std::string> used_bodies_;  // steps that are the body of a loop, by their expanded id
-  std::vector<Value> assessments_;     // of routines
+  std::vector<Value> assessments_;                                // of routines
   std::size_t steps_ = 0;
   bool is_full_ = false;
 };

@@ -15,7 +15,7 @@ struct ReferenceCheck {
 
   void contract(const std::string& ref, const Trail& trail) {
     if (!surroundings.contract(ref)) {
-      faults.tell_unknown(told_at ? *told_at : trail, "contract", ref, surroundings.contract_refs());
+      faults.tell_unknown(told_at ? *told_at : trail, FaultLog::Named::kContract, ref, surroundings.contract_refs());
     }
   }
 
@@ -39,7 +39,8 @@ struct ReferenceCheck {
   void features(const std::vector<std::string>& ids, const Trail& trail) {
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (surroundings.feature(ids[i])) continue;
-      faults.tell_unknown(told_at ? *told_at : trail.at(i), "feature", ids[i], surroundings.feature_ids());
+      faults.tell_unknown(told_at ? *told_at : trail.at(i), FaultLog::Named::kFeature, ids[i],
+                          surroundings.feature_ids());
     }
   }
 

@@ -59,12 +59,12 @@ void hand_over_end(const Value& caller, Value& last, const Trail& trail, FaultLo
     const Value* value = caller.find(name);
     if (!value) continue;
     if (!is_work(last)) {
-      faults.tell(trail.at(name),
+      faults.tell(trail.at(name), "no_step_for_it",
                   fmt::format("\"{}\" has no step to belong to: the routine ends with a {} step", name,
                               last.string_at("type").value_or("")),
                   "Put it on a step of its own behind the call");
     } else if (last.find(name)) {
-      faults.tell(trail.at(name), fmt::format("the last step of the routine has its own \"{}\"", name),
+      faults.tell(trail.at(name), "said_twice", fmt::format("the last step of the routine has its own \"{}\"", name),
                   "Take this one away, or put it on a step of its own behind the call");
     } else {
       last.set(name, *value);
@@ -99,21 +99,22 @@ bool Expander::enter_routine(const Scope& scope, const Step& step, const Trail& 
   const Trail at_call = trail.at("templateCall");
   const Definition* routine = surroundings_->routine(template_id);
   if (!routine) {
-    faults_->tell_unknown(at_call.at("templateId"), "template", template_id, surroundings_->template_ids());
+    faults_->tell_unknown(at_call.at("templateId"), FaultLog::Named::kTemplate, template_id,
+                          surroundings_->template_ids());
     return false;
   }
   for (const Scope* at = &scope; at; at = at->caller) {
     if (at->definition != routine) continue;
     // Told at the outermost call, and once: the same circle is met again by every call in it.
     if (told_circles_.insert(trail.pointer()).second) {
-      faults_->tell(at_call.at("templateId"),
+      faults_->tell(at_call.at("templateId"), "template_circle",
                     fmt::format("template \"{}\" calls itself, directly or by way of others", template_id),
                     "Take the call out of the routine, or make it a loop");
     }
     return false;
   }
   if (scope.depth >= limits::kCallDepth) {
-    faults_->tell(at_call.at("templateId"),
+    faults_->tell(at_call.at("templateId"), "too_deep",
                   fmt::format("templates call templates more than {} deep", limits::kCallDepth), "Flatten the routines",
                   ErrorCode::kLimit);
     return false;
@@ -130,11 +131,11 @@ bool Expander::enter_routine(const Scope& scope, const Step& step, const Trail& 
 
 void Expander::expand_call(const Scope& scope, const Step& step, const Value& source, const Trail& trail, Steps& out) {
   Scope inner;
-  if (!enter_routine(scope, step, trail, inner)) return;
+  if (is_full_ || !enter_routine(scope, step, trail, inner)) return;
   inner.told_at = &trail;
   Value args = step.template_call->args;
   if (scope.args && args.is_object()) {
-    for (auto& [name, arg] : args.members()) fill_text(scope, trail, true, arg);
+    for (auto& [name, arg] : args.members()) fill_text(scope, true, arg);
   }
   inner.args = &args;
   add_features(*inner.definition, inner);
@@ -144,7 +145,7 @@ void Expander::expand_call(const Scope& scope, const Step& step, const Value& so
   adopt_assessments(scope, *inner.definition, trail);
 
   const std::size_t first = out.size();
-  expand_steps(inner, trail, out);
+  expand_list(inner, inner.definition->steps, inner.definition->source["steps"], trail, out);
   if (first == out.size()) return;
   const std::span<Value> steps(out.data() + first, out.size() - first);
   first_of_call_[scope.prefix + step.id] = steps.front().string_at("id").value_or("");
@@ -165,7 +166,7 @@ void Expander::tell_arguments(const Scope& scope, const FilledText& filled, bool
   const Trail at_args = scope.told_at->at("templateCall");
   const auto tell_once = [&](const std::string& name, std::string message, std::string remedy) {
     if (told_arguments_.insert({at_args.pointer(), name}).second) {
-      faults_->tell(at_args, std::move(message), std::move(remedy));
+      faults_->tell(at_args, "bad_argument", std::move(message), std::move(remedy));
     }
   };
   for (const std::string& name : filled.missing) {
@@ -206,7 +207,7 @@ void Expander::adopt_assessments(const Scope& scope, const Definition& routine, 
     if (!known) {
       assessments_.push_back(assessment);
     } else if (*known != assessment) {
-      faults_->tell(trail,
+      faults_->tell(trail, "duplicate_assessment",
                     fmt::format("the routine and this workflow both declare the assessment \"{}\", differently",
                                 assessment.string_at("id").value_or("")),
                     "Rename one of the two");

@@ -35,25 +35,23 @@ void add_once(std::vector<std::string>& names, std::string_view name) {
   if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
 }
 
-// The definition that declares the slot: the routine's own, else the one that calls it.
-const Scope* scope_of_slot(const Scope& scope, std::string_view slot, const ExtensionPoint*& point) {
-  for (const Scope* at = &scope; at; at = at->caller) {
-    for (const ExtensionPoint& candidate : at->definition->extension_points) {
-      if (candidate.slot == slot) {
-        point = &candidate;
-        return at;
-      }
-    }
+struct Kind {
+  std::string_view word, rule;
+};
+Kind kind_of(FaultLog::Named kind) {
+  switch (kind) {
+    case FaultLog::Named::kContract:
+      return {"contract", "unknown_contract"};
+    case FaultLog::Named::kTemplate:
+      return {"template", "unknown_template"};
+    case FaultLog::Named::kFeature:
+      return {"feature", "unknown_feature"};
+    case FaultLog::Named::kRef:
+      return {"ref", "unknown_ref"};
+    case FaultLog::Named::kWorkflow:
+      return {"workflow", "unknown_workflow"};
   }
-  return nullptr;
-}
-
-std::vector<std::string> slots_of(const Scope& scope) {
-  std::vector<std::string> slots;
-  for (const Scope* at = &scope; at; at = at->caller) {
-    for (const ExtensionPoint& point : at->definition->extension_points) slots.push_back(point.slot);
-  }
-  return slots;
+  return {};
 }
 
 }  // namespace
@@ -63,17 +61,18 @@ std::string Trail::pointer() const {
   return fmt::format("{}/{}", parent_->pointer(), name_.empty() ? std::to_string(index_) : pointer_step(name_));
 }
 
-void FaultLog::tell(std::string pointer, std::string message, std::string remedy, ErrorCode code) {
+void FaultLog::tell(std::string pointer, std::string_view rule, std::string message, std::string remedy,
+                    ErrorCode code) {
   if (faults_.size() >= limits::kFaults) return;
-  Place place = document_ ? document_->place_of(pointer) : Place{name_, pointer, 0, 0};
-  faults_.push_back(Error{code, std::move(message), std::move(remedy), std::move(place), false});
+  Place place = document_ ? document_->place_of(pointer) : Place{name_, std::move(pointer), 0, 0};
+  faults_.push_back(Error{code, std::move(message), std::move(remedy), std::move(place), false, rule});
 }
 
-void FaultLog::tell_unknown(std::string pointer, std::string_view what, std::string_view name,
-                            std::vector<std::string> known) {
+void FaultLog::tell_unknown(std::string pointer, Named kind, std::string_view name, std::vector<std::string> known) {
   constexpr std::size_t kListed = 12;
+  const auto [what, rule] = kind_of(kind);
   if (std::ranges::find(known, name) != known.end()) {
-    return tell(std::move(pointer), fmt::format("{} \"{}\" does not load", what, name), "Mend that one first");
+    return tell(std::move(pointer), rule, fmt::format("{} \"{}\" does not load", what, name), "Mend that one first");
   }
   const std::string nearest = nearest_name(name, known);
   std::string remedy = fmt::format("There is no {} here at all", what);
@@ -84,7 +83,7 @@ void FaultLog::tell_unknown(std::string pointer, std::string_view what, std::str
     known.resize(known.size() - more);
     remedy = fmt::format("Use one of: {}{}", fmt::join(known, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
   }
-  tell(std::move(pointer), fmt::format("no {} is called \"{}\"", what, name.substr(0, 128)), std::move(remedy));
+  tell(std::move(pointer), rule, fmt::format("no {} is called \"{}\"", what, name.substr(0, 128)), std::move(remedy));
 }
 
 Faults FaultLog::take() {
@@ -120,25 +119,20 @@ FilledText fill_arguments(std::string_view text, const Value& args) {
   return filled;
 }
 
-void fill_bindings(std::string& text, const Scope& scope, const Surroundings& surroundings, const Trail& trail,
-                   FaultLog& faults, Bindings& used) {
+void fill_bindings(std::string& text, const Scope& scope, const Surroundings& surroundings, Bindings& used) {
+  const std::vector<ExtensionPoint>& points = scope.definition->extension_points;
   for (std::size_t at = text.find(kBinding); at != std::string::npos; at = text.find(kBinding, at)) {
     const std::size_t start = at + kBinding.size();
     const std::size_t end = text.find("}}", start);
     if (end == std::string::npos) return;  // the scan tells it
     const std::string slot = text.substr(start, end - start);
-    const ExtensionPoint* point = nullptr;
-    const Scope* owner = scope_of_slot(scope, slot, point);
-    std::string bound;
-    if (owner) {
-      const std::string* own = surroundings.binding(owner->definition->id, slot);
-      bound = own ? *own : point->default_id;
-      used[owner->prefix + slot] = bound;
-    } else {
-      faults.tell_unknown(trail, "extension point of this workflow", slot, slots_of(scope));
-    }
+    const auto point = std::ranges::find(points, slot, &ExtensionPoint::slot);
+    if (point == points.end()) return;
+    const std::string* own = surroundings.binding(scope.definition->id, slot);
+    const std::string& bound = own ? *own : point->default_id;
     text.replace(at, end + 2 - at, bound);
     at += bound.size();
+    used[scope.prefix + slot] = bound;
   }
 }
 
