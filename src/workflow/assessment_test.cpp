@@ -128,9 +128,9 @@ TEST_F(Assessment, ConsequencesOfOtherAssessmentsDoNotFire) {
 }
 
 TEST_F(Assessment, ShowsWhatToFillInAndWhatIsRequired) {
-  EXPECT_EQ(
-      to_json(example_assessment(definition_.assessments[0], true)),
-      R"({"kind":"wr.assessment","assessmentId":"Plan-Ready","dimensions":{"confidence":"low | Medium | high","extra":"yes | no"}})");
+  EXPECT_EQ(to_json(example_assessment(definition_.assessments[0], true)),
+            R"({"kind":"wr.assessment","assessmentId":"Plan-Ready",)"
+            R"("dimensions":{"confidence":"low | Medium | high","extra":"yes | no"}})");
   EXPECT_EQ(example_assessment(definition_.assessments[0], false).find("assessmentId"), nullptr);
   EXPECT_EQ(to_json(to_requirements(definition_, step_)),
             R"([{"id":"Plan-Ready","dimensions":{"confidence":["low","Medium","high"],"extra":["yes","no"]}}])");

@@ -24,7 +24,8 @@ const char* const kGood = R"(contract: acme.contracts.ticket
 kind: acme.ticket
 version: 2
 help: Name the ticket.
-schema: {type: object, required: [kind, id], properties: {kind: {const: acme.ticket}, id: {type: string, pattern: "^T-[0-9]+$"}}}
+schema:
+  {type: object, required: [kind, id], properties: {kind: {const: acme.ticket}, id: {type: string, pattern: "^T-[0-9]+$"}}}
 example: {kind: acme.ticket, id: T-12}
 )";
 
@@ -93,7 +94,7 @@ TEST(Contract, FaultsHaveLineAndColumn) {
   const auto contract = read_contract(*parse_document("c.yaml", text));
   ASSERT_FALSE(contract);
   EXPECT_EQ(contract.error()[0].place.file, "c.yaml");
-  EXPECT_EQ(contract.error()[0].place.line, 6);
+  EXPECT_EQ(contract.error()[0].place.line, 7);
   EXPECT_GT(contract.error()[0].place.column, 1);
 }
 
