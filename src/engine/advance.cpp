@@ -132,6 +132,19 @@ Value to_value(const std::vector<workflow::RecordedAssessment>& recorded) {
   return list;
 }
 
+// What was sent, with the keys that are counted here and not by the agent.
+Value with_counts(const Program& program, const Node& node, const Step& step, const Value& after, Value sent) {
+  LoopScope scope(program, after);
+  const Value& view = scope.at(node.position.loops);
+  for (const workflow::Count& count : step.counts) {
+    const Value* list = workflow::look_up(view, count.of);
+    const auto is_counted = [&](const Value& item) { return !count.where || workflow::holds(*count.where, item); };
+    const bool is_list = list != nullptr && list->is_array();
+    sent.set(count.key, is_list ? std::ranges::count_if(list->items(), is_counted) : 0);
+  }
+  return sent;
+}
+
 // One advance: what was sent, against one step.
 class Delivery {
  public:
@@ -238,7 +251,13 @@ Result<Outcome> advance(const Program& program, const Node& node, const Value& c
   SB_TRY(check_notes_bytes(submission.notes));
   std::vector<Piece> pieces = SB_TRY(pieces_of(program, program.at(number), submission.artifacts));
   Value after = SB_TRY(merge_context(context, submission.context));
-  return Delivery(program, node, number, submission, std::move(pieces)).run(std::move(after), gate_passed);
+  if (program.at(number).step->counts.empty()) {
+    return Delivery(program, node, number, submission, std::move(pieces)).run(std::move(after), gate_passed);
+  }
+  Submission counted = submission;
+  counted.context = with_counts(program, node, *program.at(number).step, after, submission.context);
+  after = SB_TRY(merge_context(context, counted.context));
+  return Delivery(program, node, number, counted, std::move(pieces)).run(std::move(after), gate_passed);
 }
 
 }  // namespace sb::engine

@@ -9,6 +9,7 @@
 #include "engine/blockers.hpp"
 #include "engine/loop_scope.hpp"
 #include "workflow/assessment.hpp"
+#include "workflow/schema_example.hpp"
 
 namespace sb::engine {
 namespace {
@@ -35,10 +36,33 @@ std::string tail_of(std::string_view output) {
   return std::string(output);
 }
 
+std::vector<std::string> told(const std::vector<workflow::Misfit>& misfits) {
+  std::vector<std::string> lines;
+  for (const workflow::Misfit& misfit : misfits) {
+    lines.push_back(misfit.pointer.empty() ? misfit.message : misfit.pointer + " " + misfit.message);
+  }
+  return lines;
+}
+
+void put_over(Value& value, const Value& part) {
+  if (!value.is_object() || !part.is_object()) {
+    value = part;
+    return;
+  }
+  for (const auto& member : part.members()) {
+    if (Value* own = value.find(member.name)) {
+      put_over(*own, member.value);
+    } else {
+      value.set(member.name, member.value);
+    }
+  }
+}
+
 class Checks {
  public:
-  Checks(const Program& program, const Step& step, const Value& after, const Value& view, const Submission& submission)
-      : program_(program), step_(step), after_(after), view_(view), submission_(submission) {}
+  Checks(const Program& program, const Step& step, const Value& after, const Value& view, const Submission& submission,
+         bool is_in_loop)
+      : program_(program), step_(step), after_(after), view_(view), submission_(submission), is_in_loop_(is_in_loop) {}
 
   std::vector<Blocker> run() && {
     check_notes();
@@ -85,10 +109,32 @@ class Checks {
       return;
     }
     const std::vector<std::string> misfits = workflow::misfits(*contract, *artifact);
-    if (misfits.empty()) return;
+    if (misfits.empty()) return check_narrowings(*contract, *artifact);
     add(BlockerCode::kInvalidOutput, contract->ref,
         fmt::format("The artifact {} does not fit: {}.", quote_json(contract->kind), joined(misfits)),
         "Mend these and send it again.", contract->example);
+  }
+
+  void check_narrowings(const workflow::Contract& contract, const Value& artifact) {
+    for (const workflow::Narrowing& narrowing : step_.contract->narrowings) {
+      if (narrowing.when && !workflow::holds(*narrowing.when, view_)) continue;
+      const std::vector<std::string> misfits = told(narrowing.schema->check(artifact));
+      if (misfits.empty()) continue;
+      add(BlockerCode::kInvalidOutput, contract.ref,
+          fmt::format("{} The artifact {} does not fit that: {}.", narrowing.message, quote_json(contract.kind),
+                      joined(misfits)),
+          "Mend these and send it again.", narrowed_example(contract));
+    }
+  }
+
+  // The contract's example with what all the narrowings that count here ask for.
+  Value narrowed_example(const workflow::Contract& contract) const {
+    Value example = contract.example;
+    for (const workflow::Narrowing& narrowing : step_.contract->narrowings) {
+      if (narrowing.when && !workflow::holds(*narrowing.when, view_)) continue;
+      if (const auto part = workflow::example_of(narrowing.source)) put_over(example, *part);
+    }
+    return workflow::misfits(contract, example).empty() ? example : contract.example;
   }
 
   void check_assessments() {
@@ -128,10 +174,12 @@ class Checks {
 
   void check_captures() {
     for (const workflow::Capture& capture : step_.captures) {
-      const Value* value = after_.find(capture.key);
+      // In a loop, what an earlier round sent says nothing about this one.
+      const Value* value = is_in_loop_ ? submission_.context.find(capture.key) : after_.find(capture.key);
       const std::string who = fmt::format("Step {}", quote_json(step_.id));
       if (value == nullptr || value->is_null()) {
         blockers_.push_back(missing_key(capture.key, who, fmt::format("of type {}", type_of(capture.schema))));
+        blockers_.back().example = example_for(capture);
       } else {
         check_capture(capture, *value);
       }
@@ -140,18 +188,17 @@ class Checks {
 
   void check_capture(const workflow::Capture& capture, const Value& value) {
     const Result<workflow::JsonSchema> schema = workflow::JsonSchema::compile(capture.schema);
-    std::vector<std::string> faults;
-    if (!schema) {
-      faults.push_back(schema.error().message);
-    } else {
-      for (const workflow::Misfit& misfit : schema->check(value)) {
-        faults.push_back(misfit.pointer.empty() ? misfit.message : misfit.pointer + " " + misfit.message);
-      }
-    }
+    const std::vector<std::string> faults =
+        schema ? told(schema->check(value)) : std::vector<std::string>{schema.error().message};
     if (faults.empty()) return;
     add(BlockerCode::kInvalidContext, capture.key,
         fmt::format("The context key {} does not fit: {}.", quote_json(capture.key), joined(faults)),
-        fmt::format("Send {} in context again, mended.", quote_json(capture.key)));
+        fmt::format("Send {} in context again, mended.", quote_json(capture.key)), example_for(capture));
+  }
+
+  static Value example_for(const workflow::Capture& capture) {
+    const std::optional<Value> value = workflow::example_of(capture.schema);
+    return value ? Value::object({{capture.key, *value}}) : Value();
   }
 
   void check_command() {
@@ -182,6 +229,7 @@ class Checks {
   const Value& after_;
   const Value& view_;
   const Submission& submission_;
+  bool is_in_loop_;
   std::vector<Blocker> blockers_;
 };
 
@@ -191,7 +239,9 @@ std::vector<Blocker> check(const Program& program, const Node& node, const Value
   const StepNo number = program.find(node.position.step);
   if (number == kNoStep) return {};
   LoopScope scope(program, after);
-  return Checks(program, *program.at(number).step, after, scope.at(node.position.loops), submission).run();
+  return Checks(program, *program.at(number).step, after, scope.at(node.position.loops), submission,
+                !node.position.loops.empty())
+      .run();
 }
 
 }  // namespace sb::engine

@@ -82,6 +82,7 @@ class Ahead {
     }
     if (const auto* loop = step.loop()) made_.insert(loop->loop.capture_as);
     for (const workflow::Capture& capture : step.captures) made_.insert(capture.key);
+    for (const workflow::Count& count : step.counts) made_.insert(count.key);
   }
 
   void consider(const KeyNeed& need) {

@@ -8,6 +8,7 @@
 // Pure; a value type.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "base/value.hpp"
 #include "workflow/condition.hpp"
 #include "workflow/criteria.hpp"
+#include "workflow/json_schema.hpp"
 
 namespace sb::workflow {
 
@@ -26,9 +28,18 @@ enum class ModelTier { kLightweight, kMid, kHeavy };
 enum class MetricsProfile { kNone, kCoding, kReview, kResearch, kDesign, kTicket };
 enum class Role { kWorker, kChallenger, kAdversarial, kEvaluator, kReviewer };
 
+// What the artifact must fit besides its contract, in this step and where `when` holds.
+struct Narrowing {
+  std::optional<Condition> when;
+  std::shared_ptr<const JsonSchema> schema;
+  Value source;         // the schema as written
+  std::string message;  // why, for the agent
+};
+
 struct OutputContract {
   std::string ref;
   bool is_required = true;
+  std::vector<Narrowing> narrowings;
 };
 
 struct AssessmentDimension {
@@ -97,6 +108,13 @@ struct Synthesis {
 struct Capture {
   std::string key;
   Value schema;
+};
+
+// A context key that Signalbox sets when the step ends: how many items of a list there are, or fit a condition over the
+// item. What an agent sends for it is replaced, so conditions may rely on it.
+struct Count {
+  std::string key, of;
+  std::optional<Condition> where;
 };
 
 struct Jump {
@@ -190,6 +208,7 @@ struct Step {
 
   std::vector<std::string> needs;
   std::vector<Capture> captures;
+  std::vector<Count> counts;
   std::optional<Jump> jump;
   Interlock interlock;
 

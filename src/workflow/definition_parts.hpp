@@ -90,6 +90,10 @@ void read_decision(Fields& fields, Reading& reading, Step& step);
 void read_prompt(Fields& fields, const Reading& reading, Step& step);
 std::optional<OutputContract> contract_of(Fields& fields);
 
+// definition_derived.cpp
+std::vector<Narrowing> narrowings_of(Fields& fields);  // `narrow` of an output contract
+std::vector<Count> counts_of(Fields& fields);
+
 // definition_assessment.cpp
 std::vector<AssessmentDefinition> read_assessments(Fields& fields);
 void read_assessment_use(Fields& fields, const Reading& reading, Step& step);

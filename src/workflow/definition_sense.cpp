@@ -76,6 +76,7 @@ class Keys {
 
   static void add_set_by(const Step& step, std::set<std::string, std::less<>>& into) {
     for (const Capture& capture : step.captures) into.insert(capture.key);
+    for (const Count& count : step.counts) into.insert(count.key);
     if (const DecisionStep* decision = step.decision()) into.insert(decision->capture_as);
     if (const CallStep* call = step.call()) into.insert(call->call.capture_as);
     if (const ParallelStep* parallel = step.parallel()) {
@@ -124,6 +125,13 @@ class Keys {
     read_condition_of(step.confirmation.when, item.find("requireConfirmation"));
     if (step.jump) read_condition_of(step.jump->when, item.find("jumpIf"));
     for (const std::string& key : step.needs) read_key(key, root_.at(*item.find("needs")));
+    for (const Count& count : step.counts) read_key(count.of, root_.at(*item.find("counts")));
+    if (step.contract) {
+      for (std::size_t i = 0; i < step.contract->narrowings.size(); ++i) {
+        const Value& narrowing = item["outputContract"]["narrow"].items()[i];
+        read_condition_of(step.contract->narrowings[i].when, narrowing.find("when"));
+      }
+    }
     for (std::size_t i = 0; i < step.fragments.size(); ++i) {
       const Value& fragment = item.find("promptFragments")->items()[i];
       read_condition_of(step.fragments[i].when, fragment.find("when"));

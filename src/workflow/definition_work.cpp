@@ -63,6 +63,7 @@ std::optional<OutputContract> contract_of(Fields& fields) {
   Fields inner = reader->fields();
   contract.ref = text_of(inner, "contractRef", 1);
   contract.is_required = flag_of(inner, "required", true);
+  contract.narrowings = narrowings_of(inner);
   finish(inner, {"contractRef"});
   return contract;
 }
@@ -83,6 +84,7 @@ void read_work(Fields& fields, Reading& reading, Step& step) {
   read_audit(fields, step);
   read_verification(fields, step);
   read_captures(fields, step);
+  step.counts = counts_of(fields);
   read_around(fields, reading, step);
   read_interlock(fields, step);
   if (reading.is_pinned()) step.command = text_of(fields, "command", 1);
