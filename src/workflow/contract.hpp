@@ -44,7 +44,7 @@ Checked<Contract> read_contract(const Document& document);
 
 class Contracts {
  public:
-  // Those built into the program: the nine of the format and wr.interpretation. Read once, shared.
+  // Those built into the program: the nine of the format, and our own two. Read once, shared.
   static const Contracts& bundled();
 
   // A later one of the same ref replaces the earlier.
