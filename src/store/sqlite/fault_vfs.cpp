@@ -42,12 +42,13 @@ void FaultVfs::reset_counts() {
 
 void FaultVfs::fail_at(std::int64_t n, Fault fault) {
   fault_ = fault;
-  has_failed_ = has_torn_ = false;
+  has_failed_ = has_torn_ = flips_next_ = false;
   left_ = n - 1;
 }
 
 void FaultVfs::heal() {
   left_ = -1;
+  flips_next_ = false;
 }
 
 int FaultVfs::change(int io_error) {
@@ -58,12 +59,26 @@ int FaultVfs::change(int io_error) {
     return SQLITE_OK;
   }
   has_failed_ = true;
+  if (fault_ == Fault::kFlip) {
+    left_ = -1;
+    flips_next_ = true;
+    return SQLITE_OK;
+  }
   const bool is_full = fault_ == Fault::kFull && io_error != SQLITE_IOERR_FSYNC;
   return is_full ? SQLITE_FULL : io_error;
 }
 
 bool FaultVfs::tears_now() {
   return fault_ == Fault::kTorn && !has_torn_.exchange(true);
+}
+
+int FaultVfs::write(sqlite3_file* system, const void* bytes, int size, sqlite3_int64 at) {
+  if (size == 0 || !flips_next_.exchange(false)) return system->pMethods->xWrite(system, bytes, size, at);
+  std::string wrong(static_cast<const char*>(bytes), static_cast<std::size_t>(size));
+  // Somewhere else each time, the same in every run.
+  char& byte = wrong[static_cast<std::size_t>(changes_) * 2'654'435'761 % wrong.size()];
+  byte = static_cast<char>(byte ^ 0x20);
+  return system->pMethods->xWrite(system, wrong.data(), size, at);
 }
 
 int FaultVfs::open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* out_flags) {
@@ -95,7 +110,7 @@ const sqlite3_io_methods* FaultVfs::methods() {
             }
             ++vfs.writes_;
             vfs.bytes_written_ += size;
-            return system->pMethods->xWrite(system, bytes, size, at);
+            return vfs.write(system, bytes, size, at);
           },
       .xTruncate =
           [](sqlite3_file* f, sqlite3_int64 size) {

@@ -26,6 +26,7 @@ enum class Fault {
   kFull,  // SQLITE_FULL for writes, an I/O error for syncs
   kIo,    // an I/O error
   kTorn,  // as kIo, and the first failing write leaves its first half on disk
+  kFlip,  // nothing fails, but in one write a byte is another
 };
 
 class FaultVfs {
@@ -41,7 +42,8 @@ class FaultVfs {
   IoCounts counts() const;
   void reset_counts();
 
-  // The n-th change from now (1 is the next; a change is a write, a sync or a truncation) fails, and all after it.
+  // The n-th change from now (1 is the next; a change is a write, a sync or a truncation) fails, and all after it; of
+  // kFlip only the n-th, or the first write after it.
   void fail_at(std::int64_t n, Fault fault);
   void heal();
   bool has_failed() const { return has_failed_; }
@@ -54,6 +56,8 @@ class FaultVfs {
   // SQLITE_OK, or the code that this change is to fail with.
   int change(int io_error);
   bool tears_now();
+  // Writes the bytes, wrongly when it is time to.
+  int write(sqlite3_file* system, const void* bytes, int size, sqlite3_int64 at);
 
   sqlite3_vfs vfs_;
   sqlite3_vfs* system_;
@@ -63,6 +67,7 @@ class FaultVfs {
   std::atomic<Fault> fault_ = Fault::kIo;
   std::atomic<bool> has_failed_ = false;
   std::atomic<bool> has_torn_ = false;
+  std::atomic<bool> flips_next_ = false;
 };
 
 }  // namespace sb::store::sqlite

@@ -101,6 +101,42 @@ TEST_P(AtEveryChange, NothingAcknowledgedIsLostAndNothingIsHalfThere) {
 
 INSTANTIATE_TEST_SUITE_P(Faults, AtEveryChange, testing::Values(Fault::kFull, Fault::kIo, Fault::kTorn));
 
+// SQLite alone would open such a log as if it ended before the damage.
+TEST(SqliteFaults, AByteFlippedInTheLogIsSaidAndDoesNotHideWhatCameAfter) {
+  int refused = 0;
+  for (int n = 1;; ++n) {
+    SCOPED_TRACE(testing::Message() << "change " << n);
+    FaultVfs vfs;
+    SqlitePlace place;
+    SqliteOptions options;
+    options.vfs = vfs.name();
+    options.close_checkpoint_bytes = 1 << 30;
+    {
+      auto store = SqliteStore::open(place.path(), Access::kReadWrite, options);
+      ASSERT_TRUE(store);
+      ASSERT_TRUE((*store)->checkpoint());
+      vfs.fail_at(n, Fault::kFlip);
+      for (int i = 0; i < 4; ++i) (void)advance(**store, i);
+    }
+    if (!vfs.has_failed()) break;
+    const auto store = SqliteStore::open(place.path(), Access::kReadOnly, options);
+    if (!store) {
+      ++refused;
+      EXPECT_EQ(store.error().code, ErrorCode::kCorrupt);
+      EXPECT_THAT(store.error().to_string(), testing::HasSubstr("signalbox.db-wal"));
+      continue;
+    }
+    // Only of the last two it may not be known that they were whole.
+    const auto events = (*store)->read([](Snapshot& snapshot) { return snapshot.events("s", 1, 10); });
+    if (events) {
+      EXPECT_GE(events->size(), 2u);
+    } else {
+      EXPECT_EQ(events.error().code, ErrorCode::kCorrupt);
+    }
+  }
+  EXPECT_GT(refused, 5);
+}
+
 // The same store goes on when there is space again, without being opened anew.
 TEST(SqliteFaults, AFullDiskIsSaidAndGottenOver) {
   FaultVfs vfs;

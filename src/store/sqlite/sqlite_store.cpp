@@ -13,6 +13,7 @@
 #include "store/sqlite/lock_file.hpp"
 #include "store/sqlite/schema.hpp"
 #include "store/sqlite/sqlite_transaction.hpp"
+#include "store/sqlite/wal_check.hpp"
 
 namespace sb::store {
 namespace {
@@ -107,11 +108,15 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, 
   std::unique_ptr<SqliteStore> store(new SqliteStore(std::move(connection), access, options));
   if (writes) {
     SB_TRY(bring_up_to_date(*store->connection_, *store->lock_, options.busy_wait_ms));
+    SB_TRY(sqlite::check_wal(*store->connection_));
     return store;
   }
   const FileState state = SB_TRY(sqlite::file_state(*store->connection_, sqlite::migrations()));
   if (state == FileState::kEmpty) return missing(path);
-  if (state == FileState::kCurrent) return store;
+  if (state == FileState::kCurrent) {
+    SB_TRY(sqlite::check_wal(*store->connection_));
+    return store;
+  }
   store.reset();
   SB_TRY(open(path, Access::kReadWrite, options));
   return open(path, access, options);
