@@ -1,0 +1,69 @@
+// The real program, run as a caller would run it, and killed as a machine would.
+//
+// Thread-safe: any number of calls may run at once on one place.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/value.hpp"
+
+namespace sb::faults {
+
+struct Call {
+  int code = 0;  // 128 + signal when killed by one
+  bool was_killed = false;
+  std::string output, errors;
+  std::int64_t took_us = 0;
+
+  // What it printed, when it printed all of it: one line of JSON. Then the caller has been told, killed or not.
+  std::optional<Value> told() const;
+};
+
+// A folder with a home of its own and a workflow that goes on for long, removed with everything in it.
+class Place {
+ public:
+  // `program`: the signalbox to run.
+  explicit Place(std::string program);
+  ~Place();
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  Call run(std::vector<std::string> arguments, std::optional<std::int64_t> kill_after_us = {}) const;
+  Call start(const std::string& goal, std::optional<std::int64_t> kill_after_us = {}) const;
+  // `notes` must be another caller's never: it names the file they are passed in.
+  Call go_on(const std::string& token, const std::string& notes, std::optional<std::int64_t> kill_after_us = {}) const;
+
+  const std::string& directory() const { return directory_; }
+  void keep() { is_kept_ = true; }  // for somebody to look at
+
+ private:
+  std::string program_, directory_;
+  std::vector<std::string> environment_;
+  mutable std::atomic<std::int64_t> files_ = 0;
+  bool is_kept_ = false;
+};
+
+// Events of a session as `session export` prints them; nothing when it does not.
+std::optional<std::vector<Value>> exported(const Place& place, const std::string& session);
+
+// Ids of all sessions; nothing when listing fails.
+std::optional<std::vector<std::string>> listed(const Place& place);
+
+// Problems found, by any thread. Prints each once, the first few only.
+class Findings {
+ public:
+  void add(const std::string& problem);
+  int count() const { return count_; }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<int> count_ = 0;
+};
+
+}  // namespace sb::faults
