@@ -86,14 +86,14 @@ Value to_value(const Blocker& blocker) {
 Blocker missing_key(std::string_view key, std::string_view who, std::string_view kind) {
   return {BlockerCode::kMissingContext, std::string(key),
           fmt::format("{} needs the context key {}, {}; it is not set.", who, quote_json(key), kind),
-          fmt::format("Send it in context: {{{}: {}}}.", quote_json(key), kind), Value()};
+          fmt::format("Send {} in context, {}.", quote_json(key), kind), Value()};
 }
 
 Blocker invalid_key(std::string_view key, std::string_view who, std::string_view kind, const Value& value) {
   return {BlockerCode::kInvalidContext, std::string(key),
           fmt::format("{} needs the context key {} to be {}; it is {}.", who, quote_json(key), kind,
                       value.is_array() && value.size() == 0 ? "an empty list" : kind_name(value.kind())),
-          fmt::format("Send it in context: {{{}: {}}}.", quote_json(key), kind), Value()};
+          fmt::format("Send {} in context, {}.", quote_json(key), kind), Value()};
 }
 
 std::vector<Blocker> bounded(std::vector<Blocker> blockers) {
