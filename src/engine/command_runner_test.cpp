@@ -346,6 +346,18 @@ TEST_F(Project, AFileThatChangedSinceTheSessionBeganIsNotRun) {
   EXPECT_FALSE(std::filesystem::exists(place_.workspace + "/ran"));
 }
 
+TEST_F(Project, AnyFolderOfWorkflowsIsCoveredByTheProjectsTrust) {
+  for (const std::string folder : {".workrail/workflows", "workflows", ".signalbox/workflows/deeper"}) {
+    place_.write("work/" + folder + "/b.yaml", kText);
+    origin_.folder = place_.workspace + "/" + folder;
+    if (folder.ends_with("/deeper")) origin_.folder = parent_path(origin_.folder);
+    origin_.file = place_.workspace + "/" + folder + "/b.yaml";
+    EXPECT_TRUE(run().not_run.ends_with("signalbox trust " + place_.workspace)) << run().not_run;
+    trust();
+    EXPECT_EQ(run().not_run, "") << folder;
+  }
+}
+
 TEST_F(Project, OtherOriginsNeedNoTrust) {
   for (const SourceKind kind : {SourceKind::kBundled, SourceKind::kUser, SourceKind::kManaged, SourceKind::kNamed}) {
     origin_.kind = kind;
