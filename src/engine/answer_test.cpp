@@ -225,7 +225,7 @@ steps:
   - {id: typed, title: T, prompt: P, outputContract: {contractRef: wr.contracts.gate_verdict}}
   - {id: maybe, title: T, prompt: P, outputContract: {contractRef: wr.contracts.gate_verdict, required: false}}
   - {id: rated, title: T, prompt: P, assessmentRefs: [depth]}
-  - {id: caught, title: T, prompt: P, captures: {parts: {type: array, minItems: 1}, name: {type: string}, risky: {type: boolean}}}
+  - {id: caught, title: T, prompt: P, captures: {parts: {type: array, minItems: 1}, name: {type: string}, band: {enum: [low, high]}, free: {}, risky: {type: boolean}}}
   - {id: asked, title: T, prompt: P, requireConfirmation: {kind: human_approval}}
   - {id: judged, title: T, prompt: P, requireConfirmation: {var: risky}}
   - {id: last, title: T, prompt: P, verification: {command: make test}}
@@ -243,8 +243,10 @@ steps:
   EXPECT_THAT(lines("maybe"), HasSubstr("- If it applies, an artifact `wr.gate_verdict`"));
   EXPECT_THAT(lines("rated"), HasSubstr("`wr.assessment` for `depth`: How deep it went.\n  - `reach`: How far.\n"));
   EXPECT_THAT(lines("rated"), HasSubstr("\"reach\":\"low | high\""));
-  EXPECT_THAT(lines("caught"), HasSubstr("- Context key `parts` (array): {\"type\":\"array\",\"minItems\":1}\n"));
+  EXPECT_THAT(lines("caught"), HasSubstr("- Context key `parts`: {\"type\":\"array\",\"minItems\":1}\n"));
   EXPECT_THAT(lines("caught"), HasSubstr("- Context key `name` (string)\n"));
+  EXPECT_THAT(lines("caught"), HasSubstr("- Context key `band`: {\"enum\":[\"low\",\"high\"]}\n"));
+  EXPECT_THAT(lines("caught"), HasSubstr("- Context key `free`\n"));
   EXPECT_THAT(lines("asked"), HasSubstr("- A person must approve it before the next step.\n"));
   EXPECT_THAT(lines("judged", Value::object({{"risky", true}})), HasSubstr("- It must be approved"));
   EXPECT_THAT(lines("judged"), Not(HasSubstr("approved")));

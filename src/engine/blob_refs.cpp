@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/document.hpp"
+#include "engine/stored.hpp"
 
 namespace sb::engine {
 namespace {
@@ -35,6 +36,7 @@ std::vector<BlobRef> blobs_of(const Event& event) {
   const Value& payload = event.payload;
   if (event.type == "session_started") {
     add(refs, payload["hash"], true);
+    add(refs, payload["context"], false);
   } else if (event.type == "node_opened") {
     add(refs, payload["context"], false);
     add_all(refs, payload["artifacts"]);
@@ -76,7 +78,7 @@ Status visit_blobs(const Event& event, std::set<std::string>& seen,
     const std::string text = SB_TRY(read(ref));
     SB_TRY(visit(ref, text));
     if (!ref.is_workflow) continue;
-    const Value pinned = SB_TRY(parse_json(text));
+    const Value pinned = SB_TRY(parse_stored(text));
     for (BlobRef& called : blobs_of_workflow(pinned)) waiting.push_back(std::move(called));
   }
   return {};

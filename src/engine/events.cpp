@@ -29,7 +29,7 @@ Status apply(Replayed& state, const Event& event, std::int64_t seq, TimestampMs 
 Result<Replayed> replay(std::span<const store::Event> events) {
   Replayed state;
   for (const store::Event& event : events) {
-    Result<Value> payload = parse_json(event.payload);
+    Result<Value> payload = parse_stored(event.payload);
     if (!payload) {
       return fail(ErrorCode::kCorrupt,
                   fmt::format("event {} of {} is not JSON: {}", event.seq, event.stream, payload.error().message));

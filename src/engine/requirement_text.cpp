@@ -90,10 +90,16 @@ void add_captures(std::string& lines, const Step& step, const Value& wanted) {
     const std::string key = capture.string_at("key").value_or("");
     const auto declared = std::find_if(step.captures.begin(), step.captures.end(),
                                        [&](const workflow::Capture& own) { return own.key == key; });
-    const auto type = capture.string_at("type");
-    lines += fmt::format("- Context key `{}`{}", key, type && *type != "any" ? fmt::format(" ({})", *type) : "");
-    // A schema that says no more than the type is told already.
-    if (declared != step.captures.end() && declared->schema.size() > 1) lines += ": " + to_json(declared->schema);
+    const std::string type = capture.string_at("type").value_or("any");
+    // A schema that says no more than the type is told by it.
+    const bool has_schema = declared != step.captures.end() && declared->schema.size() > 0 &&
+                            !(declared->schema.size() == 1 && declared->schema.find("type") != nullptr);
+    lines += fmt::format("- Context key `{}`", key);
+    if (has_schema) {
+      lines += ": " + to_json(declared->schema);
+    } else if (type != "any") {
+      lines += fmt::format(" ({})", type);
+    }
     lines += '\n';
   }
 }

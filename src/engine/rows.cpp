@@ -6,6 +6,7 @@
 
 #include "base/crypto.hpp"
 #include "base/document.hpp"
+#include "engine/stored.hpp"
 
 namespace sb::engine {
 namespace {
@@ -57,7 +58,7 @@ Result<Value> open_row(std::string_view collection, const store::Row& row) {
   if (text.size() <= kSumDigits || text[kSumDigits] != ' ') return damaged(collection, row.key);
   const std::string_view json = text.substr(kSumDigits + 1);
   if (text.substr(0, kSumDigits) != sum_of(collection, row.key, json)) return damaged(collection, row.key);
-  auto value = parse_json(json);
+  auto value = parse_stored(json);
   if (!value) return damaged(collection, row.key);
   return value;
 }
@@ -104,7 +105,7 @@ Result<Value> read_json_blob(store::Snapshot& snapshot, std::string_view hex) {
   std::ranges::copy(*bytes, hash.begin());
   const auto blob = SB_TRY(snapshot.blob(hash));
   if (!blob) return gone("is gone");
-  auto value = parse_json(*blob);
+  auto value = parse_stored(*blob);
   if (!value) return gone("is damaged");
   return value;
 }

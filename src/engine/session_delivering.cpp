@@ -3,6 +3,7 @@
 #include "base/assert.hpp"
 #include "base/limits.hpp"
 #include "engine/session_parts.hpp"
+#include "engine/stored.hpp"
 
 namespace sb::engine {
 namespace {
@@ -74,7 +75,7 @@ Result<Answer> Sessions::Parts::go_on(Turn& turn, const Token& token, const Subm
           "signalbox session verify says what of the session is whole");
     }
     const Value ended = SB_TRY(read_event(turn.transaction(), summary.id, attempt->ended_seq, "attempt_ended"));
-    return Answer::from(SB_TRY(parse_json(ended.string_at("answer").value_or(""))));
+    return Answer::from(SB_TRY(parse_stored(ended.string_at("answer").value_or(""))));
   }
   if (token.attempt > node.attempt) {
     return refuse("TOKEN_UNKNOWN_NODE",

@@ -2,6 +2,7 @@
 
 #include "base/document.hpp"
 #include "engine/blob_refs.hpp"
+#include "engine/stored.hpp"
 #include "engine/upkeep.hpp"
 
 namespace sb::engine {
@@ -18,7 +19,7 @@ Result<std::string> stored_blob(store::Snapshot& snapshot, const BlobRef& ref, s
 
 // The payload goes out as JSON and must come back as the same bytes, or its hash could not be checked.
 Result<Value> payload_of(const store::Event& event) {
-  Result<Value> payload = parse_json(event.payload);
+  Result<Value> payload = parse_stored(event.payload);
   if (payload && to_canonical_json(*payload) == event.payload) return payload;
   return fail(ErrorCode::kCorrupt, fmt::format("event {} of {} is not canonical JSON", event.seq, event.stream));
 }

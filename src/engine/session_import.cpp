@@ -7,6 +7,7 @@
 #include "base/limits.hpp"
 #include "engine/blob_refs.hpp"
 #include "engine/rows.hpp"
+#include "engine/stored.hpp"
 #include "engine/token.hpp"
 #include "engine/upkeep.hpp"
 #include "store/chain.hpp"
@@ -68,7 +69,7 @@ Status Import::add(std::string_view text) {
     return fail(ErrorCode::kLimit, fmt::format("the session is larger than {} MiB", limits::kImportBytes >> 20),
                 "Sessions of this size cannot be moved");
   }
-  const JsonBounds bounds{limits::kExportLineBytes, limits::kDocumentDepth + 2, limits::kDocumentNodes};
+  const JsonBounds bounds{limits::kExportLineBytes, kStoredBounds.depth + 2, kStoredBounds.nodes};
   Result<Value> line = parse_json(text, bounds);
   if (!line) return wrong(fmt::format("this is not JSON: {}", line.error().message));
   if (!line->is_object()) return wrong("this is not an exported event", "Give what signalbox session export printed");
@@ -124,7 +125,7 @@ Status Import::take_blobs(const Value& line, const Event& event) {
   };
   const auto visit = [&](const BlobRef& ref, const std::string& text) -> Status {
     if (sha256_hex(text) != ref.hex) return wrong(fmt::format("the content {} was changed", ref.hex));
-    const auto value = parse_json(text);
+    const auto value = parse_stored(text);
     if (!value || to_canonical_json(*value) != text) {
       return wrong(fmt::format("the content {} is not canonical JSON", ref.hex));
     }
@@ -138,7 +139,7 @@ Status Import::take_blobs(const Value& line, const Event& event) {
 }
 
 Status Import::check_workflow(const BlobRef& ref, const std::string& text) {
-  auto compiled = workflow::read_pinned(SB_TRY(parse_json(text)));
+  auto compiled = workflow::read_pinned(SB_TRY(parse_stored(text)));
   if (!compiled) return wrong(fmt::format("the workflow {} does not load: {}", ref.hex, compiled.error().message));
   if (!program_) program_ = std::make_unique<const Program>(std::move(*compiled));
   return {};

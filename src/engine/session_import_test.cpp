@@ -80,7 +80,7 @@ TEST_F(SessionImport, PrintsOneEventALineThatOtherProgramsCanRead) {
   EXPECT_EQ(first["time"], Value("2023-11-14T22:13:20.000Z"));
   EXPECT_EQ(first["payload"]["session"], Value(id));
   EXPECT_EQ(first["previous"], Value(std::string(64, '0')));
-  EXPECT_EQ(first["blobs"].size(), 1u);
+  EXPECT_EQ(first["blobs"].size(), 2u);
   for (const std::string& line : lines) EXPECT_EQ(line.find('\n'), std::string::npos);
 }
 
@@ -217,7 +217,7 @@ TEST_F(SessionImport, BringsWhatTheWorkflowCalls) {
   maker.events[0].payload.set("hash", bundle.back()->hash);
   const std::string id = maker.finish();
   const auto lines = exported(*from_, id);
-  EXPECT_EQ((*parse_json(lines[0]))["blobs"].size(), 2u);
+  EXPECT_EQ((*parse_json(lines[0]))["blobs"].size(), 3u);
   ASSERT_TRUE(import_lines(*to_, lines));
   EXPECT_EQ(verdict(*to_, id), "");
 }

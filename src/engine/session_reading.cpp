@@ -5,6 +5,7 @@
 #include "base/limits.hpp"
 #include "engine/recall.hpp"
 #include "engine/session_parts.hpp"
+#include "engine/stored.hpp"
 #include "workflow/prompt_text.hpp"
 
 namespace sb::engine {
@@ -114,7 +115,7 @@ Result<Delivered> Sessions::Parts::delivered(store::Snapshot& snapshot, std::str
   if (events.empty() || events.front().seq != seq) {
     return fail(ErrorCode::kCorrupt, fmt::format("event {} of session {} is not there", seq, session));
   }
-  const Value payload = SB_TRY(parse_json(events.front().payload));
+  const Value payload = SB_TRY(parse_stored(events.front().payload));
   out.notes = payload.string_at("notes").value_or("");
   if (const Value* set = payload.find("context_set")) out.context_set = *set;
   if (const Value* removed = payload.find("removed"); removed != nullptr && removed->is_array()) {

@@ -4,6 +4,7 @@
 #include "base/limits.hpp"
 #include "engine/blob_refs.hpp"
 #include "engine/rows.hpp"
+#include "engine/stored.hpp"
 #include "engine/upkeep.hpp"
 
 namespace sb::engine {
@@ -74,7 +75,7 @@ Status Inspection::read_events() {
 
 Status Inspection::inspect(const store::Event& event) {
   const std::string where = fmt::format("event {}", event.seq);
-  Result<Value> payload = parse_json(event.payload);
+  Result<Value> payload = parse_stored(event.payload);
   if (!payload) {
     note(where, fmt::format("its content is not JSON: {}", payload.error().message));
     is_replayed_ = false;
@@ -109,7 +110,7 @@ Status Inspection::inspect_blobs(const Event& event, std::int64_t seq) {
       note(where, fmt::format("it is {}, {}", text ? "gone" : "not what was stored", named_by));
       return std::string("null");
     }
-    if (auto value = parse_json(**text); !value) {
+    if (auto value = parse_stored(**text); !value) {
       note(where, fmt::format("it is not JSON, {}", named_by));
       return std::string("null");
     } else if (ref.is_workflow) {

@@ -15,6 +15,10 @@ const Value& empty_of(Value::Kind kind) {
 
 }  // namespace
 
+Result<Value> parse_stored(std::string_view text) {
+  return parse_json(text, kStoredBounds);
+}
+
 Stored::Stored(const Value& value, std::string_view what) : value_(value), what_(what) {
   if (!value.is_object()) fault_ = "is not an object";
 }

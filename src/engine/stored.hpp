@@ -11,10 +11,18 @@
 #include <utility>
 #include <vector>
 
+#include "base/document.hpp"
+#include "base/limits.hpp"
 #include "base/result.hpp"
 #include "base/value.hpp"
 
 namespace sb::engine {
+
+// What an agent may send just so is wrapped before it is stored (a child's context in its node's row), so what is read
+// back may be deeper and larger than what is read from outside.
+inline constexpr JsonBounds kStoredBounds{limits::kStoreValueBytes, limits::kDocumentDepth + 16,
+                                          4 * limits::kDocumentNodes};
+Result<Value> parse_stored(std::string_view text);
 
 class Stored {
  public:

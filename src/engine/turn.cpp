@@ -4,6 +4,7 @@
 
 #include "base/assert.hpp"
 #include "base/document.hpp"
+#include "engine/stored.hpp"
 
 namespace sb::engine {
 
@@ -75,7 +76,7 @@ Result<Value> read_event(store::Snapshot& snapshot, std::string_view session, st
     return fail(ErrorCode::kCorrupt, fmt::format("event {} of session {} is not what its row says", seq, session),
                 "signalbox session verify says what of the session is whole");
   }
-  return parse_json(events.front().payload);
+  return parse_stored(events.front().payload);
 }
 
 }  // namespace sb::engine

@@ -61,7 +61,7 @@ class SessionMaker {
                                    {"hash", bundle.back()->hash},
                                    {"origins", Value::array()},
                                    {"goal", fmt::format("Keep {}", plan_.seed)},
-                                   {"context", Value::object()},
+                                   {"context", blob(Value::object({{"of", id_}}))},
                                    {"autonomous", false},
                                    {"workspace", "/srv/shop"},
                                    {"depth", 0}});
