@@ -85,6 +85,10 @@ void add_demands(Lines& lines, const Step& step) {
   std::vector<std::string> keys;
   for (const Capture& capture : step.captures) keys.push_back(capture.key);
   if (!keys.empty()) lines.push_back("sets " + joined(keys));
+  for (const Count& count : step.counts) {
+    const std::string where = count.where ? fmt::format(" where {}", to_text(*count.where)) : "";
+    lines.push_back(fmt::format("counts {}{} -> {}", count.of, where, count.key));
+  }
   if (step.criteria) lines.emplace_back("notes are checked");
   if (!step.command.empty()) lines.push_back("runs `" + step.command + "`");
   if (step.interlock.writes_declared) {
