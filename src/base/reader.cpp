@@ -180,7 +180,7 @@ bool Fields::has(std::string_view name) const {
 }
 
 std::optional<Reader> Fields::get(std::string_view name, Need need) {
-  if (std::ranges::find(known_, name) == known_.end()) known_.push_back(name);
+  known_.push_back(name);
   if (const Value* value = self_.value().find(name)) return self_.at(*value);
   if (need == Need::kRequired && self_.value().is_object()) {
     self_.fault(fmt::format("\"{}\" is missing", name), fmt::format("Add {}:", name), ErrorCode::kInvalid,
@@ -220,11 +220,15 @@ bool Fields::finish() {
   for (const auto& member : self_.value().members()) {
     if (std::ranges::find(known_, member.name) != known_.end()) continue;
     are_known = false;
-    const std::vector<std::string> names(known_.begin(), known_.end());
+    std::vector<std::string_view> once;
+    for (const auto name : known_) {
+      if (std::ranges::find(once, name) == once.end()) once.push_back(name);
+    }
+    const std::vector<std::string> names(once.begin(), once.end());
     const std::string nearest = nearest_name(member.name, names);
     self_.at(member.value)
         .fault(fmt::format("unknown key \"{}\"", member.name.substr(0, 64)),
-               nearest.empty() ? fmt::format("Known here: {}", list_names(known_))
+               nearest.empty() ? fmt::format("Known here: {}", list_names(once))
                                : fmt::format("Did you mean {}?", nearest),
                ErrorCode::kInvalid, "unknown_key");
   }

@@ -51,7 +51,6 @@ class Reader {
   template <class E>
   std::optional<E> choice(Names<E> names) const;
   Reader at(const Value& part) const { return Reader(*document_, *faults_, part); }  // any part of the document
-  Reader at(const std::string&, const Value& part) const { return at(part); }
 
   void fault(std::string message, std::string remedy = {}, ErrorCode code = ErrorCode::kInvalid,
              std::string_view rule = "invalid_value") const;
@@ -89,9 +88,9 @@ class Fields {
 
  private:
   friend class Reader;
-  explicit Fields(Reader self) : self_(std::move(self)) {}
+  explicit Fields(Reader self) : self_(std::move(self)) { known_.reserve(32); }
   Reader self_;
-  std::vector<std::string_view> known_;
+  std::vector<std::string_view> known_;  // every name asked for, some more than once
 };
 
 template <class E>

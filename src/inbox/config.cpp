@@ -21,7 +21,7 @@ void read_workspaces(Fields& fields, Policy& policy) {
     return;
   }
   for (const Value::Member& member : workspaces->value().members()) {
-    const Reader workspace = workspaces->at(member.name, member.value);
+    const Reader workspace = workspaces->at(member.value);
     if (!member.name.starts_with('/')) {
       workspace.fault("a workspace is named by its absolute path", "Begin it with /");
       continue;

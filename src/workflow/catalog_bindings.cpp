@@ -14,7 +14,7 @@ constexpr std::size_t kBoundIdBytes = 128;
 
 void read_slots(const Reader& slots, std::string_view workflow, Bindings& bindings) {
   for (const auto& [slot, bound] : slots.value().members()) {
-    const Reader reader = slots.at(slot, bound);
+    const Reader reader = slots.at(bound);
     if (!bound.is_string() || bound.as_string().empty()) {
       reader.fault(fmt::format("slot {} must be bound to the id of a routine or workflow", quote_json(slot)));
     } else if (auto id = reader.string(kBoundIdBytes)) {
@@ -33,7 +33,7 @@ void read_file(const Document& document, Bindings& bindings, Faults& faults) {
     return read_slots(root, "", bindings);
   }
   for (const auto& [workflow, slots] : members) {
-    const Reader reader = root.at(workflow, slots);
+    const Reader reader = root.at(slots);
     if (slots.is_object()) {
       read_slots(reader, workflow, bindings);
     } else {
