@@ -6,6 +6,8 @@
 #include <unicode/uscript.h>
 #include <unicode/utf8.h>
 
+#include <cstring>
+
 #include "base/assert.hpp"
 
 namespace sb {
@@ -37,7 +39,14 @@ bool is_utf8(std::string_view bytes) {
   const std::size_t size = bytes.size();
   for (std::size_t i = 0; i < size;) {
     if (data[i] < 0x80) {
-      ++i;
+      // Most texts are mostly ASCII: eight bytes at a time while none has its highest bit set.
+      std::uint64_t eight = 0;
+      while (i + 8 <= size) {
+        std::memcpy(&eight, data + i, 8);
+        if ((eight & 0x8080808080808080u) != 0) break;
+        i += 8;
+      }
+      while (i < size && data[i] < 0x80) ++i;
       continue;
     }
     UChar32 c;

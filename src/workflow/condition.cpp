@@ -147,13 +147,7 @@ std::optional<Condition> read_at(const Reader& reader, int depth) {
     condition = std::move(comparison);
   }
   is_well = read_parts(fields, condition, depth) && is_well;
-  fields.finish();
-  for (const auto& member : reader.value().members()) {
-    const bool is_known = member.name == "var" ||
-                          std::ranges::any_of(kComparing, [&](const auto& c) { return c.name == member.name; }) ||
-                          std::ranges::any_of(kJoining, [&](const auto& j) { return j.first == member.name; });
-    is_well = is_well && is_known;
-  }
+  is_well = fields.finish() && is_well;
   if (!is_well) return std::nullopt;
   return condition;
 }

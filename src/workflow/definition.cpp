@@ -260,7 +260,7 @@ Checked<Definition> read_definition(const Document& document, Form form) {
                              [](const Error& error) { return std::pair(error.place.line, error.place.column); });
     return std::unexpected(std::move(faults));
   }
-  definition.source = document.root;
+  if (form == Form::kAuthored) definition.source = document.root;
   return definition;
 }
 

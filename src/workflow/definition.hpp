@@ -250,7 +250,7 @@ struct Definition {
   std::optional<Role> role;
   std::optional<Isolation> isolation;
 
-  Value source;  // the document it was read from
+  Value source;  // the document it was read from; of a pinned one, nothing: whoever has it has that
 
   const AssessmentDefinition* assessment(std::string_view id) const;
 };

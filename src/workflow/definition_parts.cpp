@@ -45,9 +45,28 @@ void tell_repeat(const Reader& list, const Value& item, std::size_t first) {
   fault(list.at(item), "repeated", fmt::format("this is the same as entry {}", first + 1), "Remove one of them");
 }
 
+// Whether two values can be seen to differ without looking into them; members may stand in any order.
+bool differ_at_once(const Value& a, const Value& b) {
+  if (a.kind() != b.kind()) return !(a.is_number() && b.is_number());
+  if (!a.is_object()) return a.is_string() && a.as_string() != b.as_string();
+  if (a.size() != b.size()) return true;
+  if (a.size() == 0) return false;
+  const Value* other = b.find(a.members()[0].name);
+  return !other || differ_at_once(a.members()[0].value, *other);
+}
+
 void check_repeats(const Reader& list) {
   const auto& items = list.value().items();
-  if (items.size() < 2) return;
+  constexpr std::size_t kFew = 32;
+  const auto has_likeness = [&](std::size_t i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!differ_at_once(items[i], items[j])) return true;
+    }
+    return false;
+  };
+  bool may_repeat = items.size() > kFew;
+  for (std::size_t i = 1; i < items.size() && !may_repeat; ++i) may_repeat = has_likeness(i);
+  if (!may_repeat) return;
   std::unordered_map<std::string, std::size_t> seen;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const auto [at, is_new] = seen.emplace(to_canonical_json(items[i]), i);
@@ -128,16 +147,10 @@ std::vector<std::string> texts_of(Fields& fields, std::string_view name, const L
   if (!tell_size(*list, rules)) return {};
   std::vector<std::string> out;
   out.reserve(list->value().size());
-  std::unordered_map<std::string_view, std::size_t> seen;
   for (const Value& item : list->value().items()) {
-    auto text = read_text(list->at(item), rules.min_length, rules.max_length);
-    if (!text) continue;
-    if (rules.repeats == Repeats::kFault) {
-      const auto [at, is_new] = seen.emplace(item.as_string(), &item - list->value().items().data());
-      if (!is_new) tell_repeat(*list, item, at->second);
-    }
-    out.push_back(std::move(*text));
+    if (auto text = read_text(list->at(item), rules.min_length, rules.max_length)) out.push_back(std::move(*text));
   }
+  if (rules.repeats == Repeats::kFault && out.size() == list->value().size()) check_repeats(*list);
   return out;
 }
 
