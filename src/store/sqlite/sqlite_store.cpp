@@ -97,6 +97,24 @@ Status bring_up_to_date(Connection& connection, LockFile& lock, int wait_ms) {
   return sqlite::migrate(connection, known);
 }
 
+// Marks who is inside and, whatever happens there, leaves no transaction open.
+class Inside {
+ public:
+  Inside(std::atomic<std::thread::id>& inside, Connection& connection) : inside_(inside), connection_(connection) {
+    inside_ = std::this_thread::get_id();
+  }
+  ~Inside() {
+    connection_.roll_back();
+    inside_ = std::thread::id();
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  std::atomic<std::thread::id>& inside_;
+  Connection& connection_;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, Access access, SqliteOptions options) {
@@ -108,13 +126,13 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, 
   std::unique_ptr<SqliteStore> store(new SqliteStore(std::move(connection), access, options));
   if (writes) {
     SB_TRY(bring_up_to_date(*store->connection_, *store->lock_, options.busy_wait_ms));
-    SB_TRY(sqlite::check_wal(*store->connection_));
+    SB_TRY(store->check_log());
     return store;
   }
   const FileState state = SB_TRY(sqlite::file_state(*store->connection_, sqlite::migrations()));
   if (state == FileState::kEmpty) return missing(path);
   if (state == FileState::kCurrent) {
-    SB_TRY(sqlite::check_wal(*store->connection_));
+    SB_TRY(store->check_log());
     return store;
   }
   store.reset();
@@ -128,6 +146,18 @@ SqliteStore::SqliteStore(std::unique_ptr<Connection> connection, Access access, 
       connection_(std::move(connection)),
       lock_(std::make_unique<LockFile>(connection_->path() + "-lock")),
       checkpoint_at_bytes_(options_.checkpoint_bytes) {}
+
+// Beside others who write and checkpoint, whole frames can look lost; with them held off and the log pinned they
+// cannot.
+Status SqliteStore::check_log() {
+  if (sqlite::check_wal(*connection_)) return {};
+  const auto hold = lock_->take(options_.busy_wait_ms);
+  if (!hold) return {};
+  SB_TRY(connection_->run("BEGIN"));
+  const Inside inside(inside_, *connection_);
+  SB_TRY(connection_->value("SELECT count(*) FROM sqlite_schema"));
+  return sqlite::check_wal(*connection_);
+}
 
 SqliteStore::~SqliteStore() {
   // Whoever holds the lock now will close after us and see to it.
@@ -153,28 +183,6 @@ Status SqliteStore::run_write(const std::function<Status(Transaction&)>& work) {
   checkpoint_when_long();
   return {};
 }
-
-namespace {
-
-// Marks who is inside and, whatever happens there, leaves no transaction open.
-class Inside {
- public:
-  Inside(std::atomic<std::thread::id>& inside, Connection& connection) : inside_(inside), connection_(connection) {
-    inside_ = std::this_thread::get_id();
-  }
-  ~Inside() {
-    connection_.roll_back();
-    inside_ = std::thread::id();
-  }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-
- private:
-  std::atomic<std::thread::id>& inside_;
-  Connection& connection_;
-};
-
-}  // namespace
 
 Status SqliteStore::commit(const std::function<Status(Transaction&)>& work) {
   connection_->clear_failure();

@@ -63,6 +63,7 @@ class SqliteStore final : public Store {
   Result<std::unique_lock<std::mutex>> enter();
   Status commit(const std::function<Status(Transaction&)>& work);
   Status checkpoint_locked();
+  Status check_log();
   void checkpoint_when_long();
 
   const Access access_;

@@ -155,14 +155,20 @@ bool is_in_file(Connection& connection, const Wal& wal, std::int64_t last) {
   return true;
 }
 
-// Frames of an earlier round of the WAL stand behind those of this one, and are none of our business.
-bool is_of_this_round(const Wal& wal, std::int64_t read) {
+// What marks the frames of this round of the WAL. Those of earlier rounds stand behind them, also behind what a killed
+// writer left unfinished, and are in the file. A damaged header is asked of the first frame that continues it.
+std::optional<Sum> salts_of_this_round(const Wal& wal) {
+  if (wal.is_header_whole()) return wal.salts();
+  const auto first = wal.frame(1);
+  if (!first || !wal.continues(wal.sum(), 1, *first)) return std::nullopt;
+  return first->salts;
+}
+
+// Whether it is worth looking further: the damaged frame may be damaged in its salts.
+bool goes_on(const Wal& wal, std::int64_t read, const Sum& salts) {
   const auto next = wal.frame(read + 1);
-  if (!next) return false;
-  if (read == 0) return wal.continues(wal.sum(), 1, *next) || next->salts == wal.salts();
-  // The damaged frame may be damaged in its salts.
   const auto second = wal.frame(read + 2);
-  return next->salts == wal.salts() || (second && second->salts == wal.salts());
+  return (next && next->salts == salts) || (second && second->salts == salts);
 }
 
 }  // namespace
@@ -172,13 +178,15 @@ Status check_wal(Connection& connection) {
   const auto read = frames_read(connection);
   if (!read) return {};
   const Wal wal(path);
-  if (!wal.is_known() || !is_of_this_round(wal, *read)) return {};
+  const auto salts = wal.is_known() ? salts_of_this_round(wal) : std::nullopt;
+  if (!salts || !goes_on(wal, *read, *salts)) return {};
   int lost = 0;
   std::int64_t last_lost = 0;
   auto frame = wal.frame(*read + 1);
   for (std::int64_t number = *read + 1; frame; ++number) {
     auto next = wal.frame(number + 1);
-    if (frame->is_commit && next && wal.continues(frame->sum, number + 1, *next)) {
+    const bool is_pair = frame->is_commit && frame->salts == *salts && next && next->salts == *salts;
+    if (is_pair && wal.continues(frame->sum, number + 1, *next)) {
       ++lost;
       last_lost = number;
     }

@@ -24,7 +24,8 @@
 
 namespace sb::store::sqlite {
 
-// For a connection that has read from its file. kCorrupt naming the frame. Reads a few bytes when all is well.
+// For a connection that has read from its file. kCorrupt naming the frame, which is certain only inside a transaction
+// while no other process writes. Reads a few bytes when all is well.
 Status check_wal(Connection& connection);
 
 }  // namespace sb::store::sqlite
