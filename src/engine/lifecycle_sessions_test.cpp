@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/files.hpp"
+#include "engine/testing_lifecycles.hpp"
 #include "engine/testing_walk.hpp"
 #include "workflow/catalog.hpp"
 
@@ -49,6 +50,18 @@ TEST(SessionLifecycle, EveryBundledWorkflowIsDrivenToItsEnd) {
     ++driven_ones;
   }
   EXPECT_GE(driven_ones, 20);
+}
+
+// Decisions whose options the agent found, gates, reviewers in parallel, jumps and loops in loops.
+TEST(SessionLifecycle, EveryWayThroughEachIsDrivenToItsEnd) {
+  const FakeFiles files;
+  const Catalog catalog = open_catalog(files);
+  for (const Lifecycle& lifecycle : lifecycles()) {
+    for (std::size_t way = 0; way < lifecycle.ways.size(); ++way) {
+      EXPECT_EQ(driven(catalog, **catalog.find(lifecycle.id), lifecycle.ways[way], false), "")
+          << lifecycle.id << " way " << way;
+    }
+  }
 }
 
 TEST(SessionLifecycle, AutonomousOnesAreJudgedByEvaluators) {

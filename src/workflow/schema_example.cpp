@@ -90,7 +90,7 @@ class Example {
   }
 
   Value of_type(const std::string& type, const Value& schema, int number, int depth) const {
-    if (type == "object") return object_of(schema, depth);
+    if (type == "object") return object_of(schema, number, depth);
     if (type == "array") return array_of(schema, depth);
     if (type == "boolean") return Value(false);
     if (type == "null") return Value();
@@ -98,13 +98,13 @@ class Example {
     return text_of(schema, number);
   }
 
-  Value object_of(const Value& schema, int depth) const {
+  Value object_of(const Value& schema, int number, int depth) const {
     Value object = Value::object();
     const Value& required = schema["required"];
     if (!required.is_array()) return object;
     for (const Value& name : required.items()) {
       if (!name.is_string()) continue;
-      object.set(name.as_string(), of(schema["properties"][name.as_string()], 1, depth + 1));
+      object.set(name.as_string(), of(schema["properties"][name.as_string()], number, depth + 1));
     }
     return object;
   }

@@ -31,6 +31,8 @@ TEST(SchemaExample, IsTheLeastThatFits) {
       {"{type: [integer, 'null']}", "1"},
       {"{type: array}", "[]"},
       {"{type: array, minItems: 2, items: {type: string}}", "[\"example\",\"example-2\"]"},
+      {"{type: array, minItems: 2, items: {type: object, required: [id], properties: {id: {type: string}}}}",
+       "[{\"id\":\"example\"},{\"id\":\"example-2\"}]"},
       {"{type: array, contains: {const: none}}", "[\"none\"]"},
       {"{type: object, properties: {a: {type: string}}}", "{}"},
       {"{type: object, required: [a, b], properties: {a: {type: integer}}}", "{\"a\":1,\"b\":\"example\"}"},
