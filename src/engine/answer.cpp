@@ -78,10 +78,15 @@ std::string render_awaiting(std::string_view why, const Value& decision, const C
   if (decision.is_null()) {
     return text + "Nothing is needed from you. Continue with the same token later to see how it went.\n";
   }
-  text += decision.string_at("text").value_or("") + '\n';
+  const std::string question = decision.string_at("text").value_or("");
+  text += question + '\n';
   if (const Value* options = decision.find("options"); options != nullptr && options->is_array()) {
     for (const Value& option : options->items()) {
-      text += fmt::format("- {}: {}\n", option.string_at("id").value_or(""), option.string_at("label").value_or(""));
+      const std::string id = option.string_at("id").value_or("");
+      const std::string label = option.string_at("label").value_or("");
+      // Most questions show their options themselves.
+      if (question.contains(id) && question.contains(label)) continue;
+      text += fmt::format("- {}: {}\n", id, label);
     }
   }
   const std::string id = decision.string_at("id").value_or("");

@@ -346,6 +346,8 @@ TEST(Answer, AWaitSaysWhoAnswersAndWhere) {
   EXPECT_THAT(asked, HasSubstr("A person must decide.\n\nShip it?\n- approve: Let it pass\n"));
   EXPECT_THAT(asked, HasSubstr("`signalbox inbox answer d-1 OPTION`."));
   EXPECT_THAT(asked, HasSubstr("do not answer for them"));
+  decision.set("text", "Ship it?\n  approve  Let it pass");
+  EXPECT_THAT(render_awaiting("", decision), Not(HasSubstr("- approve")));
   decision.set("url", "http://localhost/d-1");
   decision.set("relay", true);
   const std::string relayed = render_awaiting("", decision);

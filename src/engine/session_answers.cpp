@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/assert.hpp"
 #include "base/limits.hpp"
 #include "engine/session_parts.hpp"
@@ -99,8 +101,14 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
   const Value context = context_at(program, node.position, SB_TRY(read_json_blob(snapshot, node.context)));
   Value decision;
   if (!waiting.decision.empty()) {
-    const inbox::DecisionState state = SB_TRY(inbox.look_in(snapshot, waiting.decision));
-    decision = decision_value(state, inbox.may_relay(state));
+    auto state = inbox.look_in(snapshot, waiting.decision);
+    if (!state && state.error().code == ErrorCode::kNotFound) {
+      // An imported session comes without the decisions that were open.
+      state.error().remedy = fmt::format("It stayed where the session came from: signalbox session fork {} --node {}",
+                                         summary.id, std::max(node.parent, 1));
+    }
+    if (!state) return std::unexpected(std::move(state).error());
+    decision = decision_value(*state, inbox.may_relay(*state));
   }
   Answer answer;
   answer.line =
