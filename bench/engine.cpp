@@ -289,21 +289,17 @@ void print_memory(const std::string& directory, const workflow::Bundle& bundle) 
   });
 }
 
-int run(bool is_quick, int only_advances) {
-  std::string pattern = (std::filesystem::temp_directory_path() / "sb-bench-XXXXXX").string();
-  if (!::mkdtemp(pattern.data())) return 1;
-  const std::string directory = pattern;
-  const workflow::Bundle bundle = loop_bundle(directory + "/flows");
-  if (only_advances > 0) {
-    const store::sqlite::FaultVfs quiet;
-    Desk desk(directory + "/session/signalbox.db", quiet.name());
-    std::string token = start(desk, bundle, "Measure");
-    const double took = micros([&] {
-      for (int i = 0; i < only_advances; ++i) token = advance(desk, token);
-    });
-    fmt::print("{:.1f} us an advance, without syncs\n", took / only_advances);
-    return 0;
-  }
+void print_bare_speed(const std::string& directory, const workflow::Bundle& bundle, int times) {
+  const store::sqlite::FaultVfs quiet;
+  Desk desk(directory + "/session/signalbox.db", quiet.name());
+  std::string token = start(desk, bundle, "Measure");
+  const double took = micros([&] {
+    for (int i = 0; i < times; ++i) token = advance(desk, token);
+  });
+  fmt::print("{:.1f} us an advance, without syncs\n", took / times);
+}
+
+void print_all(const std::string& directory, const workflow::Bundle& bundle, bool is_quick) {
   print_memory(directory, bundle);
   fmt::print("\n");
   {
@@ -312,6 +308,18 @@ int run(bool is_quick, int only_advances) {
   }
   print_opening(directory + "/long/signalbox.db", bundle, is_quick);
   print_resume(directory, bundle, is_quick);
+}
+
+int run(bool is_quick, int only_advances) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "sb-bench-XXXXXX").string();
+  if (!::mkdtemp(pattern.data())) return 1;
+  const std::string directory = pattern;
+  const workflow::Bundle bundle = loop_bundle(directory + "/flows");
+  if (only_advances > 0) {
+    print_bare_speed(directory, bundle, only_advances);
+  } else {
+    print_all(directory, bundle, is_quick);
+  }
   std::error_code ignored;
   std::filesystem::remove_all(directory, ignored);
   return 0;
