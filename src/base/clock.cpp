@@ -86,7 +86,7 @@ Result<TimestampMs> parse_rfc3339(std::string_view text) {
 Result<std::int64_t> parse_duration_ms(std::string_view text) {
   const auto bad = [&] {
     return fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not a duration", text),
-                "Write it like 90s, 45m, 8h or 1h30m");
+                "Write it like 90s, 45m, 8h, 30d or 1h30m");
   };
   std::int64_t total = 0;
   const char* at = text.data();

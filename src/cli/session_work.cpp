@@ -12,8 +12,6 @@
 namespace sb::cli {
 namespace {
 
-using engine::SessionError;
-
 struct WorkOptions {
   std::string id, goal, workspace, token, reason;
   std::string notes_file, note;
@@ -23,18 +21,19 @@ struct WorkOptions {
   bool wants_json = false, is_autonomous = false, is_advance = false, is_rehydrate = false;
 };
 
-SessionError as_session_error(Error error) {
-  return {error.code == ErrorCode::kNotFound ? "NOT_FOUND" : "VALIDATION_ERROR", std::move(error), {}};
-}
-
 Result<std::string> text_of(const Context& context, const std::string& path, std::size_t limit) {
   if (path == "-") return context.streams().read_input(limit);
   return context.seams.files.read(path, limit);
 }
 
 Result<Value> json_of(const Context& context, const std::string& given, std::string_view what, std::size_t limit) {
-  const bool is_inline = given.starts_with('{');
-  const std::string text = is_inline ? given : SB_TRY(text_of(context, given, limit));
+  const bool is_inline = given.starts_with('{') || given.starts_with('[');
+  auto read = is_inline ? Result<std::string>(given) : text_of(context, given, limit);
+  if (!read && read.error().code == ErrorCode::kLimit) {
+    return fail(ErrorCode::kLimit, fmt::format("{} {} is far too large", what, quote_json(given)),
+                "docs/limits.md says what may be sent");
+  }
+  const std::string text = SB_TRY(std::move(read));
   auto value = parse_json(text);
   if (value) return value;
   Error error = value.error();
@@ -79,7 +78,7 @@ Result<engine::Submission> submission_of(const Context& context, const WorkOptio
     submission.notes = SB_TRY(std::move(text));
   }
   for (const std::string& given : options.artifacts) {
-    Value value = SB_TRY(json_of(context, given, "the artifact", limits::kStoreValueBytes));
+    Value value = SB_TRY(json_of(context, given, "the artifact", limits::kArtifactBytes * 8));
     if (value.is_array()) {
       for (Value& item : value.items()) submission.artifacts.push_back(std::move(item));
     } else {
@@ -98,7 +97,7 @@ int print_faults(const Context& context, const Faults& faults, bool wants_json) 
 
 int start(const Context& context, const WorkOptions& options) {
   const auto fail_with = [&](Error error) {
-    return print_error(context, as_session_error(std::move(error)), options.wants_json);
+    return print_error(context, engine::session_error(std::move(error)), options.wants_json);
   };
   const auto workspace = workspace_of(context, options.workspace);
   if (!workspace) return fail_with(workspace.error());
@@ -134,7 +133,7 @@ int start(const Context& context, const WorkOptions& options) {
 
 int go_on(const Context& context, const WorkOptions& options) {
   const auto fail_with = [&](Error error) {
-    return print_error(context, as_session_error(std::move(error)), options.wants_json);
+    return print_error(context, engine::session_error(std::move(error)), options.wants_json);
   };
   auto submission = submission_of(context, options);
   if (!submission) return fail_with(submission.error());
@@ -154,7 +153,7 @@ int fork(const Context& context, const WorkOptions& options) {
   const auto desk = SessionDesk::open(context);
   if (!desk) return report(context, desk.error());
   const auto id = (*desk)->sessions().resolve(options.id);
-  if (!id) return print_error(context, as_session_error(id.error()), options.wants_json);
+  if (!id) return print_error(context, engine::session_error(id.error()), options.wants_json);
   const auto answer = (*desk)->sessions().rewind(*id, options.node, options.reason);
   if (!answer) return print_error(context, answer.error(), options.wants_json);
   return print_answer(context, *answer, options.wants_json);
@@ -182,7 +181,7 @@ int stop(const Context& context, const WorkOptions& options) {
   const auto desk = SessionDesk::open(context);
   if (!desk) return report(context, desk.error());
   const auto id = (*desk)->sessions().resolve(options.id);
-  if (!id) return print_error(context, as_session_error(id.error()), options.wants_json);
+  if (!id) return print_error(context, engine::session_error(id.error()), options.wants_json);
   const std::string by = context.seams.environment.get("USER").value_or("a person");
   const Status done = (*desk)->sessions().stop(*id, options.reason, by);
   if (!done) return report(context, done.error());
@@ -223,12 +222,13 @@ Subcommand declare_session_continue(CLI::App& session) {
   Subcommand made = subcommand(session, "continue", "Deliver a step, or see how it stands", options, go_on);
   made.app->add_option("TOKEN", options->token, "The continue token of the last answer")->required();
   made.app->add_option("--notes", options->notes_file, "A file with the step's notes, - for the input");
-  made.app->add_option("--note", options->note, "The notes themselves");
+  made.app->add_option("--note", options->note, "The notes themselves")->excludes("--notes");
   made.app->add_option("--artifact", options->artifacts, "A JSON file, or JSON itself; may be given again")
       ->allow_extra_args(false);
   add_context(*made.app, *options);
   made.app->add_flag("--advance", options->is_advance, "Deliver even with nothing to send");
-  made.app->add_flag("--rehydrate", options->is_rehydrate, "Only show the step again");
+  made.app->add_flag("--rehydrate", options->is_rehydrate, "Only show the step again")
+      ->excludes("--notes", "--note", "--artifact", "--context", "--context-file", "--advance");
   return made;
 }
 

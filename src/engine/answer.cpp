@@ -105,6 +105,9 @@ std::string render_awaiting(std::string_view why, const Value& decision, const C
 std::string render_children(const Program& program, const Node& node, const std::vector<ChildView>& children,
                             int needed) {
   std::string text = fmt::format("# {}\n\n", title_of(program, node));
+  if (children.empty()) {
+    return text + "None of its sessions is wanted here. Continue with the `continueToken` below.\n";
+  }
   bool any_open = false;
   for (const ChildView& child : children) {
     text += child_line(child);

@@ -82,7 +82,7 @@ class Checks {
   void check_notes() {
     if (step_.contract || step_.notes_optional || !is_blank(submission_.notes)) return;
     add(BlockerCode::kMissingNotes, step_.id, "Notes are missing.",
-        "Send notesMarkdown: what you did, what you found, what you decided.");
+        "Send notes: what you did, what you found, what you decided.");
   }
 
   const Value* first_of_kind(std::string_view kind) const {
@@ -209,8 +209,7 @@ class Checks {
     if (!run.not_run.empty()) {
       add(BlockerCode::kNotTrusted, step_.id,
           fmt::format("This step is passed by running `{}`, and that was not done: {}.", step_.command, run.not_run),
-          "Someone who has read the project's files and trusts them runs `signalbox trust DIR` with its folder; then "
-          "send this again.");
+          "When a person has done that, send this again.");
       return;
     }
     if (run.exit == 0 && !run.timed_out) return;

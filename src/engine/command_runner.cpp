@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/crypto.hpp"
+#include "base/document.hpp"
 #include "base/unicode.hpp"
 #include "inbox/trust.hpp"
 
@@ -28,6 +31,22 @@ std::string shell_word(std::string_view text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
+}
+
+bool holds_command(const Value& value, const std::string& command) {
+  if (value.is_array()) {
+    return std::ranges::any_of(value.items(), [&](const Value& item) { return holds_command(item, command); });
+  }
+  if (!value.is_object()) return false;
+  return std::ranges::any_of(value.members(), [&](const Value::Member& member) {
+    const bool is_it = member.name == "command" && member.value.is_string() && member.value.as_string() == command;
+    return is_it || holds_command(member.value, command);
+  });
+}
+
+bool has_command(const std::string& name, const std::string& bytes, const std::string& command) {
+  const auto document = parse_document(name, bytes);
+  return document && holds_command(document->root, command);
 }
 
 // The record is JSON, and a program may print anything.
@@ -58,10 +77,11 @@ std::string SandboxedCommands::refusal(const std::string& command, const workflo
   const std::string trust = fmt::format("signalbox trust {}", shell_word(project_of(origin)));
   const auto real = seams_.files.canonical(origin.file);
   const auto bytes = real ? seams_.files.read(*real, limits::kWorkflowBytes) : std::unexpected(real.error());
-  if (!bytes || sha256_hex(*bytes) != origin.digest) {
+  // A file that was edited since still vouches for a command that stands in it word for word.
+  if (!bytes || (sha256_hex(*bytes) != origin.digest && !has_command(origin.file, *bytes, command))) {
     return fmt::format(
-        "{} is not any more as it was when the session began, so nobody vouches for its command: {}\n"
-        "Put the file back, or start a new session and let a person run: {}",
+        "{} is not any more as it was when the session began and does not hold its command, so nobody vouches for it: "
+        "{}\nPut the file back, or start a new session and let a person run: {}",
         origin.file, command, trust);
   }
   const auto trusted = inbox::TrustedFolders(seams_.files, homes_, operators_).trusted_home_of(*real);

@@ -1,5 +1,6 @@
 #include "engine/program.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -103,6 +104,7 @@ Program::Program(std::shared_ptr<const workflow::Compiled> compiled) : compiled_
   layout.mark_exits();
   layout.mark_last();
   for (StepNo number = 0; number < size(); ++number) by_id_.emplace(at(number).step->id, number);
+  has_commands_ = std::ranges::any_of(steps_, [](const ProgramStep& each) { return !each.step->command.empty(); });
 }
 
 StepNo Program::find(std::string_view id) const {

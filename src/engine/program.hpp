@@ -40,11 +40,13 @@ class Program {
   const ProgramStep& at(StepNo number) const { return steps_[static_cast<std::size_t>(number)]; }
   int size() const { return static_cast<int>(steps_.size()); }
   StepNo first() const { return steps_.empty() ? kNoStep : 0; }
-  StepNo find(std::string_view id) const;  // kNoStep when there is none
+  bool has_commands() const { return has_commands_; }  // whether a step of it runs one
+  StepNo find(std::string_view id) const;              // kNoStep when there is none
 
  private:
   std::shared_ptr<const workflow::Compiled> compiled_;
   std::vector<ProgramStep> steps_;
+  bool has_commands_ = false;
   std::map<std::string, StepNo, std::less<>> by_id_;
 };
 

@@ -338,7 +338,7 @@ Result<Answer> Sessions::Parts::judged(Turn& turn, const Program& program, NodeN
   }
   const std::vector<Blocker> blockers{{BlockerCode::kRejected,
                                        node.position.step,
-                                       fmt::format("the result was rejected: {}", reason),
+                                       fmt::format("The result was rejected: {}", reason),
                                        "Mend what the reason names and deliver the step again",
                                        {}}};
   const int rejections = node.rejections + 1;

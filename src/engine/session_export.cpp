@@ -24,7 +24,8 @@ Result<Value> payload_of(const store::Event& event) {
   return fail(ErrorCode::kCorrupt, fmt::format("event {} of {} is not canonical JSON", event.seq, event.stream));
 }
 
-Result<std::string> line_for(store::Snapshot& snapshot, const store::Event& event, std::set<std::string>& seen) {
+Result<std::string> line_for(store::Snapshot& snapshot, const store::Event& event, std::int64_t count,
+                             std::set<std::string>& seen) {
   const Event meant{event.type, SB_TRY(payload_of(event))};
   Value blobs = Value::object();
   SB_TRY(visit_blobs(
@@ -39,6 +40,7 @@ Result<std::string> line_for(store::Snapshot& snapshot, const store::Event& even
                               {"payload", meant.payload},
                               {"previous", to_hex(as_bytes(event.previous))},
                               {"hash", to_hex(as_bytes(event.hash))}});
+  if (event.seq == 1) line.set("events", count);
   if (blobs.size() > 0) line.set("blobs", std::move(blobs));
   return to_json(line);
 }
@@ -54,7 +56,7 @@ Status export_session(store::Store& store, std::string_view session,
     std::set<std::string> seen;
     for (std::int64_t seq = 1; seq <= end.seq;) {
       for (const store::Event& event : SB_TRY(snapshot.events(stream, seq, kPage))) {
-        SB_TRY(line(SB_TRY(line_for(snapshot, event, seen))));
+        SB_TRY(line(SB_TRY(line_for(snapshot, event, end.seq, seen))));
         seq = event.seq + 1;
       }
     }

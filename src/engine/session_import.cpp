@@ -21,7 +21,7 @@ std::unexpected<Error> wrong(std::string message, std::string remedy = "Export t
 
 Status only_known(const Value& line) {
   for (const auto& [name, value] : line.members()) {
-    const auto known = {"seq", "type", "time", "payload", "previous", "hash", "blobs"};
+    const auto known = {"seq", "type", "time", "payload", "previous", "hash", "blobs", "events"};
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       return wrong(fmt::format("there is no member {} in an exported event", quote_json(name)));
     }
@@ -44,6 +44,8 @@ Result<Digest> hash_at(const Value& line, std::string_view name) {
 class Import {
  public:
   Status add(std::string_view text);
+  // Whether the lines end where the export did, and no advance is cut through.
+  Status is_whole() const;
   Result<std::string> store_in(store::Store& store) const;
   bool is_empty() const { return events_.empty(); }
 
@@ -61,6 +63,7 @@ class Import {
   std::vector<std::string> blobs_;
   std::unique_ptr<const Program> program_;  // the session's own
   std::size_t bytes_ = 0;
+  std::int64_t announced_ = 0;  // how many events the first line says there are
 };
 
 Status Import::add(std::string_view text) {
@@ -79,9 +82,23 @@ Status Import::add(std::string_view text) {
   SB_TRY(take_blobs(*line, meant));
   if (Status fits = apply(state_, meant, event.seq, event.time_ms); !fits) return wrong(fits.error().message);
   SB_TRY(check_step(meant));
+  if (event.seq == 1 && (*line)["events"].is_integer()) announced_ = (*line)["events"].as_integer();
   head_ = {event.seq, event.hash};
   events_.push_back(event);
   return {};
+}
+
+Status Import::is_whole() const {
+  const auto cut = [](std::string message) { return wrong(std::move(message), "Give all lines of the export"); };
+  if (announced_ != 0 && announced_ != head_.seq) {
+    return cut(fmt::format("the export is cut off: it has {} of {} events", head_.seq, announced_));
+  }
+  for (const auto& [key, attempt] : state_.attempts) {
+    const auto node = state_.nodes.find(key.first);
+    const bool is_waiting = node != state_.nodes.end() && node->second.waiting.has_value();
+    if (attempt.ended_seq == 0 && !is_waiting) return cut("the export is cut off in the middle of an advance");
+  }
+  return state_.summary.nodes == 0 ? Status(cut("the export is cut off before the first step")) : Status();
 }
 
 Result<store::Event> Import::read_event(const Value& line) {
@@ -197,6 +214,7 @@ Result<std::string> import_session(store::Store& store,
     if (Status added = import.add(**line); !added) return at_line(std::move(added).error());
   }
   if (import.is_empty()) return wrong("there is no session here", "Give what signalbox session export printed");
+  SB_TRY(import.is_whole());
   return import.store_in(store);
 }
 

@@ -113,8 +113,10 @@ Result<Answer> Sessions::Parts::poll_children(Turn& turn, const Program& program
 
 // {outcome, notes, artifacts} of a child, with what is too large for a context named instead of carried.
 Result<Value> Sessions::Parts::result_of(store::Transaction& transaction, const Child& child) {
-  Value result = Value::object({{"outcome", child.outcome.empty() ? "running" : child.outcome}});
-  if (!child.reason.empty()) result.set("reason", child.reason);
+  // One that nobody waited for is stopped with the join.
+  const bool is_left = child.outcome.empty();
+  Value result = Value::object({{"outcome", is_left ? "stopped" : child.outcome}});
+  if (is_left || !child.reason.empty()) result.set("reason", is_left ? "not waited for" : child.reason);
   if (!child.session.empty()) result.set("session", child.session);
   const auto summary = child.session.empty() ? std::nullopt : SB_TRY(read_summary(transaction, child.session));
   const auto tip = summary ? SB_TRY(read_node(transaction, child.session, summary->tip)) : std::nullopt;
@@ -219,6 +221,10 @@ Status Sessions::Parts::stop_in(store::Transaction& transaction, std::string_vie
     if (!child.session.empty() && child.outcome.empty()) {
       SB_TRY(stop_in(transaction, child.session, "the session above it was stopped", by));
     }
+  }
+  if (tip.waiting && !tip.waiting->decision.empty()) SB_TRY(inbox.drop_in(transaction, tip.waiting->decision));
+  if (tip.waiting && !tip.waiting->session.empty()) {
+    SB_TRY(stop_in(transaction, tip.waiting->session, "the session it judged for was stopped", by));
   }
   SB_TRY(turn.emit("session_stopped", Value::object({{"reason", reason}, {"by", by}})));
   return turn.finish();

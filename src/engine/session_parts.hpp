@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,7 @@ struct Sessions::Parts {
   std::recursive_mutex mutex;
   Keyring keys;
   std::map<std::string, std::shared_ptr<const Program>, std::less<>> programs;
+  std::set<std::string, std::less<>> commandless;  // sessions known to run no command
 
   // Reading (session_reading.cpp)
   Result<std::shared_ptr<const Program>> program(store::Snapshot& snapshot, std::string_view hash);

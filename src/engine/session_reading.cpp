@@ -133,12 +133,20 @@ Result<Delivered> Sessions::Parts::delivered(store::Snapshot& snapshot, std::str
 }
 
 Result<std::optional<CommandDue>> Sessions::Parts::command_due(const Token& token) {
+  constexpr std::size_t kRemembered = 10'000;
+  if (commandless.contains(token.session)) return std::nullopt;
   return store.read([&](store::Snapshot& snapshot) -> Result<std::optional<CommandDue>> {
     const auto summary = SB_TRY(read_summary(snapshot, token.session));
     const auto node = summary ? SB_TRY(read_node(snapshot, token.session, token.node)) : std::nullopt;
-    if (!node || node->attempt != token.attempt || node->kind != NodeKind::kStep) return std::nullopt;
-    if (node->waiting && node->waiting->what != Waiting::For::kBreaker) return std::nullopt;
+    if (!node) return std::nullopt;
     const auto program = SB_TRY(this->program(snapshot, summary->hash));
+    if (!program->has_commands()) {
+      if (commandless.size() >= kRemembered) commandless.clear();
+      commandless.insert(token.session);
+      return std::nullopt;
+    }
+    if (node->attempt != token.attempt || node->kind != NodeKind::kStep) return std::nullopt;
+    if (node->waiting && node->waiting->what != Waiting::For::kBreaker) return std::nullopt;
     const workflow::Step& step = *program->at(program->find(node->position.step)).step;
     if (step.command.empty()) return std::nullopt;
     return CommandDue{step.command, summary->workspace, SB_TRY(origins_of(snapshot, *summary))};

@@ -11,7 +11,32 @@
 namespace sb::engine {
 namespace {
 
-std::string_view code_of(const Error& error) {
+// Codes for agents are in capitals; other rules are names of faults in documents.
+bool is_agent_code(std::string_view rule) {
+  return !rule.empty() && rule.front() >= 'A' && rule.front() <= 'Z';
+}
+
+template <class T>
+Answered<T> answered(Result<T> result) {
+  if (result) return std::move(*result);
+  return std::unexpected(session_error(std::move(result).error()));
+}
+
+Status check_text(std::string_view what, std::string_view text, std::size_t limit) {
+  if (!is_utf8(text)) return fail(ErrorCode::kInvalid, fmt::format("{} is not UTF-8", what), "Send UTF-8 text");
+  if (text.size() > limit) {
+    return fail(ErrorCode::kLimit, fmt::format("{} has {} bytes; at most {} are allowed", what, text.size(), limit),
+                "Shorten it");
+  }
+  return {};
+}
+
+bool carries_output(const Submission& submission) {
+  return !submission.notes.empty() || !submission.artifacts.empty() ||
+         (submission.context.is_object() && submission.context.size() > 0);
+}
+
+std::string_view code_for(const Error& error) {
   switch (error.code) {
     case ErrorCode::kInvalid:
     case ErrorCode::kLimit:
@@ -33,37 +58,15 @@ std::string_view code_of(const Error& error) {
   return "INTERNAL_ERROR";
 }
 
-// Codes for agents are in capitals; other rules are names of faults in documents.
-bool is_agent_code(std::string_view rule) {
-  return !rule.empty() && rule.front() >= 'A' && rule.front() <= 'Z';
-}
-
-template <class T>
-Answered<T> answered(Result<T> result) {
-  if (result) return std::move(*result);
-  Error error = std::move(result).error();
-  const std::string code(is_agent_code(error.rule) ? error.rule : code_of(error));
-  return std::unexpected(SessionError{code, std::move(error), {}});
-}
-
-Status check_text(std::string_view what, std::string_view text, std::size_t limit) {
-  if (!is_utf8(text)) return fail(ErrorCode::kInvalid, fmt::format("{} is not UTF-8", what), "Send UTF-8 text");
-  if (text.size() > limit) {
-    return fail(ErrorCode::kLimit, fmt::format("{} has {} bytes; at most {} are allowed", what, text.size(), limit),
-                "Shorten it");
-  }
-  return {};
-}
-
-bool carries_output(const Submission& submission) {
-  return !submission.notes.empty() || !submission.artifacts.empty() ||
-         (submission.context.is_object() && submission.context.size() > 0);
-}
-
 }  // namespace
 
+SessionError session_error(Error error) {
+  const std::string code(is_agent_code(error.rule) ? error.rule : code_for(error));
+  return {code, std::move(error), {}};
+}
+
 Sessions::Sessions(store::Store& store, inbox::Inbox& inbox, Clock& clock, Random& random, CommandRunner& commands)
-    : parts_(new Parts{store, inbox, clock, random, commands, {}, {}, {}}) {}
+    : parts_(new Parts{store, inbox, clock, random, commands, {}, {}, {}, {}}) {}
 Sessions::~Sessions() = default;
 
 Answered<Answer> Sessions::start(const Starting& starting) {

@@ -58,6 +58,7 @@ struct SessionError {
   Error error;
   Value details;
 };
+SessionError session_error(Error error);
 template <class T>
 using Answered = std::expected<T, SessionError>;
 

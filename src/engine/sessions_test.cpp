@@ -465,6 +465,15 @@ TEST(Rewind, IsExplicitRecordedAndForksOnlyWhenGoneOn) {
   EXPECT_EQ(place.sessions->nodes(id)->size(), 4u);
 }
 
+TEST(Sessions, StoppingOneEndsTheQuestionItWaitsFor) {
+  SessionPlace place;
+  const Answer waits = place.go_on(place.start(gated("true")));
+  const std::string id = *waits.line["decision"].string_at("id");
+  ASSERT_TRUE(place.sessions->stop(SessionPlace::session(waits), "no longer wanted", "ann"));
+  EXPECT_FALSE(place.inbox.inbox.load(id)->is_open());
+  EXPECT_EQ(place.sessions->summary(SessionPlace::session(waits))->status, SessionStatus::kStopped);
+}
+
 TEST(Sessions, TellWhatIsWrongWithATokenOrASubmission) {
   SessionPlace place;
   const Answer first = place.start(kThree);

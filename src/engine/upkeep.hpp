@@ -1,10 +1,11 @@
 // Looking after stored sessions: export, import, verify, delete, collect what nobody refers to.
 //
-// Export is one JSON object a line, an event each: {seq, type, time, payload, previous, hash, [blobs: {hash: text}]}.
-// `time` is RFC 3339; a blob's text is its canonical JSON. The first event that refers to a blob carries it, so the
-// lines alone are the whole session. Import checks every hash, the chain, every blob and that the events make a
-// session, and writes all of it or nothing; an id that is there is kConflict. Tokens do not travel: each home mints its
-// own. Neither do decisions that are open and child sessions.
+// Export is one JSON object a line, an event each: {seq, type, time, payload, previous, hash, [events],
+// [blobs: {hash: text}]}. The first line says how many events there are; `time` is RFC 3339; a blob's text is its
+// canonical JSON. The first event that refers to a blob carries it, so the lines alone are the whole session. Import
+// checks every hash, the chain, every blob and that the events make a session, and writes all of it or nothing; an id
+// that is there is kConflict. Tokens do not travel: each home mints its own. Neither do decisions that are open and
+// child sessions.
 #pragma once
 
 #include <functional>

@@ -340,6 +340,10 @@ Result<Ticket> Inbox::open(const decision::Declaration& declaration, const Askin
   return store_.write([&](store::Transaction& transaction) { return open_in(transaction, declaration, asking); });
 }
 
+Status Inbox::drop_in(store::Transaction& transaction, std::string_view id) {
+  return supersede_in(transaction, SB_TRY(read_settled(transaction, id)));
+}
+
 Result<DecisionState> Inbox::load_in(store::Transaction& transaction, std::string_view id) {
   return read_settled(transaction, id);
 }

@@ -80,6 +80,8 @@ class Inbox {
   Result<Ticket> open_in(store::Transaction& transaction, const decision::Declaration& declaration,
                          const Asking& asking);
   Result<DecisionState> load_in(store::Transaction& transaction, std::string_view id);
+  // Ends it, when it is open or its answer was read by nobody: what it was asked for is over.
+  Status drop_in(store::Transaction& transaction, std::string_view id);
   // As it stands, a passed deadline not written down.
   Result<DecisionState> look_in(store::Snapshot& snapshot, std::string_view id) const {
     return read_state(snapshot, id);

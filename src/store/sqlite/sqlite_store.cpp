@@ -89,9 +89,18 @@ Status set_up_writing(Connection& connection) {
               "Keep the store on a local disk.", Place{connection.path(), {}, 0, 0});
 }
 
+// Whoever makes the file holds the lock: seen half-made, it is no store yet, and is looked at again when it is whole.
+Result<FileState> settled_state(Connection& connection, LockFile& lock, int wait_ms) {
+  auto state = sqlite::file_state(connection, sqlite::migrations());
+  if (state || state.error().code != ErrorCode::kCorrupt) return state;
+  const auto hold = lock.take(wait_ms);
+  if (!hold) return state;
+  return sqlite::file_state(connection, sqlite::migrations());
+}
+
 Status bring_up_to_date(Connection& connection, LockFile& lock, int wait_ms) {
   const auto known = sqlite::migrations();
-  if (SB_TRY(sqlite::file_state(connection, known)) == FileState::kCurrent) return set_up_writing(connection);
+  if (SB_TRY(settled_state(connection, lock, wait_ms)) == FileState::kCurrent) return set_up_writing(connection);
   const auto hold = SB_TRY(lock.take(wait_ms));
   SB_TRY(set_up_writing(connection));
   return sqlite::migrate(connection, known);
@@ -129,7 +138,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, 
     SB_TRY(store->check_log());
     return store;
   }
-  const FileState state = SB_TRY(sqlite::file_state(*store->connection_, sqlite::migrations()));
+  const FileState state = SB_TRY(settled_state(*store->connection_, *store->lock_, options.busy_wait_ms));
   if (state == FileState::kEmpty) return missing(path);
   if (state == FileState::kCurrent) {
     SB_TRY(store->check_log());
