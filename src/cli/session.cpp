@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/unicode.hpp"
 #include "cli/session_parts.hpp"
 
 namespace sb::cli {
@@ -14,6 +15,24 @@ Result<std::unique_ptr<SessionDesk>> SessionDesk::open(const Context& context) {
   return std::unique_ptr<SessionDesk>(new SessionDesk(context, std::move(desk)));
 }
 
+namespace {
+
+// Texts of agents and commands must not drive the terminal they are shown on.
+std::string for_terminal(const Context& context, const std::string& text) {
+  if (!context.streams().is_terminal(Stream::kOutput)) return text;
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t from = at;
+    const char32_t c = next_code_point(text, at);
+    const bool is_control = (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) ||
+                            (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+    out += is_control ? "?" : text.substr(from, at - from);
+  }
+  return out;
+}
+
+}  // namespace
+
 int print_answer(const Context& context, const engine::Answer& answer, bool wants_json) {
   const std::string kind = answer.line.string_at("kind").value_or("");
   if (wants_json) {
@@ -21,7 +40,8 @@ int print_answer(const Context& context, const engine::Answer& answer, bool want
     line.set("text", answer.text);
     context.out(to_json(line) + "\n");
   } else {
-    context.out(answer.text + (answer.text.ends_with('\n') ? "" : "\n"));
+    const std::string text = for_terminal(context, answer.text);
+    context.out(text + (text.ends_with('\n') ? "" : "\n"));
     if (const auto token = answer.line.string_at("continueToken")) {
       context.out(
           fmt::format("\nsession {}\ncontinue with {}\n", answer.line.string_at("sessionId").value_or(""), *token));

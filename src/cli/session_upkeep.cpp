@@ -113,6 +113,12 @@ Result<int> resume(Context& context, const UpkeepOptions& options) {
   for (const engine::Candidate& candidate : found.candidates) {
     tokens.push_back(SB_TRY(desk->sessions().token_for(candidate.summary)));
   }
+  // The newest session is offered when nothing fits; it is not taken up for somebody who asked for another.
+  const bool is_meant = !tokens.empty() && (query.text.empty() || found.candidates.front().tier < 6);
+  if (options.goes_on && !is_meant && !tokens.empty()) {
+    return fail(ErrorCode::kNotFound, fmt::format("no session fits {}", quote_json(query.text)),
+                "signalbox session resume without --go shows the newest");
+  }
   if (options.goes_on && !tokens.empty()) {
     const auto answer = desk->sessions().rehydrate(tokens.front());
     return answer ? print_answer(context, *answer, options.wants_json)

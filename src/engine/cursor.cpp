@@ -117,7 +117,28 @@ class Cursor {
     }
   }
 
+  // A step that checks another runs when that one did, whatever the context has become since.
+  std::optional<bool> follows(const Step& step) const {
+    const auto at = step.id.rfind("__");
+    if (at == std::string::npos) return std::nullopt;
+    const auto last = std::ranges::find_if(move_.trace.rbegin(), move_.trace.rend(),
+                                           [](const Event& event) { return event.type == "step_skipped"; });
+    if (last == move_.trace.rend() || last != move_.trace.rbegin()) return false;
+    const std::string skipped = last->payload.string_at("step").value_or("");
+    const std::string base = step.id.substr(0, at);
+    return skipped == base || skipped.starts_with(base + "__");
+  }
+
   bool is_skipped(const Step& step) {
+    if (const auto with_its_step = follows(step)) {
+      if (*with_its_step) {
+        trace("step_skipped", Value::object({{"step", step.id},
+                                             {"loops", to_value(frames_)},
+                                             {"condition", "as the step it checks"},
+                                             {"saw", Value::object()}}));
+      }
+      return *with_its_step;
+    }
     if (!step.run_condition || workflow::holds(*step.run_condition, view())) return false;
     trace("step_skipped", Value::object({{"step", step.id},
                                          {"loops", to_value(frames_)},

@@ -99,16 +99,21 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
   const Waiting& waiting = *node.waiting;
   const workflow::Step& step = *program.at(program.find(node.position.step)).step;
   const Value context = context_at(program, node.position, SB_TRY(read_json_blob(snapshot, node.context)));
+  std::string why(why_of(waiting));
   Value decision;
   if (!waiting.decision.empty()) {
     auto state = inbox.look_in(snapshot, waiting.decision);
-    if (!state && state.error().code == ErrorCode::kNotFound) {
-      // An imported session comes without the decisions that were open.
-      state.error().remedy = fmt::format("It stayed where the session came from: signalbox session fork {} --node {}",
-                                         summary.id, std::max(node.parent, 1));
+    const bool is_gone = !state && state.error().code == ErrorCode::kNotFound;
+    if (!state && !is_gone) return std::unexpected(std::move(state).error());
+    if (is_gone) {
+      // An imported session comes without the questions that were open.
+      why += " Its question stayed where the session came from: continuing asks it anew.";
+    } else if (state->opened.needs_signature && !state->opened.operators) {
+      why +=
+          " It needs an operator's signature, and there is no operator yet: a person runs `signalbox operator init`, "
+          "and continuing here then asks anew.";
     }
-    if (!state) return std::unexpected(std::move(state).error());
-    decision = decision_value(*state, inbox.may_relay(*state));
+    if (!is_gone) decision = decision_value(*state, inbox.may_relay(*state));
   }
   Answer answer;
   answer.line =
@@ -134,7 +139,7 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
     judge.workflow_id = child ? child->workflow_id : "";
     answer.line.set("children", Value(Value::Array{std::move(evaluator)}));
   }
-  answer.text = render_awaiting(why_of(waiting), decision, judge.token.empty() ? nullptr : &judge);
+  answer.text = render_awaiting(why, decision, judge.token.empty() ? nullptr : &judge);
   return answer;
 }
 

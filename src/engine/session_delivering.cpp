@@ -297,7 +297,21 @@ Result<Answer> Sessions::Parts::poll_gate(Turn& turn, const Program& program, No
     return judged(turn, program, number, said, reason,
                   Value::object({{"by", "evaluator"}, {"session", waiting.session}}));
   }
-  const inbox::DecisionState state = SB_TRY(inbox.load_in(transaction, waiting.decision));
+  const auto ask_anew = [&](std::string_view why) -> Result<Answer> {
+    SB_TRY(turn.emit("gate_decided", Value::object({{"node", number},
+                                                    {"attempt", node.attempt},
+                                                    {"verdict", "uncertain"},
+                                                    {"reason", why},
+                                                    {"decision", waiting.decision},
+                                                    {"by", "nobody"}})));
+    return ask_again("");
+  };
+  const auto loaded = inbox.load_in(transaction, waiting.decision);
+  // An imported session comes without its questions.
+  if (!loaded && loaded.error().code == ErrorCode::kNotFound) return ask_anew("its question is not in this inbox");
+  if (!loaded) return std::unexpected(loaded.error());
+  const inbox::DecisionState& state = *loaded;
+  if (inbox.can_be_asked_anew(state)) return ask_anew("it was asked before anybody could sign");
   if (state.is_open()) return awaiting(transaction, program, turn.summary(), node);
   SB_TRY(inbox.take_in(transaction, waiting.decision, turn.summary().id));
   const inbox::Outcome& outcome = *state.outcome;
@@ -354,11 +368,15 @@ Result<Answer> Sessions::Parts::poll_stuck(Turn& turn, const Program& program, N
                                            const Submission& submission, bool has_output) {
   const Node node = turn.known(number);
   const Waiting waiting = *node.waiting;
-  const inbox::DecisionState state = SB_TRY(inbox.load_in(turn.transaction(), waiting.decision));
-  if (state.is_open()) return awaiting(turn.transaction(), program, turn.summary(), node);
-  SB_TRY(inbox.take_in(turn.transaction(), waiting.decision, turn.summary().id));
-  const auto& options = state.outcome->options;
-  const bool is_let_on = state.is_answered() && !options.empty() && options.front() != kStop;
+  const auto loaded = inbox.load_in(turn.transaction(), waiting.decision);
+  // An imported session comes without its questions; it may try again.
+  const bool is_gone = !loaded && loaded.error().code == ErrorCode::kNotFound;
+  if (!loaded && !is_gone) return std::unexpected(loaded.error());
+  const inbox::DecisionState state = is_gone ? inbox::DecisionState() : *loaded;
+  if (!is_gone && state.is_open()) return awaiting(turn.transaction(), program, turn.summary(), node);
+  if (!is_gone) SB_TRY(inbox.take_in(turn.transaction(), waiting.decision, turn.summary().id));
+  const std::vector<std::string> options = is_gone ? std::vector{std::string(kAgain)} : state.outcome->options;
+  const bool is_let_on = is_gone || (state.is_answered() && !options.empty() && options.front() != kStop);
   const bool is_quorum = waiting.what == Waiting::For::kQuorum;
   SB_TRY(turn.emit(is_quorum ? "quorum_decided" : "breaker_decided",
                    Value::object({{"node", number},
@@ -398,7 +416,11 @@ Result<Answer> Sessions::Parts::poll_decision(Turn& turn, const Program& program
   };
   if (!node.waiting) return ask_again();
   const std::string id = node.waiting->decision;
-  const inbox::DecisionState state = SB_TRY(inbox.load_in(turn.transaction(), id));
+  const auto loaded = inbox.load_in(turn.transaction(), id);
+  if (!loaded && loaded.error().code == ErrorCode::kNotFound) return ask_again();
+  if (!loaded) return std::unexpected(loaded.error());
+  const inbox::DecisionState& state = *loaded;
+  if (inbox.can_be_asked_anew(state)) return ask_again();
   if (state.is_open()) return awaiting(turn.transaction(), program, turn.summary(), node);
   const inbox::Outcome& outcome = *state.outcome;
   if (outcome.ending != inbox::Ending::kAnswered && outcome.ending != inbox::Ending::kDefaulted) return ask_again();

@@ -48,10 +48,32 @@ std::vector<Blocker> still_open(const std::vector<ChildView>& children) {
   return blockers;
 }
 
+// Only a whole report about a child that is there ends it.
+Status check_reports(const std::vector<Child>& children, const Submission& submission) {
+  const workflow::Contract* contract = workflow::Contracts::bundled().find("wr.contracts.child_outcome");
+  for (const Value& artifact : submission.artifacts) {
+    if (artifact.string_at("kind") != kChildOutcome || contract == nullptr) continue;
+    const std::vector<std::string> wrong = workflow::misfits(*contract, artifact);
+    if (!wrong.empty()) {
+      return fail(ErrorCode::kInvalid, fmt::format("the artifact {} does not fit: {}", kChildOutcome, wrong.front()),
+                  fmt::format("Send it like this: {}", to_json(contract->example)));
+    }
+    const std::string id = artifact.string_at("child").value_or("");
+    std::vector<std::string> ids;
+    for (const Child& child : children) ids.push_back(child.id);
+    if (std::ranges::find(ids, id) == ids.end()) {
+      return fail(ErrorCode::kInvalid, fmt::format("this step has no child {}", quote_json(id)),
+                  fmt::format("Name one of these: {}", fmt::join(ids, ", ")));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Status Sessions::Parts::note_children(Turn& turn, NodeNo number, const Submission& submission) {
   const std::vector<Child> children = turn.known(number).children;
+  SB_TRY(check_reports(children, submission));
   const auto ended = [&](const Child& child, std::string_view outcome, std::string_view reason) {
     return turn.emit("child_ended",
                      Value::object({{"node", number}, {"child", child.id}, {"outcome", outcome}, {"reason", reason}}));

@@ -242,7 +242,7 @@ Status Sessions::Parts::start_children(Turn& turn, const Program& program, NodeN
   return {};
 }
 
-Result<std::pair<Summary, Node>> Sessions::Parts::give_birth(store::Transaction& transaction, const Birth& birth) {
+Result<Born> Sessions::Parts::give_birth(store::Transaction& transaction, const Birth& birth) {
   Value initial = Value::object();
   if (birth.context.is_object()) initial = birth.context;
   if (initial.find("goal") == nullptr) initial.set("goal", birth.goal);
@@ -261,7 +261,7 @@ Result<std::pair<Summary, Node>> Sessions::Parts::give_birth(store::Transaction&
   }
   const NodeNo first = SB_TRY(open_next(turn, program, Node{}, move, context, {}));
   SB_TRY(turn.finish());
-  return std::pair{turn.summary(), turn.known(first)};
+  return Born{turn.summary(), turn.known(first), move.warnings};
 }
 
 }  // namespace sb::engine

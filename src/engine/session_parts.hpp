@@ -31,6 +31,12 @@ struct Birth {
   int depth = 0;
 };
 
+struct Born {
+  Summary summary;
+  Node node;
+  std::vector<std::string> warnings;  // limits reached before the first step
+};
+
 // What an attempt delivered, read back from its event.
 struct Delivered {
   std::string notes;
@@ -79,7 +85,7 @@ struct Sessions::Parts {
 
   // Opening (session_opening.cpp)
   // kInvalid with PRECONDITION_FAILED when its first step lacks a key.
-  Result<std::pair<Summary, Node>> give_birth(store::Transaction& transaction, const Birth& birth);
+  Result<Born> give_birth(store::Transaction& transaction, const Birth& birth);
   // Why the step the cursor came to cannot be opened: keys it lacks, options that cannot be offered.
   std::vector<Blocker> obstacles(const Program& program, const Summary& summary, const Move& move,
                                  const Value& context) const;

@@ -31,6 +31,13 @@ Status check_text(std::string_view what, std::string_view text, std::size_t limi
   return {};
 }
 
+Status check_start(const Starting& starting) {
+  SB_TRY(check_text("the goal", starting.goal, limits::kGoalBytes));
+  if (is_blank(starting.goal)) return fail(ErrorCode::kInvalid, "the goal is empty", "Say what is to be done");
+  SB_TRY(check_text("the workspace's path", starting.workspace, limits::kTextBytes));
+  return check_text("the path of the workflow's file", starting.origin.file, limits::kTextBytes);
+}
+
 bool carries_output(const Submission& submission) {
   return !submission.notes.empty() || !submission.artifacts.empty() ||
          (submission.context.is_object() && submission.context.size() > 0);
@@ -74,12 +81,7 @@ Answered<Answer> Sessions::start(const Starting& starting) {
   if (starting.bundle.empty()) {
     return answered<Answer>(fail(ErrorCode::kInvalid, "there is no workflow to start", "Name one"));
   }
-  if (is_blank(starting.goal)) {
-    return answered<Answer>(fail(ErrorCode::kInvalid, "the goal is empty", "Say what is to be done"));
-  }
-  if (const Status fits = check_text("the goal", starting.goal, limits::kGoalBytes); !fits) {
-    return answered<Answer>(std::unexpected(fits.error()));
-  }
+  if (const Status fits = check_start(starting); !fits) return answered<Answer>(std::unexpected(fits.error()));
   return answered(parts_->store.write([&](store::Transaction& transaction) -> Result<Answer> {
     SB_TRY(parts_->keys.load_or_make(transaction, parts_->random, parts_->clock.now_ms()));
     Birth birth;
@@ -100,8 +102,9 @@ Answered<Answer> Sessions::start(const Starting& starting) {
     birth.git_head = starting.git_head;
     birth.is_autonomous = starting.is_autonomous;
     birth.references = starting.references;
-    const auto [summary, node] = SB_TRY(parts_->give_birth(transaction, birth));
-    return parts_->answer_for(transaction, *birth.program, summary, node, Occasion::kStart, {}, starting.references);
+    const Born born = SB_TRY(parts_->give_birth(transaction, birth));
+    return parts_->answer_for(transaction, *birth.program, born.summary, born.node, Occasion::kStart, born.warnings,
+                              starting.references);
   }));
 }
 
@@ -178,6 +181,9 @@ Answered<Checkpoint> Sessions::checkpoint(std::string_view text) {
 
 Answered<Answer> Sessions::rewind(std::string_view session, NodeNo number, std::string reason) {
   const std::scoped_lock lock(parts_->mutex);
+  if (const Status fits = check_text("the reason", reason, limits::kTextBytes); !fits) {
+    return answered<Answer>(std::unexpected(fits.error()));
+  }
   return answered(parts_->store.write([&](store::Transaction& transaction) -> Result<Answer> {
     SB_TRY(parts_->keys.load_or_make(transaction, parts_->random, parts_->clock.now_ms()));
     Turn turn = SB_TRY(Turn::of(transaction, session, parts_->clock.now_ms()));
@@ -193,6 +199,7 @@ Answered<Answer> Sessions::rewind(std::string_view session, NodeNo number, std::
 
 Status Sessions::stop(std::string_view session, std::string reason, std::string by) {
   const std::scoped_lock lock(parts_->mutex);
+  SB_TRY(check_text("the reason", reason, limits::kTextBytes));
   return parts_->store.write(
       [&](store::Transaction& transaction) { return parts_->stop_in(transaction, session, reason, by); });
 }

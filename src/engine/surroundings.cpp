@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/unicode.hpp"
 #include "inbox/git_origin.hpp"
 
 namespace sb::engine {
@@ -57,6 +58,7 @@ GitState git_state(const Files& files, const std::string& directory) {
   const std::string folder = tree.size() > 1 ? git_folder(files, tree) : std::string();
   if (folder.empty()) return state;
   state.repository = inbox::git_origin(files, tree).value_or(tree);
+  if (!is_utf8(state.repository)) state.repository.clear();
   const std::string head = first_line(files, join_path(folder, "HEAD"));
   if (!head.starts_with("ref: ")) {
     if (is_commit(head)) state.head = head;
@@ -64,7 +66,7 @@ GitState git_state(const Files& files, const std::string& directory) {
   }
   const std::string ref = head.substr(5);
   constexpr std::string_view kHeads = "refs/heads/";
-  state.branch = ref.starts_with(kHeads) ? ref.substr(kHeads.size()) : ref;
+  if (is_utf8(ref)) state.branch = ref.starts_with(kHeads) ? ref.substr(kHeads.size()) : ref;
   const std::string common = first_line(files, join_path(folder, "commondir"));
   const std::string shared = common.empty() ? folder : absolute(folder, common);
   std::string commit = first_line(files, join_path(shared, ref));

@@ -4,6 +4,7 @@
 
 #include "base/assert.hpp"
 #include "base/document.hpp"
+#include "base/unicode.hpp"
 #include "engine/stored.hpp"
 
 namespace sb::engine {
@@ -57,8 +58,14 @@ std::int64_t Turn::output_seq(NodeNo number) const {
 Status Turn::emit(std::string type, Value payload) {
   const std::int64_t seq = next_seq();
   Event event{std::move(type), std::move(payload)};
+  std::string json = to_canonical_json(event.payload);
+  // What is not UTF-8 could never be read back, and the session with it.
+  if (!is_utf8(json)) {
+    return fail(ErrorCode::kInvalid, fmt::format("a text of {} is not UTF-8, so it cannot be kept", event.type),
+                "Give texts and names in UTF-8");
+  }
   SB_TRY(apply(state_, event, seq, now_));
-  events_.push_back({std::move(event.type), now_, to_canonical_json(event.payload)});
+  events_.push_back({std::move(event.type), now_, std::move(json)});
   return {};
 }
 

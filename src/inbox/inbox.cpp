@@ -408,6 +408,11 @@ Result<DecisionState> Inbox::park(std::string_view id) {
 }
 
 Result<DecisionState> Inbox::note_free_text(std::string_view id, std::string_view text, const Credentials& from) {
+  if (text.size() > limits::kTextBytes) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("the text has {} bytes; at most {} are allowed", text.size(), limits::kTextBytes),
+                "Shorten it");
+  }
   return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
     if (!state.is_open()) return no_longer_open(state);
     return std::vector{free_text_event(text, from, clock_.now_ms())};

@@ -87,6 +87,10 @@ class Inbox {
     return read_state(snapshot, id);
   }
   Result<DecisionState> take_in(store::Transaction& transaction, std::string_view id, std::string_view by);
+  // Asked for a signature before anybody could give one; those who can are here now.
+  bool can_be_asked_anew(const DecisionState& state) const {
+    return state.is_open() && state.opened.needs_signature && !state.opened.operators && operators_.pin();
+  }
   // Whether an agent may pass on a person's answer to it.
   bool may_relay(const DecisionState& state) const {
     return !state.opened.needs_signature && policy_.relays_in(state.opened.workspace);

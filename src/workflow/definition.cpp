@@ -103,7 +103,8 @@ std::string workflow_id_of(Fields& fields) {
   if (!id) return {};
   if (!is_workflow_id(*id)) {
     fault(*reader, "bad_id", fmt::format("\"{}\" is not a workflow id", *id),
-          "Use lower-case letters, digits, hyphens and underscores, with at most one dot: team.review");
+          "Use lower-case letters, digits, hyphens and underscores; with a dot, each part begins with a letter and has "
+          "two characters or more: team.review");
   }
   return std::move(*id);
 }

@@ -96,7 +96,7 @@ std::vector<std::pair<std::string, Reader>> members_of(const std::optional<Reade
     return members;
   }
   for (const auto& member : reader->value().members()) {
-    members.emplace_back(member.name, reader->at(member.name, member.value));
+    members.emplace_back(member.name, reader->at(member.value));
   }
   return members;
 }
