@@ -30,7 +30,8 @@ Result<Value> json_of(const Context& context, const std::string& given, std::str
   const bool is_inline = given.starts_with('{') || given.starts_with('[');
   auto read = is_inline ? Result<std::string>(given) : text_of(context, given, limit);
   if (!read && read.error().code == ErrorCode::kLimit) {
-    return fail(ErrorCode::kLimit, fmt::format("{} {} is far too large", what, quote_json(given)),
+    return fail(ErrorCode::kLimit,
+                fmt::format("{} {} has more bytes than anything that may be sent", what, quote_json(given)),
                 "docs/limits.md says what may be sent");
   }
   const std::string text = SB_TRY(std::move(read));

@@ -40,7 +40,7 @@ std::string own_words(const Program& program, const workflow::Step& step, const 
 
 TEST(Answer, OurOwnWordsAroundAStepAreFew) {
   FakeFiles files;
-  const auto catalog = workflow::Catalog::open(files, Environment(), {"/home/c", "/home/d", "/home/s"}, std::string());
+  const auto catalog = workflow::Catalog::open(files, Environment(), {"/user/c", "/user/d", "/user/s"}, std::string());
   ASSERT_TRUE(catalog) << catalog.error().to_string();
   int steps = 0;
   for (const workflow::Entry* entry : catalog->list(true)) {

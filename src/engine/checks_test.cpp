@@ -234,7 +234,7 @@ TEST_F(CommandCheck, WithoutTrustSaysWhatWouldBeRun) {
   const auto blockers = deliver(ran(0, "", false, "the project is not trusted")).blockers;
   ASSERT_THAT(codes(blockers), ElementsAre("NOT_TRUSTED"));
   EXPECT_THAT(blockers[0].message, HasSubstr("make test"));
-  EXPECT_THAT(blockers[0].fix, HasSubstr("signalbox trust DIR"));
+  EXPECT_THAT(blockers[0].message, HasSubstr("the project is not trusted"));
   EXPECT_THAT(codes(deliver(sending("n")).blockers), ElementsAre("NOT_TRUSTED"));
 }
 

@@ -346,6 +346,14 @@ TEST_F(Project, AFileThatChangedSinceTheSessionBeganIsNotRun) {
   EXPECT_FALSE(std::filesystem::exists(place_.workspace + "/ran"));
 }
 
+TEST_F(Project, AnEditedFileStillVouchesForACommandThatStandsInIt) {
+  place_.write("work/.signalbox/workflows/a.yaml",
+               "id: b\nsteps: [{verification: {command: echo ran > ran; echo ran}}]\n");
+  EXPECT_THAT(run().not_run, HasSubstr("not trusted"));
+  trust();
+  EXPECT_EQ(run().output, "ran\n");
+}
+
 TEST_F(Project, AnyFolderOfWorkflowsIsCoveredByTheProjectsTrust) {
   for (const std::string folder : {".workrail/workflows", "workflows", ".signalbox/workflows/deeper"}) {
     place_.write("work/" + folder + "/b.yaml", kText);

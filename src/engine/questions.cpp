@@ -17,10 +17,16 @@ constexpr std::size_t kShownArtifactBytes = 2u << 10;
 
 const decision::Profiles& profiles() {
   static const decision::Profiles all = [] {
-    auto document = parse_document("workflow profile",
-                                   R"({"profile": "workflow", "inherits": "interaction",
-                                       "text": {"instruction_max_words": 0, "option_max_words": 0, "one_sentence": false,
-                                                "sections_allowed": ["context", "safety_notice"]}})");
+    constexpr const char* kProfile = R"(
+profile: workflow
+inherits: interaction
+text:
+  instruction_max_words: 0
+  option_max_words: 0
+  one_sentence: false
+  sections_allowed: [context, safety_notice]
+)";
+    auto document = parse_document("workflow profile", kProfile, Syntax::kYaml);
     SB_ASSERT(document);
     auto made = decision::Profiles::with({*document});
     SB_ASSERT(made);

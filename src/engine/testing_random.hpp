@@ -113,9 +113,9 @@ class RandomWorkflow {
     std::string body = work(depth + 1, kind == 3 && dice_.one_in(2) ? "wr.contracts.loop_control" : "");
     for (int count = dice_.below(3); count > 0 && steps_left_ > 0; --count) body += ", " + step(depth + 1);
     if (kind == 4 && has_captures_) {
-      body +=
-          R"(, {"id": ")" + new_id("set-") +
-          R"(", "title": "T", "prompt": "P", "notesOptional": true, "captures": {"flag": {}, "size": {}, "color": {}}})";
+      body += R"(, {"id": ")" + new_id("set-") +
+              R"(", "title": "T", "prompt": "P", "notesOptional": true, "captures": {"flag": {}, "size": {},
+           "color": {}}})";
     }
     if (depth == 0) ids_.push_back(id);
     return opened(id, "loop") + R"(, "loop": {)" + how + R"(, "maxIterations": )" + most + R"(}, "body": [)" + body +

@@ -52,11 +52,11 @@ class CatalogTest : public testing::Test {
 
   FakeFiles files;
   std::map<std::string, std::string, std::less<>> variables;
-  Homes homes{"/home/config", "/home/data", "/home/state"};
+  Homes homes{"/user/config", "/user/data", "/user/state"};
 };
 
 TEST_F(CatalogTest, ReadsEverySourceWeakestFirst) {
-  write("/home/config/workflows/a.yaml", workflow("acme.aa"));
+  write("/user/config/workflows/a.yaml", workflow("acme.aa"));
   const std::vector<std::pair<std::string, SourceKind>> stronger = {
       {"/p/workflows/a.json", SourceKind::kProject},
       {"/p/.workrail/workflows/b.yml", SourceKind::kProject},
@@ -100,7 +100,7 @@ TEST_F(CatalogTest, HasTheBundledOnesAndAllOfThemCompile) {
 }
 
 TEST_F(CatalogTest, WrIsReservedForProjectsAndUsers) {
-  for (const char* path : {"/home/config/workflows/x.yaml", "/p/workflows/x.yaml", "/p/.signalbox/workflows/x.yaml"}) {
+  for (const char* path : {"/user/config/workflows/x.yaml", "/p/workflows/x.yaml", "/p/.signalbox/workflows/x.yaml"}) {
     files.contents().clear();
     write(path, workflow("wr.shaping"));
     const Catalog catalog = open();
@@ -166,7 +166,7 @@ TEST(Pain21, AFileThatDoesNotLoadIsListedWithItsReason) {
 }
 
 TEST_F(CatalogTest, ABrokenFileStillShadowsWhatItMeantToReplace) {
-  write("/home/config/workflows/a.yaml", workflow("acme.aa"));
+  write("/user/config/workflows/a.yaml", workflow("acme.aa"));
   write("/p/workflows/a.yaml", workflow("acme.aa", "colour: red\n"));
   const Catalog catalog = open();
   EXPECT_FALSE((*catalog.find("acme.aa"))->definition);
@@ -364,11 +364,11 @@ TEST_F(CatalogTest, ManagedFoldersAreKept) {
 
 TEST_F(CatalogTest, ADamagedListOfFoldersIsToldAndNotOverwritten) {
   for (const char* text : {"{", "{}", R"({"v": 1, "folders": [1]})", R"({"v": 2, "folders": []})"}) {
-    write("/home/data/sources.json", text);
+    write("/user/data/sources.json", text);
     EXPECT_EQ(open().faults().size(), 1u) << text;
     files.make_directories("/a");
     EXPECT_FALSE(Catalog::attach(files, homes, "/a")) << text;
-    EXPECT_EQ(files.contents()["/home/data/sources.json"], text);
+    EXPECT_EQ(files.contents()["/user/data/sources.json"], text);
   }
 }
 

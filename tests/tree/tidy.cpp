@@ -25,6 +25,8 @@ constexpr std::array<std::string_view, 4> kUnfinished = {
 constexpr std::string_view kStandardRegex =
     "std::"
     "regex";
+// valijson's own interface has the type of a cache in it, which stays empty.
+constexpr std::string_view kValijsonsUser = "src/workflow/json_schema.cpp";
 constexpr std::array<std::string_view, 4> kMachineFolders = {
     "/wo"
     "rk/",
@@ -119,7 +121,7 @@ Violations check_tidy(const SourceTree& tree) {
         complain(fmt::format("has {} characters; {} fit", length, kLineCharacters));
       if (line.find('\t') != std::string_view::npos) complain("has a tab");
       if (line.ends_with(' ')) complain("ends with a blank");
-      if (line.find(kStandardRegex) != std::string_view::npos)
+      if (line.find(kStandardRegex) != std::string_view::npos && path != kValijsonsUser)
         complain("uses the standard regex; use base/pattern.hpp");
       for (const std::string_view word : kUnfinished) {
         if (has_word(line, word)) complain(fmt::format("says {}; finish it or file it", word));
