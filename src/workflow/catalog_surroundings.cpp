@@ -3,6 +3,7 @@
 #include "base/document.hpp"
 #include "workflow/builtin_texts.hpp"
 #include "workflow/catalog_bindings.hpp"
+#include "workflow/loose_names.hpp"
 
 namespace sb::workflow {
 namespace {
@@ -88,9 +89,10 @@ Checked<Bundle> Catalog::compile(const Entry& entry, std::vector<Origin>* borrow
 }
 
 Checked<Bundle> Catalog::compile(const Document& document) const {
+  const CatalogSurroundings around(*this);
   const auto definition = read_definition(document);
-  if (!definition) return std::unexpected(definition.error());
-  return workflow::compile(document, *definition, CatalogSurroundings(*this));
+  if (!definition) return std::unexpected(in_order(definition.error(), unknown_names(document, around)));
+  return workflow::compile(document, *definition, around);
 }
 
 }  // namespace sb::workflow
