@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json/basic_parser_impl.hpp>
 #include <charconv>
 #include <cmath>
+#include <iterator>
+#include <memory>
+#include <span>
 #include <unordered_set>
 
 #include "base/document.hpp"
@@ -30,35 +34,30 @@ class TreeBuilder {
 
   bool on_document_begin(error_code&) { return true; }
   bool on_document_end(error_code&) { return true; }
-  bool on_object_begin(error_code& code) { return open(Value::object(), code); }
+  bool on_object_begin(error_code& code) { return open(true, code); }
   bool on_object_end(std::size_t, error_code& code) { return close(code); }
-  bool on_array_begin(error_code& code) { return open(Value::array(), code); }
+  bool on_array_begin(error_code& code) { return open(false, code); }
   bool on_array_end(std::size_t, error_code& code) { return close(code); }
   bool on_key_part(string_view part, std::size_t, error_code&) {
-    key_.append(part.data(), part.size());
+    text_.append(part.data(), part.size());
     return true;
   }
   bool on_key(string_view part, std::size_t, error_code& code) {
-    key_.append(part.data(), part.size());
-    Frame& frame = frames_.back();
-    if (frame.has(key_)) {
+    std::string key = take_text(part);
+    if (is_repeated(key)) {
       error =
-          Error{ErrorCode::kInvalid, fmt::format("the key \"{}\" is given twice", key_), "Keep one of them", {}, false};
-      error->place.pointer = pointer() + '/' + pointer_step(key_);
+          Error{ErrorCode::kInvalid, fmt::format("the key \"{}\" is given twice", key), "Keep one of them", {}, false};
+      error->place.pointer = pointer() + '/' + pointer_step(key);
       return stop(code);
     }
+    parts_.push_back({std::move(key), Value()});
     return true;
   }
   bool on_string_part(string_view part, std::size_t, error_code&) {
     text_.append(part.data(), part.size());
     return true;
   }
-  bool on_string(string_view part, std::size_t, error_code& code) {
-    text_.append(part.data(), part.size());
-    Value value(std::move(text_));
-    text_.clear();
-    return add(std::move(value), code);
-  }
+  bool on_string(string_view part, std::size_t, error_code& code) { return add(Value(take_text(part)), code); }
   bool on_number_part(string_view part, error_code&) {
     text_.append(part.data(), part.size());
     return true;
@@ -88,25 +87,41 @@ class TreeBuilder {
   bool on_comment(string_view, error_code&) { return true; }
 
  private:
+  // An open object or array. Its parts are those of `parts_` from `begin` on, once the inner ones are closed.
   struct Frame {
-    Value value;
-    std::string key;                       // of this value in its parent
-    std::unordered_set<std::string> keys;  // filled only when the object is large
-    bool has(const std::string& name) {
-      constexpr std::size_t kLarge = 16;
-      if (value.size() < kLarge) return value.find(name) != nullptr;
-      if (keys.empty()) {
-        for (const auto& member : value.members()) keys.insert(member.name);
-      }
-      return !keys.insert(name).second;
-    }
+    std::size_t begin;
+    bool is_object;
+    std::unique_ptr<std::unordered_set<std::string>> keys;  // only of a large object
   };
 
+  std::string take_text(string_view part) {
+    if (text_.empty()) return std::string(part.data(), part.size());
+    text_.append(part.data(), part.size());
+    std::string whole(text_);  // just as long as it must be, and text_ keeps its room
+    text_.clear();
+    return whole;
+  }
+
+  bool is_repeated(const std::string& key) {
+    constexpr std::size_t kLarge = 16;
+    Frame& frame = frames_.back();
+    const std::span<const Value::Member> members(parts_.begin() + static_cast<std::ptrdiff_t>(frame.begin),
+                                                 parts_.end());
+    if (members.size() < kLarge) return std::ranges::find(members, key, &Value::Member::name) != members.end();
+    if (!frame.keys) {
+      frame.keys = std::make_unique<std::unordered_set<std::string>>();
+      for (const auto& member : members) frame.keys->insert(member.name);
+    }
+    return !frame.keys->insert(key).second;
+  }
+
+  // Of the innermost open one.
   std::string pointer() const {
     std::string out;
     for (std::size_t i = 1; i < frames_.size(); ++i) {
-      const Value& parent = frames_[i - 1].value;
-      out += '/' + (parent.is_array() ? std::to_string(parent.size()) : pointer_step(frames_[i].key));
+      const Frame& parent = frames_[i - 1];
+      const std::size_t begin = frames_[i].begin;
+      out += '/' + (parent.is_object ? pointer_step(parts_[begin - 1].name) : std::to_string(begin - parent.begin));
     }
     return out;
   }
@@ -123,43 +138,51 @@ class TreeBuilder {
     return stop(code);
   }
 
-  bool open(Value value, error_code& code) {
+  bool open(bool is_object, error_code& code) {
     if (!count(code)) return false;
     if (frames_.size() >= bounds_.depth) {
       error =
           Error{ErrorCode::kLimit, fmt::format("nested deeper than {} levels", bounds_.depth), "Flatten it", {}, false};
       return stop(code);
     }
-    frames_.push_back({std::move(value), std::move(key_), {}});
-    key_.clear();
+    frames_.push_back({parts_.size(), is_object, nullptr});
     return true;
   }
 
   bool close(error_code& code) {
-    Frame frame = std::move(frames_.back());
+    const auto begin = parts_.begin() + static_cast<std::ptrdiff_t>(frames_.back().begin);
+    Value value;
+    if (frames_.back().is_object) {
+      value = Value::object();
+      value.members().assign(std::move_iterator(begin), std::move_iterator(parts_.end()));
+    } else {
+      Value::Array items;
+      items.reserve(static_cast<std::size_t>(parts_.end() - begin));
+      for (auto at = begin; at != parts_.end(); ++at) items.push_back(std::move(at->value));
+      value = Value(std::move(items));
+    }
+    parts_.erase(begin, parts_.end());
     frames_.pop_back();
-    key_ = std::move(frame.key);
     --nodes_;
-    return add(std::move(frame.value), code);
+    return add(std::move(value), code);
   }
 
   bool add(Value value, error_code& code) {
     if (!count(code)) return false;
     if (frames_.empty()) {
       root = std::move(value);
-    } else if (Value& parent = frames_.back().value; parent.is_array()) {
-      parent.items().push_back(std::move(value));
+    } else if (frames_.back().is_object) {
+      parts_.back().value = std::move(value);  // its key is there already
     } else {
-      parent.members().push_back({std::move(key_), std::move(value)});
-      key_.clear();
+      parts_.push_back({std::string(), std::move(value)});
     }
     return true;
   }
 
   JsonBounds bounds_;
   std::vector<Frame> frames_;
-  std::string key_;
-  std::string text_;
+  std::vector<Value::Member> parts_;  // of all that is open, so that each list is made once, as long as it must be
+  std::string text_;                  // of a key, text or number that comes in pieces
   std::size_t nodes_ = 0;
 };
 
