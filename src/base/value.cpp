@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 #include "base/assert.hpp"
 
@@ -105,14 +106,30 @@ std::string_view kind_name(Value::Kind kind) {
 
 namespace {
 
+bool must_be_escaped(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
+}
+
+// Whether one of eight characters must be escaped, all looked at in one go: to take n from a byte borrows into its top
+// bit where the byte is smaller than n.
+bool has_escape(const char* eight) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101, kTops = 0x8080808080808080;
+  std::uint64_t word;
+  std::memcpy(&word, eight, sizeof word);
+  const std::uint64_t quote = word ^ (kOnes * '"'), backslash = word ^ (kOnes * '\\');
+  return (((word - kOnes * 0x20) & ~word) | ((quote - kOnes) & ~quote) | ((backslash - kOnes) & ~backslash)) & kTops;
+}
+
 // Most text needs no escape, so it is copied in runs.
 void append_quoted(std::string& out, std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   out += '"';
   std::size_t done = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
+    while (at + 8 <= text.size() && !has_escape(text.data() + at)) at += 8;
+    if (at == text.size()) break;
     const char c = text[at];
-    if (static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\') continue;
+    if (!must_be_escaped(c)) continue;
     out.append(text, done, at - done);
     done = at + 1;
     switch (c) {

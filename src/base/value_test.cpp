@@ -81,5 +81,31 @@ TEST(Value, JsonSurvivesARoundTrip) {
   EXPECT_EQ(*value, *again);
 }
 
+TEST(Value, QuotesEveryCharacterWhereverItStands) {
+  for (int c = 1; c < 256; ++c) {
+    for (std::size_t at = 0; at < 18; ++at) {
+      std::string text(18, 'a');
+      text[at] = static_cast<char>(c);
+      const std::string quoted = quote_json(text);
+      const bool is_escaped = c < 0x20 || c == '"' || c == '\\';
+      EXPECT_EQ(quoted.size() > text.size() + 2, is_escaped) << c << " at " << at;
+      if (c < 0x80) EXPECT_EQ(parse_json(quoted)->as_string(), text) << c << " at " << at;
+    }
+  }
+}
+
+TEST(Value, KeysAreToldTwiceByTheirPointerHoweverDeepAndMany) {
+  std::string many;
+  for (int i = 0; i < 20; ++i)
+    many += '"' + std::string(1, static_cast<char>('a' + i)) + "\":[" + (i ? "" : "{}") + "],";
+  const auto twice = [](const std::string& text) {
+    const auto document = parse_document("f.json", text);
+    return document ? std::string() : document.error().place.pointer;
+  };
+  EXPECT_EQ(twice("{\"x\":[0,[],{\"y\":{" + many + "\"c\":1}}]}"), "/x/2/y/c");
+  EXPECT_EQ(twice("{\"x\":[0,[],{\"y\":{\"a\":{\"a\":1},\"a\":1}}]}"), "/x/2/y/a");
+  EXPECT_EQ(twice("{\"x\":[{\"a\":1},{\"a\":1}],\"a\":{\"a\":{\"a\":[]}}}"), "");
+}
+
 }  // namespace
 }  // namespace sb
