@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
+#include <mutex>
 #include <set>
 #include <valijson/adapters/boost_json_adapter.hpp>
 #include <valijson/adapters/std_string_adapter.hpp>
@@ -441,16 +442,22 @@ std::optional<Misfit> unfit_to_check(const Value& value, int depth, std::size_t&
 
 }  // namespace
 
+// Most schemas that are read are never used in the same run, so valijson's part is made when the first value comes.
 struct JsonSchema::Rules {
   SchemaTree tree;
-  Subschemas subschemas;
-  vj::Schema schema;
+  mutable std::once_flag once;
+  mutable Subschemas subschemas;
+  mutable vj::Schema schema;
+
+  const vj::Schema& built() const {
+    std::call_once(once, [this] { Building(tree, schema, subschemas); });
+    return schema;
+  }
 };
 
 Result<JsonSchema> JsonSchema::compile(const Value& schema) {
   auto rules = std::make_shared<Rules>();
   rules->tree = SB_TRY(read_schema_tree(schema));
-  Building(rules->tree, rules->schema, rules->subschemas);
   return JsonSchema(std::move(rules));
 }
 
@@ -460,7 +467,7 @@ std::vector<Misfit> JsonSchema::check(const Value& value) const {
   try {
     const boost::json::value copy = to_boost(value);
     Run run;
-    if (vj::ValidationVisitor<Json>(Json(copy), {}, true, nullptr, run).validateSchema(rules_->schema)) return {};
+    if (vj::ValidationVisitor<Json>(Json(copy), {}, true, nullptr, run).validateSchema(rules_->built())) return {};
   } catch (const GaveUp& reason) {
     return {{"", reason.message}};
   }
