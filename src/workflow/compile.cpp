@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "base/limits.hpp"
 #include "workflow/compile_parts.hpp"
@@ -105,15 +106,16 @@ Bundle Compiler::compile_one(const Definition& definition, FaultLog& faults) {
   check_references(definition, *surroundings_, nullptr, faults, sites);
   Value workflow;
   std::optional<Definition> expanded;
-  if (is_expanded(definition)) {
-    workflow = definition.source;
+  Expander expander(*surroundings_, faults, sites);
+  if (has_same_steps(definition)) {
     expanded = definition;
+    expander.fill_in(*expanded);
+    workflow = std::exchange(expanded->source, Value());
   } else {
-    Expander expander(*surroundings_, faults, sites);
     workflow = expander.expand(definition);
-    linking.bindings = expander.bindings();
     if (faults.is_empty()) expanded = read_expanded(workflow, definition, faults);
   }
+  linking.bindings = expander.bindings();
   for (const CallSite& site : sites) link(site, definition, linking, faults);
   stack_.pop_back();
   if (!faults.is_empty() || !expanded) return {};

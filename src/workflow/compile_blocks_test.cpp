@@ -39,6 +39,35 @@ TEST(CompileBlocks, RenderInTheFixedOrder) {
   EXPECT_TRUE(bundle.back()->definition.steps[0].prompt_blocks.is_null());
 }
 
+// They are written out in place, in the value and in the steps, which must come to the same.
+TEST(CompileBlocks, ArePinnedAsTheyAreReadBackInLoopsToo) {
+  const Bundle bundle = compiled(workflow(R"(
+  - {id: plain, title: Plain, prompt: Look.}
+  - id: again
+    title: Again
+    type: loop
+    loop: {type: for, count: 2, maxIterations: 2}
+    body:
+      - {id: inner, title: Inner, promptBlocks: {goal: Go., constraints: [Short.]}}
+      - {id: other, title: Other, prompt: Read.}
+)",
+                                          "features: [wr.features.memory_context]"));
+  const Definition& made = bundle.back()->definition;
+  const auto back = read_pinned(bundle.back()->pinned);
+  ASSERT_TRUE(back) << back.error().to_string();
+  const auto prompts = [](const Definition& definition) {
+    std::vector<std::string> all;
+    for_each_step(definition.steps, [&](const Step& step) {
+      EXPECT_TRUE(step.prompt_blocks.is_null());
+      all.push_back(step.id + ": " + step.prompt);
+    });
+    return all;
+  };
+  EXPECT_EQ(prompts(made), prompts((*back)->definition));
+  EXPECT_THAT(made.steps[1].loop()->body[0].prompt, HasSubstr("## Constraints\n- Short.\n- "));
+  EXPECT_TRUE(made.source.is_null());
+}
+
 TEST(CompileBlocks, RefsAreFilledIn) {
   FakeSurroundings around;
   around.add_ref("own.ref", "the house rules");

@@ -115,6 +115,8 @@ class Expander {
       : surroundings_(&surroundings), faults_(&faults), calls_(&calls) {}
   // The value of the whole workflow. Worth nothing when there are faults.
   Value expand(const Definition& definition);
+  // The same for a definition that has_same_steps: in place, in its source and its steps alike.
+  void fill_in(Definition& definition);
   const Bindings& bindings() const { return bindings_; }
 
  private:
@@ -122,6 +124,7 @@ class Expander {
   // A list of steps with the values they were read from; bodies that loops of it name are left to those.
   void expand_list(const Scope& scope, const std::vector<Step>& steps, const Value& sources, const Trail& trail,
                    Steps& out);
+  void fill_list(const Scope& scope, std::vector<Step>& steps, Value& sources, const Trail& trail);
   void expand_step(const Scope& scope, const Step& step, const Value& source, const Trail& own_trail, Steps& out);
   void fill_texts(const Scope& scope, const Step& step, const Trail& trail, Value& value);
   // `must_have_arguments`: a `{name}` without an argument is a fault.
@@ -160,8 +163,8 @@ void add_virtual_steps(Value::Array& steps);
 
 // pin.cpp
 
-// Nothing of the definition changes by compiling: what was read is what is pinned.
-bool is_expanded(const Definition& definition);
+// Compiling only writes out blocks: no step becomes several, none moves, no other text changes.
+bool has_same_steps(const Definition& definition);
 std::set<std::string> contracts_used(const Definition& definition);
 // By steps that the workflow's own session opens, gates included.
 std::set<std::string> workflows_started(const Definition& definition);

@@ -65,6 +65,30 @@ Value Expander::expand(const Definition& definition) {
   return workflow;
 }
 
+void Expander::fill_in(Definition& definition) {
+  Scope scope;
+  scope.definition = &definition;
+  const Trail root;
+  add_features(definition, scope);
+  fill_list(scope, definition.steps, *definition.source.find("steps"), root.at("steps"));
+}
+
+void Expander::fill_list(const Scope& scope, std::vector<Step>& steps, Value& sources, const Trail& trail) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    Step& step = steps[i];
+    Value& source = sources.items()[i];
+    const Trail at_step = trail.at(i);
+    if (!step.prompt_blocks.is_null()) {
+      write_blocks(scope, at_step, source);
+      step.prompt_blocks = Value();
+      step.prompt = source["prompt"].as_string();
+    }
+    if (auto* loop = std::get_if<LoopStep>(&step.what); loop && !loop->body.empty()) {
+      fill_list(scope, loop->body, *source.find("body"), at_step.at("body"));
+    }
+  }
+}
+
 void Expander::add_features(const Definition& definition, Scope& scope) {
   for (const std::string& id : definition.features) {
     if (std::ranges::find(scope.feature_ids, id) != scope.feature_ids.end()) continue;

@@ -17,8 +17,8 @@ bool has_token(std::string_view text) {
   return text.find(kToken) != text.npos;
 }
 
-bool is_expanded(const Step& step) {
-  if (step.template_call || !step.prompt_blocks.is_null() || step.audit || step.verification) return false;
+bool stays_one_step(const Step& step) {
+  if (step.template_call || step.audit || step.verification) return false;
   if (const ParallelStep* parallel = step.parallel(); parallel && parallel->synthesis) return false;
   if (const LoopStep* loop = step.loop(); loop && !loop->body_ref.empty()) return false;
   return !has_token(step.prompt) && !has_token(step.title) &&
@@ -106,10 +106,10 @@ Result<Contracts> contracts_in(const Value& pinned) {
 
 }  // namespace
 
-bool is_expanded(const Definition& definition) {
-  bool is_whole = true;
-  for_each_step(definition.steps, [&](const Step& step) { is_whole = is_whole && is_expanded(step); });
-  return is_whole;
+bool has_same_steps(const Definition& definition) {
+  bool is_same = true;
+  for_each_step(definition.steps, [&](const Step& step) { is_same = is_same && stays_one_step(step); });
+  return is_same;
 }
 
 std::set<std::string> workflows_started(const Definition& definition) {
