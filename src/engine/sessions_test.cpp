@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "base/limits.hpp"
 #include "engine/testing_sessions.hpp"
 
@@ -67,11 +70,62 @@ TEST(Sessions, AUsedTokenGivesTheSameAnswerByteForByteWhateverIsSentWithIt) {
   EXPECT_EQ(place.sessions->nodes(SessionPlace::session(first))->size(), 3u);
 }
 
-TEST(Sessions, ATokenOfOneProcessIsGoodInAnother) {
+TEST(Pain14, ATokenOfOneProcessIsGoodInAnother) {
   SessionPlace place;
   const Answer first = place.start(kThree);
   place.next_sessions();
   EXPECT_EQ(SessionPlace::step(place.go_on(first)), "two");
+}
+
+TEST(Pain6, StartsAtOnceAllSucceed) {
+  SessionPlace place;
+  Starting starting;
+  starting.bundle = workflow::compiled(kThree, place.around);
+  starting.goal = "x";
+  std::atomic<int> failed = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 6; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 5; ++round) failed += place.sessions->start(starting) ? 0 : 1;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failed, 0);
+  EXPECT_EQ(place.sessions->list(100)->size(), 30u);
+}
+
+TEST(Pain7, TheFirstContinueRightAfterAStartGoesThrough) {
+  SessionPlace place;
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(SessionPlace::step(place.go_on(place.start(kThree))), "two");
+}
+
+TEST(Pain8, NothingStandsBeforeTheWorkflowsOwnFirstStep) {
+  SessionPlace place;
+  EXPECT_EQ(SessionPlace::step(place.start(kThree)), "one");
+}
+
+TEST(Pain23, KeysRotateOldTokensVerifyUntilTheyAreRetired) {
+  SessionPlace place;
+  const Answer first = place.start(kThree);
+  ASSERT_TRUE(place.sessions->rotate_keys(false));
+  const Answer second = place.go_on(first);
+  EXPECT_EQ(SessionPlace::step(second), "two");
+  ASSERT_TRUE(place.sessions->rotate_keys(true));
+  const auto refused = place.sessions->go_on({.token = SessionPlace::token_of(second), .submission = {.notes = "x"}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "TOKEN_BAD_SIGNATURE");
+  const auto summary = place.sessions->summary(SessionPlace::session(first));
+  EXPECT_EQ(SessionPlace::step(SessionPlace::expect(place.sessions->rehydrate(*place.sessions->token_for(*summary)))),
+            "two");
+}
+
+TEST(Pain25, NotesAreKeptToTheLastByteOrRefused) {
+  SessionPlace place;
+  const Answer first = place.start(kThree);
+  const std::string notes(limits::kNotesBytes, 'n');
+  place.go_on(first, {.notes = notes});
+  const std::string id = SessionPlace::session(first);
+  EXPECT_EQ(place.sessions->output(id, **place.sessions->attempt(id, 1, 1))->notes, notes);
 }
 
 TEST(Sessions, RehydratingShowsTheStepAndChangesNothing) {

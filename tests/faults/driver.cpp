@@ -81,7 +81,8 @@ std::optional<Value> Call::told() const {
   return *value;
 }
 
-Place::Place(std::string program) : program_(std::move(program)) {
+// The programs run in another folder, so the path must not depend on this one.
+Place::Place(std::string program) : program_(std::filesystem::absolute(program).string()) {
   std::string pattern = (fs::temp_directory_path() / "sb-faults-XXXXXX").string();
   if (!::mkdtemp(pattern.data())) throw std::runtime_error("no temporary folder");
   directory_ = fs::canonical(pattern);
