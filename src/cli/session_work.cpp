@@ -7,6 +7,7 @@
 #include "base/limits.hpp"
 #include "cli/catalog.hpp"
 #include "cli/session_parts.hpp"
+#include "cli/workflow_parts.hpp"
 #include "engine/surroundings.hpp"
 
 namespace sb::cli {
@@ -90,10 +91,12 @@ Result<engine::Submission> submission_of(const Context& context, const WorkOptio
   return submission;
 }
 
-// Told on the error stream; the first also as the answer with --json.
+// All of them on the error stream; with --json the first is the message and all are the details.
 int print_faults(const Context& context, const Faults& faults, bool wants_json) {
   if (!wants_json) return report(context, faults);
-  return print_error(context, {"VALIDATION_ERROR", faults.front(), {}}, true);
+  Value all = Value::array();
+  for (const Error& fault : faults) all.push_back(to_value(fault));
+  return print_error(context, {"VALIDATION_ERROR", faults.front(), Value::object({{"faults", std::move(all)}})}, true);
 }
 
 int start(const Context& context, const WorkOptions& options) {

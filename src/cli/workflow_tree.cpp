@@ -97,8 +97,8 @@ void add_demands(Lines& lines, const Step& step) {
   if (step.interlock.commands_read_only) lines.emplace_back("commands only read");
   if (step.confirmation.kind != Confirmation::Kind::kNone) lines.push_back(in_words(step.confirmation));
   if (step.jump) {
-    lines.push_back(fmt::format("back to {} when {}, at most {} times", step.jump->to, to_text(step.jump->when),
-                                step.jump->at_most));
+    lines.push_back(fmt::format("back to {} when {}, at most {} {}", step.jump->to, to_text(step.jump->when),
+                                step.jump->at_most, step.jump->at_most == 1 ? "time" : "times"));
   }
 }
 

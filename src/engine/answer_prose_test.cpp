@@ -26,7 +26,7 @@ std::string own_words(const Program& program, const workflow::Step& step, const 
   const workflow::Definition& definition = program.definition();
   take_out(text, requirement_lines(program, node.position, context));
   take_out(text, workflow::fill_in(step.prompt, context));
-  take_out(text, workflow::fill_in(step.title, context));
+  take_out(text, workflow::fill_in_line(step.title, context));
   take_out(text, step.agent_role);
   for (const auto& line : step.guidance) take_out(text, "- " + workflow::fill_in(line, context));
   for (const auto& fragment : step.fragments) take_out(text, workflow::fill_in(fragment.text, context));

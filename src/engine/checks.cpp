@@ -207,8 +207,7 @@ class Checks {
     missing.not_run = "nobody ran it";
     const CommandRun& run = submission_.command ? *submission_.command : missing;
     if (!run.not_run.empty()) {
-      add(BlockerCode::kNotTrusted, step_.id,
-          fmt::format("This step is passed by running `{}`, and that was not done: {}.", step_.command, run.not_run),
+      add(BlockerCode::kNotTrusted, step_.id, fmt::format("`{}` was not run: {}", step_.command, run.not_run),
           "When a person has done that, send this again.");
       return;
     }

@@ -80,16 +80,14 @@ std::string SandboxedCommands::refusal(const std::string& command, const workflo
   // A file that was edited since still vouches for a command that stands in it word for word.
   if (!bytes || (sha256_hex(*bytes) != origin.digest && !has_command(origin.file, *bytes, command))) {
     return fmt::format(
-        "{} is not any more as it was when the session began and does not hold its command, so nobody vouches for it: "
-        "{}\nPut the file back, or start a new session and let a person run: {}",
-        origin.file, command, trust);
+        "{} is not any more as it was when the session began and does not hold this command, so nobody vouches for it. "
+        "Put the file back, or start a new session and let a person run: {}",
+        origin.file, trust);
   }
   const auto trusted = inbox::TrustedFolders(seams_.files, homes_, operators_).trusted_home_of(*real);
   if (!trusted) return fmt::format("cannot tell whether {} is trusted: {}", origin.file, trusted.error().to_string());
   if (*trusted) return {};
-  return fmt::format(
-      "the project's files are not trusted, so its command was not run: {}\nA person who has read it runs: {}", command,
-      trust);
+  return fmt::format("the project's files are not trusted. A person who has read them runs: {}", trust);
 }
 
 const Sandbox& SandboxedCommands::sandbox() {

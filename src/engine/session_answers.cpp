@@ -66,7 +66,7 @@ Result<Answer> Sessions::Parts::answer_for(store::Snapshot& snapshot, const Prog
   answer.line.set("checkpointToken", mint(Purpose::kCheckpoint, summary.id, node.number, node.attempt));
   answer.line.set("isComplete", false);
   answer.line.set("pending", Value::object({{"stepId", step.id},
-                                            {"title", workflow::fill_in(step.title, context)},
+                                            {"title", workflow::fill_in_line(step.title, context)},
                                             {"requires", requirements(program, node.position, context)}}));
   answer.line.set("nextIntent", "perform_pending_then_continue");
   StepView view{.program = program, .node = node, .context = context, .occasion = occasion};
@@ -123,7 +123,7 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
                      {"checkpointToken", mint(Purpose::kCheckpoint, summary.id, node.number, node.attempt)},
                      {"isComplete", false},
                      {"pending", Value::object({{"stepId", step.id},
-                                                {"title", workflow::fill_in(step.title, context)},
+                                                {"title", workflow::fill_in_line(step.title, context)},
                                                 {"requires", requirements(program, node.position, context)}})},
                      {"nextIntent", "await_user_confirmation"},
                      {"decision", decision}});

@@ -37,8 +37,9 @@ Child child_of(const Delegation& delegation, const Program& program, const workf
   child.workflow_id = delegation.workflow_id;
   const auto& calls = program.compiled().calls;
   if (const auto found = calls.find(delegation.workflow_id); found != calls.end()) child.hash = found->second;
-  child.goal = delegation.goal.empty() ? fmt::format("{}: {}", workflow::fill_in(step.title, context), summary.goal)
-                                       : workflow::fill_in(delegation.goal, context);
+  child.goal = delegation.goal.empty()
+                   ? fmt::format("{}: {}", workflow::fill_in_line(step.title, context), summary.goal)
+                   : workflow::fill_in(delegation.goal, context);
   child.capture_as = delegation.capture_as;
   child.context = child_context(delegation, context);
   return child;
@@ -58,7 +59,8 @@ std::vector<Child> loop_children(const Program& program, const workflow::Step& s
     child.id = fmt::format("{}#{}", step.id, i + 1);
     child.workflow_id = step.id + "#body";
     if (body != calls.end()) child.hash = body->second;
-    child.goal = fmt::format("{} ({} of {}): {}", workflow::fill_in(step.title, context), i + 1, count, summary.goal);
+    child.goal =
+        fmt::format("{} ({} of {}): {}", workflow::fill_in_line(step.title, context), i + 1, count, summary.goal);
     child.context = context;
     child.context.set(loop.item_var, items->items()[i]);
     child.context.set(loop.index_var, i);
@@ -172,7 +174,7 @@ Result<NodeNo> Sessions::Parts::open_next(Turn& turn, const Program& program, co
   node.context = SB_TRY(put_json_blob(turn.transaction(), context));
   const Value seen = context_at(program, move.to, context);
   if (node.kind != NodeKind::kEnd) {
-    node.title = workflow::fill_in(program.at(program.find(move.to.step)).step->title, seen);
+    node.title = workflow::fill_in_line(program.at(program.find(move.to.step)).step->title, seen);
   }
   if (node.kind == NodeKind::kDecision) {
     const std::string id = SB_TRY(ask(turn, step_question({program, turn.summary(), node}, seen)));

@@ -97,8 +97,8 @@ std::string loop_banner(const StepView& view, const LoopFrame& frame) {
     const Value* value = workflow::look_up(view.context, *key);
     if (value != nullptr && value->is_integer()) of(value->as_integer());
   }
-  std::string banner =
-      fmt::format("{}: iteration {} of {}", workflow::fill_in(step.title, view.context), frame.iteration + 1, rounds);
+  std::string banner = fmt::format("{}: iteration {} of {}", workflow::fill_in_line(step.title, view.context),
+                                   frame.iteration + 1, rounds);
   if (loop.kind == workflow::Loop::Kind::kForEach) {
     if (const Value* item = view.context.find(loop.item_var)) banner += fmt::format("\nItem: {}", item_text(*item));
   }
@@ -188,7 +188,7 @@ std::string metrics_text(workflow::MetricsProfile profile, bool is_last) {
 }
 
 void add_own_words(std::string& text, const StepView& view, const Step& step) {
-  text += fmt::format("# {}\n\n", workflow::fill_in(step.title, view.context));
+  text += fmt::format("# {}\n\n", workflow::fill_in_line(step.title, view.context));
   for (const LoopFrame& frame : view.node.position.loops) add_paragraph(text, loop_banner(view, frame));
   if (!step.agent_role.empty()) add_paragraph(text, "Your role: " + step.agent_role);
   add_paragraph(text, workflow::fill_in(step.prompt, view.context));

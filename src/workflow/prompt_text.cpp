@@ -110,6 +110,23 @@ std::string fill_in(std::string_view text, const Value& context) {
   return out;
 }
 
+std::string fill_in_line(std::string_view text, const Value& context) {
+  const std::string filled = fill_in(text, context);
+  std::string line;
+  bool wants_blank = false;
+  for (std::size_t at = 0; at < filled.size();) {
+    const std::size_t from = at;
+    if (is_space(next_code_point(filled, at))) {
+      wants_blank = !line.empty();
+      continue;
+    }
+    if (wants_blank) line += ' ';
+    wants_blank = false;
+    line += filled.substr(from, at - from);
+  }
+  return line;
+}
+
 std::vector<std::string> names_in(std::string_view text) {
   std::vector<std::string> names;
   std::size_t done = 0;

@@ -15,6 +15,9 @@ namespace sb::workflow {
 
 std::string fill_in(std::string_view text, const Value& context);
 
+// The same on one line, for titles: runs of white space in what was filled in become one blank.
+std::string fill_in_line(std::string_view text, const Value& context);
+
 // The first names of all places in the text, each once.
 std::vector<std::string> names_in(std::string_view text);
 
