@@ -10,8 +10,8 @@
 #include "cli/session_parts.hpp"
 #include "cli/session_view.hpp"
 #include "engine/resume.hpp"
-#include "engine/surroundings.hpp"
 #include "engine/upkeep.hpp"
+#include "engine/workspace_facts.hpp"
 #include "inbox/printable.hpp"
 
 namespace sb::cli {

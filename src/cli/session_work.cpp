@@ -8,7 +8,7 @@
 #include "cli/catalog.hpp"
 #include "cli/session_parts.hpp"
 #include "cli/workflow_parts.hpp"
-#include "engine/surroundings.hpp"
+#include "engine/workspace_facts.hpp"
 
 namespace sb::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/surroundings.hpp"
+#include "engine/workspace_facts.hpp"
 
 #include <fmt/format.h>
 
