@@ -20,6 +20,8 @@ std::string case_fold(std::string_view text);  // default folding, not Turkic
 char32_t next_code_point(std::string_view text, std::size_t& at);
 void append_code_point(std::string& text, char32_t code_point);
 std::size_t count_code_points(std::string_view text);
+// The longest beginning of the text that has at most so many bytes and ends behind a whole character.
+std::string_view beginning(std::string_view text, std::size_t bytes);
 
 bool is_letter(char32_t c);
 bool is_digit(char32_t c);            // any number form: Nd, Nl, No

@@ -196,12 +196,6 @@ Status Fold::session_stopped() {
 
 namespace {
 
-std::size_t whole_characters(std::string_view text, std::size_t bytes) {
-  if (text.size() <= bytes) return text.size();
-  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
-  return bytes;
-}
-
 std::string first_line(std::string_view text) {
   std::string line;
   std::size_t at = 0, characters = 0;
@@ -225,10 +219,10 @@ std::string first_line(std::string_view text) {
 }  // namespace
 
 std::string recap_with(std::string_view notes, std::string_view before) {
-  std::string recap(notes.substr(0, whole_characters(notes, limits::kRecapBytes)));
+  std::string recap(beginning(notes, limits::kRecapBytes));
   if (!recap.empty() && !before.empty()) recap += "\n\n";
   recap += before;
-  recap.resize(whole_characters(recap, limits::kRecapBytes));
+  recap.resize(beginning(recap, limits::kRecapBytes).size());
   return recap;
 }
 

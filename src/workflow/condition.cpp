@@ -253,9 +253,7 @@ Value glimpse(const Value* value) {
   if (!value->is_string() && !value->is_array() && !value->is_object()) return *value;
   const std::string text = value->is_string() ? value->as_string() : to_json(*value);
   if (text.size() <= kMost) return *value;
-  std::size_t end = kMost;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "…";
+  return std::string(beginning(text, kMost)) + "…";
 }
 
 bool is_joining(Operator op) {

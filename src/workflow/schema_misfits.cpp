@@ -23,8 +23,7 @@ using Findings = std::vector<Finding>;
 
 std::string cut(std::string text, std::size_t most = 60) {
   if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
-  return text.substr(0, most) + "…";
+  return std::string(beginning(text, most)) + "…";
 }
 
 std::string shown(const Value& value) {
