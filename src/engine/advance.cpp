@@ -165,7 +165,7 @@ class Delivery {
     outcome_.blockers = bounded(std::move(outcome_.blockers));
     if (!outcome_.blockers.empty()) {
       outcome_.kind = Outcome::Kind::kBlocked;
-      outcome_.delivered.push_back(blocked());
+      outcome_.delivered.push_back(blocked_event(node_, outcome_.blockers, submission_));
       return std::move(outcome_);
     }
     outcome_.kind = !gate_passed && is_gated() ? Outcome::Kind::kGate : Outcome::Kind::kAdvanced;
@@ -186,17 +186,6 @@ class Delivery {
     if (!confirmation.when) return true;
     LoopScope scope(program_, outcome_.context);
     return workflow::holds(*confirmation.when, scope.at(node_.position.loops));
-  }
-
-  Event blocked() const {
-    Value blockers = Value::array();
-    for (const Blocker& blocker : outcome_.blockers) blockers.push_back(engine::to_value(blocker));
-    Value payload = Value::object({{"attempt", node_.attempt},
-                                   {"blockers", std::move(blockers)},
-                                   {"notes", submission_.notes},
-                                   {"artifacts", hashes_of(pieces_, false)}});
-    if (submission_.command) payload.set("command", to_value(*submission_.command));
-    return {"attempt_blocked", std::move(payload)};
   }
 
   Event recorded(const std::vector<workflow::RecordedAssessment>& assessments) const {
@@ -244,6 +233,18 @@ class Delivery {
 };
 
 }  // namespace
+
+Event blocked_event(const Node& node, const std::vector<Blocker>& blockers, const Submission& submission) {
+  Value told = Value::array(), hashes = Value::array();
+  for (const Blocker& blocker : blockers) told.push_back(to_value(blocker));
+  for (const Value& artifact : submission.artifacts) hashes.push_back(sha256_hex(to_canonical_json(artifact)));
+  Value payload = Value::object({{"attempt", node.attempt},
+                                 {"blockers", std::move(told)},
+                                 {"notes", submission.notes},
+                                 {"artifacts", std::move(hashes)}});
+  if (submission.command) payload.set("command", to_value(*submission.command));
+  return {"attempt_blocked", std::move(payload)};
+}
 
 Result<Outcome> advance(const Program& program, const Node& node, const Value& context, const Submission& submission,
                         bool gate_passed) {

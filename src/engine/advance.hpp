@@ -19,20 +19,20 @@ namespace sb::engine {
 
 // What Signalbox saw when it ran a step's command.
 struct CommandRun {
-  std::string command;
+  std::string command = {};
   int exit = 0;
-  std::string output;  // what is kept of it
+  std::string output = {};  // what is kept of it
   bool timed_out = false, output_cut = false;
-  std::string sandbox;  // bubblewrap, or none with the reason
+  std::string sandbox = {};  // bubblewrap, or none with the reason
   std::int64_t took_ms = 0;
-  std::string not_run;  // why it was not run: not trusted
+  std::string not_run = {};  // why it was not run: not trusted
 };
 
 struct Submission {
-  std::string notes;
-  std::vector<Value> artifacts;
-  Value context;                      // keys to set; null removes; an object or null for none
-  std::optional<CommandRun> command;  // of a step with a command
+  std::string notes = {};
+  std::vector<Value> artifacts = {};
+  Value context = {};                      // keys to set; null removes; an object or null for none
+  std::optional<CommandRun> command = {};  // of a step with a command
 };
 
 enum class BlockerCode {
@@ -108,6 +108,9 @@ struct Outcome {
   Move move;                                     // kGate, kAdvanced
   std::vector<std::string> notes_to_agent;       // unsolicited artifacts, normalised levels, limits reached
 };
+
+// The event of a refused attempt, its `node` aside. The artifacts are named by the hash they will be stored under.
+Event blocked_event(const Node& node, const std::vector<Blocker>& blockers, const Submission& submission);
 
 // For a node of kStep whose attempt is open and which waits for nothing. `gate_passed`: its gate has been decided
 // already and what was delivered is only moved on. kLimit and kInvalid for submissions no retry of the same bytes can

@@ -34,7 +34,7 @@ std::string own_words(const Program& program, const workflow::Step& step, const 
     for (const std::string& line : *lines) take_out(text, "- " + line);
   }
   for (const std::string& glob : step.interlock.writes) take_out(text, glob);
-  for (const LoopFrame& frame : node.position.loops) take_out(text, program.at(program.find(frame.loop)).step->title);
+  for (const LoopFrame& frame : node.position.loops) take_out(text, program.step(frame.loop).title);
   return text;
 }
 

@@ -107,6 +107,12 @@ Program::Program(std::shared_ptr<const workflow::Compiled> compiled) : compiled_
   has_commands_ = std::ranges::any_of(steps_, [](const ProgramStep& each) { return !each.step->command.empty(); });
 }
 
+const workflow::Step& Program::step(std::string_view id) const {
+  const StepNo number = find(id);
+  SB_ASSERT(number != kNoStep);
+  return *at(number).step;
+}
+
 StepNo Program::find(std::string_view id) const {
   const auto found = by_id_.find(id);
   return found == by_id_.end() ? kNoStep : found->second;

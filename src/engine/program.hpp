@@ -40,8 +40,9 @@ class Program {
   const ProgramStep& at(StepNo number) const { return steps_[static_cast<std::size_t>(number)]; }
   int size() const { return static_cast<int>(steps_.size()); }
   StepNo first() const { return steps_.empty() ? kNoStep : 0; }
-  bool has_commands() const { return has_commands_; }  // whether a step of it runs one
-  StepNo find(std::string_view id) const;              // kNoStep when there is none
+  bool has_commands() const { return has_commands_; }     // whether a step of it runs one
+  const workflow::Step& step(std::string_view id) const;  // asserts that there is one
+  StepNo find(std::string_view id) const;                 // kNoStep when there is none
 
  private:
   std::shared_ptr<const workflow::Compiled> compiled_;

@@ -47,16 +47,12 @@ Checked<Declaration> declare(Value root) {
 
 std::string shown(std::string_view text, std::size_t budget) {
   if (text.size() <= budget) return std::string(text);
-  std::size_t end = budget;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return fmt::format("{}\n[{} of {} bytes shown; signalbox session show prints all]", text.substr(0, end), end,
-                     text.size());
+  const std::string_view start = beginning(text, budget);
+  return fmt::format("{}\n[{} of {} bytes shown; signalbox session show prints all]", start, start.size(), text.size());
 }
 
 const workflow::Step& step_of(const Asked& asked) {
-  const StepNo number = asked.program.find(asked.node.position.step);
-  SB_ASSERT(number != kNoStep);
-  return *asked.program.at(number).step;
+  return asked.program.step(asked.node.position.step);
 }
 
 std::string where(const Asked& asked) {

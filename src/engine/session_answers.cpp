@@ -60,7 +60,7 @@ Result<Answer> Sessions::Parts::answer_for(store::Snapshot& snapshot, const Prog
     answer.line.set("nextIntent", "complete");
     return answer;
   }
-  const workflow::Step& step = *program.at(program.find(node.position.step)).step;
+  const workflow::Step& step = program.step(node.position.step);
   const Value context = context_at(program, node.position, SB_TRY(read_json_blob(snapshot, node.context)));
   answer.line.set("continueToken", mint(Purpose::kContinue, summary.id, node.number, node.attempt));
   answer.line.set("checkpointToken", mint(Purpose::kCheckpoint, summary.id, node.number, node.attempt));
@@ -97,7 +97,7 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
                                          const Node& node) {
   SB_ASSERT(node.waiting);
   const Waiting& waiting = *node.waiting;
-  const workflow::Step& step = *program.at(program.find(node.position.step)).step;
+  const workflow::Step& step = program.step(node.position.step);
   const Value context = context_at(program, node.position, SB_TRY(read_json_blob(snapshot, node.context)));
   std::string why(why_of(waiting));
   Value decision;
@@ -146,7 +146,7 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
 Answer Sessions::Parts::blocked(const Program& program, const Summary& summary, const Node& node,
                                 const std::vector<Blocker>& blockers, int next_attempt, bool counts) {
   const std::string token = mint(Purpose::kContinue, summary.id, node.number, next_attempt);
-  const workflow::Step& step = *program.at(program.find(node.position.step)).step;
+  const workflow::Step& step = program.step(node.position.step);
   Value told = Value::array();
   for (const Blocker& blocker : blockers) {
     if (told.size() < limits::kBlockers) told.push_back(to_value(blocker));

@@ -2,6 +2,7 @@
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
+#include "engine/blockers.hpp"
 #include "engine/session_parts.hpp"
 #include "engine/stored.hpp"
 
@@ -26,26 +27,6 @@ Result<std::vector<std::string>> put_artifacts(store::Transaction& transaction, 
   std::vector<std::string> hashes;
   for (const Value& artifact : artifacts) hashes.push_back(SB_TRY(put_json_blob(transaction, artifact)));
   return hashes;
-}
-
-Value blockers_value(const std::vector<Blocker>& blockers) {
-  Value all = Value::array();
-  for (const Blocker& blocker : blockers) {
-    if (all.size() < limits::kBlockers) all.push_back(to_value(blocker));
-  }
-  return all;
-}
-
-Value command_value(const CommandRun& run) {
-  Value value = Value::object({{"command", run.command},
-                               {"exit", run.exit},
-                               {"output", run.output},
-                               {"sandbox", run.sandbox},
-                               {"ms", run.took_ms}});
-  if (run.timed_out) value.set("timed_out", true);
-  if (run.output_cut) value.set("output_cut", true);
-  if (!run.not_run.empty()) value.set("not_run", run.not_run);
-  return value;
 }
 
 std::string told(const std::vector<Blocker>& blockers) {
@@ -171,14 +152,10 @@ Result<std::string> Sessions::Parts::ask(Turn& turn, const Checked<decision::Dec
 Result<Answer> Sessions::Parts::block(Turn& turn, const Program& program, NodeNo number,
                                       const std::vector<Blocker>& blockers, const Submission& submission) {
   const Node node = turn.known(number);
-  Value payload =
-      Value::object({{"node", number},
-                     {"attempt", node.attempt},
-                     {"blockers", blockers_value(blockers)},
-                     {"notes", submission.notes},
-                     {"artifacts", Value::array(SB_TRY(put_artifacts(turn.transaction(), submission.artifacts)))}});
-  if (submission.command) payload.set("command", command_value(*submission.command));
-  SB_TRY(turn.emit("attempt_blocked", std::move(payload)));
+  SB_TRY(put_artifacts(turn.transaction(), submission.artifacts));
+  Event event = blocked_event(node, bounded(blockers), submission);
+  event.payload.set("node", number);
+  SB_TRY(turn.emit(std::move(event.type), std::move(event.payload)));
   const int limit = turn.summary().is_autonomous ? limits::kBlockedInRowAutonomous : limits::kBlockedInRow;
   const int in_row = node.blocked_in_row + 1;
   if (in_row < limit) {
@@ -212,7 +189,7 @@ Result<Answer> Sessions::Parts::ask_gate(Turn& turn, const Program& program, Nod
   if (is_person || !own.is_autonomous || evaluator == calls.end() || own.depth + 1 > limits::kChildDepth) {
     return ask_person(turn, program, number, output, is_person, "");
   }
-  const workflow::Step& step = *program.at(program.find(turn.known(number).position.step)).step;
+  const workflow::Step& step = program.step(turn.known(number).position.step);
   Birth birth;
   birth.id = make_id("s-", clock.now_ms(), random);
   birth.program = SB_TRY(this->program(turn.transaction(), evaluator->second));
@@ -261,7 +238,7 @@ Result<Answer> Sessions::Parts::poll_gate(Turn& turn, const Program& program, No
   const Waiting waiting = *node.waiting;
   store::Transaction& transaction = turn.transaction();
   const auto ask_again = [&](std::string reason) -> Result<Answer> {
-    const workflow::Step& step = *program.at(program.find(node.position.step)).step;
+    const workflow::Step& step = program.step(node.position.step);
     const bool is_person = step.confirmation.kind == workflow::Confirmation::Kind::kPerson;
     const Delivered output = SB_TRY(delivered(transaction, turn.summary().id, turn.output_seq(number)));
     return ask_person(turn, program, number, output, is_person, std::move(reason));
@@ -404,7 +381,7 @@ Result<Answer> Sessions::Parts::poll_stuck(Turn& turn, const Program& program, N
 Result<Answer> Sessions::Parts::poll_decision(Turn& turn, const Program& program, NodeNo number,
                                               const Submission& submission) {
   const Node node = turn.known(number);
-  const workflow::DecisionStep& step = *program.at(program.find(node.position.step)).step->decision();
+  const workflow::DecisionStep& step = *program.step(node.position.step).decision();
   const Value context = SB_TRY(read_json_blob(turn.transaction(), node.context));
   const Value seen = context_at(program, node.position, context);
   const auto ask_again = [&]() -> Result<Answer> {

@@ -25,10 +25,6 @@ std::string name_ended_badly(const std::vector<Child>& children) {
   return text;
 }
 
-const workflow::Step& step_at(const Program& program, const Node& node) {
-  return *program.at(program.find(node.position.step)).step;
-}
-
 int quorum_of(const workflow::Step& step, std::size_t children) {
   const int declared = step.parallel() != nullptr ? step.parallel()->quorum : 0;
   return declared == 0 ? 0 : std::min(declared, static_cast<int>(children));
@@ -112,7 +108,7 @@ Result<Answer> Sessions::Parts::poll_children(Turn& turn, const Program& program
   const Node node = turn.known(number);
   const auto completed = std::ranges::count(node.children, std::string("complete"), &Child::outcome);
   const bool all_ended = std::ranges::all_of(node.children, has_ended);
-  const int quorum = quorum_of(step_at(program, node), node.children.size());
+  const int quorum = quorum_of(program.step(node.position.step), node.children.size());
   const bool is_reached = quorum == 0 ? all_ended : completed >= quorum;
   if (is_reached) return join(turn, program, number, submission);
   if (all_ended) {
@@ -169,7 +165,7 @@ Result<Value> Sessions::Parts::result_of(store::Transaction& transaction, const 
 
 Result<Value> Sessions::Parts::captured_by(Turn& turn, const Program& program, NodeNo number) {
   const Node& node = turn.known(number);
-  const workflow::Step& step = step_at(program, node);
+  const workflow::Step& step = program.step(node.position.step);
   Value captured = Value::object();
   Value all = Value::array();
   for (const Child& child : node.children) {

@@ -12,14 +12,6 @@ namespace {
 
 using workflow::Delegation;
 
-NodeKind kind_of(const Program& program, const Position& position) {
-  if (position.step.empty()) return NodeKind::kEnd;
-  const workflow::Step& step = *program.at(program.find(position.step)).step;
-  if (step.decision() != nullptr) return NodeKind::kDecision;
-  if (step.parallel() != nullptr || step.call() != nullptr || step.loop() != nullptr) return NodeKind::kChildren;
-  return NodeKind::kStep;
-}
-
 // What a child starts with: the keys mapped to it, then the arguments, which win.
 Value child_context(const Delegation& delegation, const Value& context) {
   Value own = Value::object();
@@ -72,7 +64,7 @@ std::vector<Child> loop_children(const Program& program, const workflow::Step& s
 
 std::vector<Child> children_for(const Program& program, const Position& position, const Value& context,
                                 const Summary& summary) {
-  const workflow::Step& step = *program.at(program.find(position.step)).step;
+  const workflow::Step& step = program.step(position.step);
   if (step.loop() != nullptr) return loop_children(program, step, context, summary);
   std::vector<Child> children;
   const auto add = [&](const Delegation& delegation) {
@@ -136,13 +128,13 @@ std::string lacking_text(const std::vector<Blocker>& lacking) {
 std::vector<Blocker> Sessions::Parts::obstacles(const Program& program, const Summary& summary, const Move& move,
                                                 const Value& context) const {
   std::vector<Blocker> found = move.lacking;
-  if (!found.empty() || kind_of(program, move.to) != NodeKind::kDecision) return found;
+  if (!found.empty() || kind_at(program, move.to) != NodeKind::kDecision) return found;
   Node node;
   node.number = summary.nodes + 1;
   node.position = move.to;
   const auto question = step_question({program, summary, node}, context_at(program, move.to, context));
   if (question) return found;
-  const workflow::DecisionStep& step = *program.at(program.find(move.to.step)).step->decision();
+  const workflow::DecisionStep& step = *program.step(move.to.step).decision();
   for (const Error& fault : question.error()) {
     found.push_back({BlockerCode::kInvalidContext, step.options_from, fault.message, fault.remedy, {}});
   }
@@ -165,7 +157,7 @@ Result<NodeNo> Sessions::Parts::open_next(Turn& turn, const Program& program, co
   Node node;
   node.number = number;
   node.position = move.to;
-  node.kind = kind_of(program, move.to);
+  node.kind = kind_at(program, move.to);
   node.parent = from.number;
   node.parent_attempt = from.number == 0 ? 0 : from.attempt;
   node.depth = from.number == 0 ? 0 : from.depth + 1;
@@ -174,7 +166,7 @@ Result<NodeNo> Sessions::Parts::open_next(Turn& turn, const Program& program, co
   node.context = SB_TRY(put_json_blob(turn.transaction(), context));
   const Value seen = context_at(program, move.to, context);
   if (node.kind != NodeKind::kEnd) {
-    node.title = workflow::fill_in_line(program.at(program.find(move.to.step)).step->title, seen);
+    node.title = workflow::fill_in_line(program.step(move.to.step).title, seen);
   }
   if (node.kind == NodeKind::kDecision) {
     const std::string id = SB_TRY(ask(turn, step_question({program, turn.summary(), node}, seen)));
@@ -197,7 +189,7 @@ Result<NodeNo> Sessions::Parts::open_next(Turn& turn, const Program& program, co
 }
 
 Status Sessions::Parts::start_children(Turn& turn, const Program& program, NodeNo number) {
-  const workflow::Step& step = *program.at(program.find(turn.known(number).position.step)).step;
+  const workflow::Step& step = program.step(turn.known(number).position.step);
   const std::vector<Child> children = turn.known(number).children;
   const auto is_running = [](const Child& child) { return !child.session.empty() && child.outcome.empty(); };
   auto running = std::ranges::count_if(children, is_running);

@@ -147,7 +147,7 @@ Result<std::optional<CommandDue>> Sessions::Parts::command_due(const Token& toke
     }
     if (node->attempt != token.attempt || node->kind != NodeKind::kStep) return std::nullopt;
     if (node->waiting && node->waiting->what != Waiting::For::kBreaker) return std::nullopt;
-    const workflow::Step& step = *program->at(program->find(node->position.step)).step;
+    const workflow::Step& step = program->step(node->position.step);
     if (step.command.empty()) return std::nullopt;
     return CommandDue{step.command, summary->workspace, SB_TRY(origins_of(snapshot, *summary))};
   });

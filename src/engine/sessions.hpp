@@ -34,22 +34,22 @@
 namespace sb::engine {
 
 struct Starting {
-  workflow::Bundle bundle;  // the workflow last
-  workflow::Origin origin;
-  std::vector<workflow::Origin> borrowed;  // files of projects that went into it besides
-  std::string goal;
-  Value context;          // object or null
-  std::string workspace;  // absolute
+  workflow::Bundle bundle = {};  // the workflow last
+  workflow::Origin origin = {};
+  std::vector<workflow::Origin> borrowed = {};  // files of projects that went into it besides
+  std::string goal = {};
+  Value context = {};          // object or null
+  std::string workspace = {};  // absolute
   bool is_autonomous = false;
   std::string repository, git_branch, git_head;  // observed by the caller
-  Value references;                              // resolved by the caller
+  Value references = {};                         // resolved by the caller
 };
 
 struct Continuing {
-  std::string token;
+  std::string token = {};
   enum class Intent { kInferred, kAdvance, kRehydrate } intent = Intent::kInferred;
-  Submission submission;
-  std::string workspace;  // for rehydrating; may be empty
+  Submission submission = {};
+  std::string workspace = {};  // for rehydrating; may be empty
 };
 
 // An error an agent can act on, with the format's code: TOKEN_MANGLED_…, NOT_FOUND, PRECONDITION_FAILED, …
