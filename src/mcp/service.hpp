@@ -1,0 +1,73 @@
+// What a server offers, free of transports and eras: the seam between the protocol and what it is used for. Signalbox's
+// own is tools/tool_service.hpp; the conformance suite's lives with the tests.
+//
+// Lists are given whole; the protocol pages them. An item is what the wire shows ({name, title, description, …}); what
+// a revision does not know yet is taken off on the way (`title` before 2025-06-18, `outputSchema`, `icons` …).
+//
+// Threads: every worker has a Service of its own; its calls come from that thread alone. Handlers must not throw.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mcp/call.hpp"
+
+namespace sb::mcp {
+
+// The same for all workers and the whole life of the server.
+struct ServerFacts {
+  Value info;                     // {name, title, version, …}
+  std::string instructions = {};  // how the tools go together, for the model
+  bool has_resources = false;
+  bool has_prompts = false;
+  bool has_completions = false;
+  bool has_logging = false;
+};
+
+class Service {
+ public:
+  virtual ~Service() = default;
+
+  virtual Value tools() = 0;  // array of {name, description, inputSchema, …}
+  // RpcError kInvalidParams for a tool there is not.
+  virtual Outcome call_tool(std::string_view name, const Value& arguments, Call& call) = 0;
+
+  virtual Value resources() { return Value::array(); }
+  virtual Value resource_templates() { return Value::array(); }
+  // {contents: […]}; nothing where there is none of that name (the era has its own code for that).
+  virtual std::optional<Outcome> read_resource(const std::string& uri, Call& call);
+  virtual bool has_resource(const std::string& uri) { return !uri.empty(); }
+  // Changes with what reading it would give; asked about once a second for those subscribed to. "" for the lists of
+  // resources, "tools", "prompts" likewise with the names below.
+  virtual std::string fingerprint(const std::string& what) { return what; }
+  static constexpr std::string_view kToolList = "list:tools", kResourceList = "list:resources",
+                                    kPromptList = "list:prompts";
+
+  virtual Value prompts() { return Value::array(); }
+  // {description?, messages: […]}; nothing where there is none of that name.
+  virtual std::optional<Outcome> get_prompt(std::string_view name, const Value& arguments, Call& call);
+  // Values that could stand for an argument; all of them, best first. Cut to 100 by the protocol. Nothing where the
+  // reference names nothing.
+  virtual std::optional<std::vector<std::string>> complete(const Value& reference, std::string_view argument,
+                                                           std::string_view begun, const Value& context);
+};
+
+inline std::optional<Outcome> Service::read_resource(const std::string&, Call&) {
+  return {};
+}
+inline std::optional<Outcome> Service::get_prompt(std::string_view, const Value&, Call&) {
+  return {};
+}
+inline std::optional<std::vector<std::string>> Service::complete(const Value&, std::string_view, std::string_view,
+                                                                 const Value&) {
+  return {};
+}
+
+// The result of a tool, as every tool makes it.
+Value text_content(std::string text);
+Value tool_result(std::vector<Value> content, bool is_error = false);
+// The same as text and as structuredContent.
+Value structured_result(Value structured);
+
+}  // namespace sb::mcp

@@ -1,0 +1,43 @@
+// The event loop everything of `net` runs on: one thread, never blocked by work (workers.hpp is for that).
+//
+//   Loop loop;
+//   loop.stop_on_signals();
+//   HttpListener listener(loop, …);
+//   loop.run();
+//
+// Threads: run() on one; post() and stop() from any; the rest on the loop's thread or before run().
+#pragma once
+
+#include <memory>
+
+#include "net/scheduler.hpp"
+
+namespace sb::net {
+
+class Loop final : public Scheduler {
+ public:
+  Loop();
+  ~Loop() override;
+  Loop(const Loop&) = delete;
+
+  void post(Work work) override;
+  Timer after(std::int64_t delay_ms, Work work) override;
+  void cancel(Timer timer) override;
+
+  // Until stop().
+  void run();
+  void stop();
+
+  // SIGINT, SIGTERM and SIGHUP call this on the loop's thread, the first time; a second one ends the process at once.
+  // SIGPIPE is ignored from here on.
+  void on_stop_signal(Work work);
+
+  // For the files of net that speak Asio: its io_context.
+  void* native();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace sb::net

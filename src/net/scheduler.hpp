@@ -1,0 +1,24 @@
+// Where work is put off to: the loop's own thread, now or later. The real one is Loop; tests have one whose clock they
+// move by hand (net/testing.hpp).
+//
+// Threads: post() from any; after() and cancel() only on the loop's thread. Work runs on the loop's thread, in the
+// order it was posted or became due.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace sb::net {
+
+class Scheduler {
+ public:
+  using Work = std::function<void()>;
+  using Timer = std::uint64_t;  // never 0
+
+  virtual ~Scheduler() = default;
+  virtual void post(Work work) = 0;
+  virtual Timer after(std::int64_t delay_ms, Work work) = 0;
+  virtual void cancel(Timer timer) = 0;  // one that ran or was cancelled is fine
+};
+
+}  // namespace sb::net

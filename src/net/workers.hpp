@@ -1,0 +1,84 @@
+// Threads for work that may block: a store's commit, a command that takes minutes.
+//
+// Each thread makes its own bench (whatever the work needs that threads must not share: an open store, caches) when it
+// starts, and keeps it. Threads start only when all others are busy, so that a server with one client has one. Beyond
+// `most` jobs wait their turn, and beyond `queued` they are refused.
+//
+// Threads: run() from any. The destructor lets running jobs end and drops waiting ones.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace sb::net {
+
+template <class Bench>
+class Workers {
+ public:
+  using Make = std::function<std::unique_ptr<Bench>()>;
+  using Job = std::function<void(Bench&)>;
+
+  Workers(Make make, std::size_t most, std::size_t queued) : make_(std::move(make)), most_(most), queued_(queued) {}
+  ~Workers();
+  Workers(const Workers&) = delete;
+
+  bool run(Job job);  // false: too many wait
+
+ private:
+  void work();
+
+  Make make_;
+  const std::size_t most_, queued_;
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::deque<Job> jobs_;
+  std::vector<std::thread> threads_;
+  std::size_t idle_ = 0;
+  bool is_ending_ = false;
+};
+
+template <class Bench>
+Workers<Bench>::~Workers() {
+  {
+    const std::scoped_lock lock(mutex_);
+    is_ending_ = true;
+    jobs_.clear();
+  }
+  ready_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+template <class Bench>
+bool Workers<Bench>::run(Job job) {
+  const std::scoped_lock lock(mutex_);
+  if (is_ending_ || jobs_.size() >= queued_) return false;
+  jobs_.push_back(std::move(job));
+  if (jobs_.size() > idle_ && threads_.size() < most_) threads_.emplace_back([this] { work(); });
+  ready_.notify_one();
+  return true;
+}
+
+template <class Bench>
+void Workers<Bench>::work() {
+  const std::unique_ptr<Bench> bench = make_();
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    ++idle_;
+    ready_.wait(lock, [this] { return is_ending_ || !jobs_.empty(); });
+    --idle_;
+    if (is_ending_) return;
+    Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    job(*bench);
+    job = nullptr;
+    lock.lock();
+  }
+}
+
+}  // namespace sb::net
