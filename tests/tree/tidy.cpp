@@ -46,7 +46,8 @@ bool is_script(std::string_view path) {
 }
 
 bool is_source(std::string_view path) {
-  return is_cpp(path) || is_script(path) || path.ends_with(".cmake") || path.ends_with("CMakeLists.txt");
+  return is_cpp(path) || is_script(path) || path.ends_with(".cmake") || path.ends_with(".mjs") ||
+         path.ends_with("CMakeLists.txt");
 }
 
 bool is_word(char c) {

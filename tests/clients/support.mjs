@@ -1,0 +1,341 @@
+// What every test of a third-party client needs: a place of its own on disk, processes that end with the test, the
+// server, and the sessions as the user would see them.
+//
+//   scenario('does something', async (place) => { ... })    one test in a fresh place
+//
+// Everything a test starts is in a process group of its own, and is killed when the test ends, however it ends.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+const modules = path.join(root, 'build/clients/node_modules');
+const inspector = path.join(modules, '@modelcontextprotocol/inspector/clients');
+
+export const programs = process.env.SIGNALBOX_TEST_PROGRAMS ?? path.join(root, 'build/release');
+export const signalbox = path.join(programs, 'signalbox');
+
+// The clients: programs, or scripts to be run by `node` (which is process.execPath).
+export const clients = {
+  claude: path.join(modules, '@anthropic-ai/claude-code-linux-x64/claude'),
+  codex: path.join(modules, '@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex'),
+  conformance: path.join(modules, '@modelcontextprotocol/conformance/dist/index.js'),
+  inspector: path.join(inspector, 'launcher/build/index.js'),
+  mcpdo: path.join(inspector, 'mcpdo/build/mcp-bin.js'),
+};
+
+const patienceMs = 120_000;
+
+// One test. `body` gets the Place; what it throws fails the test, with the ends of all logs of the place.
+export function scenario(name, body, { timeout = 3 * patienceMs } = {}) {
+  const file = path.basename(process.argv[1], '.test.mjs');
+  test(`${file}: ${name}`, async () => {
+    const place = new Place(`${file} ${name}`);
+    let timer;
+    const late = new Promise((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`not done after ${timeout} ms`)), timeout);
+    });
+    try {
+      await Promise.race([body(place), late]);
+      for (const problem of place.problems) throw problem;
+    } catch (error) {
+      const first = place.problems.find((problem) => problem !== error);
+      error.stack = `${first ? `${first.stack}\n\nand then ` : ''}${error.stack}\n${place.keepLogs()}`;
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      await place.close();
+    }
+  });
+}
+
+// A fresh folder with a home, a workspace (a git repository) and logs; nothing in it comes from the machine's user.
+export class Place {
+  constructor(name) {
+    this.name = name.replace(/[^A-Za-z0-9]+/g, '-');
+    this.dir = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-client-')));
+    this.home = path.join(this.dir, 'home');
+    this.workspace = path.join(this.dir, 'workspace');
+    this.logs = path.join(this.dir, 'logs');
+    for (const folder of [this.home, this.workspace, this.logs]) fs.mkdirSync(folder);
+    this.env = {
+      PATH: `${programs}:${path.dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
+      HOME: this.home,
+      SIGNALBOX_HOME: path.join(this.home, '.signalbox'),
+      LC_ALL: 'C.UTF-8',
+      TMPDIR: this.dir,
+    };
+    this.running = [];
+    this.closers = [];
+    this.problems = [];
+    process.once('exit', (this.atExit = () => this.killAll()));
+    this.run('git', ['init', '-q', '-b', 'main', this.workspace]);
+  }
+
+  // Writes a file of the workspace (or anywhere, when the path is absolute) and gives its path.
+  write(file, text) {
+    const target = path.resolve(this.workspace, file);
+    fs.mkdirSync(path.dirname(target), { recursive: true });
+    fs.writeFileSync(target, typeof text === 'string' ? text : JSON.stringify(text, null, 1));
+    return target;
+  }
+
+  // Text of a file of the workspace, or undefined when there is none.
+  read(file) {
+    const target = path.resolve(this.workspace, file);
+    return fs.existsSync(target) ? fs.readFileSync(target, 'utf8') : undefined;
+  }
+
+  // Runs a program to its end in the workspace. Fails the test when it exits otherwise than `status`.
+  run(program, args, { status = 0, input = '', env = {} } = {}) {
+    const done = spawnSync(program, args, {
+      cwd: this.workspace, env: { ...this.env, ...env }, input, encoding: 'utf8', timeout: patienceMs,
+    });
+    const said = `${done.stdout ?? ''}${done.stderr ?? ''}${done.error ?? ''}`;
+    assert.equal(done.status, status, `${[path.basename(program), ...args].join(' ')} exited ${done.status}:\n${said}`);
+    return done.stdout;
+  }
+
+  signalbox(...args) {
+    return this.run(signalbox, args);
+  }
+
+  json(...args) {
+    return JSON.parse(this.signalbox(...args, '--json'));
+  }
+
+  // What `session show` tells of a session; without an id, of the only one.
+  session(id) {
+    return this.json('session', 'show', id ?? this.onlySession());
+  }
+
+  onlySession() {
+    const list = this.json('session', 'list');
+    const sessions = list.sessions ?? list;
+    assert.equal(sessions.length, 1, `one session was expected: ${JSON.stringify(list)}`);
+    return sessions[0].sessionId ?? sessions[0].id;
+  }
+
+  // Starts a program in a process group of its own, with stdin open; stderr goes to a log.
+  start(program, args, { env = {}, cwd = this.workspace, name = path.basename(program) } = {}) {
+    const started = new Running(this, program, args, { cwd, env: { ...this.env, ...env } }, name);
+    this.running.push(started);
+    return started;
+  }
+
+  // `signalbox serve` on a free port of the loopback. stop() ends it, kill() as a crash would, restart() kills it and
+  // starts another on the same port.
+  async serve(args = []) {
+    const port = await freePort();
+    const server = {
+      port,
+      url: `http://127.0.0.1:${port}/mcp`,
+      process: null,
+      start: async () => {
+        server.process = this.start(signalbox, ['serve', '--port', String(port), ...args], { name: 'serve' });
+        await until(async () => {
+          assert.equal(server.process.status, undefined, 'the server ended at once');
+          return canConnect(port);
+        }, 'the server listens');
+        return server;
+      },
+      stop: () => server.process.end('SIGTERM'),
+      kill: () => server.process.end('SIGKILL'),
+      restart: async () => {
+        await server.kill();
+        return server.start();
+      },
+    };
+    return server.start();
+  }
+
+  // Appends to a log of the place.
+  log(name, text) {
+    fs.appendFileSync(path.join(this.logs, name), text);
+  }
+
+  // Something that went wrong outside the test's own flow, such as in a scripted model; fails the test.
+  problem(error) {
+    this.problems.push(error);
+  }
+
+  keepLogs() {
+    const kept = path.join(root, 'build/clients-log', this.name);
+    fs.rmSync(kept, { recursive: true, force: true });
+    fs.cpSync(this.logs, kept, { recursive: true });
+    const tails = fs.readdirSync(kept).sort().map((file) => {
+      const text = fs.readFileSync(path.join(kept, file), 'utf8');
+      return text === '' ? '' : `--- ${file}\n${tail(text)}\n`;
+    });
+    return `${tails.join('')}--- all of it: build/clients-log/${this.name}`;
+  }
+
+  killAll() {
+    for (const started of this.running) started.kill('SIGKILL');
+  }
+
+  async close() {
+    for (const close of this.closers) await close();
+    this.killAll();
+    await Promise.all(this.running.map((started) => started.exited));
+    process.removeListener('exit', this.atExit);
+    if (process.env.SIGNALBOX_TEST_KEEP) this.keepLogs();
+    fs.rmSync(this.dir, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+// A started program. Lines of its stdout are kept and can be waited for; lines can be sent to its stdin.
+export class Running {
+  constructor(place, program, args, options, name) {
+    this.place = place;
+    this.name = name;
+    this.lines = [];
+    this.waiters = new Set();
+    this.status = undefined; // exit code or signal, once it ended
+    const log = path.join(place.logs, `${name}.${place.running.length}`);
+    const stderr = fs.openSync(`${log}.stderr`, 'a');
+    this.child = spawn(program, args, { ...options, detached: true, stdio: ['pipe', 'pipe', stderr] });
+    fs.closeSync(stderr);
+    this.pid = this.child.pid;
+    this.child.stdin.on('error', () => {}); // it may end while we write
+    this.exited = once(this.child, 'close').then(
+      ([code, signal]) => this.ended(code ?? signal),
+      (error) => this.ended(String(error)),
+    );
+    let rest = '';
+    this.child.stdout.setEncoding('utf8').on('data', (data) => {
+      fs.appendFileSync(`${log}.stdout`, data);
+      const lines = (rest + data).split('\n');
+      rest = lines.pop();
+      this.lines.push(...lines);
+      this.wake();
+    });
+  }
+
+  ended(status) {
+    this.status = status;
+    this.wake();
+    return status;
+  }
+
+  wake() {
+    for (const waiter of this.waiters) waiter();
+  }
+
+  send(message) {
+    this.child.stdin.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`);
+  }
+
+  closeInput() {
+    this.child.stdin.end();
+  }
+
+  // The first line from number `from` on for which `wanted(line)` gives something; that is returned.
+  async line(wanted, what, { from = 0, timeout = patienceMs } = {}) {
+    let next = from;
+    return this.until(() => {
+      while (next < this.lines.length) {
+        const found = wanted(this.lines[next], next);
+        next += 1;
+        if (found) return found;
+      }
+      assert.equal(this.status, undefined, `${this.name} ended (${this.status}) before ${what}`);
+      return undefined;
+    }, what, timeout);
+  }
+
+  async until(condition, what, timeout = patienceMs) {
+    return new Promise((resolve, reject) => {
+      const settle = (act, value) => {
+        this.waiters.delete(look);
+        clearTimeout(timer);
+        act(value);
+      };
+      const look = () => {
+        try {
+          const found = condition();
+          if (found) settle(resolve, found);
+        } catch (error) {
+          settle(reject, error);
+        }
+      };
+      const timer = setTimeout(() => settle(reject, new Error(`waited ${timeout} ms for ${what}`)), timeout);
+      this.waiters.add(look);
+      look();
+    });
+  }
+
+  // Waits for its end; gives the exit code, or the signal's name.
+  async end(signal, timeout = patienceMs) {
+    if (signal) this.kill(signal);
+    return (await this.until(() => this.status !== undefined && [this.status], `${this.name} to end`, timeout))[0];
+  }
+
+  kill(signal) {
+    if (this.status !== undefined || this.pid === undefined) return;
+    try {
+      process.kill(-this.pid, signal);
+    } catch (error) {
+      if (error.code !== 'ESRCH') throw error;
+    }
+  }
+}
+
+export async function freePort() {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+export function canConnect(port) {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+// Asks again until the condition holds.
+export async function until(condition, what, timeout = patienceMs) {
+  for (const end = Date.now() + timeout; ; await sleep(50)) {
+    const found = await condition();
+    if (found) return found;
+    assert.ok(Date.now() < end, `waited ${timeout} ms for this: ${what}`);
+  }
+}
+
+export function sleep(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+// The JSON line that ends an answer of start_workflow and continue_workflow, out of the texts of its content blocks.
+export function answerLine(texts) {
+  for (const text of [...texts].reverse()) {
+    for (const line of text.trimEnd().split('\n').reverse()) {
+      const value = line.startsWith('{') ? parsed(line) : undefined;
+      if (value?.kind !== undefined && value.sessionId !== undefined) return value;
+    }
+  }
+  return undefined;
+}
+
+export function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function tail(text, lines = 25, columns = 600) {
+  return text.trimEnd().split('\n').slice(-lines).map((line) => line.slice(0, columns)).join('\n');
+}
