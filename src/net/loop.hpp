@@ -1,7 +1,7 @@
 // The event loop everything of `net` runs on: one thread, never blocked by work (workers.hpp is for that).
 //
 //   Loop loop;
-//   loop.stop_on_signals();
+//   loop.on_stop_signal([&] { loop.stop(); });
 //   HttpListener listener(loop, …);
 //   loop.run();
 //

@@ -1,0 +1,145 @@
+#include "net/json_rpc.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/document.hpp"
+#include "net/limits.hpp"
+
+namespace sb::net {
+namespace {
+
+using testing::HasSubstr;
+
+// One line that says what was read: `request 1 ping {}`, `malformed null -32700`, …
+std::string told(const RpcMessage& message) {
+  struct Teller {
+    std::string operator()(const RpcRequest& m) const {
+      return "request " + to_json(m.id) + " " + m.method + " " + to_json(m.params);
+    }
+    std::string operator()(const RpcNotification& m) const {
+      return "notification " + m.method + " " + to_json(m.params);
+    }
+    std::string operator()(const RpcResponse& m) const {
+      if (const auto* result = std::get_if<Value>(&m.outcome))
+        return "result " + to_json(m.id) + " " + to_json(*result);
+      const auto& error = std::get<RpcError>(m.outcome);
+      return "error " + to_json(m.id) + " " + std::to_string(error.code) + " " + error.message + " " +
+             to_json(error.data);
+    }
+    std::string operator()(const Malformed& m) const {
+      return "malformed " + to_json(m.id) + " " + std::to_string(m.error.code);
+    }
+  };
+  return std::visit(Teller{}, message);
+}
+
+std::string told(std::string_view bytes) {
+  const RpcRead read = read_rpc(bytes);
+  std::string out = read.is_batch ? "batch: " : "";
+  for (std::size_t i = 0; i < read.messages.size(); ++i) out += (i == 0 ? "" : "; ") + told(read.messages[i]);
+  return out;
+}
+
+TEST(JsonRpc, ReadsWhatTheProtocolHas) {
+  const std::pair<const char*, const char*> table[] = {
+      {R"({"jsonrpc":"2.0","id":1,"method":"ping"})", "request 1 ping {}"},
+      {R"( {"method":"a/b","params":{"x":[1]},"id":"k","jsonrpc":"2.0"} )", R"(request "k" a/b {"x":[1]})"},
+      {R"({"jsonrpc":"2.0","id":0,"method":"ping","params":null})", "request 0 ping {}"},
+      {R"({"jsonrpc":"2.0","id":"","method":"ping"})", "request \"\" ping {}"},
+      {R"({"jsonrpc":"2.0","id":-7,"method":"ping"})", "request -7 ping {}"},
+      {R"({"jsonrpc":"2.0","id":1e3,"method":"ping"})", "request 1000 ping {}"},
+      {R"({"jsonrpc":"2.0","method":"n"})", "notification n {}"},
+      {R"({"jsonrpc":"2.0","method":"n","params":{"a":1},"more":2})", R"(notification n {"a":1})"},
+      {R"({"jsonrpc":"2.0","id":3,"result":{"a":null}})", R"(result 3 {"a":null})"},
+      {R"({"jsonrpc":"2.0","id":"3","error":{"code":-32602,"message":"no","data":[1]}})", R"(error "3" -32602 no [1])"},
+      {R"({"jsonrpc":"2.0","error":{"code":-32700,"message":"no"}})", "error null -32700 no null"},
+      {R"({"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"no"}})", "error null 1 no null"},
+      {R"([{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"n"}])",
+       "batch: request 1 ping {}; notification n {}"},
+  };
+  for (const auto& [bytes, expected] : table) EXPECT_EQ(told(bytes), expected) << bytes;
+}
+
+TEST(JsonRpc, TellsWhatIsMalformedAndUnderWhichId) {
+  const std::pair<std::string, const char*> table[] = {
+      {"", "malformed null -32700"},
+      {"nonsense", "malformed null -32700"},
+      {R"({"jsonrpc":"2.0","id":1,"method":"pi)", "malformed null -32700"},
+      {R"({"jsonrpc":"2.0","id":1,"method":"ping"}{"jsonrpc":"2.0","id":2,"method":"ping"})", "malformed null -32700"},
+      {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", "malformed null -32700"},
+      {std::string("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\0b\"}", 39), "malformed null -32700"},
+      {R"({"jsonrpc":"2.0","id":1,"id":2,"method":"ping"})", "malformed null -32700"},
+      {"17", "malformed null -32600"},
+      {"null", "malformed null -32600"},
+      {R"("ping")", "malformed null -32600"},
+      {"{}", "malformed null -32600"},
+      {R"({"id":1,"method":"ping"})", "malformed 1 -32600"},
+      {R"({"jsonrpc":"1.0","id":1,"method":"ping"})", "malformed 1 -32600"},
+      {R"({"jsonrpc":2.0,"id":1,"method":"ping"})", "malformed 1 -32600"},
+      {R"({"jsonrpc":"2.0","id":1})", "malformed 1 -32600"},
+      {R"({"jsonrpc":"2.0","id":1,"method":17})", "malformed 1 -32600"},
+      {R"({"jsonrpc":"2.0","id":1,"method":"a","result":{}})", "malformed 1 -32600"},
+      {R"({"jsonrpc":"2.0","id":1,"method":"a","params":[1]})", "malformed 1 -32602"},
+      {R"({"jsonrpc":"2.0","id":1,"method":"a","params":"{}"})", "malformed 1 -32602"},
+      {R"({"jsonrpc":"2.0","id":null,"method":"a"})", "malformed null -32600"},
+      {R"({"jsonrpc":"2.0","id":1.5,"method":"a"})", "malformed null -32600"},
+      {R"({"jsonrpc":"2.0","id":1e300,"method":"a"})", "malformed null -32600"},
+      {R"({"jsonrpc":"2.0","id":18446744073709551615,"method":"a"})", "malformed null -32600"},
+      {R"({"jsonrpc":"2.0","id":{},"method":"a"})", "malformed null -32600"},
+      {R"({"jsonrpc":"2.0","id":true,"method":"a"})", "malformed null -32600"},
+      // Never under the id of a response: it would answer another request.
+      {R"({"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":""}})", "malformed null -32600"},
+      {R"({"jsonrpc":"2.0","id":1,"error":"bad"})", "malformed null -32600"},
+      {R"({"jsonrpc":"2.0","id":1,"error":{"code":"1","message":""}})", "malformed null -32600"},
+      {R"({"jsonrpc":"2.0","id":1,"error":{"code":99999999999,"message":""}})", "malformed null -32600"},
+      {R"({"jsonrpc":"2.0","result":{}})", "malformed null -32600"},
+      {R"({"id":1,"result":{}})", "malformed null -32600"},
+      {"[]", "batch: malformed null -32600"},
+      {"[1]", "batch: malformed null -32600"},
+      {R"([[],{"jsonrpc":"2.0","id":1,"method":"ping"}])", "batch: malformed null -32600; request 1 ping {}"},
+  };
+  for (const auto& [bytes, expected] : table) EXPECT_EQ(told(bytes), expected) << bytes;
+}
+
+TEST(JsonRpc, KeepsItsLimits) {
+  const auto nested = [](int depth) {
+    return R"({"jsonrpc":"2.0","id":1,"method":"a","params":{"x":)" + std::string(depth, '[') +
+           std::string(depth, ']') + "}}";
+  };
+  EXPECT_THAT(told(nested(limits::kMessageDepth - 2)), HasSubstr("request 1 a"));
+  EXPECT_EQ(told(nested(limits::kMessageDepth - 1)), "malformed null -32600");
+
+  const auto long_one = [](std::size_t bytes) {
+    std::string text = R"({"jsonrpc":"2.0","id":1,"method":"a","params":{"x":""}})";
+    text.insert(text.size() - 3, bytes - text.size(), 'x');
+    return text;
+  };
+  EXPECT_THAT(told(long_one(limits::kMessageBytes)), HasSubstr("request 1 a"));
+  EXPECT_EQ(told(long_one(limits::kMessageBytes + 1)), "malformed null -32600");
+
+  const auto batch = [](std::size_t count) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < count; ++i) text += R"({"jsonrpc":"2.0","method":"n"},)";
+    text.back() = ']';
+    return read_rpc(text).messages.size();
+  };
+  EXPECT_EQ(batch(limits::kBatchMessages), limits::kBatchMessages);
+  EXPECT_EQ(batch(limits::kBatchMessages + 1), 1u);
+}
+
+TEST(JsonRpc, MakesMessagesThatReadBack) {
+  EXPECT_EQ(to_json(rpc_request("a", "ping", {})), R"({"jsonrpc":"2.0","id":"a","method":"ping"})");
+  EXPECT_EQ(to_json(rpc_notification("n", Value::object({{"x", 1}}))),
+            R"({"jsonrpc":"2.0","method":"n","params":{"x":1}})");
+  EXPECT_EQ(to_json(rpc_result(7, Value::object())), R"({"jsonrpc":"2.0","id":7,"result":{}})");
+  EXPECT_EQ(to_json(rpc_error(7, {-32601, "no such method"})),
+            R"({"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"no such method"}})");
+  // Both schemas have the id optional and never null.
+  EXPECT_EQ(to_json(rpc_error({}, {-32700, "not JSON", Value::array()})),
+            R"({"jsonrpc":"2.0","error":{"code":-32700,"message":"not JSON","data":[]}})");
+  EXPECT_EQ(told(to_json(rpc_error({}, {-32700, "not JSON"}))), "error null -32700 not JSON null");
+}
+
+}  // namespace
+}  // namespace sb::net
