@@ -96,6 +96,8 @@ struct Call {
   std::string client_name;  // as it calls itself, for the record; empty where unknown
   std::string principal;    // who is behind the connection: the bearer token's name, or "local"
   std::map<std::string, Input, std::less<>> inputs;
+  // As the Ask gave it, and nobody could change it. Null on a first call, and when a client brought answers without the
+  // state that belongs to them: a handler that gave one must not take such answers.
   Value state;
   bool is_late = false;
   CallSink* sink = nullptr;

@@ -9,6 +9,8 @@ namespace sb::mcp::limits {
 inline constexpr std::int64_t kHoldMs = 45'000;               // a call held open for a person
 inline constexpr std::int64_t kStateLifeMs = 24 * 3'600'000;  // a requestState
 inline constexpr std::size_t kAskRounds = 16;                 // times one call may ask, sessions' era
+inline constexpr std::size_t kLateQuestions = 256;            // given up by calls, still answerable; of one client
+inline constexpr std::int64_t kLateMs = 24 * 3'600'000;       // for how long
 inline constexpr std::size_t kCallsAtOnce = 64;               // running calls of one client
 inline constexpr std::size_t kWorkers = 8;                    // threads that work on calls
 inline constexpr std::size_t kWaitingCalls = 4'096;           // calls waiting for one of them

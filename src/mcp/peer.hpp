@@ -21,6 +21,7 @@
 
 #include "mcp/seal.hpp"
 #include "mcp/service.hpp"
+#include "mcp/watch.hpp"
 #include "net/json_rpc.hpp"
 #include "net/scheduler.hpp"
 #include "net/workers.hpp"
@@ -34,6 +35,8 @@ class ReplyPath {
   virtual ~ReplyPath() = default;
   virtual void send(const Value& message) = 0;  // a notification or request, before the response
   virtual void finish(const Value& response) = 0;
+  // Instead of finish(): there is no response to this request, its client took it back.
+  virtual void finish_silently() {}
   virtual void close_stream() {}
 };
 using ReplyPathPtr = std::shared_ptr<ReplyPath>;
@@ -47,6 +50,7 @@ struct PeerShared {
   Random& random;
   // A monotonic clock would do; this is the one there is.
   Clock& clock;
+  Watch& watch;
 };
 
 struct PeerOrigin {
@@ -65,8 +69,15 @@ class Peer : public std::enable_shared_from_this<Peer> {
   // Where notifications go that belong to no request of the old era (list changes, updated resources): stdio's output,
   // the GET stream of HTTP. Null: nowhere now.
   void set_general(ReplyPathPtr general);
+  // No message will come any more, though what is sent still arrives: questions are parked at once, the calls behind
+  // them answered.
+  void end_of_input();
+  // The server goes down: streams opened by subscriptions/listen are ended with their result.
+  void end_listening();
   // The client is gone: running calls are cancelled, questions parked.
   void close();
+  // Calls back once, as soon as no call is running; at once when none is.
+  void when_idle(std::function<void()> idle);
   // The path of that request is gone, though the client may not be (stateless HTTP: a closed answer is a cancelled
   // call).
   void cancel_all();

@@ -33,6 +33,8 @@ struct StateBinding {
   std::string request;  // digest of method, name and arguments
 };
 
+// Threads: make() on the loop's, take() on a worker's, several at once; so `is_first_use` must bear that.
+//
 // requestState: sealed {state, bound_to, principal, request, expires, nonce}; single use. `is_first_use` stores the
 // nonce until it expires and says whether it was new; called only with authentic ones.
 class RequestStates {

@@ -4,6 +4,8 @@
 // starts, and keeps it. Threads start only when all others are busy, so that a server with one client has one. Beyond
 // `most` jobs wait their turn, and beyond `queued` they are refused.
 //
+// With `most` 0 there are no threads: run() does the job itself before it returns. For tests and fuzzers.
+//
 // Threads: run() from any. The destructor lets running jobs end and drops waiting ones.
 #pragma once
 
@@ -40,6 +42,7 @@ class Workers {
   std::vector<std::thread> threads_;
   std::size_t idle_ = 0;
   bool is_ending_ = false;
+  std::unique_ptr<Bench> own_bench_;  // where there are no threads
 };
 
 template <class Bench>
@@ -55,6 +58,11 @@ Workers<Bench>::~Workers() {
 
 template <class Bench>
 bool Workers<Bench>::run(Job job) {
+  if (most_ == 0) {
+    if (!own_bench_) own_bench_ = make_();
+    job(*own_bench_);
+    return true;
+  }
   const std::scoped_lock lock(mutex_);
   if (is_ending_ || jobs_.size() >= queued_) return false;
   jobs_.push_back(std::move(job));
