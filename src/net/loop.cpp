@@ -21,7 +21,9 @@ struct Loop::Parts {
   asio::signal_set signals{context};
 };
 
-Loop::Loop() : parts_(std::make_unique<Parts>()) {}
+Loop::Loop() : parts_(std::make_unique<Parts>()) {
+  std::signal(SIGPIPE, SIG_IGN);
+}
 Loop::~Loop() = default;
 
 void Loop::post(Work work) {
@@ -54,7 +56,6 @@ void Loop::stop() {
 }
 
 void Loop::on_stop_signal(Work work) {
-  std::signal(SIGPIPE, SIG_IGN);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction now = {};
     // Whoever started us with one ignored (nohup) wants it so.

@@ -16,7 +16,7 @@ namespace sb::net {
 
 class Loop final : public Scheduler {
  public:
-  Loop();
+  Loop();  // SIGPIPE is ignored from here on
   ~Loop() override;
   Loop(const Loop&) = delete;
 
@@ -28,8 +28,8 @@ class Loop final : public Scheduler {
   void run();
   void stop();
 
-  // SIGINT, SIGTERM and SIGHUP call this on the loop's thread, the first time; a second one ends the process at once.
-  // SIGPIPE is ignored from here on.
+  // SIGINT, SIGTERM and SIGHUP (unless ignored already, as by nohup) call this on the loop's thread, the first time; a
+  // second one ends the process at once.
   void on_stop_signal(Work work);
 
   // For the files of net that speak Asio: its io_context.
