@@ -21,10 +21,16 @@ inline constexpr std::size_t kSessions = 4'096;               // HTTP sessions a
 inline constexpr std::int64_t kSessionIdleMs = 30 * 60'000;   // an HTTP session without a request or an open stream
 inline constexpr std::int64_t kSessionLifeMs =
     7 * 24 * 3'600'000;  // how long after its making a session id of an earlier process is taken
-inline constexpr std::size_t kKeptEvents = 256;        // of a stream, for a client that comes back
-inline constexpr std::size_t kKeptBytes = 4u << 20;    // the same in bytes, of all streams of a session
-inline constexpr std::size_t kListeners = 4'096;       // streams open for notifications
-inline constexpr std::int64_t kKeepAliveMs = 25'000;   // a comment on a silent stream
-inline constexpr std::int64_t kStreamAfterMs = 2'000;  // a call that takes longer is answered by a stream
+inline constexpr std::size_t kKeptEvents = 256;             // of a stream, for a client that comes back
+inline constexpr std::size_t kKeptBytes = 4u << 20;         // the same in bytes, of all streams of a session
+inline constexpr std::size_t kKeptBytesInAll = 256u << 20;  // the same, of all sessions
+inline constexpr std::size_t kKeptStreams = 64;             // answered streams of a session whose events are still kept
+inline constexpr std::int64_t kRetryMs = 2'000;             // how long a client is told to wait before it comes back
+inline constexpr std::size_t kSessionIdBytes = 4u << 10;    // a session id
+inline constexpr std::size_t kEndedSessions = 65'536;       // ids of an earlier process that this one ended, remembered
+inline constexpr std::int64_t kCloseWaitMs = 10'000;        // running calls, when the server stops
+inline constexpr std::size_t kListeners = 4'096;            // streams open for notifications
+inline constexpr std::int64_t kKeepAliveMs = 25'000;        // a comment on a silent stream
+inline constexpr std::int64_t kStreamAfterMs = 2'000;       // a call that takes longer is answered by a stream
 
 }  // namespace sb::mcp::limits

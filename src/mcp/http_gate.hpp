@@ -1,0 +1,45 @@
+// Who may come in, before anything else is looked at. Pure.
+//
+// A page in somebody's browser can reach a server on loopback under a name of its own (DNS rebinding); what it cannot
+// do is send another Host or hide its Origin. So the Host must be a name of this server, on any port (ports are
+// forwarded), and an Origin, where there is one, a page of such a name. Beyond loopback everybody needs a token.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "net/http_listener.hpp"
+
+namespace sb::mcp {
+
+// The token of `Authorization: Bearer …`; nothing when there is none or it is of another scheme.
+std::optional<std::string> bearer_token(const net::HttpRequest& request);
+
+class HttpGate {
+ public:
+  using Bearer = std::function<std::optional<std::string>(std::string_view token)>;
+  HttpGate(bool is_loopback, const std::string& address, const std::vector<std::string>& hosts, Bearer bearer);
+
+  // A refusal, or nothing.
+  std::optional<net::HttpAnswer> check_site(const net::HttpRequest& request) const;
+  // The principal, or a refusal.
+  std::variant<std::string, net::HttpAnswer> check_token(const net::HttpRequest& request) const;
+  // For answers to a page of an allowed origin, whose request has passed check_site().
+  net::Headers cors_headers(const net::HttpRequest& request) const;
+  bool is_preflight(const net::HttpRequest& request) const;
+  net::HttpAnswer preflight_answer(const net::HttpRequest& request) const;
+
+ private:
+  bool is_own_name(std::string_view host_and_port) const;
+  bool is_own_origin(std::string_view origin) const;
+
+  const bool is_loopback_;
+  std::set<std::string, std::less<>> names_;
+  Bearer bearer_;
+};
+
+}  // namespace sb::mcp
