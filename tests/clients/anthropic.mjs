@@ -12,6 +12,9 @@ export const call = (name, input = {}) => ({ type: 'tool_use', name, input });
 // An answer with a bill of its own: {input_tokens: …} makes the client believe that its context is that full.
 export const billed = (usage, ...content) => ({ content, usage });
 
+// The API fails, and not in a way that is worth another try.
+export const fails = (message) => ({ fails: message });
+
 // What the model was sent in one request.
 export class Turn {
   constructor(body) {
@@ -101,14 +104,18 @@ export class ScriptedModel {
     try {
       answer = await this.script(turn, this.turns.length);
     } catch (error) {
-      // A client would try again after a 500; a bad request ends its run.
       this.place.problem(error);
-      return plain(response, 400, { type: 'error', error: { type: 'invalid_request_error', message: error.message } });
+      answer = fails(error.message);
     }
-    const given = [answer?.content ?? answer].flat();
+    if (answer.fails) {
+      this.place.log('transcript.txt', transcriptOf(turn, [say(`(the API fails: ${answer.fails})`)]));
+      const error = { type: 'invalid_request_error', message: answer.fails };
+      return plain(response, 400, { type: 'error', error });
+    }
+    const given = [answer.content ?? answer].flat();
     record.content = given.map((block) => (block.type === 'tool_use' ? { id: this.blockId(), ...block } : block));
-    this.place.log('model.jsonl', `${JSON.stringify({ asked: body.messages.at(-1), answered: record.content })}\n`);
-    const message = this.message(body, record.content, answer?.usage);
+    this.place.log('transcript.txt', transcriptOf(turn, record.content));
+    const message = this.message(body, record.content, answer.usage);
     if (body.stream) stream(response, message);
     else plain(response, 200, message);
   }
@@ -132,6 +139,14 @@ export class ScriptedModel {
       },
     };
   }
+}
+
+// For people: without what the client tells every model about itself.
+function transcriptOf(turn, content) {
+  const isOurs = (text) => /hook|signalbox|ct_/i.test(text);
+  const heard = turn.said.replace(/<system-reminder>[^]*?<\/system-reminder>\n*/g, (text) => (isOurs(text) ? text : ''));
+  const said = content.map((block) => block.text ?? `${block.name} ${JSON.stringify(block.input, null, 1)}`);
+  return `>>> ${heard.trim()}\n\n<<< ${said.join('\n')}\n\n`;
 }
 
 function plain(response, status, value) {

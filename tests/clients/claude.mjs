@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 
-import { textOf } from './anthropic.mjs';
+import { call, textOf } from './anthropic.mjs';
 import { clients, parsed, signalbox } from './support.mjs';
 
 export const tool = (name) => `mcp__signalbox__${name}`;
+export const startOf = (place, workflow, goal) =>
+  call(tool('start_workflow'), { workflowId: workflow.id, workspacePath: place.workspace, goal });
+export const deliver = (input) => call(tool('continue_workflow'), input);
 export const overStdio = () => ({ command: signalbox, args: ['mcp'] });
 export const overHttp = (server) => ({ type: 'http', url: server.url });
 

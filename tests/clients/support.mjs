@@ -45,8 +45,9 @@ export function scenario(name, body, { timeout = 3 * patienceMs } = {}) {
       await Promise.race([body(place), late]);
       for (const problem of place.problems) throw problem;
     } catch (error) {
-      const first = place.problems.find((problem) => problem !== error);
-      error.stack = `${first ? `${first.stack}\n\nand then ` : ''}${error.stack}\n${place.keepLogs()}`;
+      // What went wrong behind the scenes is the likelier cause of what the test saw.
+      const causes = place.problems.filter((problem) => problem !== error).map((problem) => `${problem.stack}\n`);
+      error.stack = `${[...new Set(causes)].join('')}${error.stack}\n${place.keepLogs()}`;
       throw error;
     } finally {
       clearTimeout(timer);
@@ -116,10 +117,9 @@ export class Place {
   }
 
   onlySession() {
-    const list = this.json('session', 'list');
-    const sessions = list.sessions ?? list;
-    assert.equal(sessions.length, 1, `one session was expected: ${JSON.stringify(list)}`);
-    return sessions[0].sessionId ?? sessions[0].id;
+    const sessions = this.json('session', 'list', '--all');
+    assert.equal(sessions.length, 1, `one session was expected: ${JSON.stringify(sessions)}`);
+    return sessions[0].sessionId;
   }
 
   // Starts a program in a process group of its own, with stdin open; stderr goes to a log.
@@ -169,9 +169,10 @@ export class Place {
     const kept = path.join(root, 'build/clients-log', this.name);
     fs.rmSync(kept, { recursive: true, force: true });
     fs.cpSync(this.logs, kept, { recursive: true });
-    const tails = fs.readdirSync(kept).sort().map((file) => {
+    const isTold = (file) => file.endsWith('.stderr') || file === 'transcript.txt';
+    const tails = fs.readdirSync(kept).filter(isTold).sort().map((file) => {
       const text = fs.readFileSync(path.join(kept, file), 'utf8');
-      return text === '' ? '' : `--- ${file}\n${tail(text)}\n`;
+      return text === '' ? '' : `--- the end of ${file}\n${tail(text)}\n`;
     });
     return `${tails.join('')}--- all of it: build/clients-log/${this.name}`;
   }
@@ -287,6 +288,26 @@ export class Running {
   }
 }
 
+// Processes that `pid` started, and theirs, whose command line has `words` in it.
+export function descendants(pid, words) {
+  const parents = new Map();
+  for (const entry of fs.readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name))) {
+    const status = readQuietly(`/proc/${entry}/status`);
+    parents.set(Number(entry), Number(/^PPid:\s*([0-9]+)/m.exec(status)?.[1]));
+  }
+  const isBelow = (child) => parents.has(child) && (parents.get(child) === pid || isBelow(parents.get(child)));
+  const commandOf = (child) => readQuietly(`/proc/${child}/cmdline`).replaceAll('\0', ' ');
+  return [...parents.keys()].filter((child) => isBelow(child) && commandOf(child).includes(words));
+}
+
+function readQuietly(file) {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch {
+    return ''; // it has ended meanwhile
+  }
+}
+
 export async function freePort() {
   const server = net.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -336,6 +357,6 @@ export function parsed(text) {
   }
 }
 
-function tail(text, lines = 25, columns = 600) {
+function tail(text, lines = 40, columns = 300) {
   return text.trimEnd().split('\n').slice(-lines).map((line) => line.slice(0, columns)).join('\n');
 }
