@@ -98,8 +98,7 @@ Status answer(const Context& context, const InboxOptions& options) {
   submission.signature = signing.signature;
   submission.raw = options.choice;
   if (!is_utf8(options.reason)) return fail(ErrorCode::kInvalid, "the reason is not UTF-8", "Give it in UTF-8");
-  if (!options.reason.empty()) SB_TRY(inbox.note_free_text(state.id, options.reason, signing.from));
-  const DecisionState after = SB_TRY(inbox.answer(state.id, submission));
+  const DecisionState after = SB_TRY(inbox.answer(state.id, submission, options.reason));
   context.out(options.wants_json ? to_json(to_json_value(after)) + "\n" : summary_line(after) + "\n");
   return {};
 }

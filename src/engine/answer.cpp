@@ -45,6 +45,19 @@ std::string child_line(const ChildView& child) {
   return line + '\n';
 }
 
+// What may stand behind the id in the command that answers: `approve|reject`.
+std::string choices_of(const Value& decision) {
+  constexpr std::size_t kNamed = 7;
+  const Value& options = decision["options"];
+  if (!options.is_array() || options.size() == 0 || options.size() > kNamed) return "CHOICE";
+  std::string choices;
+  for (const Value& option : options.items()) {
+    if (!choices.empty()) choices += '|';
+    choices += option.string_at("id").value_or("");
+  }
+  return choices;
+}
+
 }  // namespace
 
 Value Answer::to_value() const {
@@ -66,11 +79,12 @@ std::string render_blocked(const Program& program, const Node& node, const std::
   return text;
 }
 
-std::string render_awaiting(std::string_view why, const Value& decision, const ChildView* evaluator) {
+std::string render_awaiting(const AwaitingView& view) {
+  const Value& decision = view.decision;
   std::string text;
-  if (!why.empty()) text += fmt::format("{}\n\n", why);
-  if (evaluator != nullptr && !evaluator->token.empty()) {
-    return text + child_line(*evaluator) +
+  if (!view.why.empty()) text += fmt::format("{}\n\n", view.why);
+  if (view.evaluator != nullptr && !view.evaluator->token.empty()) {
+    return text + child_line(*view.evaluator) +
            "\nIt is a session of its own, best worked by an agent that did not do the work: it begins by continuing "
            "with "
            "that token and no output. When it has ended, continue here with the same token.\n";
@@ -78,21 +92,11 @@ std::string render_awaiting(std::string_view why, const Value& decision, const C
   if (decision.is_null()) {
     return text + "Nothing is needed from you. Continue with the same token later to see how it went.\n";
   }
-  const std::string question = decision.string_at("text").value_or("");
-  text += question + '\n';
-  if (const Value* options = decision.find("options"); options != nullptr && options->is_array()) {
-    for (const Value& option : options->items()) {
-      const std::string id = option.string_at("id").value_or("");
-      const std::string label = option.string_at("label").value_or("");
-      // Most questions show their options themselves.
-      if (question.contains(id) && question.contains(label)) continue;
-      text += fmt::format("- {}: {}\n", id, label);
-    }
-  }
-  const std::string id = decision.string_at("id").value_or("");
-  text += fmt::format("\nA person answers this: `signalbox inbox answer {} OPTION`", id);
+  text += view.shown.empty() ? decision.string_at("text").value_or("") : view.shown + '\n';
+  text += fmt::format("\nA person {} this: `signalbox inbox answer {} {}`", view.is_signed ? "signs" : "answers",
+                      decision.string_at("id").value_or(""), choices_of(decision));
   if (const auto url = decision.string_at("url"); url && !url->empty()) text += fmt::format(", or at {}", *url);
-  text += ".\n";
+  text += view.is_signed ? " in a terminal, with their passphrase.\n" : ".\n";
   const Value& relay = decision["relay"];
   if (relay.is_bool() && relay.as_bool()) {
     text += "Ask them, and pass on exactly what they chose as `answer`. Do not choose for them.\n";

@@ -52,10 +52,16 @@ std::string render_blocked(const Program& program, const Node& node, const std::
 struct ChildView {
   std::string id = {}, workflow_id = {}, goal = {}, token = {}, outcome = {}, reason = {};
 };
-// A person, or an evaluator, must move first. `decision` is the line's {id, text, options: [{id, label}], url, relay};
-// null where there is nothing for a person to answer. `why`: what is waited for, in a sentence or none. `evaluator`:
-// the session that judges, where there is one.
-std::string render_awaiting(std::string_view why, const Value& decision, const ChildView* evaluator = nullptr);
+// A person, or an evaluator, must move first.
+struct AwaitingView {
+  std::string_view why = {};  // what is waited for, in a sentence or none
+  // The line's {id, text, options: [{id, label}], url, relay}; null where there is nothing for a person to answer.
+  const Value& decision;
+  std::string shown = {};  // the question as it is shown; empty: the decision's own text
+  bool is_signed = false;
+  const ChildView* evaluator = nullptr;  // the session that judges, where there is one
+};
+std::string render_awaiting(const AwaitingView& view);
 
 // `needed`: how many must end well before the step goes on; 0: all must end.
 std::string render_children(const Program& program, const Node& node, const std::vector<ChildView>& children,

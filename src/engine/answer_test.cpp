@@ -12,6 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 constexpr const char* kHead = "id: told\nname: Told\ndescription: For telling.\nversion: 1.0.0\n";
 
@@ -339,23 +340,29 @@ TEST(Answer, OfManyBlockersTheFirstAreToldAndTheRestCounted) {
 }
 
 TEST(Answer, AWaitSaysWhoAnswersAndWhere) {
+  const Value nothing;
   const Value options = Value(Value::Array{Value::object({{"id", "approve"}, {"label", "Let it pass"}})});
   Value decision =
       Value::object({{"id", "d-1"}, {"text", "Ship it?"}, {"options", options}, {"url", Value()}, {"relay", false}});
-  const std::string asked = render_awaiting("A person must decide.", decision);
-  EXPECT_THAT(asked, HasSubstr("A person must decide.\n\nShip it?\n- approve: Let it pass\n"));
-  EXPECT_THAT(asked, HasSubstr("`signalbox inbox answer d-1 OPTION`."));
+  const std::string asked = render_awaiting({.why = "A person must decide.", .decision = decision});
+  EXPECT_THAT(asked, HasSubstr("A person must decide.\n\nShip it?"));
+  EXPECT_THAT(asked, HasSubstr("A person answers this: `signalbox inbox answer d-1 approve`."));
   EXPECT_THAT(asked, HasSubstr("do not answer for them"));
-  decision.set("text", "Ship it?\n  approve  Let it pass");
-  EXPECT_THAT(render_awaiting("", decision), Not(HasSubstr("- approve")));
+  EXPECT_THAT(render_awaiting({.decision = decision, .shown = "Ship it?\n\n1) Let it pass"}),
+              StartsWith("Ship it?\n\n1) Let it pass\n\nA person answers"));
+  EXPECT_THAT(
+      render_awaiting({.decision = decision, .is_signed = true}),
+      HasSubstr("A person signs this: `signalbox inbox answer d-1 approve` in a terminal, with their passphrase."));
   decision.set("url", "http://localhost/d-1");
   decision.set("relay", true);
-  const std::string relayed = render_awaiting("", decision);
+  const std::string relayed = render_awaiting({.decision = decision});
   EXPECT_THAT(relayed, HasSubstr("or at http://localhost/d-1"));
   EXPECT_THAT(relayed, HasSubstr("as `answer`"));
-  EXPECT_THAT(render_awaiting("An evaluator judges.", Value()), HasSubstr("Nothing is needed from you."));
+  EXPECT_THAT(render_awaiting({.why = "An evaluator judges.", .decision = nothing}),
+              HasSubstr("Nothing is needed from you."));
   const ChildView judge{.id = "gate", .workflow_id = "wr.gate", .token = "ct_x"};
-  EXPECT_THAT(render_awaiting("An evaluator judges.", Value(), &judge), HasSubstr("continueToken: ct_x"));
+  EXPECT_THAT(render_awaiting({.why = "An evaluator judges.", .decision = nothing, .evaluator = &judge}),
+              HasSubstr("continueToken: ct_x"));
 }
 
 TEST(Answer, ChildrenComeWithTheirTokensAndOutcomes) {

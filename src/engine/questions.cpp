@@ -174,6 +174,12 @@ Checked<Declaration> step_question(const Asked& asked, const Value& context) {
   return declared;
 }
 
+std::optional<Declaration> declaration_of(const inbox::Opened& opened) {
+  auto declared = declare(opened.source);
+  if (!declared || declared->hash != opened.definition) return std::nullopt;
+  return std::move(*declared);
+}
+
 Value chosen_value(const workflow::DecisionStep& step, const Value& context, const inbox::Outcome& outcome) {
   if (outcome.options.empty()) {
     const Value* text = outcome.values.find("text");

@@ -5,13 +5,14 @@
 // that no two branches share a question.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "decision/declaration.hpp"
 #include "engine/program.hpp"
 #include "engine/state.hpp"
-#include "inbox/outcome.hpp"
+#include "inbox/decision_state.hpp"
 
 namespace sb::engine {
 
@@ -39,6 +40,9 @@ Checked<decision::Declaration> breaker_question(const Asked& asked, std::string_
 Checked<decision::Declaration> quorum_question(const Asked& asked, std::string_view what_happened);
 // Of a decision step; its options from the context where it says so. Faults name the context's key.
 Checked<decision::Declaration> step_question(const Asked& asked, const Value& context);
+
+// The declaration an asked question came from, to show it by; nothing where this version would read it otherwise.
+std::optional<decision::Declaration> declaration_of(const inbox::Opened& opened);
 
 // What the answer to a decision step is kept as: the chosen item (its `value`, else its id, else the text itself) for
 // one, a list of them for many, the text, or the form's values.

@@ -5,6 +5,7 @@
 #include "base/assert.hpp"
 #include "base/limits.hpp"
 #include "engine/session_parts.hpp"
+#include "inbox/choice_text.hpp"
 #include "workflow/prompt_text.hpp"
 
 namespace sb::engine {
@@ -101,6 +102,8 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
   const Value context = context_at(program, node.position, SB_TRY(read_json_blob(snapshot, node.context)));
   std::string why(why_of(waiting));
   Value decision;
+  std::string shown;
+  bool is_signed = false;
   if (!waiting.decision.empty()) {
     auto state = inbox.look_in(snapshot, waiting.decision);
     const bool is_gone = !state && state.error().code == ErrorCode::kNotFound;
@@ -113,7 +116,11 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
           " It needs an operator's signature, and there is no operator yet: a person runs `signalbox operator init`, "
           "and continuing here then asks anew.";
     }
-    if (!is_gone) decision = decision_value(*state, inbox.may_relay(*state));
+    if (!is_gone) {
+      decision = decision_value(*state, inbox.may_relay(*state));
+      is_signed = state->opened.needs_signature;
+      if (const auto declared = declaration_of(state->opened)) shown = inbox::choice_text(*declared);
+    }
   }
   Answer answer;
   answer.line =
@@ -139,7 +146,11 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
     judge.workflow_id = child ? child->workflow_id : "";
     answer.line.set("children", Value(Value::Array{std::move(evaluator)}));
   }
-  answer.text = render_awaiting(why, decision, judge.token.empty() ? nullptr : &judge);
+  answer.text = render_awaiting({.why = why,
+                                 .decision = decision,
+                                 .shown = std::move(shown),
+                                 .is_signed = is_signed,
+                                 .evaluator = judge.token.empty() ? nullptr : &judge});
   return answer;
 }
 

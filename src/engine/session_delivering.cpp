@@ -5,6 +5,7 @@
 #include "engine/blockers.hpp"
 #include "engine/session_parts.hpp"
 #include "engine/stored.hpp"
+#include "inbox/printable.hpp"
 
 namespace sb::engine {
 namespace {
@@ -27,6 +28,11 @@ Result<std::vector<std::string>> put_artifacts(store::Transaction& transaction, 
   std::vector<std::string> hashes;
   for (const Value& artifact : artifacts) hashes.push_back(SB_TRY(put_json_blob(transaction, artifact)));
   return hashes;
+}
+
+// Of what an agent sent: short, and nothing that could not be printed.
+std::string printable_id(std::string_view id) {
+  return inbox::printable(id.substr(0, limits::kIdBytes));
 }
 
 std::string told(const std::vector<Blocker>& blockers) {
@@ -233,6 +239,27 @@ Result<Answer> Sessions::Parts::ask_person(Turn& turn, const Program& program, N
   return awaiting(turn.transaction(), program, turn.summary(), turn.known(number));
 }
 
+Status Sessions::Parts::relay(Turn& turn, const Token& token, const RelayedAnswer& answer) {
+  const auto node = turn.node(token.node);
+  // Both are told of by go_on: a token that leads nowhere, and one whose answer is only repeated.
+  if (!node || token.attempt != (*node)->attempt) return {};
+  const std::string waited = (*node)->waiting ? (*node)->waiting->decision : std::string();
+  if (waited.empty()) {
+    return fail(ErrorCode::kConflict, "this session waits for no decision", "Continue without `answer`");
+  }
+  if (answer.decision != waited) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("{} is not what this session waits for", quote_json(printable_id(answer.decision))),
+                fmt::format("The open decision is {}", waited));
+  }
+  inbox::Submission submission;
+  submission.given = answer.given;
+  submission.from = {inbox::Channel::kRelay, answer.by};
+  submission.raw = answer.raw;
+  SB_TRY(inbox.answer_in(turn.transaction(), waited, submission, answer.remark));
+  return {};
+}
+
 Result<Answer> Sessions::Parts::poll_gate(Turn& turn, const Program& program, NodeNo number) {
   const Node node = turn.known(number);
   const Waiting waiting = *node.waiting;
@@ -400,7 +427,11 @@ Result<Answer> Sessions::Parts::poll_decision(Turn& turn, const Program& program
   if (inbox.can_be_asked_anew(state)) return ask_again();
   if (state.is_open()) return awaiting(turn.transaction(), program, turn.summary(), node);
   const inbox::Outcome& outcome = *state.outcome;
-  if (outcome.ending != inbox::Ending::kAnswered && outcome.ending != inbox::Ending::kDefaulted) return ask_again();
+  if (outcome.ending != inbox::Ending::kAnswered && outcome.ending != inbox::Ending::kDefaulted) {
+    // Read, or asking again would join it.
+    SB_TRY(inbox.take_in(turn.transaction(), id, turn.summary().id));
+    return ask_again();
+  }
   Value after = SB_TRY(merge_context(context, submission.context));
   after.set(step.capture_as, chosen_value(step, seen, outcome));
   Outcome moved;

@@ -109,6 +109,8 @@ struct Sessions::Parts {
   Result<std::string> ask(Turn& turn, const Checked<decision::Declaration>& declaration);
   Result<Answer> ask_person(Turn& turn, const Program& program, NodeNo node, const Delivered& output,
                             bool needs_signature, std::string reason);
+  // Answers the decision the token's node waits for, before it is gone on with.
+  Status relay(Turn& turn, const Token& token, const RelayedAnswer& answer);
   Result<Answer> poll_gate(Turn& turn, const Program& program, NodeNo node);
   Result<Answer> judged(Turn& turn, const Program& program, NodeNo node, std::string_view verdict, std::string reason,
                         Value by);

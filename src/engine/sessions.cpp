@@ -123,6 +123,7 @@ Answered<Answer> Sessions::go_on(const Continuing& continuing) {
       auto turn = Turn::of(transaction, token.session, parts_->clock.now_ms());
       if (!turn && turn.error().code == ErrorCode::kNotFound) return refuse("TOKEN_UNKNOWN_NODE", turn.error());
       if (!turn) return std::unexpected(turn.error());
+      if (continuing.answer) SB_TRY(parts_->relay(*turn, token, *continuing.answer));
       Answer answer = SB_TRY(parts_->go_on(*turn, token, submission, has_output));
       SB_TRY(turn->finish());
       return answer;

@@ -45,11 +45,24 @@ struct Starting {
   Value references = {};                         // resolved by the caller
 };
 
+// A person's answer that an agent passes on: only where the user's configuration says `confirmations: relay`, and never
+// to a decision that needs a signature. It is recorded as relayed.
+struct RelayedAnswer {
+  std::string decision = {};  // the one this session waits for
+  inbox::Given given = {};
+  std::string remark = {};  // what the person said beside it, such as why something is rejected
+  std::string by = {};      // through whom it came
+  std::string raw = {};     // as it came
+};
+
 struct Continuing {
   std::string token = {};
   enum class Intent { kInferred, kAdvance, kRehydrate } intent = Intent::kInferred;
   Submission submission = {};
   std::string workspace = {};  // for rehydrating; may be empty
+  // Refused, and nothing is changed, when it may not be relayed, is not of the open decision this session waits for, or
+  // does not fit it. A token whose attempt has ended repeats its answer without looking at this.
+  std::optional<RelayedAnswer> answer = {};
 };
 
 // An error an agent can act on, with the format's code: TOKEN_MANGLED_…, NOT_FOUND, PRECONDITION_FAILED, …

@@ -98,6 +98,13 @@ std::unexpected<Error> no_longer_open(const DecisionState& state) {
                           to_rfc3339(outcome.at), chosen.empty() ? "" : ": ", chosen));
 }
 
+Status check_remark(std::string_view text) {
+  if (text.size() <= limits::kTextBytes) return {};
+  return fail(ErrorCode::kLimit,
+              fmt::format("the text has {} bytes; at most {} are allowed", text.size(), limits::kTextBytes),
+              "Shorten it");
+}
+
 // The operators this store was last told of.
 Result<std::optional<OperatorPin>> operators_seen(store::Snapshot& snapshot) {
   const store::Head head = SB_TRY(snapshot.head(kOperatorsSeen));
@@ -371,11 +378,26 @@ Result<NewEvent> Inbox::answered_event(store::Snapshot& snapshot, const Decision
   return inbox::answered_event(outcome, clock_.now_ms());
 }
 
-Result<DecisionState> Inbox::answer(std::string_view id, const Submission& submission) {
-  return change(id, [&](store::Snapshot& snapshot, const DecisionState& state) -> Result<std::vector<NewEvent>> {
-    if (!state.is_open()) return no_longer_open(state);
-    return std::vector{SB_TRY(answered_event(snapshot, state, submission))};
+Result<std::vector<NewEvent>> Inbox::answer_events(store::Snapshot& snapshot, const DecisionState& state,
+                                                   const Submission& submission, std::string_view remark) const {
+  if (!state.is_open()) return no_longer_open(state);
+  SB_TRY(check_remark(remark));
+  std::vector<NewEvent> events;
+  if (!remark.empty()) events.push_back(free_text_event(remark, submission.from, clock_.now_ms()));
+  events.push_back(SB_TRY(answered_event(snapshot, state, submission)));
+  return events;
+}
+
+Result<DecisionState> Inbox::answer(std::string_view id, const Submission& submission, std::string_view remark) {
+  return change(id, [&](store::Snapshot& snapshot, const DecisionState& state) {
+    return answer_events(snapshot, state, submission, remark);
   });
+}
+
+Result<DecisionState> Inbox::answer_in(store::Transaction& transaction, std::string_view id,
+                                       const Submission& submission, std::string_view remark) {
+  const DecisionState before = SB_TRY(read_settled(transaction, id));
+  return append(transaction, before, SB_TRY(answer_events(transaction, before, submission, remark)));
 }
 
 Result<DecisionState> Inbox::end(std::string_view id, Ending ending, const Credentials& from, std::string raw) {
@@ -408,11 +430,7 @@ Result<DecisionState> Inbox::park(std::string_view id) {
 }
 
 Result<DecisionState> Inbox::note_free_text(std::string_view id, std::string_view text, const Credentials& from) {
-  if (text.size() > limits::kTextBytes) {
-    return fail(ErrorCode::kLimit,
-                fmt::format("the text has {} bytes; at most {} are allowed", text.size(), limits::kTextBytes),
-                "Shorten it");
-  }
+  SB_TRY(check_remark(text));
   return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
     if (!state.is_open()) return no_longer_open(state);
     return std::vector{free_text_event(text, from, clock_.now_ms())};
@@ -425,6 +443,13 @@ Result<DecisionState> Inbox::note_no_answer(std::string_view id, HostResult resu
   return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
     if (!state.is_open()) return no_longer_open(state);
     return std::vector{no_answer_event(result, from, clock_.now_ms())};
+  });
+}
+
+Result<DecisionState> Inbox::note_dialog_declined(std::string_view id, const Credentials& from) {
+  return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
+    if (!state.is_open()) return no_longer_open(state);
+    return std::vector{no_answer_event(HostResult::kDeclined, from, clock_.now_ms())};
   });
 }
 

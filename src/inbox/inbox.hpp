@@ -87,6 +87,9 @@ class Inbox {
     return read_state(snapshot, id);
   }
   Result<DecisionState> take_in(store::Transaction& transaction, std::string_view id, std::string_view by);
+  // As answer(); `remark` is kept as free text before it where it is not empty.
+  Result<DecisionState> answer_in(store::Transaction& transaction, std::string_view id, const Submission& submission,
+                                  std::string_view remark = "");
   // Asked for a signature before anybody could give one; those who can are here now.
   bool can_be_asked_anew(const DecisionState& state) const {
     return state.is_open() && state.opened.needs_signature && !state.opened.operators && operators_.pin();
@@ -111,8 +114,9 @@ class Inbox {
   // our back stands among them as damaged, so that one bad record hides no other.
   Result<std::vector<DecisionState>> list(bool all, int limit = 1'000);
 
-  // kConflict when it is no longer open, saying who was first; kForbidden as authority.hpp says; kInvalid.
-  Result<DecisionState> answer(std::string_view id, const Submission& submission);
+  // kConflict when it is no longer open, saying who was first; kForbidden as authority.hpp says; kInvalid. `remark`:
+  // what was said beside the choice, kept as free text in the same commit.
+  Result<DecisionState> answer(std::string_view id, const Submission& submission, std::string_view remark = "");
   Result<DecisionState> decline(std::string_view id, const Credentials& from, std::string raw);
   Result<DecisionState> cancel(std::string_view id, const Credentials& from);
   Result<DecisionState> supersede(std::string_view id);
@@ -120,6 +124,9 @@ class Inbox {
   Result<DecisionState> note_free_text(std::string_view id, std::string_view text, const Credentials& from);
   // One of the six; kDeclined closes, the others only leave a trace.
   Result<DecisionState> note_no_answer(std::string_view id, HostResult result, const Credentials& from);
+  // A client's dialog about it was declined. Some clients do that without asking anybody, so it is not the person's
+  // refusal: a trace, no more.
+  Result<DecisionState> note_dialog_declined(std::string_view id, const Credentials& from);
   // Takes an answer back; kConflict when someone waiting has read it.
   Result<DecisionState> withdraw(std::string_view id, const Credentials& from);
   // Marks the outcome of a closed decision as read by someone who acts on it. Reading it again changes nothing; and one
@@ -153,6 +160,8 @@ class Inbox {
   bool can_join(const DecisionState& asked, const Opened& opened) const;
   Result<store::NewEvent> answered_event(store::Snapshot& snapshot, const DecisionState& state,
                                          const Submission& submission) const;
+  Result<std::vector<store::NewEvent>> answer_events(store::Snapshot& snapshot, const DecisionState& state,
+                                                     const Submission& submission, std::string_view remark) const;
   Result<DecisionState> reply_in(store::Transaction& transaction, const PlannedPrompt& prompt, const HostReply& reply);
 
   store::Store& store_;
