@@ -13,6 +13,7 @@
 #include "cli/catalog.hpp"
 #include "cli/workflow_parts.hpp"
 #include "inbox/printable.hpp"
+#include "workflow/views.hpp"
 
 namespace sb::cli {
 namespace {
@@ -61,7 +62,7 @@ int list_contracts(const Context& context, const ContractOptions& options) {
   }
   // One that does not load is told of all the same: steps that refer to it will not load either.
   for (const Error& fault : catalog->contract_faults()) {
-    out.push_back(Value::object({{"contract", Value()}, {"fault", cli::to_value(fault)}}));
+    out.push_back(Value::object({{"contract", Value()}, {"fault", workflow::fault_value(fault)}}));
     if (!options.wants_json) context.out(inbox::printable("does not load: " + fault.to_string()) + "\n");
   }
   if (options.wants_json) context.out(to_json(out) + "\n");
@@ -126,7 +127,7 @@ int check_contracts(const Context& context, const ContractOptions& options) {
     const Faults faults = faults_of(context, file, is_missing);
     if (!faults.empty()) code = std::max(code, is_missing ? kUsage : kNo);
     for (const Error& fault : faults) {
-      out.push_back(cli::to_value(fault));
+      out.push_back(workflow::fault_value(fault));
       if (!options.wants_json) context.out(inbox::printable(fault.to_string()) + "\n");
     }
     if (faults.empty() && !options.wants_json) context.out(inbox::printable(file) + " is fine\n");

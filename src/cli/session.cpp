@@ -10,11 +10,6 @@
 
 namespace sb::cli {
 
-Result<std::unique_ptr<SessionDesk>> SessionDesk::open(const Context& context) {
-  auto desk = SB_TRY(inbox::Desk::open(context.seams, store::Access::kReadWrite));
-  return std::unique_ptr<SessionDesk>(new SessionDesk(context, std::move(desk)));
-}
-
 namespace {
 
 // Texts of agents and commands must not drive the terminal they are shown on.

@@ -1,13 +1,11 @@
 // What the subcommands of `signalbox session` share.
 #pragma once
 
-#include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/command.hpp"
-#include "engine/command_runner.hpp"
-#include "engine/sessions.hpp"
-#include "inbox/desk.hpp"
+#include "engine/session_desk.hpp"
 
 namespace CLI {
 class App;
@@ -15,24 +13,7 @@ class App;
 
 namespace sb::cli {
 
-// The user's store with its inbox, and the sessions in it.
-class SessionDesk {
- public:
-  static Result<std::unique_ptr<SessionDesk>> open(const Context& context);
-
-  engine::Sessions& sessions() { return sessions_; }
-  inbox::Desk& desk() { return *desk_; }
-
- private:
-  SessionDesk(const Context& context, std::unique_ptr<inbox::Desk> desk)
-      : desk_(std::move(desk)),
-        commands_(context.seams, desk_->homes(), desk_->operators()),
-        sessions_(desk_->store(), desk_->inbox(), context.seams.clock, context.seams.random, commands_) {}
-
-  std::unique_ptr<inbox::Desk> desk_;
-  engine::SandboxedCommands commands_;
-  engine::Sessions sessions_;
-};
+using engine::SessionDesk;
 
 // The answer as people read it, or with --json as the one line of the MCP tools with the text in `text`. A refused
 // submission is kNo.

@@ -149,7 +149,7 @@ Status show_node(const Context& context, Sessions& sessions, const Summary& summ
 }
 
 Status show(const Context& context, const ShowOptions& options) {
-  const auto desk = SB_TRY(SessionDesk::open(context));
+  const auto desk = SB_TRY(SessionDesk::open(context.seams));
   Sessions& sessions = desk->sessions();
   const Summary summary = SB_TRY(sessions.summary(SB_TRY(sessions.resolve(options.id))));
   return options.node == 0 ? show_tree(context, sessions, summary, options)

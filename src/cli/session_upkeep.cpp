@@ -106,7 +106,7 @@ Result<engine::ResumeQuery> query_for(const Context& context, const UpkeepOption
 
 Result<int> resume(Context& context, const UpkeepOptions& options) {
   const engine::ResumeQuery query = SB_TRY(query_for(context, options));
-  const auto desk = SB_TRY(SessionDesk::open(context));
+  const auto desk = SB_TRY(SessionDesk::open(context.seams));
   const engine::Resumable found = SB_TRY(engine::find_resumable(desk->desk().store(), query));
   for (const std::string& id : found.damaged) warn_of_damaged(context, id);
   std::vector<std::string> tokens;
@@ -272,7 +272,7 @@ Result<int> collect(Context& context, const UpkeepOptions& options) {
 }
 
 Result<int> rotate_keys(Context& context, const UpkeepOptions& options) {
-  const auto desk = SB_TRY(SessionDesk::open(context));
+  const auto desk = SB_TRY(SessionDesk::open(context.seams));
   SB_TRY(desk->sessions().rotate_keys(options.retire_old));
   context.out(options.retire_old ? "New tokens are signed with a new key; all older tokens are void.\n"
                                  : "New tokens are signed with a new key; older tokens still count.\n");

@@ -7,8 +7,7 @@
 #include "base/limits.hpp"
 #include "cli/catalog.hpp"
 #include "cli/session_parts.hpp"
-#include "cli/workflow_parts.hpp"
-#include "engine/workspace_facts.hpp"
+#include "engine/preparing.hpp"
 
 namespace sb::cli {
 namespace {
@@ -91,12 +90,9 @@ Result<engine::Submission> submission_of(const Context& context, const WorkOptio
   return submission;
 }
 
-// All of them on the error stream; with --json the first is the message and all are the details.
-int print_faults(const Context& context, const Faults& faults, bool wants_json) {
-  if (!wants_json) return report(context, faults);
-  Value all = Value::array();
-  for (const Error& fault : faults) all.push_back(to_value(fault));
-  return print_error(context, {"VALIDATION_ERROR", faults.front(), Value::object({{"faults", std::move(all)}})}, true);
+// With --json the first fault is the message and all are the details; else all stand on the error stream.
+int print_refused(const Context& context, const engine::SessionError& error, const Faults& faults, bool wants_json) {
+  return wants_json || faults.empty() ? print_error(context, error, wants_json) : report(context, faults);
 }
 
 int start(const Context& context, const WorkOptions& options) {
@@ -107,30 +103,20 @@ int start(const Context& context, const WorkOptions& options) {
   if (!workspace) return fail_with(workspace.error());
   const auto catalog = open_catalog(context, {.workspace = *workspace});
   if (!catalog) return fail_with(catalog.error());
-  const auto entry = catalog->find(options.id);
-  if (!entry) return fail_with(entry.error());
-  engine::Starting starting;
-  auto bundle = catalog->compile(**entry, &starting.borrowed);
-  if (!bundle) return print_faults(context, bundle.error(), options.wants_json);
   auto given = context_of(context, options);
   if (!given) return fail_with(given.error());
-  auto desk = SessionDesk::open(context);
+  Faults faults;
+  auto starting = engine::prepare_start(context.seams.files, *catalog,
+                                        {.workflow_id = options.id,
+                                         .goal = options.goal,
+                                         .workspace = *workspace,
+                                         .context = std::move(*given),
+                                         .is_autonomous = options.is_autonomous},
+                                        &faults);
+  if (!starting) return print_refused(context, starting.error(), faults, options.wants_json);
+  auto desk = SessionDesk::open(context.seams);
   if (!desk) return fail_with(desk.error());
-
-  starting.bundle = std::move(*bundle);
-  starting.origin = (*entry)->origin;
-  starting.goal = options.goal;
-  starting.context = std::move(*given);
-  starting.workspace = *workspace;
-  starting.is_autonomous = options.is_autonomous;
-  const engine::GitState git = engine::git_state(context.seams.files, *workspace);
-  starting.repository = git.repository;
-  starting.git_branch = git.branch;
-  starting.git_head = git.head;
-  const std::string package = starting.origin.file.empty() ? "" : parent_path(starting.origin.file);
-  starting.references =
-      engine::resolve_references(context.seams.files, starting.bundle.back()->definition, *workspace, package);
-  const auto answer = (*desk)->sessions().start(starting);
+  const auto answer = (*desk)->sessions().start(*starting);
   if (!answer) return print_error(context, answer.error(), options.wants_json);
   return print_answer(context, *answer, options.wants_json);
 }
@@ -141,7 +127,7 @@ int go_on(const Context& context, const WorkOptions& options) {
   };
   auto submission = submission_of(context, options);
   if (!submission) return fail_with(submission.error());
-  auto desk = SessionDesk::open(context);
+  auto desk = SessionDesk::open(context.seams);
   if (!desk) return fail_with(desk.error());
   engine::Continuing continuing;
   continuing.token = options.token;
@@ -154,7 +140,7 @@ int go_on(const Context& context, const WorkOptions& options) {
 }
 
 int fork(const Context& context, const WorkOptions& options) {
-  const auto desk = SessionDesk::open(context);
+  const auto desk = SessionDesk::open(context.seams);
   if (!desk) return report(context, desk.error());
   const auto id = (*desk)->sessions().resolve(options.id);
   if (!id) return print_error(context, engine::session_error(id.error()), options.wants_json);
@@ -164,7 +150,7 @@ int fork(const Context& context, const WorkOptions& options) {
 }
 
 int checkpoint(const Context& context, const WorkOptions& options) {
-  const auto desk = SessionDesk::open(context);
+  const auto desk = SessionDesk::open(context.seams);
   if (!desk) return report(context, desk.error());
   const auto made = (*desk)->sessions().checkpoint(options.token);
   if (!made) return print_error(context, made.error(), options.wants_json);
@@ -182,7 +168,7 @@ int checkpoint(const Context& context, const WorkOptions& options) {
 }
 
 int stop(const Context& context, const WorkOptions& options) {
-  const auto desk = SessionDesk::open(context);
+  const auto desk = SessionDesk::open(context.seams);
   if (!desk) return report(context, desk.error());
   const auto id = (*desk)->sessions().resolve(options.id);
   if (!id) return print_error(context, engine::session_error(id.error()), options.wants_json);

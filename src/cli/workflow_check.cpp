@@ -9,6 +9,7 @@
 #include "cli/workflow_parts.hpp"
 #include "inbox/printable.hpp"
 #include "workflow/catalog_check.hpp"
+#include "workflow/views.hpp"
 
 namespace sb::cli {
 namespace {
@@ -45,7 +46,7 @@ Result<std::vector<FileVerdict>> verdicts(const Context& context, const Workflow
 void print_json(const Context& context, const std::vector<FileVerdict>& all) {
   Value out = Value::array();
   for (const FileVerdict& verdict : all) {
-    for (const Error& fault : verdict.faults) out.push_back(to_value(fault));
+    for (const Error& fault : verdict.faults) out.push_back(workflow::fault_value(fault));
   }
   context.out(to_json(out) + "\n");
 }
@@ -62,16 +63,6 @@ void print_text(const Context& context, const std::vector<FileVerdict>& all) {
 }
 
 }  // namespace
-
-Value to_value(const Error& fault) {
-  return Value::object({{"file", fault.place.file},
-                        {"line", std::max(1, fault.place.line)},
-                        {"column", std::max(1, fault.place.column)},
-                        {"pointer", fault.place.pointer},
-                        {"code", fault.rule.empty() ? to_string(fault.code) : fault.rule},
-                        {"message", fault.message},
-                        {"remedy", fault.remedy}});
-}
 
 int check_workflows(const Context& context, const WorkflowOptions& options) {
   const auto all = verdicts(context, options);

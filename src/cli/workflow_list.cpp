@@ -8,6 +8,7 @@
 #include "cli/catalog.hpp"
 #include "cli/workflow_parts.hpp"
 #include "inbox/printable.hpp"
+#include "workflow/views.hpp"
 
 namespace sb::cli {
 namespace {
@@ -32,16 +33,10 @@ std::vector<Listed> listed(const Catalog& catalog, const WorkflowOptions& option
   return out;
 }
 
-Value to_values(const Faults& faults) {
-  Value out = Value::array();
-  for (const Error& fault : faults) out.push_back(to_value(fault));
-  return out;
-}
-
 Value to_value(const Listed& listed) {
   const Entry& entry = *listed.entry;
   Value shadows = Value::array();
-  for (const auto& origin : entry.shadows) shadows.push_back(cli::to_value(origin));
+  for (const auto& origin : entry.shadows) shadows.push_back(workflow::origin_value(origin));
   Value out = Value::object({{"id", entry.id}});
   if (const auto* definition = entry.definition.get()) {
     out.set("name", definition->name);
@@ -50,12 +45,12 @@ Value to_value(const Listed& listed) {
     out.set("examples", Value::array(definition->examples));
   }
   out.set("source", to_string(entry.origin.kind));
-  out.set("origin", cli::to_value(entry.origin));
+  out.set("origin", workflow::origin_value(entry.origin));
   out.set("tags", Value::array(entry.tags));
   out.set("loads", listed.faults.empty());
   if (!listed.faults.empty()) {
     out.set("reason", listed.faults.front().to_string());
-    out.set("faults", to_values(listed.faults));
+    out.set("faults", workflow::fault_values(listed.faults));
   }
   out.set("replacesOurs", entry.replaces_ours);
   out.set("shadows", std::move(shadows));
@@ -75,7 +70,7 @@ Value to_value(const SourceReport& source) {
                         {"broken", source.broken},
                         {"missing", source.is_missing},
                         {"stopped", source.stopped.empty() ? Value() : Value(source.stopped)},
-                        {"notes", to_values(source.notes)}});
+                        {"notes", workflow::fault_values(source.notes)}});
 }
 
 // Without the remedy where it would be the same on many rows: `show` and `check` have it.
@@ -128,25 +123,8 @@ void print_rows(const Context& context, const std::vector<Listed>& workflows) {
   }
 }
 
-// What a person should know besides the rows: it explains why something is not among them.
-Faults warnings_of(const Catalog& catalog) {
-  Faults out;
-  for (const SourceReport& source : catalog.sources()) {
-    out.insert(out.end(), source.notes.begin(), source.notes.end());
-    if (source.stopped.empty()) continue;
-    out.push_back({ErrorCode::kLimit,
-                   fmt::format("not all of the folder was read: {}", source.stopped),
-                   "Name a smaller folder",
-                   {source.origin.folder, "", 0, 0},
-                   false});
-  }
-  out.insert(out.end(), catalog.contract_faults().begin(), catalog.contract_faults().end());
-  out.insert(out.end(), catalog.faults().begin(), catalog.faults().end());
-  return out;
-}
-
 void print_warnings(const Context& context, const Catalog& catalog) {
-  for (const Error& warning : warnings_of(catalog)) {
+  for (const Error& warning : workflow::warnings_of(catalog)) {
     context.err(fmt::format("warning: {}\n", inbox::printable(warning.to_string())));
   }
 }
@@ -181,7 +159,7 @@ Status list(const Context& context, const WorkflowOptions& options) {
   context.out(to_json(Value::object({{"workflows", std::move(rows)},
                                      {"tags", catalog.tags()},
                                      {"sources", std::move(sources)},
-                                     {"warnings", to_values(warnings_of(catalog))}})) +
+                                     {"warnings", workflow::fault_values(workflow::warnings_of(catalog))}})) +
               "\n");
   return {};
 }
@@ -213,13 +191,6 @@ Status sources(const Context& context, const WorkflowOptions& options) {
 }
 
 }  // namespace
-
-Value to_value(const workflow::Origin& origin) {
-  return Value::object({{"source", to_string(origin.kind)},
-                        {"folder", origin.folder.empty() ? Value() : Value(origin.folder)},
-                        {"file", origin.file},
-                        {"digest", origin.digest}});
-}
 
 int list_workflows(const Context& context, const WorkflowOptions& options) {
   const Status done = list(context, options);

@@ -20,10 +20,6 @@ int show_workflow(const Context& context, const WorkflowOptions& options);
 int check_workflows(const Context& context, const WorkflowOptions& options);
 int list_sources(const Context& context, const WorkflowOptions& options);
 
-Value to_value(const workflow::Origin& origin);
-// {file, line, column, pointer, code, message, remedy}
-Value to_value(const Error& fault);
-
 // A definition as a tree of its steps, for people.
 std::string draw_steps(const workflow::Definition& definition);
 

@@ -8,6 +8,7 @@
 #include "cli/workflow_parts.hpp"
 #include "inbox/printable.hpp"
 #include "workflow/catalog_walk.hpp"
+#include "workflow/views.hpp"
 
 namespace sb::cli {
 namespace {
@@ -91,8 +92,9 @@ int show_workflow(const Context& context, const WorkflowOptions& options) {
   if (!bundle) return report(context, bundle.error());
   const Compiled& compiled = *bundle->back();
   if (options.wants_json) {
-    context.out(to_json(Value::object(
-                    {{"hash", compiled.hash}, {"pinned", compiled.pinned}, {"origin", to_value((*entry)->origin)}})) +
+    context.out(to_json(Value::object({{"hash", compiled.hash},
+                                       {"pinned", compiled.pinned},
+                                       {"origin", workflow::origin_value((*entry)->origin)}})) +
                 "\n");
   } else {
     context.out(describe(**entry, compiled));

@@ -7,6 +7,7 @@ namespace sb::inbox {
 Result<std::unique_ptr<Desk>> Desk::open(const Seams& seams, store::Access access, store::SqliteOptions options) {
   std::unique_ptr<Desk> desk(new Desk);
   desk->homes_ = SB_TRY(sb::homes(seams.environment));
+  desk->seen_ = desk->look(seams.files);
   desk->config_ = SB_TRY(load_config(seams.files, desk->homes_));
   desk->operators_ = SB_TRY(OperatorFiles(seams.files, desk->homes_).load());
   desk->store_ =
@@ -23,6 +24,22 @@ Status Desk::refresh_operators(Files& files) {
                 "Find out who before you answer anything");
   }
   operators_ = std::move(now);
+  return {};
+}
+
+Desk::Seen Desk::look(const Files& files) const {
+  return {files.status(join_path(homes_.config, "config.yaml")),
+          files.status(join_path(homes_.data, "operators/registry.jsonl"))};
+}
+
+Status Desk::refresh(Files& files) {
+  // Looked at before reading: what changes in between is read again next time.
+  const Seen now = look(files);
+  if (now == seen_) return {};
+  Config config = SB_TRY(load_config(files, homes_));
+  SB_TRY(refresh_operators(files));
+  config_ = std::move(config);
+  seen_ = now;
   return {};
 }
 

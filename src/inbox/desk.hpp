@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/files.hpp"
 #include "base/seams.hpp"
 #include "inbox/config.hpp"
 #include "inbox/inbox.hpp"
@@ -32,13 +33,22 @@ class Desk {
   // Reads the registry again, for whoever waits long. What does not continue the registry read before is kForbidden:
   // somebody put another one in its place.
   Status refresh_operators(Files& files);
+  // For whoever serves long: configuration and registry are read again where their files changed. While they cannot be
+  // read, nothing here may be acted on.
+  Status refresh(Files& files);
 
  private:
+  struct Seen {
+    FileStatus config, registry;
+    bool operator==(const Seen&) const = default;
+  };
   Desk() = default;
+  Seen look(const Files& files) const;
 
   Homes homes_;
   Config config_;
   Operators operators_;
+  Seen seen_;
   std::unique_ptr<store::SqliteStore> store_;
   std::optional<Inbox> inbox_;
 };

@@ -1,0 +1,36 @@
+// The user's store with its inbox, and the sessions in it: what a command or a server works at.
+//
+// Not thread-safe. Keep it where it was made: its parts refer to each other.
+#pragma once
+
+#include <memory>
+
+#include "engine/command_runner.hpp"
+#include "engine/sessions.hpp"
+#include "inbox/desk.hpp"
+
+namespace sb::engine {
+
+class SessionDesk {
+ public:
+  // `seams` must outlive it.
+  static Result<std::unique_ptr<SessionDesk>> open(const Seams& seams) {
+    auto desk = SB_TRY(inbox::Desk::open(seams, store::Access::kReadWrite));
+    return std::unique_ptr<SessionDesk>(new SessionDesk(seams, std::move(desk)));
+  }
+
+  Sessions& sessions() { return sessions_; }
+  inbox::Desk& desk() { return *desk_; }
+
+ private:
+  SessionDesk(const Seams& seams, std::unique_ptr<inbox::Desk> desk)
+      : desk_(std::move(desk)),
+        commands_(seams, desk_->homes(), desk_->operators()),
+        sessions_(desk_->store(), desk_->inbox(), seams.clock, seams.random, commands_) {}
+
+  std::unique_ptr<inbox::Desk> desk_;
+  SandboxedCommands commands_;
+  Sessions sessions_;
+};
+
+}  // namespace sb::engine
