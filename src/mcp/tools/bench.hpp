@@ -1,0 +1,37 @@
+// What one worker does a tool's work with. Nothing is opened before it is needed: listing tools needs no store, and
+// validating a workflow needs only the catalog.
+//
+// Not thread-safe; every worker has its own.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/seams.hpp"
+#include "engine/session_desk.hpp"
+#include "workflow/catalog.hpp"
+
+namespace sb::mcp {
+
+class ToolBench {
+ public:
+  // The seams must outlive it.
+  explicit ToolBench(const Seams& seams) : seams_(seams) {}
+
+  const Seams& seams() const { return seams_; }
+  Files& files() const { return seams_.files; }
+  Result<Homes> homes() const { return sb::homes(seams_.environment); }
+
+  // The user's desk, with configuration and operators as they are now. One that cannot be had is tried again by the
+  // next call.
+  Result<engine::SessionDesk*> desk();
+  // As it is now; of the files that did not change since the last time nothing is read again.
+  Result<workflow::Catalog> catalog(const std::string& workspace);
+
+ private:
+  Seams seams_;
+  std::unique_ptr<engine::SessionDesk> desk_;
+  workflow::SourceCache sources_;
+};
+
+}  // namespace sb::mcp
