@@ -19,6 +19,7 @@ inline constexpr std::size_t kCompletions = 100;              // values of one c
 inline constexpr std::size_t kSubscriptions = 1'000;          // subscribed resources of one client
 inline constexpr std::int64_t kWatchMs = 1'000;               // between looks for changes
 inline constexpr std::int64_t kWatchSoonMs = 20;              // after a call that may have changed something
+inline constexpr std::int64_t kLastCallsMs = 5'000;           // for running calls when the server goes down
 inline constexpr std::size_t kSessions = 4'096;               // HTTP sessions at once
 inline constexpr std::int64_t kSessionIdleMs = 30 * 60'000;   // an HTTP session without a request or an open stream
 inline constexpr std::int64_t kSessionLifeMs =

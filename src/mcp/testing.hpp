@@ -6,11 +6,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -133,7 +135,7 @@ class ScriptedService final : public Service {
     std::map<std::string, Tool, std::less<>> prompts;
     std::map<std::string, std::string, std::less<>> fingerprints;
     std::size_t fillers = 0;  // further tools, to fill pages
-    int calls = 0;
+    std::atomic<int> calls = 0;
   };
   explicit ScriptedService(std::shared_ptr<Script> script) : script_(std::move(script)) {}
 
