@@ -8,6 +8,7 @@
 // It answers by itself what is not worth a handler: a request that is malformed (400), whose headers (431), target
 // (414) or body (413) are too large, that comes too slowly (408), smells of smuggling (Content-Length together with
 // Transfer-Encoding, two lengths, a bad chunk: 400 and the connection closed), and connections beyond the limit (503).
+// A request without Host or with two is 400; a target that names another host than Host does is too.
 // Keep-alive and pipelining are kept in order. HEAD gets no body. `Expect: 100-continue` is answered.
 //
 // Threads: all on the loop's thread.
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "net/limits.hpp"
 #include "net/loop.hpp"
 
 namespace sb::net {
@@ -49,7 +51,8 @@ struct HttpAnswer {
   std::string body;
 };
 
-// The answering half of one request. Whoever drops it unanswered has answered 500.
+// The answering half of one request. Whoever drops it unanswered has answered 500; dropped between begin() and end(),
+// the connection breaks off, so that the other side sees that something is missing.
 class HttpExchange {
  public:
   virtual ~HttpExchange() = default;
@@ -61,15 +64,28 @@ class HttpExchange {
   // False when the other side is gone, or so slow that more than the limit is waiting: the stream is then closed.
   virtual bool send(std::string_view piece) = 0;
   virtual void end() = 0;
-  // The other side has gone (or was too slow). At most once, never after end() or respond().
+  // The other side has gone (or was too slow). At most once, never after end() or respond(). A side that only stopped
+  // sending looks the same, so a respond() after it is still tried.
   virtual void on_gone(std::function<void()> gone) = 0;
 };
 using ExchangePtr = std::shared_ptr<HttpExchange>;
 using HttpHandler = std::function<void(HttpRequest, ExchangePtr)>;
 
+// Smaller ones are for tests.
+struct HttpBounds {
+  std::size_t connections = limits::kConnections;
+  std::size_t body_bytes = limits::kMessageBytes;
+  std::size_t all_body_bytes = limits::kAllBodyBytes;
+  std::size_t unsent_bytes = limits::kUnsentBytes;
+  std::int64_t header_wait_ms = limits::kHeaderWaitMs;
+  std::int64_t body_wait_ms = limits::kBodyWaitMs;
+  std::int64_t idle_wait_ms = limits::kIdleWaitMs;
+};
+
 struct HttpSettings {
   std::string address = "127.0.0.1";
   int port = 0;  // 0: any free one
+  HttpBounds bounds = {};
 };
 
 class HttpListener {

@@ -1,0 +1,27 @@
+// An HTTP answer as bytes. Pure. Internal to net/http_connection.
+//
+// Headers come from handlers, which may have echoed what a client sent: a line break in one is written as a space.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "net/http_listener.hpp"
+
+namespace sb::net {
+
+struct AnswerShape {
+  bool is_http_11 = true;
+  bool is_head_request = false;
+  bool may_stay = true;  // the connection, for a next request
+};
+
+std::string answer_text(HttpAnswer answer, const AnswerShape& shape);
+// A body in pieces: chunks, or for HTTP/1.0 until the connection ends.
+std::string stream_head(int status, const Headers& headers, const AnswerShape& shape);
+void append_piece(std::string& out, std::string_view piece, const AnswerShape& shape);
+std::string_view stream_end(const AnswerShape& shape);
+// Whether the handler asked for the connection to end.
+bool wants_close(const Headers& headers);
+
+}  // namespace sb::net
