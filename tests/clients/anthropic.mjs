@@ -144,7 +144,8 @@ export class ScriptedModel {
 // For people: without what the client tells every model about itself.
 function transcriptOf(turn, content) {
   const isOurs = (text) => /hook|signalbox|ct_/i.test(text);
-  const heard = turn.said.replace(/<system-reminder>[^]*?<\/system-reminder>\n*/g, (text) => (isOurs(text) ? text : ''));
+  const reminders = /<system-reminder>[^]*?<\/system-reminder>\n*/g;
+  const heard = turn.said.replace(reminders, (text) => (isOurs(text) ? text : ''));
   const said = content.map((block) => block.text ?? `${block.name} ${JSON.stringify(block.input, null, 1)}`);
   return `>>> ${heard.trim()}\n\n<<< ${said.join('\n')}\n\n`;
 }

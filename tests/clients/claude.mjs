@@ -106,6 +106,12 @@ export class ClaudeCode {
   }
 }
 
+// The form filled in: the one field that asks for a choice gets the option with that label.
+export function choose(schema, label) {
+  const [[field, { oneOf }]] = Object.entries(schema.properties).filter(([, property]) => property.oneOf);
+  return { [field]: oneOf.find((option) => option.title === label).const };
+}
+
 // One turn of a fresh Claude Code. Fails the test when it ends in an error.
 export async function runClaude(place, model, prompt, options = {}) {
   const claude = new ClaudeCode(place, model, options);

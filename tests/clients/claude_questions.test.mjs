@@ -9,9 +9,14 @@ const question = {
   decision: 'environment',
   instruction: 'Which environment should get it?',
   select: 'one',
-  options: [{ id: 'staging', label: 'Staging' }, { id: 'production', label: 'Production' }, { id: 'no', label: 'None' }],
+  options: [
+    { id: 'staging', label: 'Staging' },
+    { id: 'production', label: 'Production' },
+    { id: 'none', label: 'None' },
+  ],
 };
-const render = (host) => call('Bash', { command: `signalbox render --def question.json --host ${host}`, description: 'plan' });
+const render = (host) =>
+  call('Bash', { command: `signalbox render --def question.json --host ${host}`, description: 'Plan the question' });
 // What a command printed, out of what Claude Code shows of it.
 const printed = (turn) => turn.result.text.split('\n\n<system-reminder>')[0].trimEnd();
 

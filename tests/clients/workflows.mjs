@@ -82,8 +82,8 @@ export function install(place, ...workflows) {
   for (const workflow of workflows) place.write(`.signalbox/workflows/${workflow.id}.json`, workflow);
 }
 
-// What an agent does next that has `deliveries` {stepId: [arguments of continue_workflow, …]}: takes the token out of the
-// last answer and delivers the next one of the pending step. Nothing when the workflow is complete.
+// What an agent does next that has `deliveries` {stepId: [arguments of continue_workflow, …]}: takes the token out of
+// the last answer and delivers the next one of the pending step. Nothing when the workflow is complete.
 export function nextDelivery(line, deliveries) {
   if (line.kind === 'complete') return undefined;
   const token = line.kind === 'blocked' ? line.retryContinueToken : line.continueToken;
