@@ -4,7 +4,8 @@
 #include <optional>
 #include <string_view>
 
-#include "engine/answer.hpp"
+#include "base/result.hpp"
+#include "engine/sessions.hpp"
 #include "mcp/call.hpp"
 #include "mcp/tools/bench.hpp"
 
@@ -14,9 +15,10 @@ namespace sb::mcp {
 // its work twice. Nothing: it asked nothing before.
 std::optional<Outcome> carried_on(ToolBench& bench, Call& call);
 
-// `answer` of continue_workflow: a person's answer that the agent passes on. Nothing when it is recorded and the call
-// may go on; else the error.
-std::optional<Outcome> relay_answer(ToolBench& bench, const Value& answer, Call& call);
+// `answer` of continue_workflow, {decision, options | text | values, reason?}: a person's answer that the agent passes
+// on. It goes into engine::Continuing::answer, where it is refused unless the user allows it. kInvalid names the member
+// that is wrong and the nearest right one.
+Result<engine::RelayedAnswer> relayed_answer(const Value& answer, const Call& call);
 
 // Both tools end with this. An answer that awaits no decision is given as it is; `note` as answer_result has it.
 Outcome carry_decision(ToolBench& bench, engine::Answer answer, Call& call, std::string_view note = {});

@@ -6,7 +6,6 @@
 
 #include "base/crypto.hpp"
 #include "base/unicode.hpp"
-#include "decision/prompt.hpp"
 #include "decision/render/form.hpp"
 #include "decision/render/host_answer.hpp"
 #include "decision/render/render.hpp"
@@ -88,7 +87,9 @@ void add_choice(const std::string& part, bool is_many, const std::vector<std::st
 }  // namespace
 
 std::string DecisionForm::Item::inner_name() const {
-  return shape.select.mode == SelectMode::kMany ? "choices" : shape.select.mode == SelectMode::kText ? "text" : "choice";
+  return shape.select.mode == SelectMode::kMany   ? "choices"
+         : shape.select.mode == SelectMode::kText ? "text"
+                                                  : "choice";
 }
 
 Result<DecisionForm> DecisionForm::of(const Declaration& declaration, const inbox::Question& question,
@@ -122,7 +123,7 @@ Result<DecisionForm> DecisionForm::of(const Declaration& declaration, const inbo
     return unsupported("a chain");
   }
   if (form.needs_whole_text_) form.message_ = question.text;
-  form.add_extra_fields(question, options.takes_reason);
+  SB_TRY(form.add_extra_fields(question, options.takes_reason));
   form.render_hash_ = sha256_hex(to_canonical_json(form.params()));
   return form;
 }
@@ -165,21 +166,23 @@ void DecisionForm::add_field(const Item& item, Value property, Revision revision
   }
 }
 
-void DecisionForm::add_extra_fields(const inbox::Question& question, bool takes_reason) {
-  if (takes_reason) {
+Status DecisionForm::add_extra_fields(const inbox::Question& question, bool takes_reason) {
+  has_reason_ = takes_reason && properties_.find(kReason) == nullptr;
+  if (has_reason_) {
     properties_.set(kReason, Value::object({{"type", "string"},
                                             {"title", "Reason"},
                                             {"description", "Told to whoever waits; may stay empty"},
                                             {"maxLength", kReasonLength}}));
   }
   typed_confirmation_ = question.typed_confirmation;
-  if (typed_confirmation_.empty()) return;
-  properties_.set(kConfirmation,
-                  Value::object({{"type", "string"},
-                                 {"title", "Confirmation"},
-                                 {"description", fmt::format("Type {} to go on", inbox::printable(typed_confirmation_))},
-                                 {"minLength", 1}}));
+  if (typed_confirmation_.empty()) return {};
+  if (properties_.find(kConfirmation) != nullptr) return unsupported("a field of that name beside typed words");
+  const std::string words = fmt::format("Type {} to go on", inbox::printable(typed_confirmation_));
+  properties_.set(
+      kConfirmation,
+      Value::object({{"type", "string"}, {"title", "Confirmation"}, {"description", words}, {"minLength", 1}}));
   required_.push_back(kConfirmation);
+  return {};
 }
 
 Value DecisionForm::params(std::string_view problem) const {
@@ -196,7 +199,9 @@ Result<Value> DecisionForm::content_for(const Item& item, const Value& content) 
   Value inner = Value::object();
   if (item.shape.select.mode == SelectMode::kForm) {
     for (const Value::Member& member : content.members()) {
-      if (member.name != kConfirmation || typed_confirmation_.empty()) inner.set(member.name, member.value);
+      const bool is_ours =
+          (member.name == kConfirmation && !typed_confirmation_.empty()) || (member.name == kReason && has_reason_);
+      if (!is_ours) inner.set(member.name, member.value);
     }
     return inner;
   }
@@ -223,8 +228,7 @@ Result<Value> DecisionForm::content_for(const Item& item, const Value& content) 
 std::optional<FormAnswer> DecisionForm::read_item(const Item& item, const Value& content, inbox::Given& given) const {
   const Result<Value> inner = content_for(item, content);
   if (!inner) return invalid(inner.error().message);
-  const HostAnswer answer =
-      parse_answer(item.shape, Value::object({{"action", "accept"}, {"content", *inner}}));
+  const HostAnswer answer = parse_answer(item.shape, Value::object({{"action", "accept"}, {"content", *inner}}));
   const bool is_many = item.shape.select.mode == SelectMode::kMany;
   switch (answer.result) {
     case HostResult::kSelected:
@@ -248,8 +252,7 @@ std::optional<FormAnswer> DecisionForm::read_item(const Item& item, const Value&
 
 FormAnswer DecisionForm::read_content(const Value& content) const {
   for (const Value::Member& member : content.members()) {
-    const Value* property = properties_.find(member.name);
-    if (property == nullptr) return invalid(member.name + ": is not a field of this form");
+    if (properties_.find(member.name) == nullptr) return invalid(member.name + ": is not a field of this form");
   }
   FormAnswer answer{.kind = FormAnswer::Kind::kAnswered};
   for (const Item& item : items_) {
@@ -258,10 +261,8 @@ FormAnswer DecisionForm::read_content(const Value& content) const {
   if (!typed_confirmation_.empty() && content.string_at(kConfirmation) != typed_confirmation_) {
     return invalid(fmt::format("{}: is not what was to be typed", kConfirmation));
   }
-  const Value* reason = content.find(kReason);
-  if (reason != nullptr && properties_.find(kReason)->find("maxLength") != nullptr &&
-      items_.front().shape.select.mode != SelectMode::kForm) {
-    const Status fits = decision::check_property(*properties_.find(kReason), *reason);
+  if (const Value* reason = content.find(kReason); has_reason_ && reason != nullptr) {
+    const Status fits = decision::check_property(properties_[kReason], *reason);
     if (!fits) return invalid(fmt::format("{}: {}", kReason, fits.error().message));
     if (!is_blank(reason->as_string())) answer.remark = reason->as_string();
   }

@@ -5,20 +5,20 @@
 // text as the inbox shows it. No field of a choice has a default: what is recommended never happens by itself.
 //
 //   one      {choice: {oneOf: [{const: ID, title: LABEL}…]}}; before 2025-11-25 {choice: {enum: […], enumNames: […]}}
-//   many     {choices: {items: {anyOf: […]}}}; before 2025-11-25 a yes or no per option: {"choices:ID": {type: boolean}…}
-//   pages    of one: a form each, the last entry leads on (FormAnswer::kMore); of many: a field each, "choices (2)"…
-//   text     {text: …}       form  its fields      flow  the same as one and many under the steps' keys
+//   many     {choices: {items: {anyOf: […]}}}; before 2025-11-25 a yes or no per option: {"choices:ID": {type:
+//   boolean}…} pages    of one: a form each, the last entry leads on (FormAnswer::kMore); of many: a field each,
+//   "choices (2)"… text     {text: …}       form  its fields      flow  the same as one and many under the steps' keys
 //   besides  {reason: …} where a reason may be given, {confirmation: …} where words must be typed
 //
-// What comes back is not trusted: a member that was not asked for, a value of the wrong kind, an id that was not offered
-// make it kInvalid, whatever else is in it.
+// What comes back is not trusted: a member that was not asked for, a value of the wrong kind, an id that was not
+// offered make it kInvalid, whatever else is in it.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "decision/declaration.hpp"
+#include "decision/prompt.hpp"
 #include "decision/render/answer_shape.hpp"
 #include "inbox/question.hpp"
 #include "mcp/revision.hpp"
@@ -60,17 +60,17 @@ class DecisionForm {
  private:
   // One question of the form.
   struct Item {
-    std::string part;                   // the step's key; empty for a single decision
-    std::string name;                   // of its field; of a form's own fields empty
-    bool is_rows = false;               // many, as a yes or no per option
-    decision::AnswerShape shape = {};   // as the renderer made it, its field under the renderer's name
+    std::string part;                  // the step's key; empty for a single decision
+    std::string name;                  // of its field; of a form's own fields empty
+    bool is_rows = false;              // many, as a yes or no per option
+    decision::AnswerShape shape = {};  // as the renderer made it, its field under the renderer's name
     std::string inner_name() const;
   };
 
   Status add(const decision::Prompt& prompt, const decision::Profile& profile, Revision revision, std::string part,
              std::string name);
   void add_field(const Item& item, Value property, Revision revision);
-  void add_extra_fields(const inbox::Question& question, bool takes_reason);
+  Status add_extra_fields(const inbox::Question& question, bool takes_reason);
   Result<Value> content_for(const Item& item, const Value& content) const;
   std::optional<FormAnswer> read_item(const Item& item, const Value& content, inbox::Given& given) const;
   FormAnswer read_content(const Value& content) const;
@@ -80,6 +80,7 @@ class DecisionForm {
   bool needs_whole_text_ = false;
   Value properties_ = Value::object();
   Value required_ = Value::array();
+  bool has_reason_ = false;
   std::string typed_confirmation_;
   std::string render_hash_;
 };
