@@ -1,5 +1,5 @@
-// What `signalbox hook install` made in a settings file, kept so that uninstall takes out that and nothing else: a
-// container that stood there empty before must stand there empty again.
+// What `signalbox hook install` and `signalbox mcp install` made in a client's file, kept so that uninstall takes out
+// that and nothing else: a container that stood there empty before must stand there empty again.
 //
 // `hook-settings.json` in the data home: {PATH: {"made": ["file", "hooks", "Stop"…], "backup": PATH or ""}}. Whoever
 // changes it holds the lock of the settings.
@@ -16,8 +16,9 @@
 namespace sb::hook {
 
 struct Installed {
-  std::vector<std::string> made;  // `file`, `hooks`, and the events whose list was made
-  std::string backup;             // the settings as they were; empty when there were none
+  // `file`, `hooks`, and the events whose list was made; of servers `file`, `servers` and `entry NAME`
+  std::vector<std::string> made;
+  std::string backup;  // the settings as they were; empty when there were none
 
   bool has_made(std::string_view name) const;
   void add(std::string_view name);

@@ -111,13 +111,6 @@ Result<Value> placed(Result<Value> changed, const Document& document) {
   return std::unexpected(std::move(error));
 }
 
-// Whoever edits settings holds this; the host itself knows no lock.
-Result<std::shared_ptr<void>> hold(const Seams& seams) {
-  const Homes homes = SB_TRY(sb::homes(seams.environment));
-  SB_TRY(seams.files.make_directories(homes.state, 0700));
-  return seams.files.lock(join_path(homes.state, ".settings.lock"));
-}
-
 // The bytes before our entries were put in, when nothing else was changed since.
 std::optional<std::string> untouched_backup(const Files& files, const std::string& backup, const Document& now,
                                             const Value& without) {
@@ -225,7 +218,7 @@ std::string project_around(const Files& files, const Environment& environment, c
 Result<Changed> install_hooks(const Seams& seams, const Installation& wanted) {
   Changed changed{SB_TRY(settings_path(wanted, seams.environment)), "", false};
   const Homes homes = SB_TRY(sb::homes(seams.environment));
-  const auto held = SB_TRY(hold(seams));
+  const auto held = SB_TRY(hold_settings(seams));
   const auto before = SB_TRY(read_settings(seams.files, changed.path));
   const Document document = before ? *before : Document{changed.path, "", Value::object()};
   const Value settings =
@@ -249,10 +242,17 @@ Result<Changed> install_hooks(const Seams& seams, const Installation& wanted) {
   return changed;
 }
 
+bool has_hooks_installed(const Seams& seams, Scope scope, const std::string& project) {
+  const auto path = settings_path({.scope = scope, .project = project, .program = {}}, seams.environment);
+  if (!path) return false;
+  const auto settings = read_settings(seams.files, *path);
+  return settings && *settings && has_our_hooks((*settings)->root);
+}
+
 Result<Changed> uninstall_hooks(const Seams& seams, const Installation& wanted) {
   Changed changed{SB_TRY(settings_path(wanted, seams.environment)), "", false};
   const Homes homes = SB_TRY(sb::homes(seams.environment));
-  const auto held = SB_TRY(hold(seams));
+  const auto held = SB_TRY(hold_settings(seams));
   const auto document = SB_TRY(read_settings(seams.files, changed.path));
   SB_TRY(disable_stop(seams.files, homes, wanted.scope, wanted.project));
   if (!document) return changed;

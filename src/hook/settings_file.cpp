@@ -41,7 +41,13 @@ bool is_dangling_link(const Files& files, const std::string& path) {
 
 }  // namespace
 
-Result<std::optional<Document>> read_settings(const Files& files, const std::string& path) {
+Result<std::shared_ptr<void>> hold_settings(const Seams& seams) {
+  const Homes homes = SB_TRY(sb::homes(seams.environment));
+  SB_TRY(seams.files.make_directories(homes.state, 0700));
+  return seams.files.lock(join_path(homes.state, ".settings.lock"));
+}
+
+Result<std::optional<std::string>> read_whole(const Files& files, const std::string& path) {
   if (is_dangling_link(files, path)) {
     return fail(ErrorCode::kInvalid, "the settings are a link to a file that is not there",
                 "Make that file or remove the link; nothing was changed", {path, "", 0, 0});
@@ -49,6 +55,12 @@ Result<std::optional<Document>> read_settings(const Files& files, const std::str
   auto text = files.read(path, limits::kDocumentBytes);
   if (!text && text.error().code == ErrorCode::kNotFound) return std::nullopt;
   if (!text) return std::unexpected(text.error());
+  return std::optional(std::move(*text));
+}
+
+Result<std::optional<Document>> read_settings(const Files& files, const std::string& path) {
+  auto text = SB_TRY(read_whole(files, path));
+  if (!text) return std::nullopt;
   auto document = parse_document(path, std::move(*text), Syntax::kJson);
   if (document) return std::optional(std::move(*document));
   Error error = document.error();
