@@ -53,6 +53,12 @@ struct Context {
 
 using Action = std::function<int(Context&)>;
 
+// A subcommand of a command with many, and what it does.
+struct Subcommand {
+  CLI::App* app;
+  Action action;
+};
+
 enum class Parsing {
   kOptions,  // by CLI11, as declared
   kRaw,      // the action reads Context::arguments itself; only a lone --help or -h is taken from it

@@ -10,6 +10,7 @@ Action declare_flow(CLI::App& app);
 Action declare_hook(CLI::App& app);
 Action declare_inbox(CLI::App& app);
 Action declare_lint(CLI::App& app);
+Action declare_mcp(CLI::App& app);
 Action declare_pref(CLI::App& app);
 Action declare_operator(CLI::App& app);
 Action declare_render(CLI::App& app);
@@ -30,6 +31,8 @@ const std::vector<CommandRow>& commands() {
        declare_hook},
       {"inbox", "See and answer open decisions", "signalbox inbox answer drop-table keep", declare_inbox},
       {"lint", "Tell whether a text keeps the contract for asking people", "signalbox lint reply.txt", declare_lint},
+      {"mcp", "Put Signalbox into the configuration of MCP clients", "signalbox mcp install --client claude-code",
+       declare_mcp},
       {"pref", "Read, check and change what you prefer to be asked", "signalbox pref --check ship-changelog-voice",
        declare_pref, Parsing::kRaw},
       {"operator", "Keys and tokens of the people who may sign", "signalbox operator init", declare_operator},

@@ -21,12 +21,6 @@ int print_answer(const Context& context, const engine::Answer& answer, bool want
 // With --json also {kind: "error", code, message, remedy, retry} on the output.
 int print_error(const Context& context, const engine::SessionError& error, bool wants_json);
 
-// A subcommand and what it does.
-struct Subcommand {
-  CLI::App* app;
-  Action action;
-};
-
 Subcommand declare_session_start(CLI::App& session);
 Subcommand declare_session_continue(CLI::App& session);
 Subcommand declare_session_show(CLI::App& session);

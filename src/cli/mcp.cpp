@@ -1,0 +1,19 @@
+// `signalbox mcp`: Signalbox as an MCP server of coding agents.
+#include <CLI/CLI.hpp>
+
+#include "cli/mcp_parts.hpp"
+
+namespace sb::cli {
+
+Action declare_mcp(CLI::App& app) {
+  app.require_subcommand(1);
+  const std::vector<Subcommand> all{declare_mcp_install(app), declare_mcp_uninstall(app)};
+  return [&app, all](Context& context) {
+    for (const Subcommand& each : all) {
+      if (app.got_subcommand(each.app)) return each.action(context);
+    }
+    return kUsage;
+  };
+}
+
+}  // namespace sb::cli
