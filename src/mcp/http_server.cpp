@@ -1,5 +1,7 @@
 #include "mcp/http_server.hpp"
 
+#include <fmt/format.h>
+
 #include "mcp/http_endpoint.hpp"
 #include "mcp/http_gate.hpp"
 #include "mcp/limits.hpp"
@@ -35,10 +37,12 @@ struct HttpServer::Parts : std::enable_shared_from_this<Parts> {
 };
 
 Status HttpServer::Parts::open() {
-  SB_TRY(listener.open());
   if (!listener.is_loopback() && !options.bearer) {
-    return fail(ErrorCode::kForbidden, "a server beyond loopback needs bearer tokens");
+    return fail(
+        ErrorCode::kForbidden,
+        fmt::format("{} is not a loopback address, and there are no tokens to let people in by", options.address));
   }
+  SB_TRY(listener.open());
   gate.emplace(listener.is_loopback(), options.address, options.hosts, options.bearer);
   endpoint.emplace(shared, Seal(server.seal_key), param_headers_of(server.make_service()->tools()));
   return {};

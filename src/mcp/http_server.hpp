@@ -30,10 +30,10 @@ struct HttpOptions {
   std::string address = "127.0.0.1";
   int port = 0;
   std::string path = "/mcp";
-  std::vector<std::string> hosts;  // further names under which it may be called
+  std::vector<std::string> hosts = {};  // further names under which it may be called
   // Whom a token names, or nothing. Beyond loopback it must be there.
-  std::function<std::optional<std::string>(std::string_view token)> bearer;
-  net::HttpHandler fallback;
+  std::function<std::optional<std::string>(std::string_view token)> bearer = {};
+  net::HttpHandler fallback = {};
 };
 
 class HttpServer {

@@ -58,9 +58,13 @@ EventStream::~EventStream() {
 void EventStream::hold(net::ExchangePtr exchange, net::Headers headers) {
   exchange_ = std::move(exchange);
   headers_ = std::move(headers);
+  is_gone_ = false;
   exchange_->on_gone([weak = weak_from_this(), which = exchange_.get()] {
     const auto self = weak.lock();
-    if (self && self->exchange_.get() == which) self->exchange_ = nullptr;
+    if (!self || self->exchange_.get() != which) return;
+    // One that has only stopped sending may still take a plain answer.
+    if (self->is_streaming_) self->exchange_ = nullptr;
+    self->is_gone_ = true;
   });
 }
 
@@ -70,7 +74,7 @@ void EventStream::answer(net::ExchangePtr exchange, net::Headers headers) {
     const auto self = weak.lock();
     if (!self) return;
     self->timer_ = 0;
-    if (self->exchange_) self->begin_events(self->next_.number);
+    if (self->exchange_ && !self->is_gone_) self->begin_events(self->next_.number);
   });
 }
 
@@ -103,7 +107,7 @@ void EventStream::begin_events(std::uint64_t behind) {
 void EventStream::send(const Value& message) {
   if (is_finished_) return;
   // A client that left before it saw an id has nothing to come back with.
-  if (!is_streaming_ && !exchange_) return;
+  if (!is_streaming_ && (!exchange_ || is_gone_)) return;
   if (!is_streaming_) begin_events(next_.number);
   add(message, false);
 }
@@ -126,7 +130,7 @@ void EventStream::finish(const Value& response) {
 }
 
 void EventStream::close_stream() {
-  if (!exchange_ || is_finished_) return;
+  if (!exchange_ || is_gone_ || is_finished_) return;
   if (!is_streaming_ && !has_priming_) return;
   if (!is_streaming_) begin_events(next_.number);
   if (!has_priming_ && kept_.empty()) return;

@@ -115,6 +115,7 @@ class EventStream : public ReplyPath, public std::enable_shared_from_this<EventS
   std::uint64_t last_written_ = 0;  // tick
   net::Scheduler::Timer timer_ = 0;
   bool is_streaming_ = false;
+  bool is_gone_ = false;
   bool is_finished_ = false;
 };
 

@@ -133,7 +133,7 @@ class TestClient {
     TestAnswer answer;
     if (!read_past("\r\n\r\n", answer.head)) return answer;
     std::from_chars(answer.head.data() + 9, answer.head.data() + 12, answer.status);
-    if (answer.status == 100 || is_to_head) return answer;
+    if (answer.status == 100 || answer.status == 204 || is_to_head) return answer;
     if (answer.head.contains("Transfer-Encoding: chunked")) {
       while (read_piece(answer.body)) {
       }
