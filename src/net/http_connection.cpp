@@ -100,6 +100,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   void refuse(HttpRefusal refusal);
   AnswerShape shape() const;
 
+  void sign_off();
   void wake() { wake_.cancel(); }
   void read_more();
   void read_now();
@@ -170,8 +171,12 @@ Connection::Connection(std::shared_ptr<HttpHost> host, int socket, std::string p
 }
 
 Connection::~Connection() {
-  host_->connections.erase(this);
-  if (host_->connections.empty() && host_->on_empty) host_->on_empty();
+  sign_off();
+}
+
+// When the socket is closed: whoever still holds an exchange holds no connection.
+void Connection::sign_off() {
+  if (host_->connections.erase(this) == 1 && host_->connections.empty() && host_->on_empty) host_->on_empty();
 }
 
 awaitable<void> Connection::serve(std::shared_ptr<Connection> self) {
@@ -361,6 +366,7 @@ void Connection::abort() {
   socket_.close(ignored);
   report_gone();
   wake();
+  sign_off();
 }
 
 void Connection::report_gone() {

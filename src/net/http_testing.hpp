@@ -40,11 +40,14 @@ class TestServer {
     thread_ = std::thread([this] { loop_.run(); });
   }
   ~TestServer() {
-    run([this] { listener_.reset(); });
+    drop_listener();
     loop_.stop();
     thread_.join();
   }
 
+  void drop_listener() {
+    run([this] { listener_.reset(); });
+  }
   int port() const { return port_; }
   Loop& loop() { return loop_; }
   HttpListener& listener() { return *listener_; }
@@ -100,6 +103,11 @@ class TestClient {
     ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     const auto* where = is_v6 ? reinterpret_cast<sockaddr*>(&v6) : reinterpret_cast<sockaddr*>(&v4);
     EXPECT_EQ(::connect(fd_, where, is_v6 ? sizeof v6 : sizeof v4), 0) << errno;
+  }
+  static TestClient of(int connected) {
+    TestClient client;
+    client.fd_ = connected;
+    return client;
   }
   ~TestClient() { close(); }
   TestClient(TestClient&& other) noexcept : fd_(std::exchange(other.fd_, -1)), got_(std::move(other.got_)) {}
@@ -163,6 +171,8 @@ class TestClient {
   bool is_ended() { return got_.empty() && !read_more(); }
 
  private:
+  TestClient() = default;
+
   bool read_more() {
     pollfd waiting{fd_, POLLIN, 0};
     if (::poll(&waiting, 1, 20'000) != 1) {
