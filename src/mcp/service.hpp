@@ -38,7 +38,8 @@ class Service {
   // {contents: […]}; nothing where there is none of that name (the era has its own code for that).
   virtual std::optional<Outcome> read_resource(const std::string& uri, Call& call);
   virtual bool has_resource(const std::string& uri) { return !uri.empty(); }
-  // Changes with what reading it would give; asked about once a second for those subscribed to. "" for the lists of
+  // Changes with what reading it would give; asked about once a second, and soon after a tool was called, for
+  // those subscribed to. "" for the lists of
   // resources, "tools", "prompts" likewise with the names below.
   virtual std::string fingerprint(const std::string& what) { return what; }
   static constexpr std::string_view kToolList = "list:tools", kResourceList = "list:resources",
