@@ -103,6 +103,15 @@ export class Place {
     return done.stdout;
   }
 
+  // The same, whatever it exits with; gives all it said.
+  finish(program, args) {
+    const done = spawnSync(program, args, {
+      cwd: this.workspace, env: this.env, encoding: 'utf8', timeout: 3 * patienceMs, maxBuffer: 64 << 20,
+    });
+    assert.ifError(done.error);
+    return `${done.stdout}${done.stderr}`;
+  }
+
   signalbox(...args) {
     return this.run(signalbox, args);
   }
