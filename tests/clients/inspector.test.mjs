@@ -1,0 +1,67 @@
+// The Inspector's command line: what the server lists under its strict checks, in each era; calls under load; and a
+// workflow led by hand through its persistent connection, with a dialog answered.
+import assert from 'node:assert/strict';
+
+import { answerLine, clients, scenario, signalbox } from './support.mjs';
+import { install, release } from './workflows.mjs';
+
+const inspect = (place, args) => {
+  const said = place.run(process.execPath, [clients.inspector, '--cli', ...args, '--', signalbox, 'mcp']);
+  return said;
+};
+
+for (const era of ['legacy', 'auto', 'modern']) {
+  for (const method of ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list']) {
+    scenario(`${method} passes the strict checks, ${era}`, async (place) => {
+      const said = inspect(place, ['--method', method, '--strict', '--format', 'json', '--protocol-era', era]);
+      assert.ok(Object.keys(JSON.parse(said)).length > 0, said);
+    });
+  }
+}
+
+scenario('500 calls, 8 at a time', async (place) => {
+  const args = JSON.stringify({ workspacePath: place.workspace });
+  const said = inspect(place, [
+    '--method', 'tools/call', '--tool-name', 'list_workflows', '--tool-args-json', args,
+    '--load', '--load-requests', '500', '--load-concurrency', '8', '--format', 'json', '-q',
+  ]);
+  console.error(`inspector: ${said.trim().slice(0, 600)}`);
+  assert.doesNotMatch(said, /"(failed|errors)":\s*[1-9]/);
+});
+
+scenario('a workflow by hand, with a dialog', async (place) => {
+  install(place, release);
+  const env = { MCP_INSPECTOR_SECRET_STORE: 'file' };
+  const mcpdo = (...args) =>
+    JSON.parse(place.run(process.execPath, [clients.mcpdo, '--format', 'json', ...args], { env }));
+  mcpdo('--connection', 'sb', 'connect', signalbox, 'mcp');
+  try {
+    const call = (tool, args) =>
+      mcpdo('@sb', 'tools/call', tool, ...Object.entries(args).map(([key, value]) =>
+        typeof value === 'string' ? `${key}=${value}` : `${key}:=${JSON.stringify(value)}`));
+    const line = (result) => answerLine((result.result ?? result).content.map((block) => block.text));
+    const started = line(call('start_workflow', {
+      workflowId: release.id, workspacePath: place.workspace, goal: 'Release what is ready',
+    }));
+    const blocked = line(call('continue_workflow', {
+      continueToken: started.continueToken, output: { notesMarkdown: 'Looked.' },
+    }));
+    assert.equal(blocked.kind, 'blocked');
+    const pending = call('continue_workflow', {
+      continueToken: blocked.retryContinueToken,
+      output: { notesMarkdown: 'One change.' }, context: { changes: ['the parser'] },
+    });
+    const { elicitationId, requestedSchema } = pending.elicitationPending;
+    const key = Object.keys(requestedSchema.properties)[0];
+    let now = line(mcpdo('@sb', 'elicitation/respond', elicitationId, `${key}=staging`));
+    assert.equal(now.pending.stepId, 'release');
+    for (let step = 0; !now.isComplete && step < 4; step += 1) {
+      now = line(call('continue_workflow', {
+        continueToken: now.continueToken, output: { notesMarkdown: 'Done as told.' },
+      }));
+    }
+    assert.equal(place.session(now.sessionId).status, 'complete');
+  } finally {
+    mcpdo('daemon', 'stop');
+  }
+});
