@@ -1,0 +1,124 @@
+// Codex against a scripted model: `codex exec` over stdio, which declines every dialog, and `codex app-server` over HTTP,
+// whose application answers it.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+
+import { ScriptedResponses } from './openai.mjs';
+import { clients, scenario, signalbox } from './support.mjs';
+import { install, release } from './workflows.mjs';
+
+// An agent that delivers too little once, mends it, and goes on to the end; where a person must decide it stops.
+function agent(place, { onBlocked = async () => {} } = {}) {
+  const seen = [];
+  const script = async ({ line, latest, result }) => {
+    if (result && !line) throw new Error(`a tool said: ${result.join('\n')}`);
+    if (line) seen.push(line);
+    const deliver = (continueToken, context) => ({
+      call: 'continue_workflow',
+      arguments: { continueToken, output: { notesMarkdown: 'Done as told.' }, ...(context ? { context } : {}) },
+    });
+    if (!latest) {
+      return {
+        call: 'start_workflow',
+        arguments: { workflowId: release.id, workspacePath: place.workspace, goal: 'Release what is ready' },
+      };
+    }
+    if (!line) return { call: 'continue_workflow', arguments: { continueToken: latest.continueToken } };
+    if (line.kind === 'complete') return { text: 'The workflow is complete.' };
+    if (line.kind === 'awaiting_decision') return { text: `A person must decide ${line.decision.id}.` };
+    if (line.kind === 'blocked') {
+      await onBlocked();
+      return deliver(line.retryContinueToken, { changes: ['the parser'] });
+    }
+    return deliver(line.continueToken);
+  };
+  return { seen, script };
+}
+
+function configure(place, model, server) {
+  const codexHome = path.join(place.home, '.codex');
+  place.write(path.join(codexHome, 'config.toml'), `
+model = "scripted"
+model_provider = "scripted"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+[model_providers.scripted]
+name = "scripted"
+base_url = "${model.url}"
+wire_api = "responses"
+[mcp_servers.signalbox]
+${server}
+`);
+  return { CODEX_HOME: codexHome };
+}
+
+scenario('exec over stdio declines the dialog; the inbox answers; a second run goes on', async (place) => {
+  install(place, release);
+  const { seen, script } = agent(place);
+  const model = await ScriptedResponses.start(place, script);
+  const env = configure(place, model, `command = "${signalbox}"\nargs = ["mcp"]
+env = { SIGNALBOX_HOME = "${place.env.SIGNALBOX_HOME}" }`);
+  const exec = async (...args) => {
+    const run = place.start(clients.codex, ['exec', ...args], { name: 'codex', env });
+    run.closeInput();
+    assert.equal(await run.end(), 0);
+    return run.lines.join('\n');
+  };
+  await exec('--json', '--skip-git-repo-check', 'Release what is ready');
+  assert.deepEqual(seen.map((line) => line.kind), ['ok', 'blocked', 'awaiting_decision']);
+  const { decision } = seen.at(-1);
+  assert.deepEqual(decision.options.map((option) => option.id), ['staging', 'production']);
+
+  place.signalbox('inbox', 'answer', decision.id, 'production');
+  const said = await exec('resume', '--last', '--json', '--skip-git-repo-check', 'The person has answered. Go on.');
+  assert.match(said, /The workflow is complete/);
+  const session = place.session(seen.at(-1).sessionId);
+  assert.equal(session.status, 'complete');
+});
+
+scenario('app-server over HTTP answers the dialog; the server is killed on the way', async (place) => {
+  install(place, release);
+  const server = await place.serve();
+  const { seen, script } = agent(place, { onBlocked: () => server.restart() });
+  const model = await ScriptedResponses.start(place, script);
+  const env = configure(place, model, `url = "${server.url}"`);
+  const app = place.start(clients.codex, ['app-server'], { name: 'codex', env });
+  const dialogs = [];
+  let id = 0;
+  let next = 0;
+  // Sends a request and gives its result; requests that come meanwhile are answered.
+  const request = async (method, params, done) => {
+    id += 1;
+    const mine = id;
+    app.send({ id: mine, method, params });
+    for (;;) {
+      const message = await app.line((line) => JSON.parse(line), `an answer to ${method}`, { from: next });
+      next += 1;
+      if (message.id === mine && !message.method) {
+        assert.ok(!message.error, JSON.stringify(message.error));
+        if (!done) return message.result;
+      } else if (message.method && message.id !== undefined) {
+        app.send({ id: message.id, result: answerTo(message) });
+      } else if (done?.(message)) {
+        return message.params;
+      }
+    }
+  };
+  const answerTo = ({ method, params }) => {
+    assert.equal(method, 'mcpServer/elicitation/request', JSON.stringify(params));
+    dialogs.push(params);
+    const [key] = Object.keys(params.requestedSchema.properties);
+    return { action: 'accept', content: { [key]: 'staging' } };
+  };
+  await request('initialize', { clientInfo: { name: 'test', version: '1.0.0', title: null } });
+  app.send({ method: 'initialized' });
+  const { thread } = await request('thread/start', { cwd: place.workspace });
+  const turn = { threadId: thread.id, input: [{ type: 'text', text: 'Release what is ready', text_elements: [] }] };
+  await request('turn/start', turn, ({ method }) => method === 'turn/completed');
+
+  assert.equal(dialogs.length, 1, 'one dialog was shown');
+  assert.match(dialogs[0].message, /environment/);
+  assert.deepEqual(seen.map((line) => line.kind), ['ok', 'blocked', 'ok', 'ok', 'complete']);
+  assert.equal(place.session(seen.at(-1).sessionId).status, 'complete');
+  assert.equal(await server.stop(), 0);
+});
