@@ -75,11 +75,11 @@ Value enums_schema() {
 }
 
 void add_form(FixtureTools& tools, std::string name, std::string description, std::string message, Value properties) {
-  const auto call = [message, properties](const Value&, mcp::Call& call) -> mcp::Outcome {
+  const auto fill_form = [message, properties](const Value&, mcp::Call& call) -> mcp::Outcome {
     if (const mcp::Input* input = call.input("form")) return told(*input, "Elicitation completed: ");
     return ask("form", message, properties, {}, {});
   };
-  tools[std::move(name)] = {std::move(description), no_arguments(), call};
+  tools[std::move(name)] = {std::move(description), no_arguments(), fill_form};
 }
 
 Value one_string(std::string_view name, std::string_view description) {
