@@ -1,5 +1,5 @@
-// Codex against a scripted model: `codex exec` over stdio, which declines every dialog, and `codex app-server` over HTTP,
-// whose application answers it.
+// Codex against a scripted model: `codex exec` over stdio, which declines every dialog, and `codex app-server` over
+// HTTP, whose application answers it.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 

@@ -1,5 +1,5 @@
-// The official SDK clients of both lines, over stdio and HTTP, in every era they speak: each leads a workflow to its end,
-// is blocked once, answers a decision in its own dialog, and outlives the server.
+// The official SDK clients of both lines, over stdio and HTTP, in every era they speak: each leads a workflow to its
+// end, is blocked once, answers a decision in its own dialog, and outlives the server.
 import assert from 'node:assert/strict';
 
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
