@@ -10,6 +10,7 @@ inline constexpr std::int64_t kHoldMs = 45'000;               // a call held ope
 inline constexpr std::int64_t kStateLifeMs = 24 * 3'600'000;  // a requestState
 inline constexpr std::size_t kAskRounds = 16;                 // times one call may ask, sessions' era
 inline constexpr std::size_t kLateQuestions = 256;            // given up by calls, still answerable; of one client
+inline constexpr std::size_t kLateBytes = 16u << 20;          // of the requests behind them
 inline constexpr std::int64_t kLateMs = 24 * 3'600'000;       // for how long
 inline constexpr std::size_t kCallsAtOnce = 64;               // running calls of one client
 inline constexpr std::size_t kWorkers = 8;                    // threads that work on calls

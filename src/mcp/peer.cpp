@@ -40,6 +40,13 @@ RpcError no_method(std::string_view method) {
   return {kMethodNotFound, fmt::format("There is no method {}.", quote_json(method))};
 }
 
+// Besides those that are answered at once whatever the session's state.
+bool has_method(std::string_view method, const ServerFacts& facts) {
+  if (method == "resources/subscribe" || method == "resources/unsubscribe") return facts.has_resources;
+  if (method == "logging/setLevel") return facts.has_logging;
+  return method == "subscriptions/listen" || is_service_method(method, facts);
+}
+
 // The era a request is of. A version in `_meta` decides; without one only a method or a transport that knows no
 // sessions can.
 bool is_stateless_request(const net::RpcRequest& request, const PeerOrigin& origin) {
@@ -137,7 +144,6 @@ Peer::Peer(PeerShared& shared, PeerOrigin origin) : parts_(std::make_unique<Part
 Peer::~Peer() = default;
 
 void Peer::receive(const net::RpcRead& read, ReplyPathPtr reply) {
-  if (parts_->is_closed) return;
   if (!read.is_batch) {
     for (const net::RpcMessage& message : read.messages) parts_->receive(message, reply, false);
     return;
@@ -170,6 +176,7 @@ bool Peer::Parts::is_id_in_use(const Value& id) const {
 
 void Peer::Parts::request(const net::RpcRequest& request, const ReplyPathPtr& reply, bool is_in_batch) {
   const auto refuse = [&](const RpcError& error) { reply_error(reply, request.id, error); };
+  if (is_closed) return refuse({kInvalidRequest, "The session has ended"});
   const bool is_of_stateless = is_stateless_request(request, origin);
   if (is_in_batch && (is_of_stateless || request.method == "initialize"))
     return refuse({kInvalidRequest, "This does not go in a batch; send it by itself"});
@@ -193,13 +200,10 @@ void Peer::Parts::request(const net::RpcRequest& request, const ReplyPathPtr& re
       return;
     }
   }
-  const bool is_subscription = request.method == "resources/subscribe" || request.method == "resources/unsubscribe";
-  const bool is_known = is_service_method(request.method, shared.facts) || request.method == "subscriptions/listen" ||
-                        (is_subscription && shared.facts.has_resources);
-  if (is_elsewhere || !is_known) return refuse(no_method(request.method));
+  if (is_elsewhere || !has_method(request.method, shared.facts)) return refuse(no_method(request.method));
   if (!is_of_stateless && !is_initialized)
     return refuse({kInvalidRequest, "The session is not open: send initialize first, or a protocol version in _meta"});
-  if (running.size() + listeners.size() >= limits::kCallsAtOnce)
+  if (running.size() + listeners.size() + errands >= limits::kCallsAtOnce)
     return refuse({net::rpc::kInternalError,
                    fmt::format("{} requests are running already; wait for one to end", limits::kCallsAtOnce)});
   if (request.method == "resources/subscribe") return subscribe(request, reply);
@@ -312,7 +316,7 @@ Revision Peer::revision() const {
 }
 
 std::size_t Peer::running() const {
-  return parts_->running.size() + parts_->late_running;
+  return parts_->running.size() + parts_->errands;
 }
 
 void Peer::when_idle(std::function<void()> idle) {

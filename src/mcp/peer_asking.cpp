@@ -109,7 +109,7 @@ void Peer::Parts::answer_from_client(const net::RpcResponse& response) {
   late.erase(question);
   if (error != nullptr || shared.clock.now_ms() - answered.asked > limits::kLateMs) return;
   answered.call->call.inputs[answered.key] = {Input::Kind::kAnswered, std::get<Value>(response.outcome), {}};
-  ++late_running;
+  ++errands;
   run_late(answered.call);
 }
 
@@ -121,7 +121,7 @@ void Peer::Parts::run_late(const std::shared_ptr<LateCall>& late_call) {
     PeerShared& with = keep->parts_->shared;
     run_handler(service, with.facts, *request, call);
     with.scheduler.post([keep = std::move(keep)] {
-      --keep->parts_->late_running;
+      --keep->parts_->errands;
       keep->parts_->shared.watch.check_soon();
       keep->parts_->tell_idle();
     });
@@ -148,12 +148,18 @@ void Peer::Parts::give_up(const RunningPtr& running_call, bool keeps_questions) 
 }
 
 void Peer::Parts::keep_late(const RunningPtr& running_call) {
-  auto kept = std::make_shared<LateCall>(LateCall{running_call->request, running_call->call});
+  auto kept = std::make_shared<LateCall>(
+      LateCall{running_call->request, running_call->call, to_json(running_call->request->params).size()});
   kept->call.state = running_call->ask->state;
   kept->call.is_late = true;
   kept->call.is_cancelled = std::make_shared<const std::atomic<bool>>(false);
   for (const auto& [id, key] : running_call->open) late.push_back({id, key, shared.clock.now_ms(), kept});
-  while (late.size() > limits::kLateQuestions) late.pop_front();
+  std::size_t bytes = 0;
+  for (const LateQuestion& question : late) bytes += question.call->bytes;
+  while (late.size() > limits::kLateQuestions || (bytes > limits::kLateBytes && late.size() > 1)) {
+    bytes -= late.front().call->bytes;
+    late.pop_front();
+  }
 }
 
 void Peer::Parts::tell_cancelled(const RunningPtr& running_call) {

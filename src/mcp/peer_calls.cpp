@@ -20,10 +20,11 @@ constexpr std::string_view kBusy = "The server is busy; try again in a moment";
 
 // What a requestState belongs to: the same question put by the same.
 StateBinding binding_of(const net::RpcRequest& request, const std::string& principal) {
+  const Value* arguments = request.params.find("arguments");
   const Value what = Value::object({{"method", request.method},
                                     {"name", request.params["name"]},
                                     {"uri", request.params["uri"]},
-                                    {"arguments", request.params["arguments"]}});
+                                    {"arguments", arguments != nullptr ? *arguments : Value::object()}});
   return {principal, sha256_hex(to_canonical_json(what))};
 }
 
@@ -208,7 +209,8 @@ void Peer::Parts::show_input_required(const RunningPtr& running_call, Ask ask) {
   Value requests = Value::object();
   for (InputRequest& request : ask.requests) {
     Value shown = Value::object({{"method", request.method}});
-    shown.set("params", shaped_question(std::move(request.params), running_call->call.revision));
+    if (request.params.is_object())
+      shown.set("params", shaped_question(std::move(request.params), running_call->call.revision));
     requests.set(request.key, std::move(shown));
   }
   Value result = Value::object({{"resultType", "input_required"}, {"inputRequests", std::move(requests)}});
@@ -250,7 +252,7 @@ void Peer::Parts::log(std::uint64_t number, LogLevel level, const std::string& l
 }
 
 void Peer::Parts::tell_idle() {
-  if (!running.empty() || late_running > 0) return;
+  if (!running.empty() || errands > 0) return;
   for (const auto& tell : std::exchange(idle, {})) tell();
 }
 

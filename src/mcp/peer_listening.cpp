@@ -1,6 +1,8 @@
 // Changes that are told: to the session's general stream, and to whoever listens in the stateless era.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <exception>
 
 #include "mcp/limits.hpp"
@@ -144,20 +146,20 @@ void Peer::Parts::unsubscribe(const net::RpcRequest& request, const ReplyPathPtr
 void Peer::Parts::listen(const net::RpcRequest& request, const ReplyPathPtr& reply) {
   auto filter = honoured(request.params, shared.facts);
   if (const auto* error = std::get_if<RpcError>(&filter)) return reply_error(reply, request.id, *error);
-  const std::string key = to_json(request.id);
-  listeners[key] = {request.id, reply, nullptr};
+  const std::uint64_t number = ++last_number;
+  listeners[to_json(request.id)] = {number, request.id, reply, nullptr};
   const Value& wanted = std::get<Value>(filter);
-  const auto done = [key, wanted](Parts& parts, Watch::Fingerprints seen) {
-    parts.acknowledge(key, wanted, std::move(seen));
+  const auto done = [number, wanted](Parts& parts, Watch::Fingerprints seen) {
+    parts.acknowledge(number, wanted, std::move(seen));
   };
   if (take_fingerprints(watched_by(wanted), done)) return;
-  listeners.erase(key);
+  listeners.erase(to_json(request.id));
   reply_error(reply, request.id, {net::rpc::kInternalError, "The server is busy; try again in a moment"});
 }
 
 // The first message of a stream says what it will carry; only then may a change be told.
-void Peer::Parts::acknowledge(const std::string& key, const Value& filter, Watch::Fingerprints seen) {
-  const auto found = listeners.find(key);
+void Peer::Parts::acknowledge(std::uint64_t number, const Value& filter, Watch::Fingerprints seen) {
+  const auto found = std::ranges::find_if(listeners, [&](const auto& entry) { return entry.second.number == number; });
   if (found == listeners.end() || !found->second.reply) return;
   Listener& listener = found->second;
   Value agreed = filter;

@@ -46,6 +46,7 @@ using RunningPtr = std::shared_ptr<Running>;
 struct LateCall {
   std::shared_ptr<const net::RpcRequest> request;
   Call call;
+  std::size_t bytes = 0;  // of the request
 };
 struct LateQuestion {
   std::string id;   // of our request
@@ -55,6 +56,7 @@ struct LateQuestion {
 };
 
 struct Listener {
+  std::uint64_t number = 0;
   Value id;
   ReplyPathPtr reply;
   Watch::Interest interest;
@@ -111,7 +113,7 @@ struct Peer::Parts {
   void subscribe(const net::RpcRequest& request, const ReplyPathPtr& reply);
   void unsubscribe(const net::RpcRequest& request, const ReplyPathPtr& reply);
   void listen(const net::RpcRequest& request, const ReplyPathPtr& reply);
-  void acknowledge(const std::string& key, const Value& filter, Watch::Fingerprints seen);
+  void acknowledge(std::uint64_t number, const Value& filter, Watch::Fingerprints seen);
   void watch_lists();
   // The fingerprints of those that exist, taken on a worker, then `done` here; false when no worker takes it.
   bool take_fingerprints(std::vector<std::string> what, std::function<void(Parts&, Watch::Fingerprints)> done);
@@ -135,7 +137,7 @@ struct Peer::Parts {
   std::uint64_t last_number = 0;
   std::map<std::uint64_t, RunningPtr> running;
   std::map<std::string, std::uint64_t, std::less<>> by_id;  // the request's id as JSON, to its number
-  std::size_t late_running = 0;
+  std::size_t errands = 0;  // further work for this client that a worker has or waits for
   std::vector<std::function<void()>> idle;
 
   std::string question_prefix;  // random, so that an answer to another server's question is nobody's

@@ -310,4 +310,28 @@ class Conversation {
   std::map<std::string, std::pair<std::string, bool>> requests_;  // by id: method, whether stateless
 };
 
+// Asks for a name, then says the greeting; what a call is parked with when nobody answers.
+inline Outcome greet(const Value& arguments, Call& call) {
+  const Input* name = call.input("name");
+  if (name == nullptr)
+    return Ask{.requests = {{"name", "elicitation/create",
+                             json(R"({"message":"Who are you?","requestedSchema":{"type":"object","properties":
+                                  {"name":{"type":"string"}},"required":["name"]}})")}},
+               .state = Value::object({{"greeting", arguments.string_at("greeting").value_or("Hello")}}),
+               .bound_to = "greeting"};
+  if (name->kind != Input::Kind::kAnswered) return tool_result({text_content("parked")});
+  return tool_result({text_content(call.state.string_at("greeting").value_or("?") + " " +
+                                   name->value["content"].string_at("name").value_or("nobody"))});
+}
+
+// The first text of a tool's result.
+inline std::string text_of(const Value& response) {
+  const Value& content = response["result"]["content"];
+  return content.is_array() && content.size() > 0 ? content.items()[0].string_at("text").value_or("") : "";
+}
+
+inline Value accept(const Value& id, std::string_view name) {
+  return net::rpc_result(id, Value::object({{"action", "accept"}, {"content", Value::object({{"name", name}})}}));
+}
+
 }  // namespace sb::mcp

@@ -75,7 +75,10 @@ void Watch::Parts::check() {
 
 void Watch::Parts::compare(const Fingerprints& now) {
   is_checking = false;
-  for (const auto& waiting : alive()) {
+  // One by one, since whoever is told may end the interest of another.
+  for (const std::weak_ptr<Waiting>& interest : std::vector(interests)) {
+    const auto waiting = interest.lock();
+    if (!waiting) continue;
     std::vector<std::string> changed;
     for (auto& [what, seen] : waiting->seen) {
       const auto found = now.find(what);
