@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/value.hpp"
+#include "engine/workspace_facts.hpp"
 
 namespace sb::cli {
 namespace {
@@ -10,26 +10,10 @@ namespace {
 constexpr std::int64_t kPatienceMs = 1'000;
 constexpr std::int64_t kBetweenMs = 100;
 
-bool has_workflows(const Files& files, const std::string& folder) {
-  for (const char* name : {".signalbox", ".workrail", "workflows"}) {
-    if (files.kind(join_path(folder, name)) == FileKind::kDirectory) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 Result<std::string> workspace_of(const Context& context, const std::string& given) {
-  const Files& files = context.seams.files;
-  if (!given.empty() && files.kind(given) != FileKind::kDirectory) {
-    return fail(ErrorCode::kNotFound, fmt::format("{} is not a folder", quote_json(given)));
-  }
-  const std::string here = SB_TRY(files.canonical(given.empty() ? "." : given));
-  if (!given.empty() || has_workflows(files, here)) return here;
-  for (std::string folder = here; folder.size() > 1; folder = parent_path(folder)) {
-    if (files.kind(join_path(folder, ".git")) != FileKind::kMissing) return folder;
-  }
-  return here;
+  return engine::find_workspace(context.seams.files, given);
 }
 
 Result<workflow::Catalog> open_catalog(const Context& context, workflow::Opening opening) {

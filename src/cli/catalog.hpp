@@ -9,8 +9,7 @@
 
 namespace sb::cli {
 
-// The folder given, or else the current one when it has workflows of its own, or else the git work tree around it.
-// Absolute, links resolved.
+// As engine::find_workspace.
 Result<std::string> workspace_of(const Context& context, const std::string& given);
 
 // With the workspace in `opening.workspace` as workspace_of gave it.

@@ -10,6 +10,7 @@
 #include "cli/session_parts.hpp"
 #include "cli/session_view.hpp"
 #include "engine/resume.hpp"
+#include "engine/session_view.hpp"
 #include "engine/upkeep.hpp"
 #include "engine/workspace_facts.hpp"
 #include "inbox/printable.hpp"
@@ -61,7 +62,7 @@ Result<int> list(Context& context, const UpkeepOptions& options) {
         summary.status == engine::SessionStatus::kOpen || summary.status == engine::SessionStatus::kWaiting;
     if (!options.wants_all && (!is_open || !summary.parent_session.empty())) return true;
     if (options.wants_json) {
-      context.out((shown == 0 ? "[" : ",\n") + to_json(session_value(summary)));
+      context.out((shown == 0 ? "[" : ",\n") + to_json(engine::session_value(summary)));
     } else {
       context.out(session_line(summary) + "\n");
     }
@@ -129,7 +130,7 @@ Result<int> resume(Context& context, const UpkeepOptions& options) {
   } else {
     Value candidates = Value::array();
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-      Value one = candidate_value(found.candidates[i]);
+      Value one = engine::candidate_value(found.candidates[i]);
       one.set("resumeToken", tokens[i]);
       candidates.push_back(std::move(one));
     }

@@ -49,7 +49,26 @@ bool lies_in(const std::string& path, const std::string& base) {
   return path == base || path.starts_with(base.ends_with('/') ? base : base + "/");
 }
 
+bool has_workflows(const Files& files, const std::string& folder) {
+  for (const char* name : {".signalbox", ".workrail", "workflows"}) {
+    if (files.kind(join_path(folder, name)) == FileKind::kDirectory) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+Result<std::string> find_workspace(const Files& files, const std::string& given) {
+  if (!given.empty() && files.kind(given) != FileKind::kDirectory) {
+    return fail(ErrorCode::kNotFound, fmt::format("{} is not a folder", quote_json(given)));
+  }
+  const std::string here = SB_TRY(files.canonical(given.empty() ? "." : given));
+  if (!given.empty() || has_workflows(files, here)) return here;
+  for (std::string folder = here; folder.size() > 1; folder = parent_path(folder)) {
+    if (files.kind(join_path(folder, ".git")) != FileKind::kMissing) return folder;
+  }
+  return here;
+}
 
 GitState git_state(const Files& files, const std::string& directory) {
   GitState state;

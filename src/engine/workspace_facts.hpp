@@ -10,6 +10,10 @@
 
 namespace sb::engine {
 
+// The folder given, or else the current one when it has workflows of its own, or else the git work tree around it.
+// Absolute, links resolved. kNotFound when what was given is no folder.
+Result<std::string> find_workspace(const Files& files, const std::string& given);
+
 struct GitState {
   std::string repository;  // the address of `origin`, else the work tree's path; empty outside a repository
   std::string branch;      // empty when detached

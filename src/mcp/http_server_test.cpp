@@ -21,7 +21,7 @@ class Server {
   explicit Server(HttpOptions options = {}) {
     ServerParts parts{.facts = {.info = Value::object({{"name", "tiny"}, {"version", "1"}})},
                       .make_service = [record = record] { return std::make_unique<TinyService>(record); },
-                      .seal_key = "key",
+                      .seal_key = [] { return std::string("key"); },
                       .is_first_use = [](std::string_view, TimestampMs) { return true; },
                       .clock = clock_,
                       .random = random_};

@@ -29,7 +29,7 @@ std::unexpected<Error> bad_state(ErrorCode code, std::string what) {
 }  // namespace
 
 std::string Seal::close(std::string_view label, std::string_view payload) const {
-  return to_base64url(payload) + "." + to_base64url(mac_of(key_, label, payload));
+  return to_base64url(payload) + "." + to_base64url(mac_of(key_(), label, payload));
 }
 
 Result<std::string> Seal::open(std::string_view label, std::string_view sealed) const {
@@ -37,7 +37,7 @@ Result<std::string> Seal::open(std::string_view label, std::string_view sealed) 
   if (dot == std::string_view::npos) return not_ours();
   auto payload = from_base64url(sealed.substr(0, dot));
   const auto mac = from_base64url(sealed.substr(dot + 1));
-  if (!payload || !mac || !constant_time_equal(*mac, mac_of(key_, label, *payload))) return not_ours();
+  if (!payload || !mac || !constant_time_equal(*mac, mac_of(key_(), label, *payload))) return not_ours();
   return std::move(*payload);
 }
 

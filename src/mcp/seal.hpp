@@ -18,13 +18,16 @@ namespace sb::mcp {
 
 class Seal {
  public:
-  explicit Seal(std::string key) : key_(std::move(key)) {}
+  // Asked for at each use, from any thread, and not before: it may have to be read from somewhere.
+  using Key = std::function<std::string()>;
+  explicit Seal(Key key) : key_(std::move(key)) {}
+  explicit Seal(std::string key) : key_([key = std::move(key)] { return key; }) {}
   std::string close(std::string_view label, std::string_view payload) const;
   // kInvalid: mangled, forged, or of another label; says so without saying more.
   Result<std::string> open(std::string_view label, std::string_view sealed) const;
 
  private:
-  std::string key_;
+  Key key_;
 };
 
 // What a requestState belongs to. It opens only for the same.

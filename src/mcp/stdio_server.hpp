@@ -14,7 +14,7 @@ namespace sb::mcp {
 struct ServerParts {
   ServerFacts facts;
   std::function<std::unique_ptr<Service>()> make_service;  // called on each worker's thread
-  std::string seal_key;
+  Seal::Key seal_key;
   RequestStates::FirstUse is_first_use;
   Clock& clock;
   Random& random;

@@ -31,7 +31,7 @@ class Server {
     thread_ = std::thread([this] {
       ServerParts parts{.facts = {.info = json(R"({"name":"test","version":"1"})")},
                         .make_service = [this] { return std::make_unique<ScriptedService>(script); },
-                        .seal_key = "key",
+                        .seal_key = [] { return std::string("key"); },
                         .is_first_use = [](std::string_view, TimestampMs) { return true; },
                         .clock = clock_,
                         .random = random_};

@@ -42,7 +42,7 @@ int main(int count, char** arguments) {
                 .has_completions = true,
                 .has_logging = true},
       .make_service = [&lists] { return std::make_unique<sb::fixture::FixtureService>(lists); },
-      .seal_key = random.bytes(32),
+      .seal_key = [key = random.bytes(32)] { return key; },
       .is_first_use = [&](std::string_view nonce, sb::TimestampMs) -> sb::Result<bool> {
         const std::scoped_lock lock(mutex);
         return used.emplace(nonce).second;

@@ -173,33 +173,4 @@ Outcome ask(ToolBench& bench, const Value& arguments, Call& call) {
   return *outcome;
 }
 
-Value ask_description() {
-  const Value declaration = Value::object(
-      {{"type", Value(Value::Array{"object", "string"})},
-       {"description",
-        "A decision, flow or chain, as an object or as JSON or YAML text. Of a decision: `decision` (its id), "
-        "`instruction` (one question), `options` (2 or more: texts, or {id, label}), and where wanted `select` (one, "
-        "many, "
-        "text, form), `door: one-way` with `irreversible_note`."}});
-  const Value workspace = Value::object(
-      {{"type", "string"}, {"description", "The project's folder, absolute; the server's own when left out."}});
-  return Value::object(
-      {{"name", "ask"},
-       {"title", "Ask a person"},
-       {"description",
-        "Ask the person you work for to decide something, outside any workflow. Shows it in the client's dialog where "
-        "there is one, else leaves it in their inbox and returns `awaiting` with the id and how they answer. Call "
-        "again "
-        "with the same declaration to pick the answer up. You cannot answer it yourself."},
-       {"inputSchema",
-        Value::object({{"type", "object"},
-                       {"properties", Value::object({{"declaration", declaration}, {"workspacePath", workspace}})},
-                       {"required", Value::array({"declaration"})},
-                       {"additionalProperties", false}})},
-       {"annotations", Value::object({{"readOnlyHint", false},
-                                      {"destructiveHint", false},
-                                      {"idempotentHint", true},
-                                      {"openWorldHint", false}})}});
-}
-
 }  // namespace sb::mcp

@@ -16,7 +16,4 @@ namespace sb::mcp {
 
 Outcome ask(ToolBench& bench, const Value& arguments, Call& call);
 
-// As tools/list shows it.
-Value ask_description();
-
 }  // namespace sb::mcp

@@ -1,5 +1,7 @@
 #include "mcp/tools/bench.hpp"
 
+#include "engine/workspace_facts.hpp"
+
 namespace sb::mcp {
 
 Result<engine::SessionDesk*> ToolBench::desk() {
@@ -12,6 +14,14 @@ Result<workflow::Catalog> ToolBench::catalog(const std::string& workspace) {
   const Homes homes = SB_TRY(this->homes());
   return workflow::Catalog::open(seams_.files, seams_.environment, homes,
                                  {.workspace = workspace, .strongest = {}, .cache = &sources_, .on_file = {}});
+}
+
+Result<std::string> ToolBench::workspace_here() const {
+  return engine::find_workspace(seams_.files, "");
+}
+
+Result<workflow::Catalog> ToolBench::catalog_here() {
+  return catalog(SB_TRY(workspace_here()));
 }
 
 }  // namespace sb::mcp

@@ -27,6 +27,9 @@ class ToolBench {
   Result<engine::SessionDesk*> desk();
   // As it is now; of the files that did not change since the last time nothing is read again.
   Result<workflow::Catalog> catalog(const std::string& workspace);
+  // Of the folder the server was started in, for what names no workspace.
+  Result<std::string> workspace_here() const;
+  Result<workflow::Catalog> catalog_here();
 
  private:
   Seams seams_;

@@ -1,0 +1,42 @@
+// checkpoint_workflow: a place in a session to come back to.
+#include "mcp/tools/answers.hpp"
+#include "mcp/tools/tools.hpp"
+
+namespace sb::mcp {
+namespace {
+
+Outcome run(ToolBench& bench, const ToolSpec&, const Inputs& inputs, Call&) {
+  const auto desk = bench.desk();
+  if (!desk) return error_result(desk.error());
+  const auto made = (*desk)->sessions().checkpoint(inputs.text("checkpointToken"));
+  if (!made) return error_result(made.error());
+  const Value next = Value::object(
+      {{"tool", "continue_workflow"}, {"params", Value::object({{"continueToken", made->resume_token}})}});
+  return structured_answer(Value::object({{"sessionId", made->session},
+                                          {"checkpointNodeId", made->node},
+                                          {"resumeToken", made->resume_token},
+                                          {"nextCall", next}}),
+                           inputs);
+}
+
+}  // namespace
+
+Tool checkpoint_workflow_tool() {
+  return {{.name = "checkpoint_workflow",
+           .title = "Mark a place in a workflow",
+           .description = "Marks where the session stands, without delivering anything, and gives a token to come back "
+                          "with. Use it before you stop in the middle of a step.",
+           .fields = {{.name = "checkpointToken",
+                       .description = "From the last line of a start or continue",
+                       .is_required = true,
+                       .placeholder = "<checkpointToken of the last answer>"}},
+           .is_idempotent = true,
+           .output = object_schema({{"sessionId", type_schema("string")},
+                                    {"checkpointNodeId", type_schema("integer")},
+                                    {"resumeToken", type_schema("string")},
+                                    {"nextCall", type_schema("object")},
+                                    {"warnings?", list_schema(type_schema("string"))}})},
+          run};
+}
+
+}  // namespace sb::mcp

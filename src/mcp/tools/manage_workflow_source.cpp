@@ -1,0 +1,45 @@
+// manage_workflow_source: folders of the user's that workflows are taken from.
+#include "mcp/tools/answers.hpp"
+#include "mcp/tools/tools.hpp"
+
+namespace sb::mcp {
+namespace {
+
+Result<Value> changed(ToolBench& bench, const Inputs& inputs) {
+  const Homes homes = SB_TRY(bench.homes());
+  const std::string path = inputs.text("path");
+  if (inputs.text("action") == "attach") {
+    SB_TRY(workflow::Catalog::attach(bench.files(), homes, path));
+  } else {
+    SB_TRY(workflow::Catalog::detach(bench.files(), homes, path));
+  }
+  return Value::object({{"action", inputs.text("action")}, {"path", path}});
+}
+
+Outcome run(ToolBench& bench, const ToolSpec&, const Inputs& inputs, Call&) {
+  auto done = changed(bench, inputs);
+  if (!done) return error_result(done.error());
+  return structured_answer(std::move(*done), inputs);
+}
+
+}  // namespace
+
+Tool manage_workflow_source_tool() {
+  return {{.name = "manage_workflow_source",
+           .title = "Attach or detach a folder of workflows",
+           .description = "Only when the person asks for it: takes workflows from a folder of theirs in every "
+                          "workspace, or no longer.",
+           .fields =
+               {{.name = "action", .kind = Field::Kind::kChoice, .is_required = true, .choices = {"attach", "detach"}},
+                {.name = "path",
+                 .kind = Field::Kind::kPath,
+                 .description = "Absolute path of the folder",
+                 .is_required = true}},
+           .is_idempotent = true,
+           .output = object_schema({{"action", type_schema("string")},
+                                    {"path", type_schema("string")},
+                                    {"warnings?", list_schema(type_schema("string"))}})},
+          run};
+}
+
+}  // namespace sb::mcp

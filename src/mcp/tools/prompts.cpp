@@ -1,0 +1,96 @@
+#include "mcp/tools/prompts.hpp"
+
+#include <fmt/format.h>
+
+#include "base/unicode.hpp"
+
+namespace sb::mcp {
+namespace {
+
+using workflow::Catalog;
+using workflow::Entry;
+
+constexpr std::string_view kAny = "workflow";
+constexpr std::size_t kDescriptionBytes = 200;
+
+Value goal_argument() {
+  return Value::object({{"name", "goal"}, {"title", "Goal"}, {"description", "What is to be done"}});
+}
+
+Value prompt_item(const Entry& entry) {
+  const std::string_view text = entry.definition->description;
+  return Value::object(
+      {{"name", entry.id},
+       {"title", entry.definition->name},
+       {"description",
+        text.size() <= kDescriptionBytes ? std::string(text) : fmt::format("{}…", beginning(text, kDescriptionBytes))},
+       {"arguments", Value::Array{goal_argument()}}});
+}
+
+std::string asked_text(const Entry& entry, const std::string& workspace, const std::string& goal) {
+  return fmt::format(
+      "Work with the Signalbox workflow \"{}\".\n\n{}\n\nCall start_workflow with workflowId {}, workspacePath {} and "
+      "the goal. Do each step as it says and deliver it with continue_workflow, until the workflow is complete.",
+      entry.definition->name,
+      is_blank(goal) ? "Goal: what was asked for before this; ask the person when nothing was." : "Goal: " + goal,
+      quote_json(entry.id), quote_json(workspace));
+}
+
+std::string text_argument(const Value& arguments, std::string_view name) {
+  return arguments.string_at(name).value_or("");
+}
+
+}  // namespace
+
+Value listed_prompts(ToolBench& bench) {
+  Value items = Value::array();
+  items.push_back(Value::object(
+      {{"name", kAny},
+       {"title", "Start a workflow"},
+       {"description", "Any workflow, by its id"},
+       {"arguments", Value::Array{Value::object({{"name", "workflowId"}, {"title", "Workflow"}, {"required", true}}),
+                                  goal_argument()}}}));
+  const auto catalog = bench.catalog_here();
+  if (!catalog) return items;
+  for (const Entry* entry : catalog->list()) {
+    if (entry->definition && entry->id != kAny) items.push_back(prompt_item(*entry));
+  }
+  return items;
+}
+
+std::optional<Outcome> prompt_messages(ToolBench& bench, std::string_view name, const Value& arguments) {
+  const auto catalog = bench.catalog_here();
+  if (!catalog) return RpcError{net::rpc::kInternalError, catalog.error().to_string()};
+  const std::string id = name == kAny ? text_argument(arguments, "workflowId") : std::string(name);
+  const auto entry = catalog->find(id);
+  if (!entry && name == kAny) return RpcError{net::rpc::kInvalidParams, entry.error().to_string()};
+  if (!entry || !(*entry)->definition) return {};
+  const auto workspace = bench.workspace_here();
+  const std::string text = asked_text(**entry, workspace.value_or("."), text_argument(arguments, "goal"));
+  return Value::object(
+      {{"description", (*entry)->definition->name},
+       {"messages", Value::Array{Value::object(
+                        {{"role", "user"}, {"content", Value::object({{"type", "text"}, {"text", text}})}})}}});
+}
+
+std::optional<std::vector<std::string>> prompt_completions(ToolBench& bench, std::string_view prompt,
+                                                           std::string_view argument, std::string_view begun) {
+  const auto catalog = bench.catalog_here();
+  if (!catalog) return {};
+  if (prompt == kAny && argument == "workflowId") {
+    std::vector<std::string> begins, holds;
+    for (const Entry* entry : catalog->list()) {
+      if (entry->id.starts_with(begun)) {
+        begins.push_back(entry->id);
+      } else if (entry->id.contains(begun)) {
+        holds.push_back(entry->id);
+      }
+    }
+    begins.insert(begins.end(), holds.begin(), holds.end());
+    return begins;
+  }
+  if (argument != "goal" || (prompt != kAny && !catalog->find(prompt))) return {};
+  return std::vector<std::string>{};
+}
+
+}  // namespace sb::mcp

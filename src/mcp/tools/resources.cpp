@@ -1,0 +1,109 @@
+#include "mcp/tools/resources.hpp"
+
+#include <fmt/format.h>
+
+#include "base/crypto.hpp"
+#include "engine/resume.hpp"
+#include "engine/session_view.hpp"
+#include "mcp/limits.hpp"
+
+namespace sb::mcp {
+namespace {
+
+constexpr std::string_view kSessionPrefix = "signalbox://session/";
+constexpr std::size_t kShownNodes = 200;
+
+Value contents(const std::string& uri, const Value& value) {
+  return Value::object(
+      {{"contents",
+        Value::Array{Value::object({{"uri", uri}, {"mimeType", "application/json"}, {"text", to_json(value)}})}}});
+}
+
+RpcError failed(const Error& error) {
+  return {net::rpc::kInternalError, error.to_string()};
+}
+
+Result<Value> session_seen(engine::Sessions& sessions, const std::string& id) {
+  const engine::Summary summary = SB_TRY(sessions.summary(id));
+  Value value = engine::session_value(summary);
+  if (!summary.recap.empty()) value.set("recap", summary.recap);
+  const auto nodes = SB_TRY(sessions.nodes(id));
+  Value steps = Value::array();
+  const std::size_t from = nodes.size() > kShownNodes ? nodes.size() - kShownNodes : 0;
+  for (std::size_t i = from; i < nodes.size(); ++i) {
+    if (nodes[i].kind == engine::NodeKind::kEnd) continue;
+    steps.push_back(
+        Value::object({{"node", nodes[i].number}, {"stepId", nodes[i].position.step}, {"title", nodes[i].title}}));
+  }
+  value.set("steps", std::move(steps));
+  return value;
+}
+
+}  // namespace
+
+Value listed_resources() {
+  return Value::Array{Value::object({{"uri", kTagsUri},
+                                     {"name", "tags"},
+                                     {"title", "Tags of workflows"},
+                                     {"description", "By which list_workflows finds them, and when each is meant"},
+                                     {"mimeType", "application/json"}})};
+}
+
+Value listed_templates() {
+  return Value::Array{Value::object({{"uriTemplate", kSessionTemplate},
+                                     {"name", "session"},
+                                     {"title", "A session"},
+                                     {"description", "Where it stands, what was delivered last, and its steps"},
+                                     {"mimeType", "application/json"}})};
+}
+
+std::string session_of_uri(std::string_view uri) {
+  if (!uri.starts_with(kSessionPrefix)) return {};
+  return std::string(uri.substr(kSessionPrefix.size()));
+}
+
+std::optional<Outcome> resource_contents(ToolBench& bench, const std::string& uri) {
+  if (uri == kTagsUri) {
+    const auto catalog = bench.catalog_here();
+    if (!catalog) return failed(catalog.error());
+    return contents(uri, Value::object({{"tags", catalog->tags()}}));
+  }
+  const std::string name = session_of_uri(uri);
+  if (name.empty()) return {};
+  const auto desk = bench.desk();
+  if (!desk) return failed(desk.error());
+  const auto id = (*desk)->sessions().resolve(name);
+  if (!id) return {};
+  const auto seen = session_seen((*desk)->sessions(), *id);
+  if (!seen) return failed(seen.error());
+  return contents(uri, *seen);
+}
+
+std::string session_fingerprint(ToolBench& bench, const std::string& session) {
+  const auto desk = bench.desk();
+  const auto id = desk ? (*desk)->sessions().resolve(session) : std::unexpected(desk.error());
+  const auto summary = id ? (*desk)->sessions().summary(*id) : std::unexpected(id.error());
+  return summary ? fmt::format("{} {} {}", summary->id, summary->events, summary->updated_at) : "";
+}
+
+std::string workflows_fingerprint(ToolBench& bench) {
+  const auto catalog = bench.catalog_here();
+  if (!catalog) return {};
+  std::string all;
+  for (const workflow::Entry* entry : catalog->list()) all += fmt::format("{} {}\n", entry->id, entry->origin.digest);
+  return sha256_hex(all);
+}
+
+std::vector<std::string> session_ids(ToolBench& bench, std::string_view begun) {
+  std::vector<std::string> ids;
+  const auto desk = bench.desk();
+  if (!desk) return ids;
+  const auto visit = [&](const engine::Summary& summary) {
+    if (summary.id.starts_with(begun)) ids.push_back(summary.id);
+    return ids.size() < limits::kCompletions;
+  };
+  (void)engine::each_summary((*desk)->desk().store(), visit, [](const std::string&) {});
+  return ids;
+}
+
+}  // namespace sb::mcp

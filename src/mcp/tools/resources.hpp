@@ -1,0 +1,32 @@
+// What clients may read besides calling tools: the tags of workflows, and how a session stands.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mcp/call.hpp"
+#include "mcp/tools/bench.hpp"
+
+namespace sb::mcp {
+
+inline constexpr std::string_view kTagsUri = "workrail://tags";
+inline constexpr std::string_view kSessionTemplate = "signalbox://session/{id}";
+
+Value listed_resources();
+Value listed_templates();
+
+// The session's id, or the beginning of one, that such a uri names; empty for every other uri.
+std::string session_of_uri(std::string_view uri);
+// Nothing where the uri names nothing.
+std::optional<Outcome> resource_contents(ToolBench& bench, const std::string& uri);
+
+// Each changes when what is shown of it does. One that cannot be looked at has an empty one.
+std::string session_fingerprint(ToolBench& bench, const std::string& session);
+std::string workflows_fingerprint(ToolBench& bench);
+
+// Newest first.
+std::vector<std::string> session_ids(ToolBench& bench, std::string_view begun);
+
+}  // namespace sb::mcp

@@ -1,0 +1,93 @@
+// resume_session: which session is meant, and how to go on with it.
+#include <fmt/format.h>
+
+#include "base/clock.hpp"
+#include "engine/resume.hpp"
+#include "engine/workspace_facts.hpp"
+#include "mcp/tools/answers.hpp"
+#include "mcp/tools/tools.hpp"
+
+namespace sb::mcp {
+namespace {
+
+Result<engine::ResumeQuery> query_of(const ToolBench& bench, const Inputs& inputs) {
+  engine::ResumeQuery query;
+  query.text = inputs.text("query");
+  query.session_id = inputs.given.find("sessionId") != nullptr ? inputs.text("sessionId") : inputs.text("runId");
+  query.workspace = SB_TRY(workspace_of(bench, inputs));
+  const engine::GitState git = engine::git_state(bench.files(), query.workspace);
+  query.repository = git.repository;
+  query.git_branch = inputs.given.string_at("gitBranch").value_or(git.branch);
+  query.git_head = inputs.given.string_at("gitHeadSha").value_or(git.head);
+  query.same_workspace_only = inputs.flag("sameWorkspaceOnly");
+  return query;
+}
+
+// What an agent needs to tell one from the other.
+Value candidate_of(const engine::Candidate& candidate, const std::string& token) {
+  const engine::Summary& summary = candidate.summary;
+  Value value = Value::object({{"sessionId", summary.id},
+                               {"workflowId", summary.workflow_id},
+                               {"title", summary.title},
+                               {"status", to_string(summary.status)},
+                               {"stepId", summary.step_id.empty() ? Value() : Value(summary.step_id)},
+                               {"stepTitle", summary.step_title.empty() ? Value() : Value(summary.step_title)},
+                               {"workspace", summary.workspace},
+                               {"updatedAt", to_rfc3339(summary.updated_at)}});
+  if (!summary.git_branch.empty()) value.set("gitBranch", summary.git_branch);
+  if (!summary.recap.empty()) value.set("recap", summary.recap);
+  value.set("why", candidate.why);
+  value.set("resumeToken", token);
+  return value;
+}
+
+Outcome run(ToolBench& bench, const ToolSpec&, const Inputs& given, Call&) {
+  Inputs inputs = given;
+  const auto query = query_of(bench, inputs);
+  if (!query) return error_result(query.error());
+  const auto desk = bench.desk();
+  if (!desk) return error_result(desk.error());
+  const auto found = engine::find_resumable((*desk)->desk().store(), *query);
+  if (!found) return error_result(found.error());
+  Value candidates = Value::array();
+  for (const engine::Candidate& candidate : found->candidates) {
+    const auto token = (*desk)->sessions().token_for(candidate.summary);
+    if (!token) return error_result(token.error());
+    candidates.push_back(candidate_of(candidate, *token));
+  }
+  for (const std::string& id : found->damaged) {
+    inputs.notes.push_back(
+        fmt::format("the record of session {} is damaged; signalbox session verify {} says more", id, id));
+  }
+  return structured_answer(Value::object({{"candidates", std::move(candidates)}, {"totalEligible", found->eligible}}),
+                           inputs);
+}
+
+}  // namespace
+
+Tool resume_session_tool() {
+  return {
+      {.name = "resume_session",
+       .title = "Find a session again",
+       .description = "Finds sessions that were begun earlier, best first. Go on with continue_workflow and the "
+                      "resumeToken as its continueToken.",
+       .fields = {workspace_field(true),
+                  {.name = "query", .description = "Words of its goal or notes", .max_bytes = 256},
+                  {.name = "sessionId", .max_bytes = 256},
+                  {.name = "runId", .description = "Same as sessionId", .max_bytes = 256},
+                  {.name = "gitBranch", .max_bytes = 256},
+                  {.name = "gitHeadSha", .kind = Field::Kind::kCommit},
+                  {.name = "sameWorkspaceOnly", .kind = Field::Kind::kFlag}},
+       .is_read_only = true,
+       .is_idempotent = true,
+       .output = object_schema({{"candidates", list_schema(object_schema({{"sessionId", type_schema("string")},
+                                                                          {"workflowId", type_schema("string")},
+                                                                          {"title", type_schema("string")},
+                                                                          {"stepId", nullable_schema("string")},
+                                                                          {"resumeToken", type_schema("string")}}))},
+                                {"totalEligible", type_schema("integer")},
+                                {"warnings?", list_schema(type_schema("string"))}})},
+      run};
+}
+
+}  // namespace sb::mcp

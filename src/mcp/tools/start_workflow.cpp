@@ -1,0 +1,61 @@
+// start_workflow: a session of a workflow, and its first step.
+#include "base/limits.hpp"
+#include "engine/preparing.hpp"
+#include "mcp/tools/answers.hpp"
+#include "mcp/tools/carrying.hpp"
+#include "mcp/tools/tools.hpp"
+
+namespace sb::mcp {
+namespace {
+
+engine::Answered<engine::Answer> start(ToolBench& bench, const Inputs& inputs) {
+  const auto failed = [](Error error) { return std::unexpected(engine::session_error(std::move(error))); };
+  auto workspace = workspace_of(bench, inputs);
+  if (!workspace) return failed(workspace.error());
+  const auto catalog = bench.catalog(*workspace);
+  if (!catalog) return failed(catalog.error());
+  const auto starting = engine::prepare_start(bench.files(), *catalog,
+                                              {.workflow_id = inputs.text("workflowId"),
+                                               .goal = inputs.text("goal"),
+                                               .workspace = std::move(*workspace),
+                                               .context = inputs.given["context"]});
+  if (!starting) return std::unexpected(starting.error());
+  const auto desk = bench.desk();
+  if (!desk) return failed(desk.error());
+  return (*desk)->sessions().start(*starting);
+}
+
+Outcome run(ToolBench& bench, const ToolSpec&, const Inputs& given, Call& call) {
+  if (auto carried = carried_on(bench, call)) return std::move(*carried);
+  Inputs inputs = given;
+  if (inputs.given.find("modelTier") != nullptr) {
+    inputs.notes.emplace_back("modelTier has no effect here, since your client chooses the model");
+  }
+  auto answer = start(bench, inputs);
+  if (!answer) return error_result(answer.error());
+  return carry_decision(bench, std::move(*answer), call, inputs.note());
+}
+
+}  // namespace
+
+Tool start_workflow_tool() {
+  return {{.name = "start_workflow",
+           .title = "Start a workflow",
+           .description = "Starts a workflow and gives its first step. Do what the step says, then deliver it with "
+                          "continue_workflow. The last line of the result is JSON with the token to use.",
+           .fields = {{.name = "workflowId", .is_required = true, .placeholder = "<id from list_workflows>"},
+                      workspace_field(true),
+                      {.name = "goal",
+                       .description = "What is to be done, in the person's words",
+                       .is_required = true,
+                       .max_bytes = limits::kGoalBytes,
+                       .placeholder = "<what is to be done>"},
+                      {.name = "context",
+                       .kind = Field::Kind::kObject,
+                       .description = "Keys the workflow needs from the beginning"},
+                      {.name = "modelTier", .kind = Field::Kind::kChoice, .choices = {"lightweight", "mid", "heavy"}}},
+           .refuses_unknown = false},
+          run};
+}
+
+}  // namespace sb::mcp

@@ -1,0 +1,37 @@
+// Every tool there is: what clients are told of it, and what it does. One file a tool.
+#pragma once
+
+#include <vector>
+
+#include "mcp/call.hpp"
+#include "mcp/tools/bench.hpp"
+#include "mcp/tools/tool_spec.hpp"
+
+namespace sb::mcp {
+
+struct Tool {
+  ToolSpec spec;
+  Outcome (*run)(ToolBench& bench, const ToolSpec& spec, const Inputs& inputs, Call& call);
+};
+
+Tool list_workflows_tool();
+Tool inspect_workflow_tool();
+Tool validate_workflow_tool();
+Tool start_workflow_tool();
+Tool continue_workflow_tool();
+Tool checkpoint_workflow_tool();
+Tool resume_session_tool();
+Tool manage_workflow_source_tool();
+Tool ask_tool();
+
+std::vector<Tool> all_tools();
+
+// The workspace a call names, links resolved; kNotFound when it is no folder.
+Result<std::string> workspace_of(const ToolBench& bench, const Inputs& inputs);
+// The field that says so.
+Field workspace_field(bool is_required);
+
+// `structured` with the inputs' notes among its `warnings`.
+Value structured_answer(Value structured, const Inputs& inputs);
+
+}  // namespace sb::mcp

@@ -1,0 +1,85 @@
+// validate_workflow: every fault of a workflow that is not in any source yet.
+#include <algorithm>
+
+#include "base/document.hpp"
+#include "base/limits.hpp"
+#include "mcp/tools/answers.hpp"
+#include "mcp/tools/tools.hpp"
+#include "workflow/views.hpp"
+
+namespace sb::mcp {
+namespace {
+
+constexpr std::string_view kGivenName = "<workflow>";
+
+// Exactly one of the three says what to check.
+std::expected<Document, Error> document_of(const ToolBench& bench, const Inputs& inputs) {
+  if (const auto path = inputs.given.string_at("path")) return load_document(bench.files(), *path);
+  const Value& given =
+      inputs.given.find("workflow") != nullptr ? inputs.given["workflow"] : inputs.given["workflowJson"];
+  return parse_document(std::string(kGivenName), given.is_string() ? given.as_string() : to_pretty_json(given));
+}
+
+Value verdict(const Faults& faults, bool has_lines) {
+  Value list = workflow::fault_values(faults);
+  for (Value& fault : list.items()) {
+    if (fault.string_at("file") == kGivenName) fault.erase("file");
+    // Of an object nobody has the lines.
+    if (has_lines) continue;
+    fault.erase("line");
+    fault.erase("column");
+  }
+  return Value::object({{"valid", faults.empty()}, {"faults", std::move(list)}});
+}
+
+Outcome run(ToolBench& bench, const ToolSpec& spec, const Inputs& inputs, Call&) {
+  const auto is_given = [&](std::string_view name) { return inputs.given.find(name) != nullptr; };
+  const int sources = is_given("workflow") + is_given("workflowJson") + is_given("path");
+  if (sources != 1) {
+    return error_result(input_error(spec, inputs, "workflowJson",
+                                    sources == 0 ? "is missing; give workflowJson, workflow or path"
+                                                 : "give only one of workflowJson, workflow and path"));
+  }
+  const auto workspace = workspace_of(bench, inputs);
+  if (!workspace) return error_result(workspace.error());
+  const auto catalog = bench.catalog(*workspace);
+  if (!catalog) return error_result(catalog.error());
+  const auto document = document_of(bench, inputs);
+  if (!document && is_given("path") && document.error().place.line == 0) return error_result(document.error());
+  const bool has_lines = !(inputs.given["workflow"].is_object() || inputs.given["workflowJson"].is_object());
+  if (!document) return structured_answer(verdict({document.error()}, has_lines), inputs);
+  const auto bundle = catalog->compile(*document);
+  Value out = verdict(bundle ? Faults{} : bundle.error(), has_lines);
+  if (bundle) {
+    out.set("workflowId", bundle->back()->definition.id);
+    out.set("workflowHash", bundle->back()->hash);
+  }
+  return structured_answer(std::move(out), inputs);
+}
+
+}  // namespace
+
+Tool validate_workflow_tool() {
+  Field path = {.name = "path", .kind = Field::Kind::kPath, .description = "Or a file that holds it"};
+  return {{.name = "validate_workflow",
+           .title = "Validate a workflow",
+           .description = "Every fault of a workflow you are writing, with where it is and how to mend it.",
+           .fields = {{.name = "workflowJson", .kind = Field::Kind::kJson, .description = "The workflow, JSON or YAML"},
+                      {.name = "workflow", .kind = Field::Kind::kJson, .description = "Or as an object"},
+                      path,
+                      workspace_field(false)},
+           .is_read_only = true,
+           .is_idempotent = true,
+           .output = object_schema({{"valid", type_schema("boolean")},
+                                    {"faults", list_schema(object_schema({{"pointer", type_schema("string")},
+                                                                          {"message", type_schema("string")},
+                                                                          {"remedy", type_schema("string")},
+                                                                          {"code", type_schema("string")},
+                                                                          {"line?", type_schema("integer")}}))},
+                                    {"workflowId?", type_schema("string")},
+                                    {"workflowHash?", type_schema("string")},
+                                    {"warnings?", list_schema(type_schema("string"))}})},
+          run};
+}
+
+}  // namespace sb::mcp
