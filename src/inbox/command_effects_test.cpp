@@ -1,0 +1,240 @@
+#include "inbox/command_effects.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "inbox/shell_script.hpp"
+
+namespace sb::inbox {
+namespace {
+
+using testing::IsEmpty;
+
+std::string_view name_of(Effect effect) {
+  switch (effect) {
+    case Effect::kReads:
+      return "reads";
+    case Effect::kRepository:
+      return "repository";
+    case Effect::kPaths:
+      return "paths";
+    case Effect::kTree:
+      return "tree";
+    case Effect::kInstalls:
+      return "installs";
+    case Effect::kUnknown:
+      return "unknown";
+  }
+  return "";
+}
+
+// `rm: paths a b`; a target that is not known has a question mark.
+std::string told(std::string_view line) {
+  std::string text;
+  for (const CommandEffect& effect : effects_of(line)) {
+    if (!text.empty()) text += "; ";
+    text += effect.name + ": " + std::string(name_of(effect.effect));
+    for (const Target& target : effect.targets) text += " " + target.path + (target.is_known ? "" : "?");
+  }
+  return text;
+}
+
+TEST(CommandEffects, PlainReadingIsLetThrough) {
+  for (const char* line : {
+           "",
+           "   # nothing",
+           "ls -la src",
+           "cat a.txt b.txt | head -n 5",
+           "grep -rn \"foo$\" src | sort | uniq -c | sort -rn",
+           "rg 'a|b' --glob '*.cpp' | wc -l",
+           "git status && git log --oneline -5 && git diff HEAD~1 -- src/a.cpp",
+           "git --no-pager show HEAD:src/a.cpp",
+           "git branch",
+           "git branch --show-current",
+           "git branch -a",
+           "git stash list",
+           "git remote -v",
+           "git config --get user.name",
+           "find . -name '*.hpp' -not -path './build/*' -type f",
+           "find src -type f -exec grep -l foo {} +",
+           "find . -name x | xargs grep -n bar",
+           "head -20 README.md; tail -f log",
+           "jq '.a | .b > 3' x.json",
+           "awk '{print $1}' x",
+           "awk '$3 > 5' x",
+           "sed -n '1,20p' x.txt",
+           "sed 's/where/here/' x",
+           "cd src && ls",
+           "for f in *.c; do wc -l \"$f\"; done",
+           "while read x; do echo \"$x\"; done < list.txt",
+           "if [ -f x ]; then cat x; fi",
+           "[[ -f x && 3 > 2 ]] && echo yes",
+           "echo $(git rev-parse HEAD)",
+           "echo \"it is $(date)\" 2>/dev/null >&2",
+           "cat <<'EOF'\nrm -rf /\nEOF",
+           "cat x 2>&1 | less",
+           "ls > /dev/null 2>&1",
+           "ls &> /dev/null",
+           "FOO=bar ls",
+           "env FOO=bar ls",
+           "timeout 5 ls",
+           "nice -n 5 cat x",
+           "bash -c 'ls | wc -l'",
+           "echo $((1 + 2))",
+           "node --version",
+           "make --help",
+           "command -v cargo",
+           "type ls",
+           "tar tzf x.tgz",
+           "curl -s https://example.com | jq .",
+           "diff <(ls a) <(ls b)",
+           "echo 'a > b; rm x'",
+           "echo \"a > b\" \\> c",
+           "test -d x || echo no",
+           "gh pr view 3",
+           "npm ls",
+           "docker ps",
+           "signalbox session continue --token ct_x",
+           "/usr/bin/signalbox session show s-1",
+           "true",
+           "(cd src; ls)",
+           "printf '%s\\n' {a,b}",
+           "uniq x",
+           "dd if=/dev/zero bs=1 count=1",
+           "git diff --stat | cat",
+           "git tag -l 'v*'",
+       }) {
+    EXPECT_EQ(told(line), "") << line;
+  }
+}
+
+TEST(CommandEffects, WhatChangesIsSeen) {
+  const struct {
+    const char *line, *effects;
+  } cases[] = {
+      {"echo x > a.txt", "a redirection: paths a.txt"},
+      {"echo x >> a.txt", "a redirection: paths a.txt"},
+      {"echo x >| a", "a redirection: paths a"},
+      {"ls 2> err", "a redirection: paths err"},
+      {"ls &> all", "a redirection: paths all"},
+      {"ls >& all", "a redirection: paths all"},
+      {">a", "a redirection: paths a"},
+      {"cat <<EOF > out\nhello\nEOF", "a redirection: paths out"},
+      {"cat > out <<EOF\n$(rm x)\nEOF", "a redirection: paths out; rm: paths x"},
+      {"cat x | tee a b", "tee: paths a b"},
+      {"tee -a log", "tee: paths log"},
+      {"sed -i s/a/b/ x y", "sed -i: paths x y"},
+      {"sed -i.bak -e s/a/b/ x", "sed -i: paths x"},
+      {"sed --in-place s/a/b/ x", "sed -i: paths x"},
+      {"sed -n 'w out' x", "sed: unknown"},
+      {"rm -rf a 'b c'", "rm: paths a b c"},
+      {"\\rm a", "rm: paths a"},
+      {"/bin/rm a", "rm: paths a"},
+      {"r''m a", "rm: paths a"},
+      {"\"rm\" a", "rm: paths a"},
+      {"mv a b", "mv: paths a b"},
+      {"cp -r a b c/", "cp: paths c/"},
+      {"cp -t out a b", "cp: paths out"},
+      {"mkdir -p a/b && touch a/b/c", "mkdir: paths a/b; touch: paths a/b/c"},
+      {"ls; rm x", "rm: paths x"},
+      {"ls | xargs rm", "rm: paths (what xargs reads)?"},
+      {"ls | xargs -n 1 -I{} mv {} out", "mv: paths {} out (what xargs reads)?"},
+      {"find . -name '*.o' -delete", "find -delete: paths ."},
+      {"find src -exec rm {} \\;", "rm: paths {}?"},
+      {"find . -exec sh -c 'rm \"$1\"' _ {} ';'", "rm: paths $1?"},
+      {"git commit -m x", "git commit: repository"},
+      {"git commit -m \"$(cat <<'EOF'\nit's (done)\nEOF\n)\"", "git commit: repository"},
+      {"git push origin main", "git push: repository"},
+      {"git checkout main", "git checkout: tree"},
+      {"git -C /x reset --hard", "git reset: tree"},
+      {"git stash", "git stash: tree"},
+      {"git restore a", "git restore: tree"},
+      {"git rm a", "git rm: paths a"},
+      {"git branch new", "git branch: repository"},
+      {"git diff --output=x", "git diff: paths x"},
+      {"git -c core.pager=x log", "git -c: unknown"},
+      {"npm install left-pad", "npm install: installs"},
+      {"pip install x", "pip install: installs"},
+      {"sudo rm x", "sudo: unknown"},
+      {"sh -c 'rm x'", "rm: paths x"},
+      {"bash -lc \"echo hi > x\"", "a redirection: paths x"},
+      {"bash script.sh", "bash: unknown"},
+      {"eval 'rm x'", "rm: paths x"},
+      {"eval $X", "eval: unknown"},
+      {"$CMD x", "$CMD: unknown"},
+      {"python3 -c 'print(1)'", "python3: unknown"},
+      {"make test", "make: unknown"},
+      {"echo $(rm x)", "rm: paths x"},
+      {"echo \"$(rm x)\"", "rm: paths x"},
+      {"echo `rm x`", "rm: paths x"},
+      {"ls <(rm x)", "rm: paths x"},
+      {"(rm x)", "rm: paths x"},
+      {"{ rm x; }", "rm: paths x"},
+      {"! rm x", "rm: paths x"},
+      {"if true; then rm x; fi", "rm: paths x"},
+      {"for f in a b; do rm $f; done", "rm: paths $f?"},
+      {"while true; do rm x; done", "rm: paths x"},
+      {"A=1 B=2 rm x", "rm: paths x"},
+      {"PATH=. ls", "PATH: unknown"},
+      {"env A=1 rm x", "rm: paths x"},
+      {"env -i rm x", "rm: paths x"},
+      {"nohup rm x &", "rm: paths x"},
+      {"timeout -k 1 5 rm x", "rm: paths x"},
+      {"time rm x", "rm: paths x"},
+      {"exec rm x", "rm: paths x"},
+      {"command rm x", "rm: paths x"},
+      {"cd sub && rm x", "rm: paths sub/x"},
+      {"cd $D && rm x", "rm: paths x?"},
+      {"cd /a && echo > b", "a redirection: paths /a/b"},
+      {"(cd a) && rm x", "rm: paths x?"},
+      {"rm ~/x", "rm: paths ~/x?"},
+      {"rm {a,b}", "rm: paths {a,b}?"},
+      {"rm *.o", "rm: paths *.o"},
+      {"ls\nrm x", "rm: paths x"},
+      {"ls \\\n; rm x", "rm: paths x"},
+      {"ls & rm x", "rm: paths x"},
+      {"ls || rm x", "rm: paths x"},
+      {"ls |& tee x", "tee: paths x"},
+      {"ls # x\nrm y", "rm: paths y"},
+      {"sort -o x y", "sort: paths x"},
+      {"sort -ox y", "sort: paths x"},
+      {"uniq a b", "uniq: paths b"},
+      {"tar xf x.tar", "tar: tree"},
+      {"dd of=x", "dd: paths x"},
+      {"curl -o x http://h", "curl: paths x"},
+      {"wget http://h", "wget: tree"},
+      {"perl -pi -e s/a/b/ x", "perl -i: paths x"},
+      {"yq -i .a=1 x.yaml", "yq -i: paths x.yaml"},
+      {"patch -p1 < x.diff", "patch: tree"},
+      {"fd -x rm", "fd --exec: unknown"},
+      {"awk '{print > \"out\"}' x", "awk: unknown"},
+      {"awk 'BEGIN{system(\"rm x\")}'", "awk: unknown"},
+      {"f() { rm x; }", "f: unknown; the command line: unknown"},
+      {"case x in a) rm y;; esac", "the command line: unknown"},
+      {"echo 'open", "the command line: unknown"},
+      {"echo $(open", "the command line: unknown"},
+      {"signalbox session stop s-1", "signalbox session: unknown"},
+      {"signalbox inbox answer d keep", "signalbox inbox: unknown"},
+      {"ls > >(tee x)", "tee: paths x; a redirection: paths ?"},
+  };
+  for (const auto& each : cases) EXPECT_EQ(told(each.line), each.effects) << each.line;
+}
+
+TEST(CommandEffects, HostileLinesEnd) {
+  const std::string deep(5'000, '(');
+  std::string substitutions;
+  for (int i = 0; i < 1'000; ++i) substitutions += "$(";
+  std::string shells = "rm x";
+  for (int i = 0; i < 6; ++i) shells = "sh -c \"" + shells + "\"";
+  for (const std::string& line :
+       {deep, substitutions, shells, std::string(100'000, '"'), std::string(100'000, '`'), std::string(1, '\0'),
+        std::string("\xff\xfe > \xff"), std::string("<<<<<<"), std::string("<<"), std::string("\\"), std::string("$"),
+        std::string("${"), std::string("a<<E\n"), std::string(50'000, ';'), std::string("[[ ")}) {
+    (void)effects_of(line);
+  }
+  EXPECT_FALSE(effects_of(deep).empty());
+  EXPECT_FALSE(effects_of(substitutions).empty());
+}
+
+}  // namespace
+}  // namespace sb::inbox

@@ -1,0 +1,33 @@
+// A shell command line, taken apart as far as one must to see what it would run: every simple command in it, also those
+// in subshells, substitutions and here-documents, with what it writes to. Pure.
+//
+// Nothing is expanded. A word that a shell would change says so. What cannot be followed (functions, `case`, unbalanced
+// quotes, too much nesting) makes the whole unclear, with a word on why; the commands found so far are still there.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sb::inbox {
+
+struct ShellWord {
+  std::string text;         // quotes taken off
+  bool is_known = true;     // false: variables, substitutions, braces or `~` stand in it
+  bool is_pattern = false;  // `*`, `?` or `[` outside quotes
+};
+
+struct ShellCommand {
+  std::vector<ShellWord> words;
+  std::vector<ShellWord> outputs;  // files it is redirected into; not /dev/null and the like
+  int depth = 0;                   // of subshells and substitutions around it
+};
+
+struct ShellScript {
+  std::vector<ShellCommand> commands;  // in the order they stand
+  std::string unclear;                 // empty when all of it was understood
+};
+
+ShellScript read_shell(std::string_view text);
+
+}  // namespace sb::inbox
