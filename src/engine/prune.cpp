@@ -6,6 +6,8 @@
 #include "engine/collect.hpp"
 #include "engine/events.hpp"
 #include "engine/rows.hpp"
+#include "inbox/host_session.hpp"
+#include "inbox/open_step.hpp"
 
 namespace sb::engine {
 namespace {
@@ -23,6 +25,12 @@ Status remove_rows(store::Transaction& transaction, std::string_view collection,
 
 Status remove_in(store::Transaction& transaction, std::string_view session) {
   SB_TRY(transaction.remove_stream(session_stream(session)));
+  // A damaged record does not say where its folder is; verify finds the row that then stays.
+  const auto summary = read_summary(transaction, session);
+  if (summary && *summary) {
+    SB_TRY(transaction.remove(inbox::kOpenSteps, inbox::open_step_key((*summary)->workspace, session)));
+  }
+  SB_TRY(inbox::forget_session(transaction, session));
   SB_TRY(transaction.remove(kSessions, session));
   SB_TRY(remove_rows(transaction, kNodes, session));
   return remove_rows(transaction, kAttempts, session);

@@ -245,7 +245,7 @@ Status Sessions::Parts::stop_in(store::Transaction& transaction, std::string_vie
     SB_TRY(stop_in(transaction, tip.waiting->session, "the session it judged for was stopped", by));
   }
   SB_TRY(turn.emit("session_stopped", Value::object({{"reason", reason}, {"by", by}})));
-  return turn.finish();
+  return finish(turn);
 }
 
 }  // namespace sb::engine

@@ -181,6 +181,7 @@ Result<NodeNo> Sessions::Parts::open_next(Turn& turn, const Program& program, co
                                                {},
                                                false});
   }
+  turn.keep_facts(number, SB_TRY(facts_of(turn.transaction(), program, node, context)));
   Event opened = node_opened(node);
   SB_TRY(turn.emit(std::move(opened.type), std::move(opened.payload)));
   if (node.kind == NodeKind::kChildren) SB_TRY(start_children(turn, program, number));
@@ -254,7 +255,7 @@ Result<Born> Sessions::Parts::give_birth(store::Transaction& transaction, const 
                         false});
   }
   const NodeNo first = SB_TRY(open_next(turn, program, Node{}, move, context, {}));
-  SB_TRY(turn.finish());
+  SB_TRY(finish(turn));
   return Born{turn.summary(), turn.known(first), move.warnings};
 }
 

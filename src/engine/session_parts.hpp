@@ -74,6 +74,12 @@ struct Sessions::Parts {
                                   const Node& node);
   Result<std::vector<ChildView>> children_of(store::Snapshot& snapshot, const Node& node);
 
+  // Projecting (session_projecting.cpp)
+  // Writes the turn, and with it how the open step looks from outside.
+  Status finish(Turn& turn);
+  // The tokens in those rows, under the current key.
+  Status mint_open_steps_anew(store::Transaction& transaction);
+
   // Answers (session_answers.cpp)
   std::string mint(Purpose purpose, std::string_view session, NodeNo node, int attempt) const;
   // Of a node that is open: its step, its question, its children, or the end.

@@ -3,6 +3,7 @@
 #include "base/document.hpp"
 #include "base/limits.hpp"
 #include "engine/blob_refs.hpp"
+#include "engine/open_step.hpp"
 #include "engine/rows.hpp"
 #include "engine/stored.hpp"
 #include "engine/upkeep.hpp"
@@ -27,6 +28,7 @@ class Inspection {
   Status inspect(const store::Event& event);
   Status inspect_blobs(const Event& event, std::int64_t seq);
   Status compare_summary();
+  Status compare_open_step();
   template <class Expected, class KeyOf>
   Status compare_rows(std::string_view collection, const Expected& expected, const KeyOf& key_of,
                       std::string_view what);
@@ -143,6 +145,35 @@ Status Inspection::compare_summary() {
   return compare_row(kSessions, *row, to_value(state_.summary), "session");
 }
 
+// It may be missing: older programs wrote none, and an imported session has none until it is taken up. The token is a
+// matter of this home's keys, and what is owed is only said.
+Status Inspection::compare_open_step() {
+  const Summary& summary = state_.summary;
+  const auto row = SB_TRY(snapshot_.get(inbox::kOpenSteps, inbox::open_step_key(summary.workspace, session_)));
+  if (!row) return {};
+  const auto tip = state_.nodes.find(summary.tip);
+  const auto hash = std::string_view(summary.hash);
+  const auto pinned = read_json_blob(snapshot_, hash.substr(hash.find(':') + 1));
+  auto compiled = pinned ? workflow::read_pinned(*pinned) : std::unexpected(pinned.error());
+  if (tip == state_.nodes.end() || !compiled) return {};  // told already
+  const Program program(std::move(*compiled));
+  const auto context = read_json_blob(snapshot_, tip->second.context);
+  const auto facts = context ? facts_of(snapshot_, program, tip->second, *context) : std::unexpected(context.error());
+  if (!facts) return {};
+  auto expected = open_step_of(program, summary, tip->second, *facts);
+  const auto found = inbox::open_step_from(row->value);
+  if (!found) {
+    note("open step", "its record is damaged");
+  } else if (!expected) {
+    note("open step", "the session is over, and its record is still there");
+  } else {
+    expected->token = found->token;
+    expected->owes = found->owes;
+    if (*expected != *found) note("open step", "its record is not what the events say");
+  }
+  return {};
+}
+
 template <class Expected, class KeyOf>
 Status Inspection::compare_rows(std::string_view collection, const Expected& expected, const KeyOf& key_of,
                                 std::string_view what) {
@@ -177,6 +208,7 @@ Result<std::vector<Damage>> Inspection::run() {
   SB_TRY(read_events());
   if (!is_replayed_) return std::move(damages_);
   SB_TRY(compare_summary());
+  SB_TRY(compare_open_step());
   SB_TRY(
       compare_rows(kNodes, state_.nodes, [&](const auto& entry) { return node_key(session_, entry.first); }, "node"));
   SB_TRY(compare_rows(

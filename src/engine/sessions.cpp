@@ -125,7 +125,7 @@ Answered<Answer> Sessions::go_on(const Continuing& continuing) {
       if (!turn) return std::unexpected(turn.error());
       if (continuing.answer) SB_TRY(parts_->relay(*turn, token, *continuing.answer));
       Answer answer = SB_TRY(parts_->go_on(*turn, token, submission, has_output));
-      SB_TRY(turn->finish());
+      SB_TRY(parts_->finish(*turn));
       return answer;
     });
   }());
@@ -173,7 +173,7 @@ Answered<Checkpoint> Sessions::checkpoint(std::string_view text) {
       if (!node) return std::unexpected(node.error());
       if (!(*node)->is_checkpoint) SB_TRY(turn->emit("checkpointed", Value::object({{"node", token.node}})));
       const int attempt = turn->known(token.node).attempt;
-      SB_TRY(turn->finish());
+      SB_TRY(parts_->finish(*turn));
       return Checkpoint{token.session, token.node, parts_->mint(Purpose::kResume, token.session, token.node, attempt),
                         parts_->mint(Purpose::kContinue, token.session, token.node, attempt)};
     });
@@ -192,7 +192,7 @@ Answered<Answer> Sessions::rewind(std::string_view session, NodeNo number, std::
     const Node node = *SB_TRY(turn.node(wanted));
     if (wanted != turn.summary().tip || turn.summary().status == SessionStatus::kStopped) {
       SB_TRY(turn.emit("rewound", Value::object({{"node", wanted}, {"attempt", node.attempt}, {"reason", reason}})));
-      SB_TRY(turn.finish());
+      SB_TRY(parts_->finish(turn));
     }
     return show(transaction, turn.summary(), turn.known(wanted));
   }));
@@ -305,8 +305,9 @@ Result<std::string> Sessions::token_for(const Summary& summary) {
 
 Status Sessions::rotate_keys(bool retire_old) {
   const std::scoped_lock lock(parts_->mutex);
-  return parts_->store.write([&](store::Transaction& transaction) {
-    return parts_->keys.rotate(transaction, parts_->random, parts_->clock.now_ms(), retire_old);
+  return parts_->store.write([&](store::Transaction& transaction) -> Status {
+    SB_TRY(parts_->keys.rotate(transaction, parts_->random, parts_->clock.now_ms(), retire_old));
+    return retire_old ? parts_->mint_open_steps_anew(transaction) : Status();
   });
 }
 

@@ -55,6 +55,11 @@ std::int64_t Turn::output_seq(NodeNo number) const {
   return found == state_.attempts.end() ? 0 : found->second.output_seq;
 }
 
+std::optional<StepFacts> Turn::facts_of(NodeNo number) const {
+  if (facts_.first == 0 || facts_.first != number) return std::nullopt;
+  return facts_.second;
+}
+
 Status Turn::emit(std::string type, Value payload) {
   const std::int64_t seq = next_seq();
   Event event{std::move(type), std::move(payload)};

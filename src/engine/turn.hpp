@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/events.hpp"
+#include "engine/open_step.hpp"
 #include "engine/rows.hpp"
 #include "store/store.hpp"
 
@@ -33,6 +34,9 @@ class Turn {
   std::int64_t next_seq() const { return head_.seq + static_cast<std::int64_t>(events_.size()) + 1; }
   NodeNo next_node() const { return state_.summary.nodes + 1; }
   bool has_changed() const { return !events_.empty(); }
+  // Of a node opened in this turn, while its context is at hand.
+  void keep_facts(NodeNo number, StepFacts facts) { facts_ = {number, std::move(facts)}; }
+  std::optional<StepFacts> facts_of(NodeNo number) const;
   Status finish();
 
  private:
@@ -45,6 +49,7 @@ class Turn {
   store::Head head_;
   Replayed state_;
   std::vector<store::NewEvent> events_;
+  std::pair<NodeNo, StepFacts> facts_;
 };
 
 // An event of a session by its number, chain checked. kCorrupt when it is not there or of another type.
