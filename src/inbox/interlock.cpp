@@ -1,0 +1,208 @@
+#include "inbox/interlock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/document.hpp"
+#include "base/path_glob.hpp"
+#include "base/unicode.hpp"
+#include "inbox/event_text.hpp"
+#include "inbox/printable.hpp"
+#include "inbox/signature.hpp"
+
+namespace sb::inbox {
+namespace {
+
+constexpr std::size_t kShown = 160;
+constexpr std::size_t kGlobsShown = 8;
+
+std::string shown(std::string_view text) {
+  return std::string(beginning(one_line(printable(text)), kShown));
+}
+
+std::string list_of(const std::vector<std::string>& globs) {
+  std::vector<std::string> first(globs.begin(),
+                                 globs.begin() + static_cast<std::ptrdiff_t>(std::min(globs.size(), kGlobsShown)));
+  std::string text = fmt::format("{}", fmt::join(first, ", "));
+  if (globs.size() > kGlobsShown) text += fmt::format(" and {} more", globs.size() - kGlobsShown);
+  return text;
+}
+
+std::string allowance(const OpenStep& step) {
+  std::string text;
+  if (step.writes) text = step.writes->empty() ? "change no file" : "change only " + list_of(*step.writes);
+  if (step.commands_read_only) text += fmt::format("{}run only commands that read", text.empty() ? "" : "; ");
+  return text.empty() ? "anything that is in scope" : text;
+}
+
+std::string refusal(const OpenStep& step, std::string_view what) {
+  const std::string title = shown(step.title);
+  const std::string how = step.waiting.empty() ? "Deliver the step with continue_workflow and go on in the next"
+                                               : "Call continue_workflow once what it waits for has come";
+  const std::string token = step.token.empty() ? "" : fmt::format(" (continueToken {})", step.token);
+  return fmt::format(
+      "Signalbox: {}. Open is step {} \"{}\" of {}, which allows: {}. {}{}; if this work is not part of session {}, a "
+      "person can end that with `signalbox session stop {}`.",
+      what, step.step, title, step.workflow, allowance(step), how, token, step.session, step.session);
+}
+
+// Relative to the folder; nothing when it lies elsewhere.
+std::optional<std::string> inside(const OpenStep& step, const std::string& place) {
+  if (!lies_under(place, step.workspace)) return std::nullopt;
+  std::string_view rest = std::string_view(place).substr(step.workspace.size());
+  while (rest.starts_with('/')) rest.remove_prefix(1);
+  return rest.empty() ? "." : std::string(rest);
+}
+
+bool covers(const OpenStep& step, const std::string& glob, const std::string& place, GlobCase letters) {
+  if (glob.starts_with('/')) return glob_covers(glob, place, letters);
+  const auto relative = inside(step, place);
+  return relative && glob_covers(glob, *relative, letters);
+}
+
+bool is_allowed(const OpenStep& step, const std::string& place) {
+  return !step.writes || std::ranges::any_of(*step.writes, [&](const std::string& glob) {
+    return covers(step, glob, place, GlobCase::kExact);
+  });
+}
+
+const std::string* out_of_scope(const OpenStep& step, const std::string& place) {
+  const auto found = std::ranges::find_if(
+      step.out_of_scope, [&](const std::string& glob) { return covers(step, glob, place, GlobCase::kIgnored); });
+  return found == step.out_of_scope.end() ? nullptr : &*found;
+}
+
+// The folder such a glob begins in: `src/legacy` of `src/legacy/**`.
+std::string fixed_part(std::string_view glob) {
+  std::string_view fixed = glob.substr(0, glob.find_first_of("*?[{"));
+  if (fixed.size() < glob.size()) fixed = fixed.substr(0, std::min(fixed.rfind('/'), fixed.size()));
+  return lexically_normal(fixed);
+}
+
+// Something out of scope that lies under what a command names, since commands go into folders.
+const std::string* holds_out_of_scope(const OpenStep& step, const std::string& place) {
+  for (const std::string& glob : step.out_of_scope) {
+    const std::string fixed = fixed_part(glob);
+    const std::string whole = fixed.starts_with('/') ? fixed : step.workspace + "/" + fixed;
+    if (lies_under(whole, place)) return &glob;
+  }
+  return nullptr;
+}
+
+class Judge {
+ public:
+  Judge(const OpenStep& step, const std::string& temporary, const Resolve& resolve)
+      : step_(step), temporary_(temporary), resolve_(resolve) {}
+
+  std::optional<std::string> refuse(const CommandEffect& effect) const {
+    if (effect.effect == Effect::kPaths) {
+      if (auto reason = refuse_out_of_scope(effect)) return reason;
+    }
+    if (step_.commands_read_only) return not_read_only(effect);
+    if (!step_.writes) return std::nullopt;
+    const bool is_none = step_.writes->empty();
+    switch (effect.effect) {
+      case Effect::kReads:
+        return std::nullopt;
+      case Effect::kRepository:
+      case Effect::kInstalls:
+        return is_none ? refusal(step_, fmt::format("`{}` was refused, since it changes something", shown(effect.name)))
+                       : std::optional<std::string>();
+      case Effect::kTree:
+        return refusal(step_, fmt::format("`{}` was refused, since it may change any file", shown(effect.name)));
+      case Effect::kPaths:
+        return refuse_paths(effect);
+      case Effect::kUnknown:
+        // What cannot be followed could be anything; a program that is not known is let run.
+        if (!is_none || effect.name != "the command line") return std::nullopt;
+        return refusal(step_, fmt::format("the command was refused, since {}; write it more simply", effect.why));
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<std::string> not_read_only(const CommandEffect& effect) const {
+    const std::string name = shown(effect.name);
+    if (effect.effect != Effect::kUnknown) {
+      return refusal(step_, fmt::format("`{}` was refused, since it changes something", name));
+    }
+    const std::string why = effect.why.empty() ? "it is not known to change nothing" : effect.why;
+    return refusal(step_, fmt::format("`{}` was refused: {}", name, why));
+  }
+
+  Places places_of(const Target& target) const {
+    // Of a pattern, the folder it looks into, with a name in it that no glob has.
+    if (!target.is_pattern) return resolve_(target.path);
+    Places places = resolve_(fixed_part(target.path));
+    for (std::string& place : places) place += "/*";
+    return places;
+  }
+
+  std::optional<std::string> refuse_out_of_scope(const CommandEffect& effect) const {
+    if (step_.out_of_scope.empty()) return std::nullopt;
+    for (const Target& target : effect.targets) {
+      if (!target.is_known) continue;
+      for (const std::string& place : places_of(target)) {
+        const std::string* glob = out_of_scope(step_, place);
+        if (glob == nullptr) {
+          glob = holds_out_of_scope(step_, place.ends_with("/*") ? place.substr(0, place.size() - 2) : place);
+        }
+        if (glob == nullptr) continue;
+        return refusal(step_, fmt::format("`{}` on {} was refused: {} was put out of scope, for the whole session",
+                                          shown(effect.name), shown(target.path), shown(*glob)));
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<std::string> refuse_paths(const CommandEffect& effect) const {
+    for (const Target& target : effect.targets) {
+      const std::string what = fmt::format("`{}` on {} was refused", shown(effect.name), shown(target.path));
+      if (!target.is_known) return refusal(step_, what + ", since its path is not written out");
+      for (const std::string& place : places_of(target)) {
+        const bool is_scratch = lies_under(place, temporary_) && !lies_under(place, step_.workspace);
+        if (!is_scratch && !is_allowed(step_, place)) return refusal(step_, what);
+      }
+    }
+    return std::nullopt;
+  }
+
+  const OpenStep& step_;
+  const std::string& temporary_;
+  const Resolve& resolve_;
+};
+
+}  // namespace
+
+bool has_interlock(const OpenChain& chain) {
+  return std::ranges::any_of(
+      chain, [](const OpenStep& step) { return step.writes || step.commands_read_only || !step.out_of_scope.empty(); });
+}
+
+std::optional<std::string> refuse_edit(const OpenChain& chain, const Places& places) {
+  for (const OpenStep& step : chain) {
+    for (const std::string& place : places) {
+      const std::string name = shown(inside(step, place).value_or(place));
+      if (const std::string* glob = out_of_scope(step, place)) {
+        return refusal(step, fmt::format("changing {} was refused: {} was put out of scope, for the whole session",
+                                         name, shown(*glob)));
+      }
+      if (!is_allowed(step, place)) return refusal(step, fmt::format("changing {} was refused", name));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> refuse_command(const OpenChain& chain, std::string_view command_line,
+                                          const std::string& temporary, const Resolve& resolve) {
+  const std::vector<CommandEffect> effects = effects_of(command_line);
+  for (const OpenStep& step : chain) {
+    for (const CommandEffect& effect : effects) {
+      if (auto reason = Judge(step, temporary, resolve).refuse(effect)) return reason;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace sb::inbox
