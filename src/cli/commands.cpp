@@ -16,6 +16,7 @@ Action declare_operator(CLI::App& app);
 Action declare_render(CLI::App& app);
 Action declare_session(CLI::App& app);
 Action declare_split(CLI::App& app);
+Action declare_statusline(CLI::App& app);
 Action declare_trust(CLI::App& app);
 Action declare_workflow(CLI::App& app);
 
@@ -42,6 +43,8 @@ const std::vector<CommandRow>& commands() {
        "signalbox session start wr.shaping --goal 'Faster search'", declare_session},
       {"split", "Decide many options one by one, none of them dropped",
        "signalbox split plan --def integrations.yaml --cap 4", declare_split, Parsing::kOptions, kStateOptions},
+      {"statusline", "Say in one line which step is open and how many questions wait", "signalbox statusline",
+       declare_statusline},
       {"trust", "Let a project's own policy files count, as they are now", "signalbox trust .", declare_trust},
       {"workflow", "See which workflows there are, what is in them and what is wrong with them",
        "signalbox workflow check release.yaml", declare_workflow},

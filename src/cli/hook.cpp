@@ -15,6 +15,7 @@ struct HookOptions {
   bool is_user = false;
   bool is_project = false;
   bool with_stop = false;
+  bool with_statusline = false;
 };
 
 // The small program stands beside this one.
@@ -29,7 +30,8 @@ Result<hook::Installation> installation(const Seams& seams, const HookOptions& o
   return hook::Installation{.scope = options.is_project ? hook::Scope::kProject : hook::Scope::kUser,
                             .project = hook::project_around(seams.files, seams.environment, here),
                             .program = {},
-                            .with_stop = options.with_stop};
+                            .with_stop = options.with_stop,
+                            .with_statusline = options.with_statusline};
 }
 
 void say_backup(const Context& context, const hook::Changed& changed) {
@@ -76,6 +78,7 @@ Action declare_hook(CLI::App& app) {
   auto* take_out = app.add_subcommand("uninstall", "Take out exactly what install wrote");
   add_scope(*put_in, options);
   add_scope(*take_out, options);
+  put_in->add_flag("--statusline", options->with_statusline, "Also show the open step, where nothing else is shown");
   put_in->add_flag("--stop", options->with_stop, "Also check what the agent says last, in this project");
   return [&app, put_in, take_out, options](Context& context) {
     if (app.got_subcommand(put_in)) return install(context, *options);

@@ -25,6 +25,22 @@ Result<std::string> after_question(const HookEvent& event, const Surroundings& a
 // The agent stops: its last message is held to the contract where the user has enabled that.
 Result<std::string> at_stop(const HookEvent& event, const Surroundings& around);
 
+// A call that changes files or runs a command: refused when the open step of a session does not allow it.
+Result<std::string> before_change(const HookEvent& event, const Surroundings& around);
+
+// A call that started or continued a session: the conversation works on it from now on.
+Result<std::string> after_workflow(const HookEvent& event, const Surroundings& around);
+
+// A conversation begins, is taken up again or was compacted: the open step, what it owes and the token for it.
+Result<std::string> at_session_start(const HookEvent& event, const Surroundings& around);
+// The person says something: an answer that arrived meanwhile is told, once.
+Result<std::string> at_prompt(const HookEvent& event, const Surroundings& around);
+// The conversation is over: it works on nothing any more.
+Result<std::string> at_session_end(const HookEvent& event, const Surroundings& around);
+
+// `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",…}}`
+std::string refusal_for(std::string_view reason);
+
 // The folder the event is about, absolute and without links.
 Result<std::string> folder_of(const HookEvent& event, const Seams& seams);
 

@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::string_view kEventName = "PreToolUse";
 
-std::string refusal(std::string_view reason) {
-  return to_json(Value::object({{"hookSpecificOutput", Value::object({{"hookEventName", kEventName},
-                                                                      {"permissionDecision", "deny"},
-                                                                      {"permissionDecisionReason", reason}})}}));
-}
-
 using PlannedList = std::vector<std::optional<Planned>>;
 
 // What is wrong with the call, a line a question; empty when it is as planned.
@@ -100,6 +94,12 @@ bool has_gstack_marker(const CallQuestion& question) {
 
 }  // namespace
 
+std::string refusal_for(std::string_view reason) {
+  return to_json(Value::object({{"hookSpecificOutput", Value::object({{"hookEventName", kEventName},
+                                                                      {"permissionDecision", "deny"},
+                                                                      {"permissionDecisionReason", reason}})}}));
+}
+
 std::string note_for(std::string_view event_name, std::string_view text) {
   return to_json(Value::object(
       {{"hookSpecificOutput", Value::object({{"hookEventName", event_name}, {"additionalContext", text}})}}));
@@ -115,7 +115,7 @@ Result<std::string> before_question(const HookEvent& event, const Surroundings& 
   const Seams& seams = around.seams;
   const std::vector<CallQuestion> questions = questions_of(event.tool_input);
   if (has_answers(event.tool_input)) {
-    return refusal(
+    return refusal_for(
         "Signalbox did not let this question through: it brings its own answers. Only the person answers; ask again "
         "without `answers` and `annotations`.");
   }
@@ -124,9 +124,10 @@ Result<std::string> before_question(const HookEvent& event, const Surroundings& 
   Notes note;
   if (const auto desk = SB_TRY(open_desk(seams, store::Access::kReadOnly))) {
     auto found = find_planned(*desk, questions);
-    if (!found && found.error().code == ErrorCode::kInvalid) return refusal("Signalbox: " + found.error().to_string());
+    if (!found && found.error().code == ErrorCode::kInvalid)
+      return refusal_for("Signalbox: " + found.error().to_string());
     planned = SB_TRY(std::move(found));
-    if (const std::string text = complaints(questions, planned); !text.empty()) return refusal(text);
+    if (const std::string text = complaints(questions, planned); !text.empty()) return refusal_for(text);
     note = SB_TRY(notes(event, questions, planned, *desk, seams));
   }
   // Without its marker nobody knows which id was planned for it.
@@ -136,7 +137,7 @@ Result<std::string> before_question(const HookEvent& event, const Surroundings& 
         event.directory.empty() ? SB_TRY(inbox::working_directory(seams.files, seams.environment)) : event.directory));
     if (const auto decided = SB_TRY(decide_by_preference(questions, planned, seams.files, place))) {
       const auto holds = SB_TRY(record_decided(event, questions, planned, *decided, place, around));
-      if (std::ranges::find(holds, true) != holds.end()) return refusal(decided_reason(*decided, holds));
+      if (std::ranges::find(holds, true) != holds.end()) return refusal_for(decided_reason(*decided, holds));
     }
   }
   return note.text.empty() ? "" : note_for(kEventName, note.text);

@@ -35,6 +35,9 @@ EventKind kind_of(std::string_view name) {
   if (name == "PreToolUse") return EventKind::kPreToolUse;
   if (name == "PostToolUse") return EventKind::kPostToolUse;
   if (name == "Stop") return EventKind::kStop;
+  if (name == "SessionStart") return EventKind::kSessionStart;
+  if (name == "UserPromptSubmit") return EventKind::kUserPromptSubmit;
+  if (name == "SessionEnd") return EventKind::kSessionEnd;
   return EventKind::kOther;
 }
 
@@ -111,6 +114,7 @@ Result<HookEvent> read_event(std::string_view json) {
   HookEvent event;
   event.kind = kind_of(text_at(root, "hook_event_name"));
   event.session = text_at(root, "session_id");
+  event.helper = text_at(root, "agent_id");
   event.directory = text_at(root, "cwd");
   event.prompt = text_at(root, "prompt_id");
   event.tool = text_at(root, "tool_name");
@@ -119,6 +123,14 @@ Result<HookEvent> read_event(std::string_view json) {
   if (Value* input = root.find("tool_input")) event.tool_input = std::move(*input);
   if (Value* response = root.find("tool_response")) event.tool_response = std::move(*response);
   return event;
+}
+
+bool is_changing_tool(std::string_view tool) {
+  return tool == "Edit" || tool == "Write" || tool == "MultiEdit" || tool == "NotebookEdit" || tool == "Bash";
+}
+
+bool is_workflow_tool(std::string_view tool) {
+  return tool.starts_with("mcp__") && (tool.ends_with("__start_workflow") || tool.ends_with("__continue_workflow"));
 }
 
 bool is_question_tool(std::string_view tool) {

@@ -13,11 +13,12 @@
 
 namespace sb::hook {
 
-enum class EventKind { kPreToolUse, kPostToolUse, kStop, kOther };
+enum class EventKind { kPreToolUse, kPostToolUse, kStop, kSessionStart, kUserPromptSubmit, kSessionEnd, kOther };
 
 struct HookEvent {
   EventKind kind = EventKind::kOther;
   std::string session;
+  std::string helper;     // the agent inside it that acts, where the host tells them apart
   std::string directory;  // where the host works; empty when it does not say
   std::string prompt;     // the id of the user's message the agent works on
   std::string tool;
@@ -32,6 +33,10 @@ Result<HookEvent> read_event(std::string_view json);
 
 // AskUserQuestion, the host's own or a server's stand-in for it.
 bool is_question_tool(std::string_view tool);
+// Edit, Write, MultiEdit, NotebookEdit, Bash.
+bool is_changing_tool(std::string_view tool);
+// A server's start_workflow or continue_workflow.
+bool is_workflow_tool(std::string_view tool);
 
 struct CallOption {
   std::string label;

@@ -87,20 +87,34 @@ Result<Planned> with_decision(inbox::Desk& desk, inbox::PlannedPrompt prompt) {
   return Planned{std::move(prompt), std::move(state)};
 }
 
-}  // namespace
-
-Result<std::unique_ptr<inbox::Desk>> open_desk(const Seams& seams, store::Access access) {
+store::SqliteOptions store_options() {
   store::SqliteOptions options;
   options.busy_wait_ms = kBusyWaitMs;
   // Moving the log into the file costs syncs; whoever is not in a hurry does it.
   options.checkpoint_bytes = options.close_checkpoint_bytes = std::numeric_limits<std::int64_t>::max();
-  if (access == store::Access::kReadOnly) {
-    const Homes homes = SB_TRY(sb::homes(seams.environment));
-    if (seams.files.kind(join_path(homes.data, "signalbox.db")) == FileKind::kMissing) return nullptr;
-  }
-  auto desk = inbox::Desk::open(seams, access, options);
+  return options;
+}
+
+Result<std::string> store_path(const Seams& seams) {
+  return join_path(SB_TRY(sb::homes(seams.environment)).data, "signalbox.db");
+}
+
+Result<bool> has_store(const Seams& seams) {
+  return seams.files.kind(SB_TRY(store_path(seams))) != FileKind::kMissing;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<inbox::Desk>> open_desk(const Seams& seams, store::Access access) {
+  if (access == store::Access::kReadOnly && !SB_TRY(has_store(seams))) return nullptr;
+  auto desk = inbox::Desk::open(seams, access, store_options());
   if (!desk && desk.error().code == ErrorCode::kNotFound && access == store::Access::kReadOnly) return nullptr;
   return desk;
+}
+
+Result<std::unique_ptr<store::SqliteStore>> open_store(const Seams& seams, store::Access access) {
+  if (!SB_TRY(has_store(seams))) return nullptr;
+  return store::SqliteStore::open(SB_TRY(store_path(seams)), access, store_options());
 }
 
 bool Planned::needs_person() const {

@@ -18,6 +18,9 @@ namespace sb::hook {
 // nothing was ever asked here.
 Result<std::unique_ptr<inbox::Desk>> open_desk(const Seams& seams, store::Access access);
 
+// Its store alone, which no configuration can keep from being read. Null when there is none.
+Result<std::unique_ptr<store::SqliteStore>> open_store(const Seams& seams, store::Access access);
+
 struct Planned {
   inbox::PlannedPrompt prompt;
   inbox::DecisionState decision;

@@ -5,6 +5,7 @@
 #include "base/limits.hpp"
 #include "hook/answers.hpp"
 #include "hook/host_input.hpp"
+#include "hook/statusline.hpp"
 #include "inbox/gstack_programs.hpp"
 
 namespace sb::hook {
@@ -26,11 +27,19 @@ Result<std::string> read_all(Streams& streams) {
 Result<std::string> answer_to(const HookEvent& event, const Surroundings& around) {
   switch (event.kind) {
     case EventKind::kPreToolUse:
+      if (is_changing_tool(event.tool)) return before_change(event, around);
       return is_question_tool(event.tool) ? before_question(event, around) : "";
     case EventKind::kPostToolUse:
+      if (is_workflow_tool(event.tool)) return after_workflow(event, around);
       return is_question_tool(event.tool) ? after_question(event, around) : "";
     case EventKind::kStop:
       return at_stop(event, around);
+    case EventKind::kSessionStart:
+      return at_session_start(event, around);
+    case EventKind::kUserPromptSubmit:
+      return at_prompt(event, around);
+    case EventKind::kSessionEnd:
+      return at_session_end(event, around);
     case EventKind::kOther:
       return "";
   }
@@ -70,6 +79,10 @@ int run_program(std::string_view program, const std::vector<std::string>& argume
   if (arguments.size() == 1 && arguments.front() == "--version") {
     seams.streams.out("signalbox-hook " SIGNALBOX_VERSION "\n");
     return seams.streams.flush() ? 0 : 3;
+  }
+  if (arguments.size() == 1 && arguments.front() == "statusline") {
+    run_statusline(seams);
+    return 0;
   }
   run_hook(seams);
   return 0;

@@ -12,8 +12,24 @@ namespace sb::hook {
 namespace {
 
 constexpr std::string_view kProgram = "signalbox-hook";
-constexpr std::string_view kMatcher = "(AskUserQuestion|mcp__.*__AskUserQuestion)";
-constexpr std::array<std::string_view, 3> kEvents = {"PreToolUse", "PostToolUse", "Stop"};
+constexpr std::array<std::string_view, 6> kEvents = {"PreToolUse",   "PostToolUse",      "Stop",
+                                                     "SessionStart", "UserPromptSubmit", "SessionEnd"};
+// A group each; an empty matcher is none.
+struct Group {
+  std::string_view event, matcher;
+};
+constexpr std::array<Group, 8> kGroups = {{
+    {"PreToolUse", "(AskUserQuestion|mcp__.*__AskUserQuestion)"},
+    {"PreToolUse", "Edit|Write|MultiEdit|NotebookEdit|Bash"},
+    {"PostToolUse", "(AskUserQuestion|mcp__.*__AskUserQuestion)"},
+    {"PostToolUse", "mcp__.*__(start_workflow|continue_workflow)"},
+    {"Stop", ""},
+    {"SessionStart", ""},
+    {"UserPromptSubmit", ""},
+    {"SessionEnd", ""},
+}};
+constexpr std::string_view kStatusLine = "statusLine";
+constexpr std::string_view kStatusLineArgument = " statusline";
 constexpr std::string_view kStop = "Stop";
 constexpr int kTimeoutSeconds = 5;
 constexpr std::string_view kHooks = "hooks";
@@ -73,22 +89,35 @@ Value entry_for(const std::string& command) {
   return Value::object({{"type", "command"}, {"command", command}, {"timeout", kTimeoutSeconds}});
 }
 
-void add_to(Value& groups, std::string_view event, const std::string& command) {
+// Whether our entry stands in a group with that matcher; its command is set, since the program may have moved.
+bool follow(Value& groups, std::string_view matcher, const std::string& command) {
   bool is_there = false;
   for (Value& group : groups.items()) {
     Value* entries = group.find("hooks");
     if (!entries || !entries->is_array()) continue;
     for (Value& entry : entries->items()) {
       if (!is_our_entry(entry)) continue;
-      entry.set("command", command);  // the program may have moved
-      is_there = true;
+      entry.set("command", command);
+      is_there = is_there || group.string_at("matcher").value_or("") == matcher;
     }
   }
-  if (is_there) return;
-  Value group = Value::object();
-  if (event != kStop) group.set("matcher", kMatcher);
-  group.set("hooks", Value(Value::Array{entry_for(command)}));
-  groups.push_back(std::move(group));
+  return is_there;
+}
+
+void add_to(Value& groups, std::string_view event, const std::string& command) {
+  for (const Group& wanted : kGroups) {
+    if (wanted.event != event || follow(groups, wanted.matcher, command)) continue;
+    Value group = Value::object();
+    if (!wanted.matcher.empty()) group.set("matcher", wanted.matcher);
+    group.set("hooks", Value(Value::Array{entry_for(command)}));
+    groups.push_back(std::move(group));
+  }
+}
+
+bool is_our_statusline(const Value& settings) {
+  std::string command = settings[kStatusLine].string_at("command").value_or("");
+  if (!command.ends_with(kStatusLineArgument)) return false;
+  return is_our_command(command.substr(0, command.size() - kStatusLineArgument.size()));
 }
 
 // Whether anything was taken out. A group that only held ours goes with it; one that was empty before stays.
@@ -166,8 +195,21 @@ bool is_our_command(std::string_view command) {
   return word && word->starts_with('/') && base_name(*word) == kProgram;
 }
 
+Result<Value> with_statusline(Value settings, const std::string& command) {
+  SB_TRY(check_shape(settings));
+  if (settings.find(kStatusLine) && !is_our_statusline(settings)) {
+    return fail(ErrorCode::kConflict, "there is a statusLine of somebody else's already",
+                "Leave out --statusline, or let that one call `signalbox statusline` too",
+                {"", fmt::format("/{}", kStatusLine), 0, 0});
+  }
+  settings.set(kStatusLine,
+               Value::object({{"type", "command"}, {"command", command + std::string(kStatusLineArgument)}}));
+  return settings;
+}
+
 Result<Value> with_hooks(Value settings, const std::string& command, bool with_stop) {
   SB_TRY(check_shape(settings));
+  if (is_our_statusline(settings)) settings = SB_TRY(with_statusline(std::move(settings), command));
   if (!settings.find("hooks")) settings.set("hooks", Value::object());
   Value& hooks = *settings.find("hooks");
   for (const std::string_view event : kEvents) {
@@ -184,6 +226,7 @@ Result<Value> with_hooks(Value settings, const std::string& command, bool with_s
 
 Result<Value> without_hooks(Value settings, const Installed& installed) {
   SB_TRY(check_shape(settings));
+  if (is_our_statusline(settings)) settings.erase(kStatusLine);
   Value* hooks = settings.find(kHooks);
   if (!hooks) return settings;
   bool is_taken = false;
@@ -221,8 +264,9 @@ Result<Changed> install_hooks(const Seams& seams, const Installation& wanted) {
   const auto held = SB_TRY(hold_settings(seams));
   const auto before = SB_TRY(read_settings(seams.files, changed.path));
   const Document document = before ? *before : Document{changed.path, "", Value::object()};
-  const Value settings =
-      SB_TRY(placed(with_hooks(document.root, shell_quoted(wanted.program), wanted.with_stop), document));
+  const std::string command = shell_quoted(wanted.program);
+  Value settings = SB_TRY(placed(with_hooks(document.root, command, wanted.with_stop), document));
+  if (wanted.with_statusline) settings = SB_TRY(placed(with_statusline(std::move(settings), command), document));
   if (settings != document.root) {
     SB_TRY(check_numbers(document));
     SB_TRY(seams.files.make_directories(parent_path(changed.path)));

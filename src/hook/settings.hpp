@@ -1,9 +1,13 @@
 // Our entries in a settings.json of Claude Code: put in and taken out, all else left as it is.
 //
 //   {"hooks": {"PreToolUse":  [{"matcher": "(AskUserQuestion|mcp__.*__AskUserQuestion)",
-//                               "hooks": [{"type": "command", "command": "/usr/bin/signalbox-hook", "timeout": 5}]}],
-//              "PostToolUse": [… the same …],
-//              "Stop":        [{"hooks": [{…}]}]}}
+//                               "hooks": [{"type": "command", "command": "/usr/bin/signalbox-hook", "timeout": 5}]},
+//                              {"matcher": "Edit|Write|MultiEdit|NotebookEdit|Bash", "hooks": [{…}]}],
+//              "PostToolUse": [… the questions, and {"matcher": "mcp__.*__(start_workflow|continue_workflow)", …}],
+//              "Stop", "SessionStart", "UserPromptSubmit", "SessionEnd": [{"hooks": [{…}]}]},
+//    "statusLine": {"type": "command", "command": "/usr/bin/signalbox-hook statusline"}}
+//
+// Stop and statusLine only where asked for. What an older program installed gets the groups it lacks.
 //
 // An entry is ours when its command is nothing but a path that ends in /signalbox-hook; other people's hooks are never
 // touched, not even in the same group.
@@ -25,6 +29,8 @@ std::string shell_quoted(std::string_view text);
 bool is_our_command(std::string_view command);
 
 // Pure. kInvalid, with the pointer, where the settings are of a shape that has no place for hooks.
+// kConflict where there is another one.
+Result<Value> with_statusline(Value settings, const std::string& command);
 Result<Value> with_hooks(Value settings, const std::string& command, bool with_stop);
 // Containers that are empty then go only where they were made for our entries.
 Result<Value> without_hooks(Value settings, const Installed& installed);
@@ -34,6 +40,7 @@ struct Installation {
   std::string project;  // the project's folder, absolute and without links
   std::string program;  // absolute path of signalbox-hook; of uninstall empty
   bool with_stop = false;
+  bool with_statusline = false;
 };
 
 // CLAUDE_CONFIG_DIR/settings.json or ~/.claude/settings.json; for a project .claude/settings.json in it.

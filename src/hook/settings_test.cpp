@@ -79,12 +79,71 @@ TEST_F(Settings, AMovedProgramIsFollowed) {
   moved.program = "/opt/o'neil/my tools/signalbox-hook";
   ASSERT_TRUE(install(moved));
   const Value now = parse_json(read(path())).value();
-  ASSERT_EQ(now["hooks"]["PreToolUse"].size(), 1u);
-  EXPECT_EQ(now["hooks"]["PreToolUse"].items()[0]["hooks"].items()[0].string_at("command"),
-            R"('/opt/o'\''neil/my tools/signalbox-hook')");
+  ASSERT_EQ(now["hooks"]["PreToolUse"].size(), 2u);
+  for (const Value& group : now["hooks"]["PreToolUse"].items()) {
+    EXPECT_EQ(group["hooks"].items()[0].string_at("command"), R"('/opt/o'\''neil/my tools/signalbox-hook')");
+  }
   EXPECT_FALSE(install(moved)->is_changed);
   ASSERT_TRUE(uninstall(wanted()));
   EXPECT_EQ(files_.kind(path()), FileKind::kMissing);
+}
+
+TEST_F(Settings, EveryEventHasItsGroups) {
+  ASSERT_TRUE(install(wanted(true)));
+  const Value made = parse_json(read(path())).value();
+  std::string told;
+  for (const auto& [name, groups] : made["hooks"].members()) {
+    for (const Value& group : groups.items()) told += name + " " + group.string_at("matcher").value_or("-") + "\n";
+  }
+  EXPECT_EQ(told,
+            "PreToolUse (AskUserQuestion|mcp__.*__AskUserQuestion)\nPreToolUse Edit|Write|MultiEdit|NotebookEdit|Bash\n"
+            "PostToolUse (AskUserQuestion|mcp__.*__AskUserQuestion)\n"
+            "PostToolUse mcp__.*__(start_workflow|continue_workflow)\nStop -\nSessionStart -\nUserPromptSubmit -\n"
+            "SessionEnd -\n");
+  EXPECT_EQ(made.find("statusLine"), nullptr);
+}
+
+TEST_F(Settings, AnOlderInstallationGetsWhatItLacks) {
+  const std::string before = R"({"model":"opus","hooks":{"Notification":[]}})";
+  write(before);
+  ASSERT_TRUE(install(wanted()));
+  const Value whole = parse_json(read(path())).value();
+  // As it was installed before there was more than questions.
+  Value older = whole;
+  Value& hooks = *older.find("hooks");
+  for (const char* name : {"SessionStart", "UserPromptSubmit", "SessionEnd"}) hooks.erase(name);
+  for (const char* name : {"PreToolUse", "PostToolUse"}) hooks.find(name)->items().pop_back();
+  write(to_pretty_json(older));
+  EXPECT_TRUE(install(wanted())->is_changed);
+  EXPECT_EQ(parse_json(read(path())).value(), whole);
+  EXPECT_FALSE(install(wanted())->is_changed);
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(parse_json(read(path())).value(), parse_json(before).value());
+}
+
+TEST_F(Settings, AStatusLineIsPutOnlyWhereThereIsNone) {
+  write(R"({"model":"opus"})");
+  Installation with_line = wanted();
+  with_line.with_statusline = true;
+  ASSERT_TRUE(install(with_line));
+  const Value made = parse_json(read(path())).value();
+  EXPECT_EQ(to_json(made["statusLine"]), R"({"type":"command","command":"/opt/sb/signalbox-hook statusline"})");
+  EXPECT_FALSE(install(wanted())->is_changed);
+  Installation moved = wanted();
+  moved.program = "/new/signalbox-hook";
+  ASSERT_TRUE(install(moved));
+  EXPECT_EQ(parse_json(read(path())).value()["statusLine"].string_at("command"), "/new/signalbox-hook statusline");
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(parse_json(read(path())).value().find("statusLine"), nullptr);
+  const std::string others = R"({"statusLine":{"type":"command","command":"my-line"}})";
+  write(others);
+  const auto refused = install(with_line);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().to_string(), HasSubstr("statusLine"));
+  EXPECT_EQ(read(path()), others);
+  ASSERT_TRUE(install(wanted()));
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(read(path()), others);
 }
 
 TEST_F(Settings, OtherPeoplesHooksInOurGroupStay) {

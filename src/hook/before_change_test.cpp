@@ -1,0 +1,316 @@
+#include "hook/testing.hpp"
+#include "inbox/host_session.hpp"
+#include "inbox/open_step.hpp"
+
+namespace sb::hook {
+namespace {
+
+using inbox::OpenStep;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class BeforeChange : public HookPlace {
+ protected:
+  OpenStep step(const std::string& session = "s-1") {
+    OpenStep open;
+    open.session = session;
+    open.workspace = project();
+    open.workflow = "wr.x";
+    open.step = "plan";
+    open.title = "Plan it";
+    open.number = 2;
+    open.of = 5;
+    open.owes = "notes";
+    open.token = "ct_" + session;
+    open.at = clock_.now_ms();
+    return open;
+  }
+  void open(const OpenStep& open) {
+    const auto written = desk()->store().write([&](store::Transaction& transaction) {
+      return transaction.put(inbox::kOpenSteps, inbox::open_step_key(open.workspace, open.session), to_row(open));
+    });
+    ASSERT_TRUE(written);
+  }
+  void close(const OpenStep& open) {
+    ASSERT_TRUE(desk()->store().write([&](store::Transaction& transaction) {
+      return transaction.remove(inbox::kOpenSteps, inbox::open_step_key(open.workspace, open.session));
+    }));
+  }
+  Value edit(const std::string& path, std::string_view tool = "Edit", std::string_view host = "5b1c") const {
+    Value value = before(Value::object({{tool == "NotebookEdit" ? "notebook_path" : "file_path", path}}), tool);
+    value.set("session_id", host);
+    return value;
+  }
+  Value bash(std::string_view command) const { return before(Value::object({{"command", command}}), "Bash"); }
+  // The host's call of continue_workflow, as it ended.
+  Value continued(std::string_view session, std::string_view host = "5b1c", std::string_view helper = "") const {
+    Value value = event("PostToolUse");
+    value.set("session_id", host);
+    if (!helper.empty()) value.set("agent_id", helper);
+    value.set("tool_name", "mcp__signalbox__continue_workflow");
+    value.set("tool_response",
+              Value(Value::Array{Value::object({{"type", "text"}, {"text", "# Plan it"}}),
+                                 Value::object({{"type", "text"},
+                                                {"text", "{\"kind\":\"ok\",\"sessionId\":\"" + std::string(session) +
+                                                             "\",\"continueToken\":\"ct_x\"}"}})}));
+    return value;
+  }
+};
+
+TEST_F(BeforeChange, NothingIsSaidWhereNothingIsOpen) {
+  EXPECT_EQ(fire(edit(project() + "/a")).output, "");
+  EXPECT_EQ(files_.kind(home() + "/signalbox.db"), FileKind::kMissing);
+  OpenStep elsewhere = step();
+  elsewhere.workspace = root_ + "/other";
+  elsewhere.writes = std::vector<std::string>{};
+  open(elsewhere);
+  EXPECT_EQ(fire(edit(project() + "/a")).output, "");
+  open(step("s-2"));  // declares nothing
+  EXPECT_EQ(fire(bash("rm -rf x")).output, "");
+  EXPECT_EQ(errors(), "");
+}
+
+TEST_F(BeforeChange, EveryChangingToolIsHeldToTheStep) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{"docs/**"};
+  open(plan);
+  for (const char* tool : {"Edit", "Write", "MultiEdit", "NotebookEdit"}) {
+    EXPECT_THAT(denied(edit(project() + "/src/a.cpp", tool)), HasSubstr("changing src/a.cpp was refused")) << tool;
+    EXPECT_EQ(denied(edit(project() + "/docs/a.md", tool)), "") << tool;
+    EXPECT_EQ(denied(edit("docs/a.md", tool)), "") << tool;
+  }
+  EXPECT_THAT(denied(bash("echo > src/a.cpp")), HasSubstr("wr.x"));
+  EXPECT_EQ(denied(bash("echo > docs/a")), "");
+  EXPECT_EQ(fire(edit(project() + "/src/a.cpp", "Read")).output, "");
+  EXPECT_EQ(fire(before(Value::object(), "Edit")).output, "");
+  EXPECT_EQ(fire(before(Value::object({{"file_path", 3}}), "Write")).output, "");
+  EXPECT_EQ(fire(before(Value(), "Bash")).output, "");
+  EXPECT_EQ(errors(), "");
+}
+
+TEST_F(BeforeChange, LinksAndDotsLeadNowhereElse) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{"docs/**"};
+  open(plan);
+  (void)files_.make_directories(project() + "/docs/real");
+  (void)files_.make_directories(project() + "/src");
+  std::filesystem::create_symlink(project() + "/src", project() + "/docs/link");
+  std::filesystem::create_symlink(root_ + "/nowhere", project() + "/docs/dangling");
+  std::filesystem::create_symlink(project() + "/docs/real", project() + "/shortcut");
+  for (const char* path : {"/docs/../src/a", "/docs/link/a", "/docs/dangling", "/docs/dangling/x",
+                           "/docs/new/../../src/a", "/docs/link/../a", "/docs/real/../../../x", "/docs/./../x"}) {
+    EXPECT_NE(denied(edit(project() + path)), "") << path;
+  }
+  for (const char* path : {"/docs/new/deep/a", "/docs/real/../b", "/shortcut/a", "/src/../docs/a", "//docs///a"}) {
+    EXPECT_EQ(denied(edit(project() + path)), "") << path;
+  }
+  EXPECT_NE(denied(edit(std::string(10'000, 'a'))), "");
+  EXPECT_EQ(errors(), "");
+}
+
+TEST_F(BeforeChange, AFolderInsideTheWorkspaceIsHeldToo) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{"sub/docs/**"};
+  open(plan);
+  (void)files_.make_directories(project() + "/sub");
+  Value value = edit("docs/a");
+  value.set("cwd", project() + "/sub");
+  EXPECT_EQ(denied(value), "");
+  value = edit("a");
+  value.set("cwd", project() + "/sub");
+  EXPECT_NE(denied(value), "");
+}
+
+TEST_F(BeforeChange, AConversationIsHeldToTheSessionItUses) {
+  OpenStep plan = step("s-1");
+  plan.writes = std::vector<std::string>{};
+  OpenStep build = step("s-2");
+  build.writes = std::vector<std::string>{"**"};
+  build.at += 1;
+  open(plan);
+  open(build);
+  // Nobody was seen to use either: the one touched last.
+  EXPECT_EQ(denied(edit("a")), "");
+  EXPECT_EQ(fire(continued("s-1")).output, "");
+  EXPECT_NE(denied(edit("a")), "");
+  // Another conversation in the same folder has nothing to do with it.
+  EXPECT_EQ(denied(edit("a", "Edit", "other")), "");
+  fire(continued("s-2", "other"));
+  EXPECT_NE(denied(edit("a")), "");
+  // Taken over.
+  fire(continued("s-1", "other"));
+  EXPECT_EQ(denied(edit("a")), "");
+  EXPECT_NE(denied(edit("a", "Edit", "other")), "");
+  // Over: what was used before it counts again.
+  close(plan);
+  EXPECT_EQ(denied(edit("a", "Edit", "other")), "");
+  EXPECT_EQ(errors(), "");
+}
+
+TEST_F(BeforeChange, AConversationThatEndedLeavesItsSessionToTheNext) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{};
+  open(plan);
+  fire(continued("s-1", "first"));
+  EXPECT_EQ(denied(edit("a", "Edit", "second")), "");
+  Value over = event("SessionEnd");
+  over.set("session_id", "first");
+  EXPECT_EQ(fire(over).output, "");
+  EXPECT_NE(denied(edit("a", "Edit", "second")), "");
+}
+
+TEST_F(BeforeChange, HelpersOfOneConversationAreToldApart) {
+  OpenStep parent = step("s-0");
+  parent.waiting = "children";
+  parent.out_of_scope = {"vendor/**"};
+  OpenStep first = step("s-1"), second = step("s-2");
+  first.parent = second.parent = "s-0";
+  first.writes = std::vector<std::string>{};
+  second.writes = std::vector<std::string>{"**"};
+  for (const OpenStep& each : {parent, first, second}) open(each);
+  fire(continued("s-0"));
+  fire(continued("s-1", "5b1c", "helper-1"));
+  fire(continued("s-2", "5b1c", "helper-2"));
+  Value by_first = edit("a"), by_second = edit("a");
+  by_first.set("agent_id", "helper-1");
+  by_second.set("agent_id", "helper-2");
+  EXPECT_NE(denied(by_first), "");
+  EXPECT_EQ(denied(by_second), "");
+  by_second = edit("vendor/a");
+  by_second.set("agent_id", "helper-2");
+  EXPECT_THAT(denied(by_second), HasSubstr("out of scope"));
+  EXPECT_EQ(denied(edit("a")), "");
+  // The children of a session somebody uses hold nobody else.
+  EXPECT_EQ(denied(edit("a", "Edit", "other")), "");
+}
+
+TEST_F(BeforeChange, ASessionLeftLyingHoldsNobodyTheNextDay) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{};
+  open(plan);
+  EXPECT_NE(denied(edit("a")), "");
+  clock_.sleep_ms(13LL * 60 * 60 * 1'000);
+  EXPECT_EQ(denied(edit("a")), "");
+  fire(continued("s-1"));  // until somebody takes it up
+  EXPECT_NE(denied(edit("a")), "");
+}
+
+TEST_F(BeforeChange, AnUnattendedSessionHoldsNoConversation) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{};
+  plan.is_autonomous = true;
+  open(plan);
+  EXPECT_EQ(denied(edit("a")), "");
+}
+
+TEST_F(BeforeChange, WhatIsBrokenBreaksNothing) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{};
+  open(plan);
+  (void)files_.write_atomic(home() + "/config.yaml", "strict: [");
+  EXPECT_NE(denied(edit("a")), "");  // what the user configured has no part in it
+  spoil_store();
+  const Ran ran = fire(edit("a"));
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.output, "");
+  EXPECT_NE(errors(), "");
+}
+
+TEST_F(BeforeChange, AResultThatNamesNoSessionOfOursIsPassedOver) {
+  open(step());
+  for (const char* session : {"s-unknown", "", "../../x", "s-1/"}) EXPECT_EQ(fire(continued(session)).output, "");
+  Value odd = continued("s-1");
+  odd.set("tool_response", Value(3));
+  EXPECT_EQ(fire(odd).output, "");
+  odd.set("tool_response", Value::object({{"sessionId", "s-1"}}));
+  EXPECT_EQ(fire(odd).output, "");
+  EXPECT_EQ(errors(), "");
+}
+
+// What a conversation is told.
+class SessionEvents : public BeforeChange {
+ protected:
+  Value started(std::string_view source = "compact") const {
+    Value value = event("SessionStart");
+    value.set("source", source);
+    return value;
+  }
+  Value prompted() const {
+    Value value = event("UserPromptSubmit");
+    value.set("prompt", "go on");
+    return value;
+  }
+};
+
+TEST_F(SessionEvents, ACompactedConversationGetsItsStepBack) {
+  EXPECT_EQ(fire(started()).output, "");
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{};
+  open(plan);
+  for (const char* source : {"startup", "resume", "clear", "compact"}) {
+    EXPECT_THAT(noted(started(source)), AllOf(HasSubstr("session s-1 of wr.x"),
+                                              HasSubstr("step 2 of 5: Plan it (plan)"), HasSubstr("It owes: notes"),
+                                              HasSubstr("change no file"), HasSubstr("\"continueToken\":\"ct_s-1\""),
+                                              HasSubstr("Leave it alone if you were asked for something else")));
+  }
+  fire(continued("s-1"));
+  EXPECT_THAT(noted(started()), testing::Not(HasSubstr("Leave it alone")));
+  EXPECT_EQ(fire(prompted()).output, "");
+  EXPECT_EQ(errors(), "");
+}
+
+TEST_F(SessionEvents, WhatIsSaidFitsAKibibyteAndKeepsTheToken) {
+  OpenStep plan = step();
+  plan.title = std::string(2'000, 't');
+  plan.owes = std::string(2'000, 'o');
+  plan.writes = std::vector<std::string>(100, std::string(100, 'g'));
+  open(plan);
+  const std::string text = noted(started());
+  EXPECT_LE(text.size(), 1'024u);
+  EXPECT_THAT(text, HasSubstr("ct_s-1"));
+}
+
+TEST_F(SessionEvents, AnAnswerIsToldOnce) {
+  const Plan asked = plan(kBranch);
+  OpenStep waiting = step();
+  waiting.waiting = "decision";
+  waiting.decision = asked.decision;
+  open(waiting);
+  fire(continued("s-1"));
+  EXPECT_EQ(fire(prompted()).output, "");
+  EXPECT_THAT(noted(started()), HasSubstr("waits for a person to answer " + asked.decision));
+  inbox::HostReply reply;
+  reply.options = {"hotfix"};
+  ASSERT_TRUE(desk()->inbox().reply(asked.nonce, reply));
+  EXPECT_THAT(noted(prompted()), AllOf(HasSubstr("has been answered: hotfix"), HasSubstr("ct_s-1")));
+  EXPECT_EQ(fire(prompted()).output, "");
+  // After a compaction it must be said again.
+  EXPECT_THAT(noted(started()), HasSubstr("has been answered: hotfix"));
+  EXPECT_EQ(fire(prompted()).output, "");
+  EXPECT_EQ(errors(), "");
+}
+
+TEST_F(SessionEvents, TheStatusLineNamesTheStepAndCountsQuestions) {
+  const auto line = [&](const std::string& input) {
+    FakeStreams streams(input);
+    EXPECT_EQ(run_program("signalbox-hook", {"statusline"}, seams(streams)), 0);
+    EXPECT_EQ(streams.errors, "");
+    return streams.output;
+  };
+  const std::string here = R"({"session_id":"5b1c","cwd":"/","workspace":{"current_dir":")" + project() + R"("}})";
+  EXPECT_EQ(line(here), "");
+  open(step());
+  EXPECT_EQ(line(here), "wr.x 2/5 Plan it\n");
+  EXPECT_EQ(line(R"({"cwd":")" + project() + R"("})"), "wr.x 2/5 Plan it\n");
+  plan(kBranch);
+  EXPECT_EQ(line(here), "wr.x 2/5 Plan it · 1 question open\n");
+  close(step());
+  EXPECT_EQ(line(here), "1 question open\n");
+  EXPECT_EQ(line(R"({"cwd":"/"})"), "");
+  for (const char* odd : {"", "{", "[]", "null", "\xff", R"({"workspace":3,"cwd":[]})"}) (void)line(odd);
+  spoil_store();
+  EXPECT_EQ(line(here), "");
+}
+
+}  // namespace
+}  // namespace sb::hook

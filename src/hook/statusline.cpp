@@ -1,0 +1,88 @@
+#include "hook/statusline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "base/document.hpp"
+#include "base/limits.hpp"
+#include "base/unicode.hpp"
+#include "hook/answers.hpp"
+#include "hook/current_step.hpp"
+#include "hook/planned.hpp"
+#include "inbox/event_text.hpp"
+#include "inbox/printable.hpp"
+#include "inbox/signature.hpp"
+
+namespace sb::hook {
+namespace {
+
+constexpr std::size_t kLongestTitle = 40;
+constexpr int kQuestionsCounted = 100;
+
+HookEvent event_of(std::string_view json) {
+  HookEvent event;
+  const auto root = parse_json(json);
+  if (!root || !root->is_object()) return event;
+  event.session = root->string_at("session_id").value_or("");
+  event.directory = (*root)["workspace"].string_at("current_dir").value_or(root->string_at("cwd").value_or(""));
+  return event;
+}
+
+// Open in this folder or one around it.
+Result<int> questions_in(inbox::Desk& desk, const std::string& folder) {
+  return desk.store().read([&](store::Snapshot& snapshot) -> Result<int> {
+    int count = 0;
+    for (const char* state : {"open/", "parked/"}) {
+      const store::Listing listing{.by = store::Order::kSort, .prefix = state, .limit = kQuestionsCounted};
+      for (const store::Row& row : SB_TRY(snapshot.list("decisions", listing))) {
+        const auto decision = desk.inbox().look_in(snapshot, row.key);
+        if (decision && decision->is_open() && inbox::lies_under(folder, decision->opened.workspace)) ++count;
+      }
+    }
+    return count;
+  });
+}
+
+std::string line_of(const std::optional<CurrentStep>& current, int questions) {
+  std::string line;
+  if (current) {
+    const inbox::OpenStep& step = current->step();
+    std::string title = inbox::one_line(inbox::printable(step.title));
+    if (title.size() > kLongestTitle) title = std::string(beginning(title, kLongestTitle)) + "…";
+    line = fmt::format("{} {}/{} {}", step.workflow, step.number, step.of, title);
+    if (!step.waiting.empty()) line += step.waiting == "children" ? " (waits for others)" : " (waits for a person)";
+  }
+  if (questions > 0) {
+    line += fmt::format("{}{} question{} open", line.empty() ? "" : " · ", questions, questions == 1 ? "" : "s");
+  }
+  return line;
+}
+
+Result<std::string> statusline(const Seams& seams) {
+  const auto input = seams.streams.read_input(limits::kHookEventBytes);
+  const HookEvent event = event_of(input ? *input : "");
+  const auto desk = SB_TRY(open_desk(seams, store::Access::kReadOnly));
+  if (!desk) return "";
+  const std::string folder = SB_TRY(folder_of(event, seams));
+  const auto current = SB_TRY(desk->store().read(
+      [&](store::Snapshot& snapshot) { return current_step(snapshot, event, folder, seams.clock.now_ms()); }));
+  return line_of(current, SB_TRY(questions_in(*desk, folder)));
+}
+
+}  // namespace
+
+void run_statusline(const Seams& seams) {
+  ErrorLog log(seams);
+  try {
+    const auto line = statusline(seams);
+    if (!line) return log.add(line.error());
+    if (!line->empty()) seams.streams.out(*line + "\n");
+    if (const Status written = seams.streams.flush(); !written) log.add(written.error());
+  } catch (const std::exception& error) {
+    log.add(error.what());
+  }
+}
+
+}  // namespace sb::hook
