@@ -6,6 +6,7 @@ namespace sb::cli {
 
 Action declare_ask(CLI::App& app);
 Action declare_contract(CLI::App& app);
+Action declare_doctor(CLI::App& app);
 Action declare_flow(CLI::App& app);
 Action declare_hook(CLI::App& app);
 Action declare_inbox(CLI::App& app);
@@ -26,6 +27,8 @@ const std::vector<CommandRow>& commands() {
        declare_ask},
       {"contract", "See what artifacts must look like, and check contracts of your own",
        "signalbox contract show wr.contracts.review_verdict", declare_contract},
+      {"doctor", "Look at everything Signalbox needs, and say how to mend what is wrong", "signalbox doctor",
+       declare_doctor},
       {"flow", "Lead a person through a flow of questions, one call an answer",
        "signalbox flow start --def release.yaml", declare_flow, Parsing::kOptions, kStateOptions},
       {"hook", "Answer one hook event of Claude Code, or install the hook there", "signalbox hook install --user",

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -73,10 +74,11 @@ void say_next(const Context& context, const ClientPlace& place, const ServerEntr
   } else {
     context.out(fmt::format("Start {} anew to use it.\n", hook::display_name(place.client)));
   }
-  if (place.client == Client::kClaudeCode && !hook::has_hooks_installed(context.seams, place.scope, place.project)) {
-    context.out(fmt::format("Questions are checked, and steps held to, by the hooks: signalbox hook install{}\n",
-                            is_project ? " --project" : ""));
-  }
+  if (place.client != Client::kClaudeCode) return;
+  const auto hooks = hook::find_hooks(context.seams.files, context.seams.environment, place.scope, place.project);
+  if (hooks && !hooks->programs.empty()) return;
+  context.out(fmt::format("Questions are checked, and steps held to, by the hooks: signalbox hook install{}\n",
+                          is_project ? " --project" : ""));
 }
 
 void say_backup(const Context& context, const hook::Changed& changed) {

@@ -1,4 +1,4 @@
-// What the subcommands of `signalbox mcp` share.
+// What `signalbox mcp`, `signalbox serve` and `signalbox doctor` share.
 #pragma once
 
 #include "cli/command.hpp"
@@ -8,6 +8,9 @@ class App;
 }
 
 namespace sb::cli {
+
+// Where `signalbox serve` listens unless told otherwise.
+inline constexpr int kServePort = 3917;
 
 Subcommand declare_mcp_install(CLI::App& mcp);
 Subcommand declare_mcp_uninstall(CLI::App& mcp);

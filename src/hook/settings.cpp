@@ -286,11 +286,28 @@ Result<Changed> install_hooks(const Seams& seams, const Installation& wanted) {
   return changed;
 }
 
-bool has_hooks_installed(const Seams& seams, Scope scope, const std::string& project) {
-  const auto path = settings_path({.scope = scope, .project = project, .program = {}}, seams.environment);
-  if (!path) return false;
-  const auto settings = read_settings(seams.files, *path);
-  return settings && *settings && has_our_hooks((*settings)->root);
+Result<HooksFound> find_hooks(const Files& files, const Environment& environment, Scope scope,
+                              const std::string& project) {
+  HooksFound found{.path = SB_TRY(settings_path({.scope = scope, .project = project, .program = {}}, environment))};
+  const auto document = SB_TRY(read_settings(files, found.path));
+  if (!document || !has_our_hooks(document->root)) return found;
+  std::string command;
+  for (const std::string_view event : kEvents) {
+    const Value& groups = document->root[kHooks][event];
+    if (!groups.is_array()) continue;
+    for (const Value& group : groups.items()) {
+      if (!group["hooks"].is_array()) continue;
+      for (const Value& entry : group["hooks"].items()) {
+        if (!is_our_entry(entry)) continue;
+        command = *entry.string_at("command");
+        const std::string program = *unquoted(command);
+        if (std::ranges::find(found.programs, program) == found.programs.end()) found.programs.push_back(program);
+      }
+    }
+  }
+  const Value whole = SB_TRY(placed(with_hooks(document->root, command, false), *document));
+  found.is_complete = found.programs.size() != 1 || whole == document->root;
+  return found;
 }
 
 Result<Changed> uninstall_hooks(const Seams& seams, const Installation& wanted) {

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/seams.hpp"
 #include "base/value.hpp"
@@ -58,8 +59,16 @@ struct Changed {
 // All or nothing. The second time changes no byte. Settings that are not JSON, that have a number which cannot be
 // written again, or that are a link to nowhere, are an error and stay as they are.
 Result<Changed> install_hooks(const Seams& seams, const Installation& wanted);
-// Whether our hooks are in the settings; false also for settings that cannot be read.
-bool has_hooks_installed(const Seams& seams, Scope scope, const std::string& project);
+
+// Our hooks as the settings have them.
+struct HooksFound {
+  std::string path;
+  std::vector<std::string> programs = {};  // each once; empty when none of ours is there
+  bool is_complete = true;                 // everything that install would write is there
+};
+Result<HooksFound> find_hooks(const Files& files, const Environment& environment, Scope scope,
+                              const std::string& project);
+
 // Where nobody changed the settings since, they are again what they were, to the byte.
 Result<Changed> uninstall_hooks(const Seams& seams, const Installation& wanted);
 
