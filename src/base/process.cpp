@@ -86,7 +86,7 @@ class Run {
     if (rest_.empty()) pipes_.input.close_write();
     while (!has_ended(WNOHANG)) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - SteadyClock::now()).count();
-      if (left > 0) {
+      if (left > 0 && is_wanted()) {
         serve(left);
       } else {
         stop();
@@ -105,7 +105,17 @@ class Run {
   }
 
  private:
+  static constexpr std::int64_t kAskedEveryMs = 1'000;
   static constexpr std::size_t kPipeBytes = 1 << 20;  // the most a pipe holds for an ordinary user
+
+  bool is_wanted() {
+    if (!command_.keeps_going || is_ending_) return true;
+    const auto now = SteadyClock::now();
+    if (now < next_asked_) return true;
+    next_asked_ = now + std::chrono::milliseconds(kAskedEveryMs);
+    exit_.was_stopped = !command_.keeps_going();
+    return !exit_.was_stopped;
+  }
 
   bool has_ended(int flags) {
     pid_t ended = 0;
@@ -135,8 +145,9 @@ class Run {
 
   // The guard is told and given time; it ends the rest. Everybody else is killed.
   void stop() {
-    const bool is_told_first = command_.ends_all && !exit_.timed_out;
-    exit_.timed_out = true;
+    const bool is_told_first = command_.ends_all && !is_ending_;
+    is_ending_ = true;
+    exit_.timed_out = !exit_.was_stopped;
     ::kill(is_told_first ? child_ : -child_, is_told_first ? SIGTERM : SIGKILL);
     end_ = SteadyClock::now() + std::chrono::milliseconds(kPatienceMs);
     // It may be stopped, or blocked in the kernel.
@@ -150,6 +161,8 @@ class Run {
   Kept output_, errors_;
   std::string_view rest_;
   SteadyClock::time_point end_;
+  SteadyClock::time_point next_asked_ = SteadyClock::now() + std::chrono::milliseconds(kAskedEveryMs);
+  bool is_ending_ = false;
   int status_ = 0;
   Exit exit_;
 };

@@ -1,6 +1,7 @@
 // Other programs, run to their end with limits on time and output.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,6 +21,8 @@ struct Command {
   bool merges_errors = false;  // errors go into the output, in the order they were written
   bool keeps_tail = false;     // of output over the limit both ends are kept, and a line between them says so
   bool ends_all = false;       // what it started ends with it, even what has left its process group
+  // Asked on the caller's thread about once a second; false ends it as when the time is up.
+  std::function<bool()> keeps_going = {};
 };
 
 struct Exit {
@@ -27,6 +30,7 @@ struct Exit {
   std::string output;
   std::string errors;
   bool timed_out = false;
+  bool was_stopped = false;  // keeps_going said so
   bool output_cut = false;
 };
 

@@ -25,7 +25,8 @@ struct CommandRun {
   bool timed_out = false, output_cut = false;
   std::string sandbox = {};  // bubblewrap, or none with the reason
   std::int64_t took_ms = 0;
-  std::string not_run = {};  // why it was not run: not trusted
+  std::string not_run = {};    // why it was not run: not trusted
+  bool was_cancelled = false;  // whoever waited for it does no longer: nothing was delivered
 };
 
 struct Submission {

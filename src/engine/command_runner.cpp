@@ -118,7 +118,8 @@ CommandRun SandboxedCommands::run(const std::string& command, const std::string&
                 .max_output_bytes = limits_.output_bytes,
                 .merges_errors = true,
                 .keeps_tail = true,
-                .ends_all = true};
+                .ends_all = true,
+                .keeps_going = keeps_going_};
   if (sandbox().works()) {
     words.argv =
         sandbox_words(sandbox(), seams_.files, *folder, hidden_paths(seams_.files, seams_.environment, homes_));
@@ -137,6 +138,7 @@ CommandRun SandboxedCommands::run(const std::string& command, const std::string&
   run.sandbox = sandbox().name();
   run.exit = exit->code;
   run.timed_out = exit->timed_out;
+  run.was_cancelled = exit->was_stopped;
   run.output_cut = exit->output_cut;
   run.output = as_text(std::move(exit->output));
   return run;

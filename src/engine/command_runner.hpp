@@ -6,6 +6,7 @@
 // without, and the record says so. Time and output are bounded; whatever the command started ends with it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,6 +45,8 @@ class SandboxedCommands final : public CommandRunner {
       : seams_(seams), homes_(homes), operators_(operators), limits_(limits) {}
   CommandRun run(const std::string& command, const std::string& workspace,
                  std::span<const workflow::Origin> origins) override;
+  // Asked about once a second while a command runs; false ends it.
+  void watch(std::function<bool()> keeps_going) { keeps_going_ = std::move(keeps_going); }
 
  private:
   // Empty when it may run.
@@ -55,6 +58,7 @@ class SandboxedCommands final : public CommandRunner {
   const inbox::Operators& operators_;
   CommandLimits limits_;
   std::optional<Sandbox> sandbox_;
+  std::function<bool()> keeps_going_;
 };
 
 }  // namespace sb::engine

@@ -20,6 +20,7 @@ class SessionDesk {
   }
 
   Sessions& sessions() { return sessions_; }
+  SandboxedCommands& commands() { return commands_; }
   inbox::Desk& desk() { return *desk_; }
 
  private:

@@ -119,6 +119,10 @@ Answered<Answer> Sessions::go_on(const Continuing& continuing) {
     // A command may take minutes, so it runs before the transaction; a token that is used already runs nothing.
     const auto due = has_output ? SB_TRY(parts_->command_due(token)) : std::nullopt;
     if (due) submission.command = parts_->commands.run(due->command, due->workspace, due->origins);
+    if (submission.command && submission.command->was_cancelled) {
+      return fail(ErrorCode::kUnavailable, "the call was cancelled while the step's command ran; nothing was delivered",
+                  "Deliver the step again with the same token");
+    }
     return parts_->store.write([&](store::Transaction& transaction) -> Result<Answer> {
       auto turn = Turn::of(transaction, token.session, parts_->clock.now_ms());
       if (!turn && turn.error().code == ErrorCode::kNotFound) return refuse("TOKEN_UNKNOWN_NODE", turn.error());
