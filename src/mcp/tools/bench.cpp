@@ -1,13 +1,27 @@
 #include "mcp/tools/bench.hpp"
 
+#include <fmt/format.h>
+
 #include "engine/workspace_facts.hpp"
 
 namespace sb::mcp {
 
 Result<engine::SessionDesk*> ToolBench::desk() {
-  if (!desk_) desk_ = SB_TRY(engine::SessionDesk::open(seams_));
+  if (!desk_) {
+    desk_ = SB_TRY(engine::SessionDesk::open(seams_));
+    desk_->commands().watch([this] { return keeps_going(); });
+  }
   SB_TRY(desk_->desk().refresh(seams_.files));
   return desk_.get();
+}
+
+bool ToolBench::keeps_going() {
+  ++waited_s_;
+  if (call_ == nullptr) return true;
+  if (call_->sink != nullptr) {
+    call_->sink->progress(waited_s_, {}, fmt::format("The step's command has been running for {} s", waited_s_));
+  }
+  return !call_->is_cancelled || !call_->is_cancelled->load();
 }
 
 Result<workflow::Catalog> ToolBench::catalog(const std::string& workspace) {

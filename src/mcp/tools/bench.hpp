@@ -9,6 +9,7 @@
 
 #include "base/seams.hpp"
 #include "engine/session_desk.hpp"
+#include "mcp/call.hpp"
 #include "workflow/catalog.hpp"
 
 namespace sb::mcp {
@@ -17,6 +18,13 @@ class ToolBench {
  public:
   // The seams must outlive it.
   explicit ToolBench(const Seams& seams) : seams_(seams) {}
+
+  // Whose work is done until the next one; while a step's command runs, its client hears of it and may cancel it.
+  // Null: nobody's.
+  void work_for(const Call* call) {
+    call_ = call;
+    waited_s_ = 0;
+  }
 
   const Seams& seams() const { return seams_; }
   Files& files() const { return seams_.files; }
@@ -32,7 +40,11 @@ class ToolBench {
   Result<workflow::Catalog> catalog_here();
 
  private:
+  bool keeps_going();
+
   Seams seams_;
+  const Call* call_ = nullptr;
+  int waited_s_ = 0;
   std::unique_ptr<engine::SessionDesk> desk_;
   workflow::SourceCache sources_;
 };

@@ -13,11 +13,13 @@ using Intent = engine::Continuing::Intent;
 std::optional<engine::SessionError> misfit(const ToolSpec& spec, const Inputs& inputs) {
   if (inputs.text("intent") != "rehydrate") return {};
   if (inputs.given.find("workspacePath") == nullptr) {
-    return input_error(spec, inputs, "workspacePath", "is missing; intent rehydrate needs it");
+    return input_error(spec, inputs, "workspacePath", "is missing; intent rehydrate needs it",
+                       {{"workspacePath", "/absolute/path"}});
   }
   const Value& output = inputs.given["output"];
   if (output.is_object() && output.size() > 0) {
-    return input_error(spec, inputs, "output", "goes with intent advance; rehydrate only shows the step again");
+    return input_error(spec, inputs, "output", "goes with intent advance; rehydrate only shows the step again",
+                       {{"intent", "advance"}});
   }
   return {};
 }

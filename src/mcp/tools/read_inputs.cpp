@@ -71,12 +71,18 @@ Value placeholder(const Field& field) {
     case Field::Kind::kPath:
       return "/absolute/path";
     case Field::Kind::kCommit:
-      return "<40 hex digits>";
+      return std::string(40, '0');
     case Field::Kind::kChoice:
       return field.choices.front();
     case Field::Kind::kFlag:
       return true;
-    case Field::Kind::kObject:
+    case Field::Kind::kObject: {
+      Value object = Value::object();
+      for (const Field& member : field.members) {
+        if (member.is_required) object.set(member.name, placeholder(member));
+      }
+      return object;
+    }
     case Field::Kind::kJson:
       return Value::object();
     case Field::Kind::kTexts:
@@ -365,13 +371,22 @@ std::expected<Inputs, engine::SessionError> read_inputs(const ToolSpec& spec, co
   return inputs;
 }
 
-engine::SessionError input_error(const ToolSpec& spec, const Inputs& inputs, std::string_view path,
-                                 std::string message) {
+engine::SessionError input_error(const ToolSpec& spec, const Inputs& inputs, std::string_view path, std::string message,
+                                 const std::vector<Value::Member>& corrections) {
   Inputs again;
   Reading reading(spec, again);
   reading.read(inputs.given);
   reading.fault(path, std::move(message));
-  return reading.error();
+  engine::SessionError error = reading.error();
+  Value* correct = error.details.find("correctTemplate");
+  for (const Value::Member& correction : corrections) {
+    if (correction.value.is_null()) {
+      correct->erase(correction.name);
+    } else {
+      correct->set(correction.name, correction.value);
+    }
+  }
+  return error;
 }
 
 }  // namespace sb::mcp

@@ -22,7 +22,10 @@ Outcome ToolService::call_tool(std::string_view name, const Value& arguments, Ca
     if (tool.spec.name != name) continue;
     const auto inputs = read_inputs(tool.spec, arguments);
     if (!inputs) return error_result(inputs.error());
-    return tool.run(bench_, tool.spec, *inputs, call);
+    bench_.work_for(&call);
+    Outcome outcome = tool.run(bench_, tool.spec, *inputs, call);
+    bench_.work_for(nullptr);
+    return outcome;
   }
   const std::string nearest = nearest_name(name, names);
   return RpcError{net::rpc::kInvalidParams,

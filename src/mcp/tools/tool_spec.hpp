@@ -78,8 +78,9 @@ struct Inputs {
 // correctTemplate}. All faults at once.
 std::expected<Inputs, engine::SessionError> read_inputs(const ToolSpec& spec, const Value& arguments);
 
-// The same error for a fault that a tool finds by itself.
-engine::SessionError input_error(const ToolSpec& spec, const Inputs& inputs, std::string_view path,
-                                 std::string message);
+// The same error for a fault that a tool finds by itself. `corrections` go into the template; a null takes the member
+// out of it.
+engine::SessionError input_error(const ToolSpec& spec, const Inputs& inputs, std::string_view path, std::string message,
+                                 const std::vector<Value::Member>& corrections);
 
 }  // namespace sb::mcp

@@ -1,4 +1,6 @@
 // validate_workflow: every fault of a workflow that is not in any source yet.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/document.hpp"
@@ -35,10 +37,18 @@ Value verdict(const Faults& faults, bool has_lines) {
 Outcome run(ToolBench& bench, const ToolSpec& spec, const Inputs& inputs, Call&) {
   const auto is_given = [&](std::string_view name) { return inputs.given.find(name) != nullptr; };
   const int sources = is_given("workflow") + is_given("workflowJson") + is_given("path");
-  if (sources != 1) {
-    return error_result(input_error(spec, inputs, "workflowJson",
-                                    sources == 0 ? "is missing; give workflowJson, workflow or path"
-                                                 : "give only one of workflowJson, workflow and path"));
+  if (sources == 0) {
+    return error_result(input_error(spec, inputs, "workflowJson", "is missing; give it, or workflow, or path",
+                                    {{"workflowJson", "<the workflow, as JSON or YAML>"}}));
+  }
+  if (sources > 1) {
+    const std::string_view kept = is_given("workflowJson") ? "workflowJson" : "workflow";
+    std::vector<Value::Member> dropped;
+    for (const char* name : {"workflowJson", "workflow", "path"}) {
+      if (name != kept && is_given(name)) dropped.push_back({name, Value()});
+    }
+    return error_result(input_error(spec, inputs, dropped.front().name,
+                                    fmt::format("cannot be given together with {}", kept), dropped));
   }
   const auto workspace = workspace_of(bench, inputs);
   if (!workspace) return error_result(workspace.error());

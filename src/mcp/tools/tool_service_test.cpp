@@ -1,0 +1,274 @@
+// The tools through the Service, as a client calls them.
+#include "mcp/tools/tool_service.hpp"
+
+#include <gmock/gmock.h>
+
+#include "mcp/tools/testing_tools.hpp"
+
+namespace sb::mcp {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::UnorderedElementsAre;
+
+class Tools : public ToolPlace {};
+
+std::vector<std::string> ids_of(const Value& workflows) {
+  std::vector<std::string> ids;
+  for (const Value& each : workflows.items()) ids.push_back(*each.string_at("workflowId"));
+  return ids;
+}
+
+TEST_F(Tools, AWorkflowIsLedFromItsStartToItsEnd) {
+  const Value first = start();
+  EXPECT_EQ(first.string_at("kind"), "ok");
+  EXPECT_EQ(first["pending"].string_at("stepId"), "one");
+  EXPECT_EQ(first["pending"]["requires"]["captures"].items().front().string_at("key"), "size");
+  EXPECT_THAT(text, HasSubstr("Do one."));
+
+  const Value blocked = line("continue_workflow",
+                             R"({"continueToken": ")" + token_of(first) + R"(", "output": {"notesMarkdown": "Done"}})");
+  EXPECT_EQ(blocked.string_at("kind"), "blocked");
+  EXPECT_TRUE(blocked["retryable"].as_bool());
+  const std::string retry = blocked.string_at("retryContinueToken").value_or("");
+  const Value second = line("continue_workflow",
+                            R"({"continueToken": ")" + retry + R"(", "notes": "Done", "context": "{\"size\": 3}"})");
+  EXPECT_EQ(second["pending"].string_at("stepId"), "two");
+  EXPECT_THAT(text, HasSubstr("Note: context was sent as JSON in a text and read as an object."));
+
+  const Value end = line("continue_workflow", R"({"continueToken": ")" + token_of(second) + R"(", "notes": "Done"})");
+  EXPECT_EQ(end.string_at("kind"), "complete");
+  EXPECT_TRUE(end["isComplete"].as_bool());
+}
+
+TEST_F(Tools, AStepIsShownAgainWithoutOutput) {
+  const Value first = start();
+  const std::string token = R"({"continueToken": ")" + token_of(first) + R"(")";
+  for (const char* rest : {"}", R"(, "intent": "rehydrate", "workspacePath": "W"})", R"(, "output": {}})"}) {
+    const Value again = line("continue_workflow", token + rest);
+    EXPECT_EQ(again["pending"].string_at("stepId"), "one") << rest;
+    EXPECT_THAT(text, HasSubstr("Do one."));
+  }
+  const Value wrong = error("continue_workflow", token + R"(, "intent": "rehydrate"})");
+  EXPECT_EQ(wrong["details"]["validationErrors"].items().front().string_at("path"), "workspacePath");
+  EXPECT_NE(wrong["details"]["correctTemplate"].find("workspacePath"), nullptr);
+  const Value both =
+      error("continue_workflow", token + R"(, "intent": "rehydrate", "workspacePath": "W", "notes": "N"})");
+  EXPECT_EQ(both["details"]["correctTemplate"].string_at("intent"), "advance");
+}
+
+TEST_F(Tools, TokensThatAreNoneAreToldApart) {
+  const std::string good = token_of(start());
+  std::string mangled = good;
+  mangled[20] = mangled[20] == 'a' ? 'b' : 'a';
+  EXPECT_THAT(*error("continue_workflow", R"({"continueToken": "hello"})").string_at("code"),
+              HasSubstr("TOKEN_INVALID"));
+  EXPECT_THAT(*error("continue_workflow", R"({"continueToken": ")" + mangled + R"("})").string_at("code"),
+              HasSubstr("TOKEN_"));
+  EXPECT_THAT(*error("checkpoint_workflow", R"({"checkpointToken": "x"})").string_at("code"), HasSubstr("TOKEN_"));
+}
+
+TEST_F(Tools, ACheckpointIsComeBackTo) {
+  const Value first = start();
+  const Value mark =
+      structured("checkpoint_workflow", R"({"checkpointToken": ")" + *first.string_at("checkpointToken") + R"("})");
+  const std::string next = *mark["nextCall"]["params"].string_at("continueToken");
+  EXPECT_EQ(next, mark.string_at("resumeToken"));
+  EXPECT_EQ(line("continue_workflow", R"({"continueToken": ")" + next + R"("})")["pending"].string_at("stepId"), "one");
+}
+
+TEST_F(Tools, ASessionIsFoundAgainAndTakenUp) {
+  start();
+  const Value found = structured("resume_session", R"({"workspacePath": "W", "query": "faster"})");
+  ASSERT_THAT(found["candidates"].items(), SizeIs(1));
+  const Value& candidate = found["candidates"].items().front();
+  EXPECT_EQ(candidate.string_at("workflowId"), "two-steps");
+  EXPECT_EQ(found["totalEligible"].as_integer(), 1);
+  const Value again =
+      line("continue_workflow", R"({"continueToken": ")" + *candidate.string_at("resumeToken") + R"("})");
+  EXPECT_EQ(again["pending"].string_at("stepId"), "one");
+  EXPECT_THAT(text, HasSubstr("Make it faster"));
+}
+
+TEST_F(Tools, ResumingWhereNothingWasStartedFindsNothing) {
+  const Value found = structured("resume_session", R"({"workspacePath": "W", "sameWorkspaceOnly": "true"})");
+  EXPECT_THAT(found["candidates"].items(), IsEmpty());
+  EXPECT_THAT(found["warnings"].items(), SizeIs(1));
+}
+
+TEST_F(Tools, WorkflowsAreListedByTag) {
+  const Value all = structured("list_workflows", R"({"workspacePath": "W"})");
+  EXPECT_THAT(ids_of(all["workflows"]), testing::IsSupersetOf({"two-steps", "wr.coding-task"}));
+  EXPECT_THAT(all["tagSummary"].items(), Not(IsEmpty()));
+  const Value tagged = structured("list_workflows", R"({"workspacePath": "W", "tags": ["other"]})");
+  EXPECT_THAT(ids_of(tagged["workflows"]), ElementsAre("two-steps"));
+  EXPECT_EQ(tagged.find("tagSummary"), nullptr);
+  const Value none = structured("list_workflows", R"({"workspacePath": "W", "tags": ["codin"]})");
+  EXPECT_THAT(ids_of(none["workflows"]), IsEmpty());
+  EXPECT_THAT(none["warnings"].items().front().as_string(), HasSubstr("did you mean coding?"));
+}
+
+TEST_F(Tools, AWorkflowThatDoesNotLoadIsListedWithItsReasonAndNotStarted) {
+  add_workflow("broken", R"({"id": "broken", "name": "Broken"})");
+  const Value all = structured("list_workflows", R"({"workspacePath": "W", "tags": ["other"]})");
+  const Value& broken = all["workflows"].items().front();
+  EXPECT_EQ(broken.string_at("workflowId"), "broken");
+  EXPECT_FALSE(broken["loads"].as_bool());
+  EXPECT_THAT(*broken.string_at("reason"), HasSubstr("missing"));
+  for (const char* tool : {"start_workflow", "inspect_workflow"}) {
+    const Value wrong = error(tool, R"({"workflowId": "broken", "workspacePath": "W", "goal": "G"})");
+    EXPECT_EQ(wrong.string_at("code"), "VALIDATION_ERROR");
+    EXPECT_THAT(wrong["details"]["faults"].items(), Not(IsEmpty()));
+  }
+}
+
+TEST_F(Tools, AWorkflowThatIsNotThereIsToldWithTheNearest) {
+  for (const char* tool : {"start_workflow", "inspect_workflow"}) {
+    const Value wrong = error(tool, R"({"workflowId": "two-step", "workspacePath": "W", "goal": "G"})");
+    EXPECT_EQ(wrong.string_at("code"), "NOT_FOUND");
+    EXPECT_THAT(*wrong.string_at("message"), HasSubstr("two-steps"));
+  }
+}
+
+TEST_F(Tools, AWorkflowIsInspectedWithAndWithoutItsSteps) {
+  const Value preview = structured("inspect_workflow", R"({"workflowId": "two-steps", "workspacePath": "W"})");
+  EXPECT_EQ(preview.string_at("mode"), "preview");
+  EXPECT_THAT(preview["compiled"]["steps"].items(), SizeIs(2));
+  const Value metadata = structured("inspect_workflow",
+                                    R"({"workflowId": "two-steps", "workspacePath": "W", "mode": "metadata", "x": 1})");
+  EXPECT_EQ(metadata["compiled"].find("steps"), nullptr);
+  EXPECT_EQ(metadata.string_at("workflowHash"), preview.string_at("workflowHash"));
+  EXPECT_THAT(metadata["warnings"].items(), SizeIs(1));
+}
+
+TEST_F(Tools, AWorkspaceThatIsNotThereIsSaid) {
+  for (const char* tool : {"list_workflows", "resume_session"}) {
+    EXPECT_EQ(error(tool, R"({"workspacePath": "/no/such/folder"})").string_at("code"), "NOT_FOUND");
+  }
+}
+
+TEST_F(Tools, AWorkflowIsValidatedAsTextObjectAndFile) {
+  const Value good = structured("validate_workflow", "{\"workflow\": " + std::string(kTwoSteps) + "}");
+  EXPECT_TRUE(good["valid"].as_bool());
+  EXPECT_EQ(good.string_at("workflowId"), "two-steps");
+
+  const Value bad = structured("validate_workflow", R"({"workflowJson": "{\"id\": \"abc\",\n \"nmae\": \"x\"}"})");
+  EXPECT_FALSE(bad["valid"].as_bool());
+  bool has_line = false;
+  for (const Value& fault : bad["faults"].items()) has_line |= fault["line"] == Value(2);
+  EXPECT_TRUE(has_line) << to_json(bad);
+
+  const Value half = structured("validate_workflow", R"({"workflowJson": "{\"id\": "})");
+  EXPECT_FALSE(half["valid"].as_bool());
+
+  const Value file = structured("validate_workflow",
+                                "{\"path\": " + quote_json(workspace + "/.signalbox/workflows/two-steps.json") + "}");
+  EXPECT_TRUE(file["valid"].as_bool());
+  EXPECT_EQ(error("validate_workflow", R"({"path": "/no/such/file.json"})").string_at("code"), "NOT_FOUND");
+}
+
+TEST_F(Tools, WhatToValidateIsSaidOnce) {
+  const Value none = error("validate_workflow", "{}");
+  EXPECT_NE(none["details"]["correctTemplate"].find("workflowJson"), nullptr);
+  const Value both = error("validate_workflow", R"({"workflowJson": "{}", "path": "/x.json"})");
+  EXPECT_EQ(both["details"]["correctTemplate"].find("path"), nullptr);
+}
+
+TEST_F(Tools, AFolderIsAttachedAndDetached) {
+  const std::string folder = directory + "/mine";
+  ASSERT_TRUE(files.make_directories(folder));
+  ASSERT_TRUE(files.write_atomic(folder + "/mine.json", R"({"id": "mine", "name": "Mine", "description": "D",
+    "version": "1.0.0", "steps": [{"id": "one", "title": "One", "prompt": "P"}]})"));
+  const std::string given = "\"path\": " + quote_json(folder) + "}";
+  const Value done = structured("manage_workflow_source", "{\"action\": \"attach\", " + given);
+  EXPECT_EQ(done.string_at("path"), folder);
+  EXPECT_THAT(ids_of(structured("list_workflows", R"({"workspacePath": "W"})")["workflows"]),
+              testing::Contains("mine"));
+  structured("manage_workflow_source", "{\"action\": \"detach\", " + given);
+  EXPECT_THAT(ids_of(structured("list_workflows", R"({"workspacePath": "W"})")["workflows"]),
+              Not(testing::Contains("mine")));
+  EXPECT_EQ(error("manage_workflow_source", R"({"action": "attach", "path": "/no/such"})").string_at("code"),
+            "NOT_FOUND");
+}
+
+TEST_F(Tools, AStoreThatCannotBeOpenedIsAnErrorOfEachCallAndThenGoes) {
+  ASSERT_TRUE(files.write_atomic(directory + "/home", "a file in its place"));
+  const Value wrong = error("start_workflow", R"({"workflowId": "two-steps", "workspacePath": "W", "goal": "G"})");
+  EXPECT_EQ(wrong.string_at("code"), "INTERNAL_ERROR");
+  EXPECT_THAT(*wrong.string_at("message"), HasSubstr("home"));
+  ASSERT_TRUE(files.remove(directory + "/home"));
+  EXPECT_EQ(start().string_at("kind"), "ok");
+}
+
+TEST_F(Tools, ConfigurationIsReadAgainWhenItChanged) {
+  start();
+  ASSERT_TRUE(files.write_atomic(directory + "/home/config.yaml", "strct: true\n"));
+  const Value wrong = error("start_workflow", R"({"workflowId": "two-steps", "workspacePath": "W", "goal": "G"})");
+  EXPECT_THAT(*wrong.string_at("message"), HasSubstr("config.yaml"));
+  ASSERT_TRUE(files.write_atomic(directory + "/home/config.yaml", "strict: false\n"));
+  EXPECT_EQ(start().string_at("kind"), "ok");
+}
+
+TEST_F(Tools, AToolThatIsNotThereIsToldWithTheNearest) {
+  const Outcome outcome = service->call_tool("start_workflw", Value::object(), call);
+  const auto* wrong = std::get_if<RpcError>(&outcome);
+  ASSERT_NE(wrong, nullptr);
+  EXPECT_EQ(wrong->code, net::rpc::kInvalidParams);
+  EXPECT_THAT(wrong->message, HasSubstr("start_workflow"));
+}
+
+TEST_F(Tools, AnUnknownInputOfAStartIsNotedAheadOfTheStep) {
+  line("start_workflow",
+       R"({"workflowId": "two-steps", "workspacePath": "W", "goal": "G", "modelTier": "heavy", "gaol": "x"})");
+  EXPECT_THAT(text, testing::StartsWith("Note: gaol is no input of start_workflow"));
+  EXPECT_THAT(text, HasSubstr("modelTier has no effect"));
+}
+
+// A file no project may vouch for runs nothing, so the workflow is one of the user's.
+class Command : public ToolPlace {
+ protected:
+  Command() {
+    const std::string folder = directory + "/home/workflows";
+    EXPECT_TRUE(files.make_directories(folder));
+    EXPECT_TRUE(files.write_atomic(folder + "/runs.json", R"({"id": "runs", "name": "Runs", "description": "D",
+      "version": "1.0.0", "steps": [{"id": "one", "title": "One", "prompt": "P", "verification": {"command": "sleep 60"}}]})"));
+  }
+};
+
+TEST_F(Command, ACancelledCallEndsTheCommandAndDeliversNothing) {
+  Value first = start("runs");
+  while (first["pending"].string_at("stepId") == "one" && first.string_at("kind") == "ok") {
+    const Value next = [&] {
+      sink.on_progress = [&] { cancelled->store(true); };
+      Outcome outcome = service->call_tool(
+          "continue_workflow", arguments(R"({"continueToken": ")" + token_of(first) + R"(", "notes": "N"})"), call);
+      return std::get<Value>(outcome);
+    }();
+    if (next.find("isError") != nullptr) {
+      EXPECT_THAT(text_of(next), HasSubstr("cancelled"));
+      EXPECT_THAT(sink.messages, SizeIs(1));
+      return;
+    }
+    first = *parse_json(next["content"].items().back()["text"].as_string());
+    if (first["pending"].string_at("stepId") == "one__verification") {
+      sink.on_progress = [&] { cancelled->store(true); };
+      const Value wrong =
+          error("continue_workflow", R"({"continueToken": ")" + token_of(first) + R"(", "notes": "N"})");
+      EXPECT_THAT(*wrong.string_at("message"), HasSubstr("cancelled"));
+      EXPECT_THAT(sink.messages, SizeIs(1));
+      cancelled->store(false);
+      EXPECT_EQ(line("continue_workflow", R"({"continueToken": ")" + token_of(first) + R"("})")["pending"].string_at(
+                    "stepId"),
+                "one__verification");
+      return;
+    }
+  }
+  FAIL() << "no step ran the command";
+}
+
+}  // namespace
+}  // namespace sb::mcp
