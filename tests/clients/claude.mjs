@@ -10,6 +10,8 @@ export const startOf = (place, workflow, goal) =>
   call(tool('start_workflow'), { workflowId: workflow.id, workspacePath: place.workspace, goal });
 export const deliver = (input) => call(tool('continue_workflow'), input);
 export const overStdio = () => ({ command: signalbox, args: ['mcp'] });
+// Whatever the configuration of the user and the project says.
+export const installed = Symbol('installed');
 export const overHttp = (server) => ({ type: 'http', url: server.url });
 
 export class ClaudeCode {
@@ -22,15 +24,14 @@ export class ClaudeCode {
     this.permissions = [];
     this.messages = [];
     this.next = 0;
-    const config = place.write(path.join(place.dir, 'mcp.json'), { mcpServers: server ? { signalbox: server } : {} });
     this.process = place.start(
       clients.claude,
       [
         '-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose',
         '--permission-prompt-tool', 'stdio', '--model', 'claude-sonnet-4-5',
-        '--mcp-config', config, '--strict-mcp-config', ...args,
+        ...(server === installed ? [] : onlyServer(place, server)), ...args,
       ],
-      { name: 'claude', env: { ...offline(place, model), ...env } },
+      { name: 'claude', env: { ...offline(model), ...env } },
     );
     this.listening = this.listen(place);
     this.process.send({ type: 'control_request', request_id: 'start', request: { subtype: 'initialize', hooks: {} } });
@@ -89,6 +90,11 @@ export class ClaudeCode {
     return status;
   }
 
+  // What it said of itself when it began its first turn: servers, tools, commands.
+  facts() {
+    return this.messages.find((message) => message.type === 'system' && message.subtype === 'init');
+  }
+
   // Everything that tools answered to the model, as {name, isError, text}.
   toolResults() {
     const names = new Map();
@@ -121,9 +127,13 @@ export async function runClaude(place, model, prompt, options = {}) {
   return claude;
 }
 
-function offline(place, model) {
+function onlyServer(place, server) {
+  const config = place.write(path.join(place.dir, 'mcp.json'), { mcpServers: server ? { signalbox: server } : {} });
+  return ['--mcp-config', config, '--strict-mcp-config'];
+}
+
+function offline(model) {
   return {
-    CLAUDE_CONFIG_DIR: path.join(place.home, '.claude'),
     ANTHROPIC_BASE_URL: model.url,
     ANTHROPIC_API_KEY: 'not-a-key',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',

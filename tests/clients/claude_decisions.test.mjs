@@ -1,0 +1,62 @@
+// Claude Code and people who do not answer at once: put off in the dialog, answered elsewhere, a server that is gone
+// when the answer comes.
+import assert from 'node:assert/strict';
+
+import { ScriptedModel, say } from './anthropic.mjs';
+import { ClaudeCode, choose, deliver, overHttp, overStdio, runClaude, startOf } from './claude.mjs';
+import { scenario } from './support.mjs';
+import { install, nextDelivery, notes, release } from './workflows.mjs';
+
+const deliveries = () => ({
+  look: [{ ...notes('Two changes.'), context: { changes: ['a', 'b'] } }],
+  release: [notes('Released.')],
+  tell: [notes('Told everybody.')],
+});
+
+scenario('put off in the dialog, answered in the inbox, brought by the next prompt', async (place) => {
+  install(place, release);
+  place.signalbox('hook', 'install', '--project');
+  const left = deliveries();
+  let brought;
+  const model = await ScriptedModel.start(place, (turn, n) => {
+    if (n === 1) return startOf(place, release, 'Release it');
+    const line = turn.latestLine();
+    if (turn.line?.kind === 'awaiting_decision') return say('Somebody must decide first.');
+    if (line.kind === 'awaiting_decision') {
+      brought = turn.said;
+      return deliver({ continueToken: line.continueToken });
+    }
+    const next = nextDelivery(line, left);
+    return next ? deliver(next) : say('Released.');
+  });
+  const claude = new ClaudeCode(place, model, { server: overStdio(), elicit: () => ({ action: 'cancel' }) });
+  assert.equal((await claude.ask('Release it.')).result, 'Somebody must decide first.');
+  const [open] = place.json('inbox', 'list');
+  assert.equal(open.state, 'open');
+  place.signalbox('inbox', 'answer', open.decision, 'staging');
+  assert.equal((await claude.ask('Any news?')).result, 'Released.');
+  assert.equal(await claude.quit(), 0);
+  assert.match(brought, /staging/i);
+  assert.equal(claude.elicitations.length, 1);
+  assert.equal(place.session().session.status, 'complete');
+  assert.match(place.session().session.recap, /Told everybody/);
+});
+
+scenario('a server that is gone when the dialog is answered', async (place) => {
+  install(place, release);
+  const left = deliveries();
+  const server = await place.serve();
+  const model = await ScriptedModel.start(place, (turn, n) => {
+    if (n === 1) return startOf(place, release, 'Release it');
+    const next = nextDelivery(turn.latestLine(), left);
+    return next ? deliver(next) : say('Released.');
+  });
+  const elicit = async (request) => {
+    await server.restart();
+    return { action: 'accept', content: choose(request.requested_schema, 'Production') };
+  };
+  const claude = await runClaude(place, model, 'Release it.', { server: overHttp(server), elicit });
+  assert.equal(claude.last.result, 'Released.');
+  const [decision] = place.json('inbox', 'list', '--all');
+  assert.deepEqual(decision.options, ['production']);
+});
