@@ -15,6 +15,7 @@ Action declare_mcp(CLI::App& app);
 Action declare_pref(CLI::App& app);
 Action declare_operator(CLI::App& app);
 Action declare_render(CLI::App& app);
+Action declare_serve(CLI::App& app);
 Action declare_session(CLI::App& app);
 Action declare_split(CLI::App& app);
 Action declare_statusline(CLI::App& app);
@@ -42,6 +43,8 @@ const std::vector<CommandRow>& commands() {
       {"operator", "Keys and tokens of the people who may sign", "signalbox operator init", declare_operator},
       {"render", "Give what a host is to be shown, and record that it was planned",
        "signalbox render --def release.yaml --host ask_user_question", declare_render},
+      {"serve", "Serve many clients over HTTP, and make the tokens that let them in", "signalbox serve --port 3917",
+       declare_serve},
       {"session", "Lead a workflow step by step, and see what was done",
        "signalbox session start wr.shaping --goal 'Faster search'", declare_session},
       {"split", "Decide many options one by one, none of them dropped",

@@ -280,6 +280,11 @@ void HttpEndpoint::end_of_input() {
   }
 }
 
+bool HttpEndpoint::has_work() const {
+  return !sessions_.is_quiet() ||
+         std::ranges::any_of(running_, [](const auto& one) { return one->peer->running() > 0; });
+}
+
 void HttpEndpoint::close() {
   is_closing_ = true;
   sessions_.end_all();

@@ -27,6 +27,7 @@ class HttpEndpoint {
   // What still runs is cancelled.
   void close();
 
+  bool has_work() const;
   std::size_t sessions() const { return sessions_.count(); }
   std::size_t listeners() const;
 

@@ -177,6 +177,16 @@ TEST_F(Endpoint, BoundsWhatItKeeps) {
   EXPECT_EQ(text_of(events_of(get(session, seen)->body).back().json()), "kept for you");
 }
 
+TEST_F(Endpoint, KeepsAnAnswerNobodyHasReadOverThoseThatWere) {
+  const std::string session = open();
+  const std::string seen = events_of(post(call(1, "close"), in(session))->body)[0].id;
+  const auto read = post(call(2, "noisy"), in(session));
+  for (std::size_t i = 0; i < limits::kKeptStreams; ++i) post(call(3 + static_cast<int>(i), "noisy"), in(session));
+  EXPECT_EQ(text_of(events_of(get(session, seen)->body).back().json()), "kept for you");
+  const auto lost = get(session, events_of(read->body)[0].id);
+  EXPECT_TRUE(events_of(lost->body).back().json().find("error") != nullptr) << lost->body;
+}
+
 TEST_F(Endpoint, DropsAReaderThatIsTooSlow) {
   const std::string session = open();
   auto slow = std::make_shared<FakeExchange>();

@@ -25,6 +25,16 @@ std::optional<std::string_view> without_port(std::string_view host) {
   return is_port ? std::optional(host.substr(0, colon)) : std::nullopt;
 }
 
+bool is_in_digits(std::string_view name) {
+  const auto has_only = [](std::string_view text, std::string_view characters) {
+    return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
+  };
+  if (name.starts_with('[') && name.ends_with(']')) {
+    return has_only(name.substr(1, name.size() - 2), "0123456789abcdefABCDEF:.");
+  }
+  return has_only(name, "0123456789.") && std::ranges::count(name, '.') == 3;
+}
+
 std::string bracketed(const std::string& address) {
   const bool is_v6 = address.find(':') != std::string::npos && !address.starts_with('[');
   return lower(is_v6 ? "[" + address + "]" : address);
@@ -64,7 +74,9 @@ bool HttpGate::is_own_origin(std::string_view origin) const {
 
 std::optional<net::HttpAnswer> HttpGate::check_site(const net::HttpRequest& request) const {
   if (request.count("Host") != 1) return refusal(400, "The request needs exactly one Host header");
-  if (!is_own_name(*request.header("Host"))) {
+  const std::string_view host = *request.header("Host");
+  const auto name = without_port(host);
+  if (!is_own_name(host) && !(!is_loopback_ && name && is_in_digits(*name))) {
     return refusal(403, "This server does not go by that Host; start it with --host NAME to allow one more");
   }
   if (request.count("Origin") > 1) return refusal(400, "The request has several Origin headers");

@@ -2,7 +2,8 @@
 //
 // A page in somebody's browser can reach a server on loopback under a name of its own (DNS rebinding); what it cannot
 // do is send another Host or hide its Origin. So the Host must be a name of this server, on any port (ports are
-// forwarded), and an Origin, where there is one, a page of such a name. Beyond loopback everybody needs a token.
+// forwarded), and an Origin, where there is one, a page of such a name. Beyond loopback everybody needs a token, and
+// the Host may be any address in digits, which no name leads to: a server bound to all of a machine's cannot list them.
 #pragma once
 
 #include <functional>

@@ -49,7 +49,20 @@ TEST(Gate, TakesFurtherNames) {
   for (const char* host : {"192.0.2.7:3917", "BOX.example", "[fd00::1]:3917", "localhost"}) {
     EXPECT_EQ(site_status(gate, {{"Host", host}}), 200) << host;
   }
-  EXPECT_EQ(site_status(gate, {{"Host", "192.0.2.8"}}), 403);
+  EXPECT_EQ(site_status(gate, {{"Host", "other.example"}}), 403);
+}
+
+TEST(Gate, TakesAnyAddressInDigitsBeyondLoopback) {
+  const HttpGate beyond(false, "0.0.0.0", {}, only_secret), here(true, "127.0.0.1", {}, {});
+  for (const char* host : {"192.0.2.8", "192.0.2.8:3917", "[fd00::2]:3917"}) {
+    EXPECT_EQ(site_status(beyond, {{"Host", host}}), 200) << host;
+    EXPECT_EQ(site_status(here, {{"Host", host}}), 403) << host;
+    const std::string origin = std::string("http://") + host;
+    EXPECT_EQ(site_status(beyond, {{"Host", host}, {"Origin", origin}}), 403) << "a page may be anybody's";
+  }
+  for (const char* host : {"192.0.2.example", "1.2.3", "[evil]", "[]"}) {
+    EXPECT_EQ(site_status(beyond, {{"Host", host}}), 403) << host;
+  }
 }
 
 TEST(Gate, ChecksTheOrigin) {

@@ -34,6 +34,7 @@ struct HttpServer::Parts : std::enable_shared_from_this<Parts> {
   std::optional<HttpGate> gate;
   std::optional<HttpEndpoint> endpoint;
   net::HttpListener listener;
+  bool has_work = false;
 };
 
 Status HttpServer::Parts::open() {
@@ -85,9 +86,16 @@ int HttpServer::port() const {
 void HttpServer::close(std::function<void()> done) {
   parts_->endpoint->end_of_input();
   parts_->listener.close(limits::kCloseWaitMs, [weak = std::weak_ptr(parts_), done = std::move(done)] {
-    if (const auto parts = weak.lock()) parts->endpoint->close();
+    if (const auto parts = weak.lock()) {
+      parts->has_work = parts->endpoint->has_work();
+      parts->endpoint->close();
+    }
     done();
   });
+}
+
+bool HttpServer::has_work() const {
+  return parts_->has_work;
 }
 
 }  // namespace sb::mcp

@@ -45,6 +45,8 @@ class HttpServer {
   int port() const;
   // Running calls are answered, streams ended; then `done`.
   void close(std::function<void()> done);
+  // After close(): calls that did not end in time, whose threads still run. Destroying this waits for them.
+  bool has_work() const;
 
  private:
   struct Parts;

@@ -77,7 +77,11 @@ void HttpSession::on_streaming(std::shared_ptr<EventStream> stream) {
   streams_.insert_or_assign(stream->number(), std::move(stream));
   const auto is_answered = [](const auto& entry) { return entry.second->is_finished(); };
   if (static_cast<std::size_t>(std::ranges::count_if(streams_, is_answered)) <= limits::kKeptStreams) return;
-  streams_.erase(std::ranges::find_if(streams_, is_answered));
+  const auto is_delivered = [](const auto& entry) {
+    return entry.second->is_finished() && !entry.second->has_unsent();
+  };
+  const auto delivered = std::ranges::find_if(streams_, is_delivered);
+  streams_.erase(delivered != streams_.end() ? delivered : std::ranges::find_if(streams_, is_answered));
 }
 
 // What clients have been sent goes first, then what they have not, answers last; the oldest streams before the newer.

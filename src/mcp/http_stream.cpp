@@ -149,6 +149,10 @@ void EventStream::keep_alive() {
   if (exchange_ && is_streaming_ && site_.ticks.have_passed(limits::kKeepAliveMs, last_written_)) write(kKeepAliveText);
 }
 
+bool EventStream::has_unsent() const {
+  return !std::ranges::all_of(kept_, &Kept::is_sent);
+}
+
 void EventStream::add(const Value& message, bool is_response) {
   ++next_.number;
   std::string text = event_text(to_text(next_), message);

@@ -82,6 +82,7 @@ class EventStream : public ReplyPath, public std::enable_shared_from_this<EventS
   std::uint64_t number() const { return next_.stream; }
   bool is_attached() const { return exchange_ != nullptr; }
   bool is_finished() const { return is_finished_; }
+  bool has_unsent() const;
   // Finished, and a client that saw the event `after` has seen all.
   bool has_nothing_after(std::uint64_t after) const { return is_finished_ && after >= next_.number; }
 

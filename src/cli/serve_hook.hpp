@@ -1,0 +1,43 @@
+// `POST /hook` of `signalbox serve`: the events `signalbox-hook` takes, for hosts that send them over HTTP.
+//
+// The body is the event, the answer what the program would print (nothing: an empty body). A token is needed on
+// loopback too: an event can answer a planned question, and any page or program on the machine could send one.
+//
+// Threads: handle() on the loop's; events are worked on elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/seams.hpp"
+#include "net/http_listener.hpp"
+#include "net/workers.hpp"
+
+namespace sb::cli {
+
+class HookPath {
+ public:
+  using Bearer = std::function<std::optional<std::string>(std::string_view token)>;
+  HookPath(net::Loop& loop, const Seams& seams, Bearer bearer);
+
+  // Any path: those that are not its own are not found.
+  void handle(net::HttpRequest request, const net::ExchangePtr& exchange);
+
+ private:
+  struct Bench {};
+  // Exchanges belong to the loop's thread, so workers know them by number only.
+  using Waiting = std::map<std::uint64_t, net::ExchangePtr>;
+
+  net::Loop& loop_;
+  Seams seams_;
+  Bearer bearer_;
+  std::shared_ptr<Waiting> waiting_ = std::make_shared<Waiting>();
+  std::uint64_t last_ = 0;
+  net::Workers<Bench> workers_;
+};
+
+}  // namespace sb::cli
