@@ -1,0 +1,155 @@
+// Many clients at once against `signalbox serve`: every call is answered, by its own answer, while a thousand streams
+// lie idle; and the memory of the server does not grow with the number of calls.
+//
+// Half of the clients have sessions, half are stateless. Counts are asserted; times are only printed.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+#include "served/served.hpp"
+
+namespace {
+
+using sb::Value;
+using namespace sb::served;
+
+struct Size {
+  int clients = 64;
+  int calls = 2'000;
+  int streams = 1'000;
+};
+
+class Findings {
+ public:
+  void add(const std::string& problem) {
+    const std::scoped_lock lock(mutex_);
+    if (++count_ <= 20) fmt::print(stderr, "{}\n", problem);
+  }
+  int count() const { return count_; }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<int> count_ = 0;
+};
+
+// Each call carries something of its own, which its answer must bring back.
+Value arguments_of(int number) {
+  return Value::object({{"content", fmt::format("{{\"id\": \"load-{}\"}}", number)}});
+}
+
+bool is_answer(const Answer& answer, const Value& id) {
+  const Value message = answer.message();
+  return answer.status == 200 && message["id"] == id && message["result"].is_object();
+}
+
+// The calls of one client, its share of all.
+class Caller {
+ public:
+  Caller(int port, int which, std::atomic<int>& left, std::atomic<int>& answered, Findings& findings)
+      : port_(port), which_(which), left_(left), answered_(answered), findings_(findings) {}
+
+  void run() {
+    if (which_ % 2 == 0) return in_session();
+    Client client(port_);
+    for (int number; (number = left_.fetch_sub(1)) > 0;) {
+      note(number, stateless_call(client, number, kTool, arguments_of(number)), number);
+    }
+  }
+
+ private:
+  static constexpr const char* kTool = "validate_workflow";
+
+  void in_session() {
+    Session session(port_);
+    if (!session.is_open()) return findings_.add("a session was not opened");
+    // Its second request: initialize was the first.
+    int id = 1;
+    for (int number; (number = left_.fetch_sub(1)) > 0;) note(number, session.call(kTool, arguments_of(number)), ++id);
+  }
+
+  void note(int number, const Answer& answer, int id) {
+    if (is_answer(answer, Value(id))) {
+      ++answered_;
+    } else {
+      findings_.add(fmt::format("call {} was answered with {}: {}", number, answer.status, answer.body.substr(0, 300)));
+    }
+  }
+
+  int port_, which_;
+  std::atomic<int>& left_;
+  std::atomic<int>& answered_;
+  Findings& findings_;
+};
+
+// Sessions whose streams for notifications are open; as many sessions as streams.
+std::vector<Client> hold_streams(int port, int count, Findings& findings) {
+  std::vector<Client> streams;
+  for (int i = 0; i < count; ++i) {
+    Session session(port);
+    streams.emplace_back(port);
+    if (!session.is_open() || !session.listen(streams.back())) findings.add(fmt::format("stream {} was refused", i));
+  }
+  return streams;
+}
+
+int call_all(const Server& server, const Size& size, int calls, Findings& findings) {
+  std::atomic<int> left = calls, answered = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < size.clients; ++i) {
+    threads.emplace_back([&, i] { Caller(server.port(), i, left, answered, findings).run(); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return answered;
+}
+
+int run(const std::string& program, const Size& size) {
+  if (raise_file_limit() < static_cast<std::size_t>(size.streams + size.clients + 100)) {
+    fmt::print(stderr, "the limit of open files is too low for {} streams\n", size.streams);
+    return 1;
+  }
+  Findings findings;
+  const Folder folder;
+  Server server(program, folder.path());
+  if (server.port() == 0) return fmt::print(stderr, "the server did not start\n"), 1;
+
+  auto streams = hold_streams(server.port(), size.streams, findings);
+  const auto begin = std::chrono::steady_clock::now();
+  const int first = size.calls / 5;
+  int answered = call_all(server, size, first, findings);
+  const std::size_t early = server.resident_kilobytes();
+  answered += call_all(server, size, size.calls - first, findings);
+  const std::size_t late = server.resident_kilobytes();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+
+  if (answered != size.calls) findings.add(fmt::format("{} of {} calls were answered", answered, size.calls));
+  // An allocator does not give everything back at once; what would grow with the calls grows fivefold here.
+  if (late > early + early / 4 + 8 * 1024) findings.add(fmt::format("memory grew from {} to {} kB", early, late));
+  server.signal(SIGTERM);
+  int whole = 0;
+  for (Client& stream : streams) whole += stream.ends_well() ? 1 : 0;
+  if (whole != size.streams) findings.add(fmt::format("{} of {} streams were ended well", whole, size.streams));
+  const int code = server.wait();
+  if (code != 0) findings.add(fmt::format("the server ended with {}", code));
+  fmt::print("{} clients, {} calls answered in {:.1f} s ({:.0f} a second), {} idle streams, {} -> {} kB\n",
+             size.clients, answered, seconds, answered / seconds, whole, early, late);
+  return findings.count() == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Many clients at once against signalbox serve");
+  std::string program;
+  Size size;
+  app.add_option("--program", program, "The signalbox to run")->required();
+  app.add_option("--clients", size.clients, "Clients at once");
+  app.add_option("--calls", size.calls, "Calls of all of them");
+  app.add_option("--streams", size.streams, "Idle streams held meanwhile");
+  CLI11_PARSE(app, argc, argv);
+  return run(program, size);
+}

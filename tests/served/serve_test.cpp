@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "served/served.hpp"
+
+namespace sb::served {
+namespace {
+
+using testing::HasSubstr;
+
+std::string token_for(const Folder& folder, const std::string& name) {
+  std::string token = run_program(SB_PROGRAM, folder.path(), {"serve", "token", name}).output;
+  while (token.ends_with('\n')) token.pop_back();
+  return token;
+}
+
+TEST(Serve, AnswersUntilItIsTold) {
+  const Folder folder;
+  Server server(SB_PROGRAM, folder.path());
+  ASSERT_NE(server.port(), 0);
+  Client client(server.port());
+  EXPECT_EQ(client.ask("GET", "/healthz", {}).message()["name"], Value("signalbox"));
+  Session session(server.port());
+  const Value tools = session.request("tools/list", Value::object()).message()["result"]["tools"];
+  EXPECT_TRUE(tools.is_array() && tools.size() > 5) << to_json(tools);
+  EXPECT_TRUE(stateless_call(client, 1, "list_workflows", Value::object()).message()["result"].is_object());
+  Client listener(server.port());
+  ASSERT_TRUE(session.listen(listener));
+  server.signal(SIGTERM);
+  EXPECT_TRUE(listener.ends_well());
+  EXPECT_EQ(server.wait(), 0);
+}
+
+TEST(Serve, TakesSessionsUpAgainAfterARestart) {
+  const Folder folder;
+  auto server = std::make_unique<Server>(SB_PROGRAM, folder.path());
+  const int port = server->port();
+  Session session(port);
+  ASSERT_TRUE(session.is_open());
+  server->signal(SIGKILL);
+  server->wait();
+  server = std::make_unique<Server>(SB_PROGRAM, folder.path(), std::vector<std::string>{}, port);
+  ASSERT_EQ(server->port(), port);
+  session.client().close();
+  const Answer answer = session.call("list_workflows", Value::object());
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  EXPECT_TRUE(answer.message()["result"].is_object()) << answer.body;
+}
+
+TEST(Serve, DoesNotListenBeyondLoopbackWithoutTokens) {
+  const Folder folder;
+  const Ended ended = run_program(SB_PROGRAM, folder.path(), {"serve", "--bind", "0.0.0.0", "--port", "0"});
+  EXPECT_NE(ended.code, 0);
+  EXPECT_THAT(ended.errors, HasSubstr("signalbox serve token"));
+}
+
+TEST(Serve, LetsInWhoHasAToken) {
+  const Folder folder;
+  const std::string ada = token_for(folder, "ada"), bob = token_for(folder, "bob");
+  Server server(SB_PROGRAM, folder.path(), {"--bind", "0.0.0.0"});
+  ASSERT_NE(server.port(), 0);
+  EXPECT_FALSE(Session(server.port()).is_open());
+  EXPECT_FALSE(Session(server.port(), "guess").is_open());
+  EXPECT_TRUE(Session(server.port(), ada).is_open());
+  EXPECT_TRUE(Session(server.port(), bob).is_open());
+  EXPECT_EQ(run_program(SB_PROGRAM, folder.path(), {"serve", "token", "ada", "--revoke"}).code, 0);
+  EXPECT_FALSE(Session(server.port(), ada).is_open());
+  EXPECT_TRUE(Session(server.port(), bob).is_open());
+}
+
+TEST(Serve, TakesATokenFileThatOnlyItsOwnerCanRead) {
+  const Folder folder;
+  const std::string path = folder.path() + "/tokens";
+  std::ofstream(path) << "ada 0123456789abcdef\n";
+  std::filesystem::permissions(path, std::filesystem::perms(0644));
+  const Ended refused = run_program(SB_PROGRAM, folder.path(), {"serve", "--port", "0", "--token-file", path});
+  EXPECT_NE(refused.code, 0);
+  EXPECT_THAT(refused.errors, HasSubstr("chmod 600"));
+  std::filesystem::permissions(path, std::filesystem::perms(0600));
+  Server server(SB_PROGRAM, folder.path(), {"--bind", "0.0.0.0", "--token-file", path});
+  EXPECT_TRUE(Session(server.port(), "0123456789abcdef").is_open());
+}
+
+TEST(Serve, TakesHookEventsFromWhoHasAToken) {
+  const Folder folder;
+  Server server(SB_PROGRAM, folder.path());
+  Client client(server.port());
+  const std::string event = fmt::format(
+      R"({{"hook_event_name":"PreToolUse","session_id":"s","cwd":"{}","tool_name":"Read","tool_input":{{}}}})",
+      folder.path());
+  Headers headers = {{"Content-Type", "application/json"}};
+  EXPECT_EQ(client.ask("POST", "/hook", headers, event).status, 401);
+  headers.emplace_back("Authorization", "Bearer " + token_for(folder, "claude"));
+  const Answer answer = client.ask("POST", "/hook", headers, event);
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body, "");
+  EXPECT_EQ(client.ask("POST", "/hook", headers, "{").status, 200) << "a host must not notice";
+  EXPECT_EQ(client.ask("GET", "/hook", headers).status, 405);
+  EXPECT_EQ(client.ask("POST", "/other", headers, event).status, 404);
+}
+
+TEST(Serve, SaysWhenItsPortIsTaken) {
+  const Folder folder;
+  Server server(SB_PROGRAM, folder.path());
+  const Ended second = run_program(SB_PROGRAM, folder.path(), {"serve", "--port", std::to_string(server.port())});
+  EXPECT_NE(second.code, 0);
+  EXPECT_THAT(second.errors, HasSubstr(std::to_string(server.port())));
+}
+
+}  // namespace
+}  // namespace sb::served
