@@ -37,50 +37,79 @@ class Findings {
   std::atomic<int> count_ = 0;
 };
 
-// Each call carries something of its own, which its answer must bring back.
-Value arguments_of(int number) {
-  return Value::object({{"content", fmt::format("{{\"id\": \"load-{}\"}}", number)}});
+// Each call carries something of its own, which its answer must bring back. One in ten has the store write.
+struct Call {
+  const char* tool;
+  Value arguments;
+  std::string mark;
+};
+
+Call call_of(int number, const std::string& workspace) {
+  if (number % 10 == 0) {
+    const std::string goal = fmt::format("load {}", number);
+    return {"start_workflow",
+            Value::object({{"workflowId", "wr.shaping"}, {"goal", goal}, {"workspacePath", workspace}}),
+            "continueToken"};
+  }
+  const std::string id = fmt::format("load-{}", number);
+  const Value step = Value::object({{"id", "only"}, {"title", "Only"}, {"prompt", "Do it."}});
+  const Value workflow = Value::object({{"id", id},
+                                        {"name", "Load"},
+                                        {"description", "One step."},
+                                        {"version", "1.0.0"},
+                                        {"steps", Value(Value::Array{step})}});
+  return {"validate_workflow", Value::object({{"workflow", workflow}}), id + "\""};
 }
 
-bool is_answer(const Answer& answer, const Value& id) {
+bool is_answer(const Answer& answer, const Value& id, const Call& call) {
   const Value message = answer.message();
-  return answer.status == 200 && message["id"] == id && message["result"].is_object();
+  return answer.status == 200 && message["id"] == id && message["result"].is_object() &&
+         message["result"].find("isError") == nullptr && answer.body.find(call.mark) != std::string::npos;
 }
 
 // The calls of one client, its share of all.
 class Caller {
  public:
-  Caller(int port, int which, std::atomic<int>& left, std::atomic<int>& answered, Findings& findings)
-      : port_(port), which_(which), left_(left), answered_(answered), findings_(findings) {}
+  Caller(int port, int which, std::string workspace, std::atomic<int>& left, std::atomic<int>& answered,
+         Findings& findings)
+      : port_(port),
+        which_(which),
+        workspace_(std::move(workspace)),
+        left_(left),
+        answered_(answered),
+        findings_(findings) {}
 
   void run() {
     if (which_ % 2 == 0) return in_session();
     Client client(port_);
     for (int number; (number = left_.fetch_sub(1)) > 0;) {
-      note(number, stateless_call(client, number, kTool, arguments_of(number)), number);
+      const Call call = call_of(number, workspace_);
+      note(number, call, stateless_call(client, number, call.tool, call.arguments), number);
     }
   }
 
  private:
-  static constexpr const char* kTool = "validate_workflow";
-
   void in_session() {
     Session session(port_);
     if (!session.is_open()) return findings_.add("a session was not opened");
     // Its second request: initialize was the first.
     int id = 1;
-    for (int number; (number = left_.fetch_sub(1)) > 0;) note(number, session.call(kTool, arguments_of(number)), ++id);
+    for (int number; (number = left_.fetch_sub(1)) > 0;) {
+      const Call call = call_of(number, workspace_);
+      note(number, call, session.call(call.tool, call.arguments), ++id);
+    }
   }
 
-  void note(int number, const Answer& answer, int id) {
-    if (is_answer(answer, Value(id))) {
+  void note(int number, const Call& call, const Answer& answer, int id) {
+    if (is_answer(answer, Value(id), call)) {
       ++answered_;
     } else {
-      findings_.add(fmt::format("call {} was answered with {}: {}", number, answer.status, answer.body.substr(0, 300)));
+      findings_.add(fmt::format("call {} was answered with {}: {}", number, answer.status, answer.body.substr(0, 600)));
     }
   }
 
   int port_, which_;
+  std::string workspace_;
   std::atomic<int>& left_;
   std::atomic<int>& answered_;
   Findings& findings_;
@@ -97,11 +126,11 @@ std::vector<Client> hold_streams(int port, int count, Findings& findings) {
   return streams;
 }
 
-int call_all(const Server& server, const Size& size, int calls, Findings& findings) {
+int call_all(const Server& server, const std::string& workspace, const Size& size, int calls, Findings& findings) {
   std::atomic<int> left = calls, answered = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < size.clients; ++i) {
-    threads.emplace_back([&, i] { Caller(server.port(), i, left, answered, findings).run(); });
+    threads.emplace_back([&, i] { Caller(server.port(), i, workspace, left, answered, findings).run(); });
   }
   for (std::thread& thread : threads) thread.join();
   return answered;
@@ -120,9 +149,9 @@ int run(const std::string& program, const Size& size) {
   auto streams = hold_streams(server.port(), size.streams, findings);
   const auto begin = std::chrono::steady_clock::now();
   const int first = size.calls / 5;
-  int answered = call_all(server, size, first, findings);
+  int answered = call_all(server, folder.path(), size, first, findings);
   const std::size_t early = server.resident_kilobytes();
-  answered += call_all(server, size, size.calls - first, findings);
+  answered += call_all(server, folder.path(), size, size.calls - first, findings);
   const std::size_t late = server.resident_kilobytes();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 
