@@ -81,6 +81,8 @@ Outcome run_handler(Service& service, const ServerFacts& facts, const net::RpcRe
   for (std::size_t round = 0; round < limits::kAskRounds; ++round) {
     Outcome outcome = answer_request(service, facts, request.method, request.params, call);
     auto* ask = std::get_if<Ask>(&outcome);
+    const auto* result = std::get_if<Value>(&outcome);
+    if (result != nullptr && !result->is_object()) return RpcError{kInternalError, "The server's result is no object"};
     if (ask == nullptr || !add_failed(*ask, call)) return outcome;
     call.state = std::move(ask->state);
   }

@@ -269,6 +269,8 @@ TEST(Peer, SaysThatAHandlerFailed) {
   talk.open();
   EXPECT_EQ(talk.ask(talk.call(1, "throw"))["error"]["code"], Value(-32603));
   EXPECT_EQ(talk.ask(talk.stateless(talk.call(2, "throw")))["error"]["code"], Value(-32603));
+  talk.script->tools["list"] = [](const Value&, Call&) -> Outcome { return Value::array(); };
+  EXPECT_EQ(talk.ask(talk.call(3, "list"))["error"]["code"], Value(-32603)) << "no result there is";
 }
 
 TEST(Peer, SendsNothingForACancelledCall) {

@@ -3,6 +3,7 @@
 #include "base/crypto.hpp"
 #include "base/document.hpp"
 #include "mcp/limits.hpp"
+#include "net/limits.hpp"
 
 namespace sb::mcp {
 
@@ -10,6 +11,8 @@ namespace {
 
 constexpr std::size_t kMacBytes = 16;
 constexpr std::string_view kStateLabel = "requestState";
+// A state may hold what a message did, and be somewhat deeper for it.
+constexpr JsonBounds kStateBounds{.depth = 2 * net::limits::kMessageDepth};
 
 std::string mac_of(const std::string& key, std::string_view label, std::string_view payload) {
   std::string bytes(label);
@@ -57,7 +60,7 @@ std::string RequestStates::make(const Value& state, const std::string& bound_to,
 Result<Value> RequestStates::take(std::string_view sealed, const StateBinding& binding) {
   const auto payload = seal_.open(kStateLabel, sealed);
   if (!payload) return bad_state(ErrorCode::kInvalid, "requestState is not what the server gave out");
-  const auto parsed = parse_json(*payload);
+  const auto parsed = parse_json(*payload, kStateBounds);
   if (!parsed || !(*parsed)["expires"].is_integer() || !(*parsed)["nonce"].is_string())
     return bad_state(ErrorCode::kInvalid, "requestState is not what the server gave out");
   if (parsed->string_at("principal") != binding.principal || parsed->string_at("request") != binding.request)

@@ -59,6 +59,12 @@ TEST_F(RequestStatesTest, AreGoodOnce) {
   EXPECT_EQ(states.take(states.make(state, "s/d1", binding), binding), state) << "another of the same is another";
 }
 
+TEST_F(RequestStatesTest, HoldWhatAMessageCanHold) {
+  Value deep = Value::array();
+  for (int i = 0; i < 150; ++i) deep = Value(Value::Array{std::move(deep)});
+  EXPECT_EQ(states.take(states.make(deep, "", binding), binding), deep);
+}
+
 TEST_F(RequestStatesTest, AreGoodForTheSameOnly) {
   const std::string sealed = states.make(state, "s/d1", binding);
   EXPECT_EQ(states.take(sealed, {"eve", "digest"}).error().code, ErrorCode::kInvalid);

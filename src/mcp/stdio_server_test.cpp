@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,6 +21,15 @@ constexpr std::string_view kOpen =
     R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
     R"("capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}})";
 
+ServerParts parts_of(std::shared_ptr<ScriptedService::Script> script, Clock& clock, Random& random) {
+  return {.facts = {.info = json(R"({"name":"test","version":"1"})")},
+          .make_service = [script] { return std::make_unique<ScriptedService>(script); },
+          .seal_key = [] { return std::string("key"); },
+          .is_first_use = [](std::string_view, TimestampMs) { return true; },
+          .clock = clock,
+          .random = random};
+}
+
 // serve_stdio on a thread, with the client's ends of its pipes.
 class Server {
  public:
@@ -29,13 +40,7 @@ class Server {
       return tool_result({text_content(arguments.string_at("text").value_or(""))});
     };
     thread_ = std::thread([this] {
-      ServerParts parts{.facts = {.info = json(R"({"name":"test","version":"1"})")},
-                        .make_service = [this] { return std::make_unique<ScriptedService>(script); },
-                        .seal_key = [] { return std::string("key"); },
-                        .is_first_use = [](std::string_view, TimestampMs) { return true; },
-                        .clock = clock_,
-                        .random = random_};
-      code_ = serve_stdio(std::move(parts), in_[0], out_[1]);
+      code_ = serve_stdio(parts_of(script, clock_, random_), in_[0], out_[1]);
       ::close(out_[1]);
     });
   }
@@ -172,6 +177,41 @@ TEST(StdioServer, EndsWhenNobodyReads) {
   server.break_output();
   server.say(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
   EXPECT_EQ(server.wait(), 0);
+}
+
+TEST(StdioServer, AnswersWhatRunsAndEndsWellOnASignal) {
+  std::array<int, 2> in{}, out{};
+  ASSERT_EQ(::pipe(in.data()), 0);
+  ASSERT_EQ(::pipe(out.data()), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    SystemClock clock;
+    SystemRandom random;
+    const auto script = std::make_shared<ScriptedService::Script>();
+    script->tools["greet"] = greet;
+    ::_exit(serve_stdio(parts_of(script, clock, random), in[0], out[1]));
+  }
+  ::close(in[0]);
+  ::close(out[1]);
+  const std::string lines = std::string(kOpen) + "\n" + to_json(Conversation::call(1, "greet")) + "\n";
+  ASSERT_EQ(::write(in[1], lines.data(), lines.size()), static_cast<ssize_t>(lines.size()));
+  std::string heard;
+  const auto hear_until = [&](std::string_view text) {
+    std::array<char, 4096> bytes;
+    while (heard.find(text) == std::string::npos) {
+      const ssize_t count = ::read(out[0], bytes.data(), bytes.size());
+      if (count <= 0) return false;
+      heard.append(bytes.data(), static_cast<std::size_t>(count));
+    }
+    return true;
+  };
+  EXPECT_TRUE(hear_until("elicitation/create"));
+  ::kill(child, SIGTERM);
+  EXPECT_TRUE(hear_until("parked"));
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  for (const int end : {in[1], out[0]}) ::close(end);
 }
 
 TEST(StdioServer, AnswersProbesWhileAllWorkersAreBusy) {
