@@ -7,6 +7,7 @@
 #include "base/unicode.hpp"
 #include "engine/advance.hpp"
 #include "engine/rows.hpp"
+#include "inbox/limits.hpp"
 
 namespace sb::engine {
 namespace {
@@ -16,14 +17,14 @@ constexpr std::string_view kOutOfScope = "outOfScope";
 // It stands beside the token and the title in what a hook may say.
 constexpr std::size_t kOwesBytes = 300;
 constexpr std::size_t kTitleBytes = 120;
-constexpr std::size_t kPaths = 64;
 
 void add_paths(std::vector<std::string>& paths, const Value& entries) {
   if (!entries.is_array()) return;
   for (const Value& entry : entries.items()) {
     if (!entry.is_string()) continue;
     for (std::string& path : inbox::paths_named(entry.as_string())) {
-      if (paths.size() < kPaths && std::ranges::find(paths, path) == paths.end()) paths.push_back(std::move(path));
+      if (paths.size() < limits::kScopePaths && std::ranges::find(paths, path) == paths.end())
+        paths.push_back(std::move(path));
     }
   }
 }

@@ -6,15 +6,12 @@
 #include "base/files.hpp"
 #include "base/limits.hpp"
 #include "inbox/host_session.hpp"
+#include "inbox/limits.hpp"
 
 namespace sb::hook {
 namespace {
 
 using inbox::OpenStep;
-
-constexpr int kLookedAt = 64;         // open sessions of one folder, the last started first
-constexpr std::size_t kFolders = 64;  // around the one the host works in
-constexpr TimestampMs kFreshMs = TimestampMs{12} * 60 * 60 * 1'000;
 
 Result<std::optional<OpenStep>> used_by(store::Snapshot& snapshot, const std::string& key,
                                         const std::string& conversation, bool& has_used) {
@@ -46,14 +43,14 @@ Result<bool> is_anothers(store::Snapshot& snapshot, const OpenStep& step, const 
 
 Result<std::optional<OpenStep>> newest_of(store::Snapshot& snapshot, const std::string& folder, const std::string& own,
                                           TimestampMs now) {
-  std::vector<OpenStep> steps = SB_TRY(inbox::open_steps_in(snapshot, folder, kLookedAt));
+  std::vector<OpenStep> steps = SB_TRY(inbox::open_steps_in(snapshot, folder, limits::kOpenSessionsLookedAt));
   ById all;
   for (const OpenStep& step : steps) all.emplace(step.session, &step);
   std::vector<const OpenStep*> newest;
   for (const OpenStep& step : steps) newest.push_back(&step);
   std::ranges::stable_sort(newest, std::ranges::greater(), [](const OpenStep* step) { return step->at; });
   for (const OpenStep* step : newest) {
-    if (step->is_autonomous || step->at < now - kFreshMs) continue;
+    if (step->is_autonomous || step->at < now - limits::kSessionFreshMs) continue;
     if (!SB_TRY(is_anothers(snapshot, *step, all, own))) return *step;
   }
   return std::nullopt;
@@ -82,7 +79,7 @@ Result<std::optional<CurrentStep>> current_step(store::Snapshot& snapshot, const
   if (!found) found = SB_TRY(used_by(snapshot, own, own, has_used));
   const bool is_used = found.has_value();
   std::string around = folder;
-  for (std::size_t i = 0; !found && !has_used && i < kFolders && !around.empty(); ++i) {
+  for (int i = 0; !found && !has_used && i < limits::kFoldersAround && !around.empty(); ++i) {
     found = SB_TRY(newest_of(snapshot, around, own, now));
     if (around == "/") break;
     around = parent_path(around);

@@ -13,12 +13,12 @@
 #include "base/files.hpp"
 #include "base/path_glob.hpp"
 #include "inbox/known_agents.hpp"
+#include "inbox/limits.hpp"
 #include "inbox/shell_script.hpp"
 
 namespace sb::inbox {
 namespace {
 
-constexpr int kDeepest = 8;  // shells in wrappers in shells
 using Words = std::span<const ShellWord>;
 using Names = std::set<std::string, std::less<>>;
 
@@ -41,6 +41,7 @@ struct Subcommands {
 };
 
 struct Table {
+  std::map<std::string, Names, std::less<>> asks;
   Names reads, writes_all, writes_last, tree, shells;
   std::map<std::string, Names, std::less<>> outputs, wrappers;
   std::map<std::string, Subcommands, std::less<>> subcommands;
@@ -57,6 +58,7 @@ Table read_table() {
   table.writes_last = names_in(root["writes_last"]);
   table.tree = names_in(root["tree"]);
   table.shells = names_in(root["shells"]);
+  for (const auto& [name, options] : root["asks"].members()) table.asks.emplace(name, names_in(options));
   for (const auto& [name, options] : root["outputs"].members()) table.outputs.emplace(name, names_in(options));
   for (const auto& [name, options] : root["wrappers"].members()) table.wrappers.emplace(name, names_in(options));
   for (const auto& [name, own] : root["subcommands"].members()) {
@@ -119,16 +121,17 @@ class Classifier {
   void add_paths(std::string_view name, const std::vector<ShellWord>& words) {
     CommandEffect effect{Effect::kPaths, std::string(name), {}, {}};
     for (const ShellWord& word : words) {
+      if (word.is_known && is_harmless_file(word.text)) continue;
       const bool is_absolute = word.text.starts_with('/');
       Target target{word.text, word.is_known && (is_absolute || is_place_known_), word.is_pattern};
       if (!is_absolute && !place_.empty()) target.path = join_path(place_, word.text);
       effect.targets.push_back(std::move(target));
     }
-    found.push_back(std::move(effect));
+    if (!effect.targets.empty()) found.push_back(std::move(effect));
   }
 
   void add_command(Words words, int depth, int shell_depth) {
-    if (depth > kDeepest) return add_unknown("the command line", "it is nested too deep");
+    if (depth > limits::kShellCommands) return add_unknown("the command line", "it is nested too deep");
     while (!words.empty() && is_assignment(words.front())) {
       const std::string& text = words.front().text;
       if (text.starts_with("PATH=") || text.starts_with("LD_") || text.starts_with("GIT_")) {
@@ -141,7 +144,7 @@ class Classifier {
     const std::string name = base_name(words.front().text);
     const Words arguments = words.subspan(1);
     if (name == "cd" || name == "pushd" || name == "popd") return follow(arguments, name, shell_depth);
-    if (is_only_help(arguments)) return;
+    if (is_only_asked(name, arguments)) return;
     if (add_special(name, arguments, depth)) return;
     if (const auto own = table_.subcommands.find(name); own != table_.subcommands.end()) {
       return add_subcommand(name, own->second, arguments);
@@ -152,9 +155,12 @@ class Classifier {
     add_listed(name, arguments);
   }
 
-  static bool is_only_help(Words arguments) {
-    return arguments.size() == 1 && arguments.front().is_known &&
-           (arguments.front().text == "--version" || arguments.front().text == "--help");
+  // For its version or its help.
+  bool is_only_asked(const std::string& name, Words arguments) const {
+    if (arguments.size() != 1 || !arguments.front().is_known) return false;
+    const std::string& text = arguments.front().text;
+    const auto own = table_.asks.find(name);
+    return text == "--version" || text == "--help" || (own != table_.asks.end() && own->second.contains(text));
   }
 
   void follow(Words arguments, std::string_view name, int shell_depth) {
@@ -209,12 +215,14 @@ class Classifier {
       const std::string& text = arguments[i].text;
       for (const std::string& option : options) {
         const bool is_long = option.starts_with("--");
-        if (text == option) {
+        // `-o x`, `-ox`, and `-uo x` of letters joined.
+        const std::size_t end = is_long ? (text.starts_with(option + "=") ? option.size() : 0)
+                                : has_letter(arguments[i], option.back()) ? text.find(option.back(), 1)
+                                                                          : 0;
+        if (text == option || (end != 0 && end + 1 == text.size())) {
           if (i + 1 < arguments.size()) written.push_back(arguments[i + 1]);
-        } else if (is_long && text.starts_with(option + "=")) {
-          written.push_back(rest_of(arguments[i], option.size() + 1));
-        } else if (!is_long && text.starts_with(option)) {
-          written.push_back(rest_of(arguments[i], option.size()));
+        } else if (end != 0) {
+          written.push_back(rest_of(arguments[i], end + 1));
         }
       }
     }
@@ -222,11 +230,12 @@ class Classifier {
   }
 
   void add_subcommand(const std::string& name, const Subcommands& own, Words arguments) {
+    bool is_elsewhere = false;  // git -C
     while (!arguments.empty() && is_option(arguments.front()) && !own.reads.contains(arguments.front().text)) {
       const bool takes_value = own.options.contains(arguments.front().text);
       // git -c can name a program that is then run.
       if (name == "git" && arguments.front().text == "-c") return add_unknown("git -c");
-      if (name == "git" && arguments.front().text != "--no-pager") is_place_known_ = false;
+      is_elsewhere = is_elsewhere || takes_value;
       arguments = arguments.subspan(std::min<std::size_t>(takes_value ? 2 : 1, arguments.size()));
     }
     const std::string first = arguments.empty() ? "" : arguments.front().text;
@@ -239,16 +248,18 @@ class Classifier {
     };
     const bool is_bare = arguments.size() == 1 && own.bare.contains(first);
     if (is_bare || is_in(own.reads)) {
-      return name == "git" ? add_outputs(called, {"--output", "-o"}, arguments) : void();
+      if (first == "grep" && has_prefix(arguments, "-O")) return add_unknown("git grep -O");
+      return name == "git" ? add_outputs(called, {"--output"}, arguments) : void();
     }
     if (is_in(own.repository)) return add_effect(Effect::kRepository, called);
     if (is_in(own.installs)) return add_effect(Effect::kInstalls, called);
-    if (name == "git") return add_git(called, first, arguments);
+    if (name == "git") return add_git(called, first, arguments, is_elsewhere);
     add_unknown(called);
   }
 
-  void add_git(const std::string& called, std::string_view first, Words arguments) {
-    const auto operands = operands_of(arguments.empty() ? arguments : arguments.subspan(1));
+  void add_git(const std::string& called, std::string_view first, Words arguments, bool is_elsewhere) {
+    auto operands = operands_of(arguments.empty() ? arguments : arguments.subspan(1));
+    for (ShellWord& word : operands) word.is_known = word.is_known && !is_elsewhere;
     if (first == "rm" || first == "mv") return add_paths(called, operands);
     add_effect(Effect::kTree, called);
   }
@@ -318,7 +329,7 @@ class Classifier {
   }
 
   void add_nested(std::string_view line, int depth) {
-    if (depth >= kDeepest) return add_unknown("the command line", "it is nested too deep");
+    if (depth >= limits::kShellCommands) return add_unknown("the command line", "it is nested too deep");
     add(line, depth + 1);
   }
 
@@ -442,7 +453,16 @@ class Classifier {
   }
 
   void add_uniq(Words arguments) {
-    const auto operands = operands_of(arguments);
+    std::vector<ShellWord> plain;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const std::string& text = arguments[i].text;
+      if (text == "-f" || text == "-s" || text == "-w") {
+        ++i;
+      } else {
+        plain.push_back(arguments[i]);
+      }
+    }
+    const auto operands = operands_of(plain);
     if (operands.size() > 1) add_paths("uniq", {operands.back()});
   }
 

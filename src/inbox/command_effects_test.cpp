@@ -103,6 +103,11 @@ TEST(CommandEffects, PlainReadingIsLetThrough) {
            "dd if=/dev/zero bs=1 count=1",
            "git diff --stat | cat",
            "git tag -l 'v*'",
+           "git ls-files -o --exclude-standard | tee /dev/null",
+           "git grep -o foo",
+           "node -v && python3 -V",
+           "uniq -f 1 x",
+           "git -C sub log",
        }) {
     EXPECT_EQ(told(line), "") << line;
   }
@@ -198,6 +203,10 @@ TEST(CommandEffects, WhatChangesIsSeen) {
       {"ls # x\nrm y", "rm: paths y"},
       {"sort -o x y", "sort: paths x"},
       {"sort -ox y", "sort: paths x"},
+      {"sort -uo x y", "sort: paths x"},
+      {"git -C sub rm a && rm b", "git rm: paths a?; rm: paths b"},
+      {"git grep -Ovim x", "git grep -O: unknown"},
+      {"pytest -v", "pytest: unknown"},
       {"uniq a b", "uniq: paths b"},
       {"tar xf x.tar", "tar: tree"},
       {"dd of=x", "dd: paths x"},

@@ -6,6 +6,7 @@
 
 #include "base/crypto.hpp"
 #include "base/document.hpp"
+#include "inbox/limits.hpp"
 #include "inbox/wire.hpp"
 
 namespace sb::inbox {
@@ -14,8 +15,6 @@ namespace {
 constexpr std::string_view kHosts = "host-sessions";
 constexpr std::string_view kUsers = "session-hosts";
 constexpr std::size_t kDigits = 32;
-constexpr std::size_t kUsed = 16;  // sessions and news remembered of one conversation
-constexpr TimestampMs kKeptMs = TimestampMs{30} * 24 * 60 * 60 * 1'000;
 constexpr int kDroppedAtOnce = 4;
 
 std::string digits_of(std::string_view id) {
@@ -34,7 +33,7 @@ Status write_host(store::Transaction& transaction, std::string_view key, HostSes
 
 Status drop_old(store::Transaction& transaction, TimestampMs now) {
   const store::Listing oldest{.by = store::Order::kSort, .limit = kDroppedAtOnce};
-  const std::string before = fmt::format("{:015}", std::max<TimestampMs>(now - kKeptMs, 0));
+  const std::string before = fmt::format("{:015}", std::max<TimestampMs>(now - limits::kHostKeptMs, 0));
   for (const store::Row& row : SB_TRY(transaction.list(kHosts, oldest))) {
     if (row.sort && *row.sort < before) SB_TRY(transaction.remove(kHosts, row.key));
   }
@@ -45,7 +44,7 @@ template <class T>
 void put_first(std::vector<T>& all, T item) {
   std::erase(all, item);
   all.insert(all.begin(), std::move(item));
-  if (all.size() > kUsed) all.resize(kUsed);
+  if (all.size() > limits::kHostSessions) all.resize(limits::kHostSessions);
 }
 
 }  // namespace

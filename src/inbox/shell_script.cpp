@@ -3,19 +3,15 @@
 #include <algorithm>
 #include <array>
 
+#include "inbox/limits.hpp"
+
 namespace sb::inbox {
 namespace {
 
-constexpr int kDeepest = 24;
 constexpr std::string_view kBlank = " \t\r";
 constexpr std::array<std::string_view, 12> kPassed = {"if",   "then",  "elif",  "else", "fi", "do",
                                                       "done", "while", "until", "!",    "{",  "}"};
 constexpr std::array<std::string_view, 4> kNotFollowed = {"case", "function", "select", "coproc"};
-
-bool is_harmless_file(std::string_view path) {
-  return path == "/dev/null" || path == "/dev/stdout" || path == "/dev/stderr" || path == "/dev/tty" ||
-         path.starts_with("/dev/fd/");
-}
 
 template <class List>
 bool is_one_of(const List& list, std::string_view word) {
@@ -64,7 +60,7 @@ std::size_t behind_document(std::string_view text, std::size_t at, std::string_v
 
 // Behind the bracket that closes the one before `at`; npos when none does.
 std::size_t behind_bracket(std::string_view text, std::size_t at, int depth) {
-  if (depth > kDeepest) return std::string_view::npos;
+  if (depth > limits::kShellDepth) return std::string_view::npos;
   std::vector<std::string> documents;
   for (int open = 1; at < text.size(); ++at) {
     const char c = text[at];
@@ -99,7 +95,7 @@ std::size_t behind_bracket(std::string_view text, std::size_t at, int depth) {
 class Reader {
  public:
   Reader(std::string_view text, int depth, ShellScript& script) : text_(text), depth_(depth), script_(script) {
-    if (depth > kDeepest) lose("it is nested too deep");
+    if (depth > limits::kShellDepth) lose("it is nested too deep");
   }
 
   void read() {
@@ -416,6 +412,11 @@ class Reader {
 };
 
 }  // namespace
+
+bool is_harmless_file(std::string_view path) {
+  return path == "/dev/null" || path == "/dev/stdout" || path == "/dev/stderr" || path == "/dev/tty" ||
+         path.starts_with("/dev/fd/");
+}
 
 ShellScript read_shell(std::string_view text) {
   ShellScript script;

@@ -30,4 +30,7 @@ struct ShellScript {
 
 ShellScript read_shell(std::string_view text);
 
+// /dev/null and the like: writing there changes nothing.
+bool is_harmless_file(std::string_view path);
+
 }  // namespace sb::inbox
