@@ -1,14 +1,13 @@
-#include <algorithm>
+#include <fmt/format.h>
 
 #include "base/path_glob.hpp"
 #include "hook/answers.hpp"
 #include "hook/current_step.hpp"
 #include "hook/planned.hpp"
+#include "inbox/limits.hpp"
 
 namespace sb::hook {
 namespace {
-
-constexpr std::size_t kLongestPath = 4'096;
 
 // The path with its links resolved, as far as it is there. A link to nowhere would be written through, so what lies
 // behind one is no place that anything allows.
@@ -26,7 +25,7 @@ std::string resolved(const Files& files, const std::string& path, int depth = 0)
 
 // Hosts take `..` out by the letters, the system goes through the folders: both are looked at.
 inbox::Places places_of(const Files& files, const std::string& folder, const std::string& path) {
-  if (path.size() > kLongestPath) return {"/a path that is too long"};
+  if (path.size() > limits::kCheckedPathBytes) return {"/a path that is too long"};
   const std::string whole = path.starts_with('/') ? path : join_path(folder, path);
   inbox::Places places{resolved(files, lexically_normal(whole))};
   if (std::string physical = resolved(files, whole); physical != places.front()) places.push_back(std::move(physical));
@@ -61,7 +60,11 @@ Result<std::string> before_change(const HookEvent& event, const Surroundings& ar
     if (const auto canonical = seams.files.canonical(step.workspace)) step.workspace = *canonical;
   }
   const auto reason = refused(event, current->chain, folder, seams);
-  return reason ? refusal_for(*reason) : "";
+  if (!reason) return "";
+  if (current->is_used) return refusal_for(*reason);
+  return refusal_for(
+      fmt::format("{} If your work is not part of session {}, tell the person: `signalbox session stop {}` ends it.",
+                  *reason, current->step().session, current->step().session));
 }
 
 }  // namespace sb::hook

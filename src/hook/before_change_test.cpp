@@ -75,7 +75,9 @@ TEST_F(BeforeChange, EveryChangingToolIsHeldToTheStep) {
   plan.writes = std::vector<std::string>{"docs/**"};
   open(plan);
   for (const char* tool : {"Edit", "Write", "MultiEdit", "NotebookEdit"}) {
-    EXPECT_THAT(denied(edit(project() + "/src/a.cpp", tool)), HasSubstr("changing src/a.cpp was refused")) << tool;
+    EXPECT_THAT(denied(edit(project() + "/src/a.cpp", tool)),
+                AllOf(HasSubstr("changing src/a.cpp was refused"), HasSubstr("signalbox session stop s-1")))
+        << tool;
     EXPECT_EQ(denied(edit(project() + "/docs/a.md", tool)), "") << tool;
     EXPECT_EQ(denied(edit("docs/a.md", tool)), "") << tool;
   }
@@ -248,10 +250,12 @@ TEST_F(SessionEvents, ACompactedConversationGetsItsStepBack) {
   plan.writes = std::vector<std::string>{};
   open(plan);
   for (const char* source : {"startup", "resume", "clear", "compact"}) {
-    EXPECT_THAT(noted(started(source)), AllOf(HasSubstr("session s-1 of wr.x"),
-                                              HasSubstr("step 2 of 5: Plan it (plan)"), HasSubstr("It owes: notes"),
-                                              HasSubstr("change no file"), HasSubstr("\"continueToken\":\"ct_s-1\""),
-                                              HasSubstr("Leave it alone if you were asked for something else")));
+    EXPECT_THAT(
+        noted(started(source)),
+        AllOf(HasSubstr("session s-1 of wr.x"), HasSubstr("step 2 of 5: Plan it (plan)"), HasSubstr("It owes: notes"),
+              HasSubstr("change no file"),
+              HasSubstr("\"continueToken\":\"ct_s-1\",\"intent\":\"rehydrate\",\"workspacePath\":\"" + project()),
+              HasSubstr("Leave it alone if you were asked for something else")));
   }
   fire(continued("s-1"));
   EXPECT_THAT(noted(started()), testing::Not(HasSubstr("Leave it alone")));

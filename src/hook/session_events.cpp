@@ -11,14 +11,13 @@
 #include "inbox/desk.hpp"
 #include "inbox/event_text.hpp"
 #include "inbox/host_session.hpp"
+#include "inbox/limits.hpp"
 #include "inbox/printable.hpp"
 
 namespace sb::hook {
 namespace {
 
-constexpr std::size_t kLongestNote = 1'024;
 constexpr std::size_t kLongestChoice = 200;
-constexpr int kSessionsSearched = 2'000;
 
 // What a conversation is working on, and how the decision it waits for stands.
 struct Situation {
@@ -87,13 +86,13 @@ std::string step_text(const Situation& situation) {
 std::string how_to_go_on(const Situation& situation) {
   const inbox::OpenStep& step = situation.current.step();
   std::string text;
-  if (step.token.empty()) {
+  const std::string call = to_json(
+      Value::object({{"continueToken", step.token}, {"intent", "rehydrate"}, {"workspacePath", step.workspace}}));
+  if (step.token.empty() || call.size() > limits::kHookNoteBytes / 2) {
     text = "\nresume_session finds its token.";
   } else {
-    text = fmt::format(
-        "\ncontinue_workflow {{\"continueToken\":\"{}\",\"intent\":\"rehydrate\"}} shows the step again; with the same "
-        "token and notes it is delivered.",
-        step.token);
+    text = fmt::format("\ncontinue_workflow {} shows the step again; with the same token and notes it is delivered.",
+                       call);
   }
   if (!situation.current.is_used) text += " Leave it alone if you were asked for something else.";
   return text;
@@ -128,7 +127,7 @@ void find_session(const Value& value, std::string& session) {
 // By its id alone: the call does not always say which folder it is about.
 Result<std::optional<inbox::OpenStep>> open_step_of(store::Snapshot& snapshot, const std::string& session) {
   const std::string end = "/" + session;
-  const store::Listing listing{.limit = kSessionsSearched};
+  const store::Listing listing{.limit = limits::kOpenSessionsSearched};
   for (const store::Row& row : SB_TRY(snapshot.list(inbox::kOpenSteps, listing))) {
     if (row.key.ends_with(end)) return SB_TRY(inbox::open_step_from(row.value));
   }
@@ -175,7 +174,7 @@ Result<std::string> at_session_start(const HookEvent& event, const Surroundings&
   }
   const std::string tail = how_to_go_on(*situation);
   const std::string text = step_text(*situation);
-  return note_for("SessionStart", std::string(beginning(text, kLongestNote - tail.size())) + tail);
+  return note_for("SessionStart", std::string(beginning(text, limits::kHookNoteBytes - tail.size())) + tail);
 }
 
 Result<std::string> at_prompt(const HookEvent& event, const Surroundings& around) {
@@ -186,7 +185,7 @@ Result<std::string> at_prompt(const HookEvent& event, const Surroundings& around
   if (!situation || !situation->has_answer() || situation->is_told) return "";
   // What cannot be remembered would be said at every prompt.
   SB_TRY(remember_told(event, *situation, seams));
-  return note_for("UserPromptSubmit", beginning("Signalbox: " + answer_text(*situation), kLongestNote));
+  return note_for("UserPromptSubmit", beginning("Signalbox: " + answer_text(*situation), limits::kHookNoteBytes));
 }
 
 Result<std::string> at_session_end(const HookEvent& event, const Surroundings& around) {

@@ -37,14 +37,20 @@ std::string allowance(const OpenStep& step) {
 }
 
 std::string refusal(const OpenStep& step, std::string_view what) {
-  const std::string title = shown(step.title);
-  const std::string how = step.waiting.empty() ? "Deliver the step with continue_workflow and go on in the next"
-                                               : "Call continue_workflow once what it waits for has come";
-  const std::string token = step.token.empty() ? "" : fmt::format(" (continueToken {})", step.token);
+  const std::string how = step.waiting.empty() ? "Deliver the step, then go on: continue_workflow"
+                                               : "It is waiting; once that is over, call continue_workflow";
+  const std::string token = step.token.empty() ? "" : fmt::format(" with continueToken {}", step.token);
+  return fmt::format("Signalbox: {}. Step \"{}\" ({}) of {} is open and allows: {}. {}{}.", what, shown(step.title),
+                     step.step, step.workflow, allowance(step), how, token);
+}
+
+// No later step allows it either.
+std::string scope_refusal(const OpenStep& step, std::string_view what, std::string_view glob) {
   return fmt::format(
-      "Signalbox: {}. Open is step {} \"{}\" of {}, which allows: {}. {}{}; if this work is not part of session {}, a "
-      "person can end that with `signalbox session stop {}`.",
-      what, step.step, title, step.workflow, allowance(step), how, token, step.session, step.session);
+      "Signalbox: {} was refused: {} was put out of scope for this session of {}, whatever its step \"{}\" ({}) "
+      "allows. "
+      "Leave it as it is and go on; what has to change there is told in the notes, for a person to decide.",
+      what, shown(glob), step.workflow, shown(step.title), step.step);
 }
 
 // Relative to the folder; nothing when it lies elsewhere.
@@ -149,8 +155,7 @@ class Judge {
           glob = holds_out_of_scope(step_, place.ends_with("/*") ? place.substr(0, place.size() - 2) : place);
         }
         if (glob == nullptr) continue;
-        return refusal(step_, fmt::format("`{}` on {} was refused: {} was put out of scope, for the whole session",
-                                          shown(effect.name), shown(target.path), shown(*glob)));
+        return scope_refusal(step_, fmt::format("`{}` on {}", shown(effect.name), shown(target.path)), *glob);
       }
     }
     return std::nullopt;
@@ -185,8 +190,7 @@ std::optional<std::string> refuse_edit(const OpenChain& chain, const Places& pla
     for (const std::string& place : places) {
       const std::string name = shown(inside(step, place).value_or(place));
       if (const std::string* glob = out_of_scope(step, place)) {
-        return refusal(step, fmt::format("changing {} was refused: {} was put out of scope, for the whole session",
-                                         name, shown(*glob)));
+        return scope_refusal(step, fmt::format("changing {}", name), *glob);
       }
       if (!is_allowed(step, place)) return refusal(step, fmt::format("changing {} was refused", name));
     }
