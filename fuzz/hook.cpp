@@ -1,5 +1,5 @@
 // Any bytes as a hook event, and any bytes as each of the members of one: the hook exits 0, says nothing on the error
-// stream, and on the output nothing or one JSON object.
+// stream, and on the output nothing or one JSON object. The step interlock judges any bytes and comes back.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,6 +9,7 @@
 #include "base/fakes.hpp"
 #include "base/unicode.hpp"
 #include "hook/program.hpp"
+#include "inbox/interlock.hpp"
 
 namespace {
 
@@ -26,6 +27,23 @@ void fire(const std::string& input, const sb::Environment& environment) {
   if (streams.output.empty()) return;
   const auto answer = sb::parse_json(streams.output);
   SB_ASSERT(answer.has_value() && answer->is_object());
+}
+
+// As a command line, as a path and as a glob, under each kind of step.
+void judge(const std::string& text) {
+  sb::inbox::OpenStep step;
+  step.session = "s-1";
+  step.workspace = "/w";
+  step.out_of_scope = sb::inbox::paths_named(text);
+  const auto resolve = [](const std::string& path) { return sb::inbox::Places{"/w/" + path}; };
+  for (const bool is_read_only : {false, true}) {
+    for (const auto& writes : {std::vector<std::string>{}, std::vector<std::string>{text, "src/**"}}) {
+      step.writes = writes;
+      step.commands_read_only = is_read_only;
+      (void)sb::inbox::refuse_edit({step}, resolve(text));
+      (void)sb::inbox::refuse_command({step}, text, "/tmp", resolve);
+    }
+  }
 }
 
 }  // namespace
@@ -47,9 +65,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                {"last_assistant_message", text},
                                {"tool_input", Value::object({{"questions", Value(Value::Array{question})}})},
                                {"tool_response", Value::object({{"answers", Value::object({{text, text}})}})}});
-  for (const char* name : {"PreToolUse", "PostToolUse", "Stop"}) {
+  for (const char* name : {"PreToolUse", "PostToolUse", "Stop", "SessionStart", "UserPromptSubmit", "SessionEnd"}) {
     event.set("hook_event_name", name);
     fire(sb::to_json(event), environment);
   }
+  judge(text);
   return 0;
 }
