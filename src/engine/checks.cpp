@@ -176,10 +176,10 @@ class Checks {
     for (const workflow::Capture& capture : step_.captures) {
       // In a loop, what an earlier round sent says nothing about this one.
       const Value* value = is_in_loop_ ? submission_.context.find(capture.key) : after_.find(capture.key);
-      const std::string who = fmt::format("Step {}", quote_json(step_.id));
       if (value == nullptr || value->is_null()) {
-        blockers_.push_back(missing_key(capture.key, who, fmt::format("of type {}", type_of(capture.schema))));
-        blockers_.back().example = example_for(capture);
+        add(BlockerCode::kMissingContext, capture.key,
+            fmt::format("The context key {} is not set.", quote_json(capture.key)),
+            fmt::format("Send it in `context`, {}.", form_of(capture.schema)), example_for(capture));
       } else {
         check_capture(capture, *value);
       }
@@ -220,7 +220,17 @@ class Checks {
         "Mend what it found; it is run again when you send this again.");
   }
 
-  static std::string type_of(const Value& schema) { return schema.string_at("type").value_or("any"); }
+  static std::string form_of(const Value& schema) {
+    const Value& choices = schema["enum"];
+    if (choices.is_array() && choices.size() <= kNamedChoices) {
+      std::vector<std::string> words;
+      for (const Value& choice : choices.items()) words.push_back(to_json(choice));
+      return fmt::format("one of {}", fmt::join(words, ", "));
+    }
+    const auto type = schema.string_at("type");
+    return type ? fmt::format("of type {}", *type) : "as in the example";
+  }
+  static constexpr std::size_t kNamedChoices = 12;
 
   const Program& program_;
   const Step& step_;

@@ -154,26 +154,31 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
   return answer;
 }
 
-Answer Sessions::Parts::blocked(const Program& program, const Summary& summary, const Node& node,
-                                const std::vector<Blocker>& blockers, int next_attempt, bool counts) {
+Result<Answer> Sessions::Parts::blocked(store::Snapshot& snapshot, const Program& program, const Summary& summary,
+                                        const Node& node, const std::vector<Blocker>& blockers, int next_attempt,
+                                        bool counts) {
   const std::string token = mint(Purpose::kContinue, summary.id, node.number, next_attempt);
   const workflow::Step& step = program.step(node.position.step);
+  const Value context = context_at(program, node.position, SB_TRY(read_json_blob(snapshot, node.context)));
   Value told = Value::array();
   for (const Blocker& blocker : blockers) {
     if (told.size() < limits::kBlockers) told.push_back(to_value(blocker));
   }
   Answer answer;
   answer.text = render_blocked(program, node, blockers);
-  answer.line = Value::object({{"kind", "blocked"},
-                               {"sessionId", summary.id},
-                               {"continueToken", token},
-                               {"checkpointToken", mint(Purpose::kCheckpoint, summary.id, node.number, next_attempt)},
-                               {"isComplete", false},
-                               {"pending", Value::object({{"stepId", step.id}, {"title", step.title}})},
-                               {"nextIntent", "perform_pending_then_continue"},
-                               {"blockers", std::move(told)},
-                               {"retryable", true},
-                               {"retryContinueToken", token}});
+  answer.line =
+      Value::object({{"kind", "blocked"},
+                     {"sessionId", summary.id},
+                     {"continueToken", token},
+                     {"checkpointToken", mint(Purpose::kCheckpoint, summary.id, node.number, next_attempt)},
+                     {"isComplete", false},
+                     {"pending", Value::object({{"stepId", step.id},
+                                                {"title", workflow::fill_in_line(step.title, context)},
+                                                {"requires", requirements(program, node.position, context)}})},
+                     {"nextIntent", "perform_pending_then_continue"},
+                     {"blockers", std::move(told)},
+                     {"retryable", true},
+                     {"retryContinueToken", token}});
   if (!counts) answer.line.set("attemptCounted", false);
   return answer;
 }

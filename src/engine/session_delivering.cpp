@@ -165,7 +165,8 @@ Result<Answer> Sessions::Parts::block(Turn& turn, const Program& program, NodeNo
   const int limit = turn.summary().is_autonomous ? limits::kBlockedInRowAutonomous : limits::kBlockedInRow;
   const int in_row = node.blocked_in_row + 1;
   if (in_row < limit) {
-    Answer answer = blocked(program, turn.summary(), node, blockers, node.attempt + 1, true);
+    Answer answer =
+        SB_TRY(blocked(turn.transaction(), program, turn.summary(), node, blockers, node.attempt + 1, true));
     return end_attempt(turn, number, "blocked", 0, std::move(answer));
   }
   return trip_breaker(turn, program, number, "blocked", in_row,
@@ -361,7 +362,8 @@ Result<Answer> Sessions::Parts::judged(Turn& turn, const Program& program, NodeN
                                        {}}};
   const int rejections = node.rejections + 1;
   if (rejections < limits::kGateRejections) {
-    Answer answer = blocked(program, turn.summary(), node, blockers, node.attempt + 1, true);
+    Answer answer =
+        SB_TRY(blocked(turn.transaction(), program, turn.summary(), node, blockers, node.attempt + 1, true));
     return end_attempt(turn, number, "rejected", 0, std::move(answer));
   }
   return trip_breaker(turn, program, number, "rejected", rejections,
@@ -439,7 +441,8 @@ Result<Answer> Sessions::Parts::poll_decision(Turn& turn, const Program& program
   moved.move = next_position(program, node.position, node.jumps, after, {}, false);
   moved.notes_to_agent = moved.move.warnings;
   const auto in_the_way = obstacles(program, turn.summary(), moved.move, after);
-  if (!in_the_way.empty()) return blocked(program, turn.summary(), node, in_the_way, node.attempt, false);
+  if (!in_the_way.empty())
+    return blocked(turn.transaction(), program, turn.summary(), node, in_the_way, node.attempt, false);
   SB_TRY(inbox.take_in(turn.transaction(), id, turn.summary().id));
   SB_TRY(turn.emit("decision_taken", Value::object({{"node", number},
                                                     {"decision", id},

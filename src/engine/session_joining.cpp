@@ -126,7 +126,7 @@ Result<Answer> Sessions::Parts::poll_children(Turn& turn, const Program& program
   }
   if (!has_output) return answer_for(turn.transaction(), program, turn.summary(), node, Occasion::kAdvance, {});
   const auto open = still_open(SB_TRY(children_of(turn.transaction(), node)));
-  return blocked(program, turn.summary(), node, open, node.attempt, false);
+  return blocked(turn.transaction(), program, turn.summary(), node, open, node.attempt, false);
 }
 
 // {outcome, notes, artifacts} of a child, with what is too large for a context named instead of carried.
@@ -197,7 +197,8 @@ Result<Answer> Sessions::Parts::join(Turn& turn, const Program& program, NodeNo 
   moved.move = next_position(program, node.position, node.jumps, moved.context, {}, false);
   moved.notes_to_agent = moved.move.warnings;
   const auto in_the_way = obstacles(program, turn.summary(), moved.move, moved.context);
-  if (!in_the_way.empty()) return blocked(program, turn.summary(), node, in_the_way, node.attempt, false);
+  if (!in_the_way.empty())
+    return blocked(turn.transaction(), program, turn.summary(), node, in_the_way, node.attempt, false);
   Value missing = Value::array();
   for (const Child& child : node.children) {
     if (child.outcome == "complete") continue;

@@ -86,8 +86,8 @@ struct Sessions::Parts {
   Result<Answer> answer_for(store::Snapshot& snapshot, const Program& program, const Summary& summary, const Node& node,
                             Occasion occasion, std::vector<std::string> notices, const Value& references = {});
   Result<Answer> awaiting(store::Snapshot& snapshot, const Program& program, const Summary& summary, const Node& node);
-  Answer blocked(const Program& program, const Summary& summary, const Node& node, const std::vector<Blocker>& blockers,
-                 int next_attempt, bool counts);
+  Result<Answer> blocked(store::Snapshot& snapshot, const Program& program, const Summary& summary, const Node& node,
+                         const std::vector<Blocker>& blockers, int next_attempt, bool counts);
 
   // Opening (session_opening.cpp)
   // kInvalid with PRECONDITION_FAILED when its first step lacks a key.

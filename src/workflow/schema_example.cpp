@@ -144,7 +144,11 @@ class Example {
     const auto pattern = expression ? Pattern::compile(*expression) : Result<Pattern>(fail(ErrorCode::kInvalid, ""));
     for (std::string text : words(number)) {
       // All of it is ASCII: bytes are characters.
-      while (text.size() < least) text += least - text.size() > 8 ? " example" : "e";
+      while (text.size() < least) {
+        const std::size_t lacks = least - text.size();
+        // A pattern is met by letters sooner than by words.
+        text += lacks > 8 || (!expression && text.size() + 8 <= most) ? " example" : "e";
+      }
       if (text.size() > most) continue;
       if (!expression || (pattern && pattern->matches(text).value_or(false))) return Value(std::move(text));
     }

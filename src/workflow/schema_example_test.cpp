@@ -24,7 +24,7 @@ TEST(SchemaExample, IsTheLeastThatFits) {
       {"{type: boolean}", "false"},
       {"{type: 'null'}", "null"},
       {"{type: string}", "\"example\""},
-      {"{type: string, minLength: 12}", "\"exampleeeeee\""},
+      {"{type: string, minLength: 12}", "\"example example\""},
       {"{type: string, pattern: '^[A-Z]+-[0-9]+$'}", "\"EX-1\""},
       {"{type: integer, minimum: 3}", "3"},
       {"{type: number, maximum: 0.5}", "0.5"},

@@ -45,6 +45,18 @@ TEST_F(Tools, AWorkflowIsLedFromItsStartToItsEnd) {
   EXPECT_TRUE(end["isComplete"].as_bool());
 }
 
+TEST_F(Tools, ABlockedAnswerNamesTheStepAsItWasShown) {
+  add_workflow("named", R"({"id": "named", "name": "Named", "description": "D", "version": "1.0.0",
+    "steps": [{"id": "one", "title": "Build {{thing}}", "prompt": "P"}]})");
+  const Value first = line("start_workflow", R"({"workflowId": "named", "workspacePath": "W", "goal": "G",
+    "context": {"thing": "the bridge"}})");
+  const Value blocked =
+      line("continue_workflow", R"({"continueToken": ")" + token_of(first) + R"(", "intent": "advance"})");
+  EXPECT_EQ(blocked.string_at("kind"), "blocked");
+  EXPECT_EQ(to_json(blocked["pending"]), to_json(first["pending"]));
+  EXPECT_EQ(blocked["pending"].string_at("title"), "Build the bridge");
+}
+
 TEST_F(Tools, AStepIsShownAgainWithoutOutput) {
   const Value first = start();
   const std::string token = R"({"continueToken": ")" + token_of(first) + R"(")";
