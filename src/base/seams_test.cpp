@@ -127,6 +127,21 @@ TEST(Process, EndsWhatHangsFloodsOrForks) {
   EXPECT_EQ(process.run({.argv = {"/no/such/program"}})->code, 127);
 }
 
+TEST(Process, IsEndedWhenNobodyWantsItAnyMore) {
+  for (const bool ends_all : {false, true}) {
+    int asked = 0;
+    const auto ended =
+        SystemProcess().run({.argv = {"sh", "-c", "echo began; sleep 60"}, .ends_all = ends_all, .keeps_going = [&] {
+                               return ++asked < 2;
+                             }});
+    ASSERT_TRUE(ended);
+    EXPECT_TRUE(ended->was_stopped);
+    EXPECT_FALSE(ended->timed_out);
+    EXPECT_EQ(ended->output, "began\n");
+    EXPECT_EQ(asked, 2);
+  }
+}
+
 TEST(Process, WaitsForTheProgramAndNotForWhoeverHoldsItsOutput) {
   SystemProcess process;
   const auto exit = process.run({.argv = {"sh", "-c", "sleep 20 & echo $!"}, .timeout_ms = 10'000});
