@@ -133,14 +133,24 @@ const Value* at_pointer(const Value& root, std::string_view pointer) {
   return value;
 }
 
+// `/a#/b`: what stands at /b of the JSON in the text at /a.
+std::optional<Value> picked(std::string_view json, std::string_view path) {
+  const auto root = parse_json(json);
+  const std::size_t inner = path.find('#');
+  const Value* value = root ? at_pointer(*root, path.substr(0, inner)) : nullptr;
+  if (value == nullptr) return {};
+  if (inner == std::string_view::npos) return *value;
+  if (!value->is_string()) return {};
+  return picked(value->as_string(), path.substr(inner + 1));
+}
+
 std::string save(const Step& step, const std::string& output, Names& names) {
   for (const auto& [name, pointer] : step.saves) {
     if (pointer == "-") {
       names[name] = output.ends_with('\n') ? output.substr(0, output.size() - 1) : output;
       continue;
     }
-    const auto json = parse_json(output);
-    const Value* value = json ? at_pointer(*json, pointer) : nullptr;
+    const std::optional<Value> value = picked(output, pointer);
     if (!value) return fmt::format("  stdout: has nothing at \"{}\" to save as {}\n", pointer, name);
     names[name] = value->is_string() ? value->as_string() : to_json(*value);
   }

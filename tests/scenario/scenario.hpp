@@ -18,7 +18,8 @@
 //         stdout_empty: true              # also stderr_empty
 //         stdout_matches: PATTERN         # PCRE2, anywhere in the output
 //         stdout_json: {event: null}      # the output is JSON with these members, at any depth; lists in full
-//         save: {STATE: /state}           # a JSON pointer into the output (`-`: all of it, less the last line feed)
+//         save: {STATE: /state}           # a JSON pointer into the output (`-`: all of it, less the last line feed;
+//                                         # `/a#/b`: into the JSON that the text at /a holds)
 //         files_after:
 //           release.yaml: TEXT            # exactly; or {contains: [TEXT, …]}, {json: …}, {absent: true}
 //

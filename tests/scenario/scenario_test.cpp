@@ -47,6 +47,7 @@ TEST(ScenarioRunner, EveryExpectationPassesAndFailsWhenItShould) {
       {"{}", "stdout_json: {}", "stdout_json: {a: null}"},
       {"{", "stdout: \"{\"", "stdout_json: {}"},
       {"{\\\"a\\\": 1}", "save: {X: /a}", "save: {X: /b}"},
+      {"{\\\"a\\\": \\\"[7]\\\"}", "save: {X: /a#/0}", "save: {X: /a#/1}"},
   };
   for (const Case& each : cases) {
     EXPECT_EQ(after_printing(each.printed, each.passes), "") << each.passes;
