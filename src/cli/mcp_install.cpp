@@ -21,6 +21,7 @@ struct InstallOptions {
   std::string client;
   std::string name = "signalbox";
   std::string url;
+  std::string token_env;
   int port = 0;
   bool is_user = false;
   bool is_project = false;
@@ -53,11 +54,26 @@ Status check_url(const std::string& url) {
               "Write it as http://127.0.0.1:PORT/mcp");
 }
 
+Status check_variable(const std::string& name) {
+  const auto is_part = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  if (std::ranges::all_of(name, is_part) && (name.empty() || name.front() > '9')) return {};
+  return fail(ErrorCode::kInvalid, fmt::format("{} is no name of a variable", quote_json(name)),
+              "The token itself is not written into configurations; put it into a variable and name that");
+}
+
 Result<ServerEntry> wanted_entry(const Files& files, const InstallOptions& options) {
-  if (options.port != 0) return ServerEntry{"", {}, fmt::format("http://127.0.0.1:{}/mcp", options.port)};
+  SB_TRY(check_variable(options.token_env));
+  if (options.port != 0) {
+    return ServerEntry{"", {}, fmt::format("http://127.0.0.1:{}/mcp", options.port), options.token_env};
+  }
   if (!options.url.empty()) {
     SB_TRY(check_url(options.url));
-    return ServerEntry{"", {}, options.url};
+    return ServerEntry{"", {}, options.url, options.token_env};
+  }
+  if (!options.token_env.empty()) {
+    return fail(ErrorCode::kInvalid, "--token-env is for a client that connects", "Give --http or --port too");
   }
   return ServerEntry{SB_TRY(files.canonical("/proc/self/exe")), {"mcp"}, ""};
 }
@@ -138,6 +154,7 @@ Subcommand declare_mcp_install(CLI::App& mcp) {
   app->add_option("--port", options->port, "Connect to `signalbox serve` of this machine at that port")
       ->check(CLI::Range(1, 65535))
       ->excludes(url);
+  app->add_option("--token-env", options->token_env, "The variable that holds the bearer token to connect with");
   app->add_flag("--print", options->only_prints, "Only show what would be written");
   return command(*app, options, install);
 }

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "cli/command.hpp"
+#include "cli/mcp_parts.hpp"
 #include "cli/serve_hook.hpp"
 #include "cli/serve_tokens.hpp"
 #include "mcp/http_server.hpp"
@@ -19,7 +20,7 @@ namespace sb::cli {
 namespace {
 
 struct ServeOptions {
-  int port = 3917;
+  int port = kServePort;
   std::string address = "127.0.0.1";
   std::vector<std::string> hosts;
   std::string token_file;

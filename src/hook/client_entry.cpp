@@ -17,12 +17,19 @@ constexpr std::string_view kServers = "mcpServers";  // of Claude Code
 constexpr const char* kTomlServers = "mcp_servers";  // of Codex
 constexpr std::string_view kProgram = "signalbox";
 constexpr std::size_t kNameBytes = 64;
+constexpr std::string_view kBearer = "Bearer ${";               // a variable, as Claude Code writes one in a header
+constexpr const char* kTokenVariable = "bearer_token_env_var";  // of Codex
 
 ServerEntry entry_of(const Value& value) {
   ServerEntry entry{value.string_at("command").value_or(""), {}, value.string_at("url").value_or("")};
   if (const Value* args = value.find("args"); args && args->is_array()) {
     for (const Value& arg : args->items()) entry.args.push_back(arg.is_string() ? arg.as_string() : "");
   }
+  if (entry.url.empty()) return entry;
+  const std::string sent = value["headers"].string_at("Authorization").value_or("");
+  const bool is_variable = sent.starts_with(kBearer) && sent.ends_with('}');
+  entry.token_env = is_variable ? sent.substr(kBearer.size(), sent.size() - kBearer.size() - 1)
+                                : value.string_at(kTokenVariable).value_or("");
   return entry;
 }
 
@@ -46,12 +53,29 @@ Result<Document> read_json(const std::string& path, std::string_view text) {
   return document;
 }
 
+// Other headers stay, and so does a token that is written out.
+void set_token(Value& value, const std::string& token_env) {
+  Value headers = value["headers"].is_object() ? value["headers"] : Value::object();
+  const bool is_variable = headers.string_at("Authorization").value_or("").starts_with(kBearer);
+  if (!token_env.empty()) {
+    headers.set("Authorization", fmt::format("{}{}}}", kBearer, token_env));
+  } else if (is_variable) {
+    headers.erase("Authorization");
+  }
+  if (headers.size() > 0) {
+    value.set("headers", headers);
+  } else if (is_variable) {
+    value.erase("headers");
+  }
+}
+
 // What is there with what is wanted in its place; members of other names stay.
 Value merged(Value value, const ServerEntry& entry) {
   if (!value.is_object()) value = Value::object();
   if (entry.url.empty()) {
     if (value.string_at("type").value_or("stdio") != "stdio") value.erase("type");
     value.erase("url");
+    value.erase("headers");
     value.set("command", entry.command);
     value.set("args", Value::array(entry.args));
   } else {
@@ -59,6 +83,7 @@ Value merged(Value value, const ServerEntry& entry) {
     value.erase("args");
     value.set("type", "http");
     value.set("url", entry.url);
+    set_token(value, entry.token_env);
   }
   return value;
 }
@@ -135,7 +160,8 @@ std::vector<TomlLine> toml_lines(const ServerEntry& entry) {
   const bool connects = !entry.url.empty();
   return {{"command", connects ? "" : quote_toml(entry.command), entry.command},
           {"args", connects ? "" : toml_list(entry.args), Value::array(entry.args)},
-          {"url", connects ? quote_toml(entry.url) : "", entry.url}};
+          {"url", connects ? quote_toml(entry.url) : "", entry.url},
+          {kTokenVariable, entry.token_env.empty() ? "" : quote_toml(entry.token_env), entry.token_env}};
 }
 
 std::string toml_table(const std::string& name, const ServerEntry& entry, std::string_view newline) {

@@ -26,6 +26,7 @@ struct ServerEntry {
   std::string command;  // empty when it connects
   std::vector<std::string> args;
   std::string url;
+  std::string token_env = {};  // when it connects: the variable with the bearer token it sends; empty for none
 
   bool operator==(const ServerEntry&) const = default;
 };

@@ -68,6 +68,20 @@ TEST(ClientEntry, JsonContainersGoOnlyWhenToldSo) {
   EXPECT_EQ(without(Client::kClaudeCode, R"({"mcpServers":{"signalbox":{},"b":{}}})"), R"({"mcpServers":{"b":{}}})");
 }
 
+TEST(ClientEntry, ATokenIsNamedByItsVariable) {
+  const ServerEntry secret{"", {}, "https://box.example/mcp", "SB_TOKEN"};
+  const std::string json =
+      R"({"mcpServers":{"signalbox":{"type":"http","url":"https://box.example/mcp","headers":{"X":"y"}}}})";
+  const std::string with_token = json_with(json, secret);
+  EXPECT_THAT(with_token, HasSubstr(R"("headers":{"X":"y","Authorization":"Bearer ${SB_TOKEN}"})"));
+  EXPECT_EQ(json_with(with_token, secret), with_token);
+  EXPECT_EQ(json_with(with_token, {"", {}, secret.url}), json);
+  EXPECT_EQ(toml_with("", secret),
+            "[mcp_servers.signalbox]\nurl = \"https://box.example/mcp\"\nbearer_token_env_var = \"SB_TOKEN\"\n");
+  EXPECT_EQ(toml_with(toml_with("", secret)), toml_with(""));
+  EXPECT_EQ(json_with(json_with("", secret)), json_with(""));
+}
+
 TEST(ClientEntry, WhatPeopleAddedToTheEntryStays) {
   const std::string text =
       R"({"mcpServers":{"signalbox":{"type":"stdio","command":"/old/signalbox","args":["mcp"],"env":{"A":"b"}}}})";
