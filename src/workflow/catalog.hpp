@@ -130,11 +130,19 @@ class Catalog {
   // Of a file that need not be in any source (`workflow check FILE`), with this catalog around it.
   Checked<Bundle> compile(const Document& document) const;
 
-  // Managed folders, kept in `sources.json` of the data home: {"v": 1, "folders": [absolute…]}. Attaching one that is
-  // attached changes nothing; detaching takes the folder as it was attached, even when it is gone.
-  static Status attach(Files& files, const Homes& homes, const std::string& folder);
+  // Managed folders, kept in `sources.json` of the data home: {"v": 1, "folders": [absolute…], "byAgents": [those of
+  // them that an agent attached]}. What an agent attached counts as a project's: it replaces none of ours, and its
+  // commands wait for `signalbox trust`; attaching it again as a person makes it the user's own. Else attaching one
+  // that is attached changes nothing; detaching takes the folder as it was attached, even when it is gone.
+  enum class By { kPerson, kAgent };
+  static Status attach(Files& files, const Homes& homes, const std::string& folder, By by = By::kPerson);
   static Status detach(Files& files, const Homes& homes, const std::string& folder);
-  static Result<std::vector<std::string>> attached(const Files& files, const Homes& homes);
+  struct Attached {
+    std::string folder;
+    By by = By::kPerson;
+    bool operator==(const Attached&) const = default;
+  };
+  static Result<std::vector<Attached>> attached(const Files& files, const Homes& homes);
 
  private:
   Catalog() = default;

@@ -78,7 +78,10 @@ Result<Catalog> CatalogMaking::make(const Environment& environment, const Homes&
   add_folder(SourceKind::kUser, join_path(homes.config, "workflows"), false);
   add_project();
   if (const auto attached = Catalog::attached(files_, homes)) {
-    for (const std::string& folder : *attached) add_folder(SourceKind::kManaged, folder, true);
+    for (const auto& [folder, by] : *attached) {
+      const bool is_persons = by == Catalog::By::kPerson;
+      add_folder(is_persons ? SourceKind::kManaged : SourceKind::kProject, folder, is_persons);
+    }
   } else {
     catalog_.faults_.push_back(attached.error());
   }

@@ -355,11 +355,11 @@ TEST_F(CatalogTest, ManagedFoldersAreKept) {
   ASSERT_TRUE(Catalog::attach(files, homes, "/a"));
   ASSERT_TRUE(Catalog::attach(files, homes, "/b"));
   ASSERT_TRUE(Catalog::attach(files, homes, "/a"));  // no error, no double
-  EXPECT_THAT(*Catalog::attached(files, homes), ElementsAre("/a", "/b"));
+  EXPECT_THAT(*Catalog::attached(files, homes), ElementsAre(Catalog::Attached{"/a"}, Catalog::Attached{"/b"}));
   EXPECT_EQ(Catalog::attach(files, homes, "/nowhere").error().code, ErrorCode::kNotFound);
   ASSERT_TRUE(Catalog::detach(files, homes, "/a"));
   EXPECT_EQ(Catalog::detach(files, homes, "/a").error().code, ErrorCode::kNotFound);
-  EXPECT_THAT(*Catalog::attached(files, homes), ElementsAre("/b"));
+  EXPECT_THAT(*Catalog::attached(files, homes), ElementsAre(Catalog::Attached{"/b"}));
 }
 
 TEST_F(CatalogTest, ADamagedListOfFoldersIsToldAndNotOverwritten) {

@@ -17,7 +17,7 @@ using decision::Declaration;
 using inbox::DecisionState;
 
 constexpr std::string_view kExample =
-    R"({"declaration": {"decision": "env", "instruction": "Which environment?", "options": ["staging", "production"]}})";
+    R"({"declaration": {"decision": "env", "instruction": "Which environment?", "options": ["staging", "live"]}})";
 
 std::unexpected<Error> wrong(std::string message) {
   return fail(ErrorCode::kInvalid, std::move(message), fmt::format("For example {}", kExample));

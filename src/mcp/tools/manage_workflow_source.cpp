@@ -1,22 +1,31 @@
 // manage_workflow_source: folders of the user's that workflows are taken from.
+//
+// An agent that attaches a folder speaks for nobody: what is in there is trusted no more than a project.
+#include <fmt/format.h>
+
 #include "mcp/tools/answers.hpp"
 #include "mcp/tools/tools.hpp"
 
 namespace sb::mcp {
 namespace {
 
-Result<Value> changed(ToolBench& bench, const Inputs& inputs) {
+Result<Value> changed(ToolBench& bench, Inputs& inputs) {
   const Homes homes = SB_TRY(bench.homes());
   const std::string path = inputs.text("path");
   if (inputs.text("action") == "attach") {
-    SB_TRY(workflow::Catalog::attach(bench.files(), homes, path));
+    SB_TRY(workflow::Catalog::attach(bench.files(), homes, path, workflow::Catalog::By::kAgent));
+    inputs.notes.push_back(
+        fmt::format("until a person runs `signalbox workflow source add {}`, its commands are not run and it replaces "
+                    "no built-in workflow",
+                    path));
   } else {
     SB_TRY(workflow::Catalog::detach(bench.files(), homes, path));
   }
   return Value::object({{"action", inputs.text("action")}, {"path", path}});
 }
 
-Outcome run(ToolBench& bench, const ToolSpec&, const Inputs& inputs, Call&) {
+Outcome run(ToolBench& bench, const ToolSpec&, const Inputs& given, Call&) {
+  Inputs inputs = given;
   auto done = changed(bench, inputs);
   if (!done) return error_result(done.error());
   return structured_answer(std::move(*done), inputs);

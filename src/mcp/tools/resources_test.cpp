@@ -97,7 +97,7 @@ TEST_F(Resources, TwoServersOnOneHomeSealAlikeAndTakeAStateOnce) {
   const Seams seams{files, clock, random, process, environment, streams};
   const ServerParts one = make_server_parts(seams);
   const ServerParts two = make_server_parts(seams);
-  EXPECT_FALSE(std::filesystem::exists(directory + "/home")) << "nothing is opened before it is needed";
+  EXPECT_FALSE(std::filesystem::exists(directory + "/own")) << "nothing is opened before it is needed";
   EXPECT_EQ(one.seal_key(), two.seal_key());
   const TimestampMs soon = clock.now_ms() + 1'000;
   EXPECT_TRUE(*one.is_first_use("n1", soon));

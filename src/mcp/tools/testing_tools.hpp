@@ -44,7 +44,7 @@ class ToolPlace : public testing::Test {
     directory = pattern;
     workspace = directory + "/ws";
     EXPECT_TRUE(files.make_directories(workspace + "/.signalbox/workflows"));
-    environment = Environment({{"SIGNALBOX_HOME", directory + "/home"}, {"PATH", "/usr/bin:/bin"}});
+    environment = Environment({{"SIGNALBOX_HOME", directory + "/own"}, {"PATH", "/usr/bin:/bin"}});
     add_workflow("two-steps", kTwoSteps);
     service = std::make_unique<ToolService>(Seams{files, clock, random, process, environment, streams});
     call.sink = &sink;

@@ -207,21 +207,39 @@ TEST_F(Tools, AFolderIsAttachedAndDetached) {
             "NOT_FOUND");
 }
 
+TEST_F(Tools, WhatAnAgentAttachesReplacesNothingAndRunsNothing) {
+  const std::string folder = directory + "/mine/workflows";
+  ASSERT_TRUE(files.make_directories(folder));
+  const std::string file = R"(, "name": "Mine", "description": "D", "version": "1.0.0",
+    "steps": [{"id": "one", "title": "One", "prompt": "P", "verification": {"command": "touch ran"}}]})";
+  ASSERT_TRUE(files.write_atomic(folder + "/mine.json", R"({"id": "mine")" + file));
+  ASSERT_TRUE(files.write_atomic(folder + "/ours.json", R"({"id": "wr.coding-task")" + file));
+  structured("manage_workflow_source", R"({"action": "attach", "path": )" + quote_json(folder) + "}");
+  const Value ours = structured("inspect_workflow", R"({"workflowId": "wr.coding-task", "workspacePath": "W"})");
+  EXPECT_EQ(ours["compiled"].string_at("name"), "Coding task");
+  Value at = start("mine");
+  for (int i = 0; i < 3 && at.string_at("kind") == "ok"; ++i) {
+    at = line("continue_workflow", R"({"continueToken": ")" + token_of(at) + R"(", "notes": "N"})");
+  }
+  EXPECT_EQ(at["blockers"].items().front().string_at("code"), "NOT_TRUSTED") << text;
+  EXPECT_EQ(files.kind(workspace + "/ran"), FileKind::kMissing);
+}
+
 TEST_F(Tools, AStoreThatCannotBeOpenedIsAnErrorOfEachCallAndThenGoes) {
-  ASSERT_TRUE(files.write_atomic(directory + "/home", "a file in its place"));
+  ASSERT_TRUE(files.write_atomic(directory + "/own", "a file in its place"));
   const Value wrong = error("start_workflow", R"({"workflowId": "two-steps", "workspacePath": "W", "goal": "G"})");
   EXPECT_EQ(wrong.string_at("code"), "INTERNAL_ERROR");
-  EXPECT_THAT(*wrong.string_at("message"), HasSubstr("home"));
-  ASSERT_TRUE(files.remove(directory + "/home"));
+  EXPECT_THAT(*wrong.string_at("message"), HasSubstr("own"));
+  ASSERT_TRUE(files.remove(directory + "/own"));
   EXPECT_EQ(start().string_at("kind"), "ok");
 }
 
 TEST_F(Tools, ConfigurationIsReadAgainWhenItChanged) {
   start();
-  ASSERT_TRUE(files.write_atomic(directory + "/home/config.yaml", "strct: true\n"));
+  ASSERT_TRUE(files.write_atomic(directory + "/own/config.yaml", "strct: true\n"));
   const Value wrong = error("start_workflow", R"({"workflowId": "two-steps", "workspacePath": "W", "goal": "G"})");
   EXPECT_THAT(*wrong.string_at("message"), HasSubstr("config.yaml"));
-  ASSERT_TRUE(files.write_atomic(directory + "/home/config.yaml", "strict: false\n"));
+  ASSERT_TRUE(files.write_atomic(directory + "/own/config.yaml", "strict: false\n"));
   EXPECT_EQ(start().string_at("kind"), "ok");
 }
 
@@ -244,7 +262,7 @@ TEST_F(Tools, AnUnknownInputOfAStartIsNotedAheadOfTheStep) {
 class Command : public ToolPlace {
  protected:
   Command() {
-    const std::string folder = directory + "/home/workflows";
+    const std::string folder = directory + "/own/workflows";
     EXPECT_TRUE(files.make_directories(folder));
     EXPECT_TRUE(files.write_atomic(folder + "/runs.json", R"({"id": "runs", "name": "Runs", "description": "D",
       "version": "1.0.0", "steps": [{"id": "one", "title": "One", "prompt": "P", "verification": {"command": "sleep 60"}}]})"));
