@@ -73,7 +73,7 @@ env = { SIGNALBOX_HOME = "${place.env.SIGNALBOX_HOME}" }`);
   const said = await exec('resume', '--last', '--json', '--skip-git-repo-check', 'The person has answered. Go on.');
   assert.match(said, /The workflow is complete/);
   const session = place.session(seen.at(-1).sessionId);
-  assert.equal(session.status, 'complete');
+  assert.equal(session.session.status, 'complete');
 });
 
 scenario('app-server over HTTP answers the dialog; the server is killed on the way', async (place) => {
@@ -119,6 +119,6 @@ scenario('app-server over HTTP answers the dialog; the server is killed on the w
   assert.equal(dialogs.length, 1, 'one dialog was shown');
   assert.match(dialogs[0].message, /environment/);
   assert.deepEqual(seen.map((line) => line.kind), ['ok', 'blocked', 'ok', 'ok', 'complete']);
-  assert.equal(place.session(seen.at(-1).sessionId).status, 'complete');
+  assert.equal(place.session(seen.at(-1).sessionId).session.status, 'complete');
   assert.equal(await server.stop(), 0);
 });

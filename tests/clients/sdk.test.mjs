@@ -90,7 +90,7 @@ async function drive(place, client, reconnect) {
     }));
   }
   assert.equal(line.kind, 'complete');
-  assert.equal(place.session(line.sessionId).status, 'complete');
+  assert.equal(place.session(line.sessionId).session.status, 'complete');
   await next.close();
 }
 
