@@ -200,6 +200,26 @@ TEST_F(Endpoint, DropsAReaderThatIsTooSlow) {
   EXPECT_EQ(text_of(events_of(again->body).back().json()), "done");
 }
 
+TEST_F(Endpoint, BoundsWhatWaitsForALostReader) {
+  const std::string session = open();
+  const auto lose_at_once = [&](const std::string& arguments) {
+    auto slow = std::make_shared<FakeExchange>();
+    slow->room = 200;
+    endpoint->handle(http_request("POST", {{"Mcp-Session-Id", session}, {"Content-Type", "application/json"}},
+                                  call(1, "noisy", arguments)),
+                     slow, "local", {});
+    scheduler.run_posted();
+    return get(session, events_of(slow->body).back().id)->body;
+  };
+  const auto many = events_of(lose_at_once(R"({"count":400})"));
+  EXPECT_EQ(many.size(), 1 + limits::kKeptEvents);
+  EXPECT_EQ(text_of(many.back().json()), "done");
+  const std::string large = lose_at_once(R"({"count":100,"bytes":100000})");
+  EXPECT_LE(large.size(), limits::kKeptBytes + 1'000);
+  EXPECT_GT(large.size(), limits::kKeptBytes - 200'000);
+  EXPECT_EQ(text_of(events_of(large).back().json()), "done");
+}
+
 TEST_F(Endpoint, HasOneStreamForNotifications) {
   const std::string session = open();
   const auto first = get(session);
@@ -387,6 +407,17 @@ TEST_F(Endpoint, HoldsListenersUntilTheyLeaveOrItStops) {
   EXPECT_TRUE(two->is_ended);
   EXPECT_EQ(endpoint->listeners(), 0u);
   EXPECT_EQ(post(body, saying("subscriptions/listen"))->status, 503);
+}
+
+TEST_F(Endpoint, BoundsItsListeners) {
+  const std::string body = stateless("subscriptions/listen", R"("notifications":{"toolsListChanged":true},)");
+  std::vector<FakeExchangePtr> all;
+  for (std::size_t i = 0; i < limits::kListeners; ++i) all.push_back(post(body, saying("subscriptions/listen")));
+  EXPECT_EQ(all.back()->status, 200);
+  EXPECT_EQ(post(body, saying("subscriptions/listen"))->status, 503);
+  EXPECT_EQ(get(open())->status, 503);
+  all.front()->lose();
+  EXPECT_EQ(get(open())->status, 200);
 }
 
 TEST_F(Endpoint, AnswersRunningCallsBeforeItStops) {
