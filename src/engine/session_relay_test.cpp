@@ -112,6 +112,15 @@ TEST_F(Relay, OnlyTheOpenDecisionOfThisSessionWithWhatItOffers) {
   EXPECT_EQ(SessionPlace::kind(place.poll(asked)), "blocked");
 }
 
+TEST_F(Relay, RehydratingTakesNoAnswer) {
+  place.inbox.policy.may_relay = true;
+  const Answer asked = place.go_on(place.start(kGated));
+  EXPECT_FALSE(place.sessions->go_on({.token = SessionPlace::token_of(asked),
+                                      .intent = Continuing::Intent::kRehydrate,
+                                      .answer = relayed(decision_of(asked), {"approve"})}));
+  EXPECT_TRUE(state(decision_of(asked)).is_open());
+}
+
 TEST_F(Relay, NothingIsAskedNothingIsAnswered) {
   place.inbox.policy.may_relay = true;
   const Answer first = place.start(kGated);

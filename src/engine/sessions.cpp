@@ -110,7 +110,11 @@ Answered<Answer> Sessions::start(const Starting& starting) {
 
 Answered<Answer> Sessions::go_on(const Continuing& continuing) {
   const std::scoped_lock lock(parts_->mutex);
-  if (continuing.intent == Continuing::Intent::kRehydrate) return rehydrate(continuing.token);
+  if (continuing.intent == Continuing::Intent::kRehydrate) {
+    if (!continuing.answer) return rehydrate(continuing.token);
+    return answered<Answer>(
+        fail(ErrorCode::kInvalid, "rehydrating only shows the step again; it takes no answer", "Leave the intent out"));
+  }
   return answered([&]() -> Result<Answer> {
     const Token token = SB_TRY(parts_->token(continuing.token, {Purpose::kContinue, Purpose::kResume}));
     SB_TRY(check_text("notes", continuing.submission.notes, limits::kNotesBytes));
