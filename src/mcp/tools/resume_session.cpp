@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "base/unicode.hpp"
 #include "engine/resume.hpp"
 #include "engine/workspace_facts.hpp"
 #include "mcp/tools/answers.hpp"
@@ -9,6 +10,8 @@
 
 namespace sb::mcp {
 namespace {
+
+constexpr std::size_t kRecapShown = 400;
 
 Result<engine::ResumeQuery> query_of(const ToolBench& bench, const Inputs& inputs) {
   engine::ResumeQuery query;
@@ -35,7 +38,11 @@ Value candidate_of(const engine::Candidate& candidate, const std::string& token)
                                {"workspace", summary.workspace},
                                {"updatedAt", to_rfc3339(summary.updated_at)}});
   if (!summary.git_branch.empty()) value.set("gitBranch", summary.git_branch);
-  if (!summary.recap.empty()) value.set("recap", summary.recap);
+  if (!summary.recap.empty()) {
+    // Enough to tell sessions apart; who takes one up is shown the rest.
+    const std::string_view begin = beginning(summary.recap, kRecapShown);
+    value.set("recap", begin.size() == summary.recap.size() ? summary.recap : fmt::format("{}…", begin));
+  }
   value.set("why", candidate.why);
   value.set("resumeToken", token);
   return value;

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/limits.hpp"
 #include "mcp/tools/testing_tools.hpp"
 
 namespace sb::mcp {
@@ -104,6 +105,24 @@ TEST_F(Tools, ASessionIsFoundAgainAndTakenUp) {
       line("continue_workflow", R"({"continueToken": ")" + *candidate.string_at("resumeToken") + R"("})");
   EXPECT_EQ(again["pending"].string_at("stepId"), "one");
   EXPECT_THAT(text, HasSubstr("Make it faster"));
+}
+
+TEST_F(Tools, WhatIsTooMuchIsRefusedAndNothingIsDelivered) {
+  const Value first = start();
+  const std::string token = R"({"continueToken": ")" + token_of(first) + R"(", )";
+  const std::string deep = std::string(200, '[') + std::string(200, ']');
+  const std::vector<std::string> too_much{
+      R"("notes": ")" + std::string(limits::kNotesBytes + 1, 'n') + R"("})",
+      R"("context": {"big": ")" + std::string(limits::kContextBytes, 'c') + R"("}})",
+      R"("context": ")" + deep + R"("})",
+      R"("artifacts": [{"kind": "k", "t": ")" + std::string(limits::kArtifactBytes, 'a') + R"("}]})",
+      R"("notes": "N", "context": {"eat_token": 1}})",
+  };
+  for (const std::string& rest : too_much) {
+    EXPECT_EQ(error("continue_workflow", token + rest).string_at("code"), "VALIDATION_ERROR") << rest.substr(0, 60);
+  }
+  const Value next = line("continue_workflow", token + R"("notes": "N", "context": {"size": 1}})");
+  EXPECT_EQ(next["pending"].string_at("stepId"), "two");
 }
 
 TEST_F(Tools, ResumingWhereNothingWasStartedFindsNothing) {
