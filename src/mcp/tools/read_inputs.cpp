@@ -85,6 +85,8 @@ Value placeholder(const Field& field) {
     }
     case Field::Kind::kJson:
       return Value::object();
+    case Field::Kind::kJsonText:
+      return "{}";
     case Field::Kind::kTexts:
     case Field::Kind::kList:
       return Value::array();
@@ -248,6 +250,7 @@ class Reading {
       case Field::Kind::kList:
         return read_list(value, at);
       case Field::Kind::kJson:
+      case Field::Kind::kJsonText:
         if (value.is_string() || value.is_object()) return value;
         return wrong(at, "an object, or a text that holds one", value);
       case Field::Kind::kObject:

@@ -33,10 +33,12 @@ Value candidate_of(const engine::Candidate& candidate, const std::string& token)
                                {"workflowId", summary.workflow_id},
                                {"title", summary.title},
                                {"status", to_string(summary.status)},
-                               {"stepId", summary.step_id.empty() ? Value() : Value(summary.step_id)},
-                               {"stepTitle", summary.step_title.empty() ? Value() : Value(summary.step_title)},
                                {"workspace", summary.workspace},
                                {"updatedAt", to_rfc3339(summary.updated_at)}});
+  if (!summary.step_id.empty()) {
+    value.set("stepId", summary.step_id);
+    value.set("stepTitle", summary.step_title);
+  }
   if (!summary.git_branch.empty()) value.set("gitBranch", summary.git_branch);
   if (!summary.recap.empty()) {
     // Enough to tell sessions apart; who takes one up is shown the rest.
@@ -90,7 +92,7 @@ Tool resume_session_tool() {
        .output = object_schema({{"candidates", list_schema(object_schema({{"sessionId", type_schema("string")},
                                                                           {"workflowId", type_schema("string")},
                                                                           {"title", type_schema("string")},
-                                                                          {"stepId", nullable_schema("string")},
+                                                                          {"stepId?", type_schema("string")},
                                                                           {"resumeToken", type_schema("string")}}))},
                                 {"totalEligible", type_schema("integer")},
                                 {"warnings?", list_schema(type_schema("string"))}})},

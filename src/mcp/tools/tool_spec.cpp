@@ -38,7 +38,11 @@ Value schema_of(const Field& field) {
       schema.set("type", "array");
       break;
     case Field::Kind::kJson:
-      schema.set("type", Value::array({"string", "object"}));
+      // One type, since some clients know no more: what else is taken goes without saying.
+      schema.set("type", "object");
+      break;
+    case Field::Kind::kJsonText:
+      schema.set("type", "string");
       break;
   }
   if (field.max_bytes > 0) schema.set("maxLength", field.max_bytes);
@@ -77,10 +81,6 @@ Value tool_item(const ToolSpec& spec) {
 
 Value type_schema(std::string_view type) {
   return Value::object({{"type", type}});
-}
-
-Value nullable_schema(std::string_view type) {
-  return Value::object({{"type", Value::array({std::string(type), "null"})}});
 }
 
 Value list_schema(Value items) {

@@ -20,10 +20,11 @@ struct Field {
     kCommit,  // 40 hex digits
     kChoice,  // one of `choices`
     kFlag,
-    kObject,  // with `members`; without any: whatever is in it
-    kTexts,   // a list of texts
-    kList,    // a list of anything
-    kJson     // an object, or a text that holds one
+    kObject,   // with `members`; without any: whatever is in it
+    kTexts,    // a list of texts
+    kList,     // a list of anything
+    kJson,     // an object; also a text that holds one
+    kJsonText  // a text that holds an object; also the object
   };
 
   std::string_view name;
@@ -60,7 +61,6 @@ Value tool_item(const ToolSpec& spec);
 Value object_schema(std::vector<Value::Member> properties);
 Value list_schema(Value items);
 Value type_schema(std::string_view type);
-Value nullable_schema(std::string_view type);
 
 // What a call was given: every field of its right kind, aliases under their own name, nulls as if absent.
 struct Inputs {

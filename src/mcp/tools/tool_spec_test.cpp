@@ -41,6 +41,8 @@ Value fitting(const Field& field) {
       return Value::Array{Value::object({{"kind", "x"}})};
     case Field::Kind::kJson:
       return Value::object({{"id", "x"}});
+    case Field::Kind::kJsonText:
+      return R"({"id": "x"})";
   }
   return {};
 }
@@ -63,7 +65,8 @@ std::vector<Value> wrong_values(const Field& field) {
   const bool is_text = field.kind == Field::Kind::kText || field.kind == Field::Kind::kPath ||
                        field.kind == Field::Kind::kCommit || field.kind == Field::Kind::kChoice;
   if (is_text) wrong.emplace_back(Value::object());
-  if (is_text || field.kind == Field::Kind::kJson) wrong.push_back(Value::array());
+  if (is_text || field.kind == Field::Kind::kJson || field.kind == Field::Kind::kJsonText)
+    wrong.push_back(Value::array());
   if (is_text && !field.may_be_empty) wrong.emplace_back(" ");
   if (field.kind == Field::Kind::kText) wrong.emplace_back(std::string("a\0b", 3));
   if (field.kind == Field::Kind::kPath) wrong.emplace_back("relative/path");
@@ -170,6 +173,10 @@ TEST_P(EveryTool, TakesJsonInATextAndSaysSo) {
     EXPECT_EQ(to_canonical_json(inputs->given), to_canonical_json(whole_call(spec)));
     EXPECT_THAT(inputs->note(), HasSubstr(fmt::format("{} was sent as JSON in a text", field.name)));
   }
+}
+
+TEST_P(EveryTool, NamesOneTypeForEachInputAndOutput) {
+  EXPECT_EQ(to_json(tool_item(spec)).find("\"type\":["), std::string::npos) << "some clients refuse a list of types";
 }
 
 TEST_P(EveryTool, TellsLittle) {

@@ -71,25 +71,26 @@ Outcome run(ToolBench& bench, const ToolSpec& spec, const Inputs& inputs, Call&)
 
 Tool validate_workflow_tool() {
   Field path = {.name = "path", .kind = Field::Kind::kPath, .description = "Or a file that holds it"};
-  return {{.name = "validate_workflow",
-           .title = "Validate a workflow",
-           .description = "Every fault of a workflow you are writing, with where it is and how to mend it.",
-           .fields = {{.name = "workflowJson", .kind = Field::Kind::kJson, .description = "The workflow, JSON or YAML"},
-                      {.name = "workflow", .kind = Field::Kind::kJson, .description = "Or as an object"},
-                      path,
-                      workspace_field(false)},
-           .is_read_only = true,
-           .is_idempotent = true,
-           .output = object_schema({{"valid", type_schema("boolean")},
-                                    {"faults", list_schema(object_schema({{"pointer", type_schema("string")},
-                                                                          {"message", type_schema("string")},
-                                                                          {"remedy", type_schema("string")},
-                                                                          {"code", type_schema("string")},
-                                                                          {"line?", type_schema("integer")}}))},
-                                    {"workflowId?", type_schema("string")},
-                                    {"workflowHash?", type_schema("string")},
-                                    {"warnings?", list_schema(type_schema("string"))}})},
-          run};
+  return {
+      {.name = "validate_workflow",
+       .title = "Validate a workflow",
+       .description = "Every fault of a workflow you are writing, with where it is and how to mend it.",
+       .fields = {{.name = "workflowJson", .kind = Field::Kind::kJsonText, .description = "The workflow, JSON or YAML"},
+                  {.name = "workflow", .kind = Field::Kind::kJson, .description = "Or as an object"},
+                  path,
+                  workspace_field(false)},
+       .is_read_only = true,
+       .is_idempotent = true,
+       .output = object_schema({{"valid", type_schema("boolean")},
+                                {"faults", list_schema(object_schema({{"pointer", type_schema("string")},
+                                                                      {"message", type_schema("string")},
+                                                                      {"remedy", type_schema("string")},
+                                                                      {"code", type_schema("string")},
+                                                                      {"line?", type_schema("integer")}}))},
+                                {"workflowId?", type_schema("string")},
+                                {"workflowHash?", type_schema("string")},
+                                {"warnings?", list_schema(type_schema("string"))}})},
+      run};
 }
 
 }  // namespace sb::mcp
