@@ -49,7 +49,7 @@ std::vector<std::string> names_of(const Files& files, int pid) {
   std::vector<std::string> names;
   const auto line = files.read(fmt::format("/proc/{}/cmdline", pid), 1 << 20);
   if (!line) return names;
-  for (std::size_t at = 0; at < line->size() && names.size() < 3;) {
+  for (std::size_t at = 0; at < line->size() && names.size() < 2;) {
     const std::size_t end = std::min(line->find('\0', at), line->size());
     std::string name = base_name(line->substr(at, end - at));
     for (const std::string_view ending : {".js", ".mjs", ".py"}) {

@@ -35,12 +35,13 @@ function agent(place, { onBlocked = async () => {} } = {}) {
   return { seen, script };
 }
 
-function configure(place, model, server) {
+// With approvals `never` Codex declines dialogs without showing them.
+function configure(place, model, approvals, server) {
   const codexHome = path.join(place.home, '.codex');
   place.write(path.join(codexHome, 'config.toml'), `
 model = "scripted"
 model_provider = "scripted"
-approval_policy = "never"
+approval_policy = "${approvals}"
 sandbox_mode = "danger-full-access"
 [model_providers.scripted]
 name = "scripted"
@@ -56,7 +57,7 @@ scenario('exec over stdio declines the dialog; the inbox answers; a second run g
   install(place, release);
   const { seen, script } = agent(place);
   const model = await ScriptedResponses.start(place, script);
-  const env = configure(place, model, `command = "${signalbox}"\nargs = ["mcp"]
+  const env = configure(place, model, 'never', `command = "${signalbox}"\nargs = ["mcp"]
 env = { SIGNALBOX_HOME = "${place.env.SIGNALBOX_HOME}" }`);
   const exec = async (...args) => {
     const run = place.start(clients.codex, ['exec', ...args], { name: 'codex', env });
@@ -81,7 +82,7 @@ scenario('app-server over HTTP answers the dialog; the server is killed on the w
   const server = await place.serve();
   const { seen, script } = agent(place, { onBlocked: () => server.restart() });
   const model = await ScriptedResponses.start(place, script);
-  const env = configure(place, model, `url = "${server.url}"`);
+  const env = configure(place, model, 'on-request', `url = "${server.url}"`);
   const app = place.start(clients.codex, ['app-server'], { name: 'codex', env });
   const dialogs = [];
   let id = 0;
