@@ -42,7 +42,7 @@ struct Subcommands {
 
 struct Table {
   std::map<std::string, Names, std::less<>> asks;
-  Names reads, writes_all, writes_last, tree, shells;
+  Names reads, writes_all, writes_last, inside, tree, shells;
   std::map<std::string, Names, std::less<>> outputs, wrappers;
   std::map<std::string, Subcommands, std::less<>> subcommands;
 };
@@ -56,6 +56,7 @@ Table read_table() {
   add_names(table.reads, root["shell"]);
   table.writes_all = names_in(root["writes_all"]);
   table.writes_last = names_in(root["writes_last"]);
+  table.inside = names_in(root["inside"]);
   table.tree = names_in(root["tree"]);
   table.shells = names_in(root["shells"]);
   for (const auto& [name, options] : root["asks"].members()) table.asks.emplace(name, names_in(options));
@@ -115,11 +116,11 @@ class Classifier {
 
  private:
   void add_unknown(std::string_view name, std::string why = {}) {
-    found.push_back({Effect::kUnknown, std::string(name), {}, std::move(why)});
+    found.push_back({Effect::kUnknown, std::string(name), {}, false, std::move(why)});
   }
-  void add_effect(Effect effect, std::string name) { found.push_back({effect, std::move(name), {}, {}}); }
+  void add_effect(Effect effect, std::string name) { found.push_back({effect, std::move(name), {}, false, {}}); }
   void add_paths(std::string_view name, const std::vector<ShellWord>& words) {
-    CommandEffect effect{Effect::kPaths, std::string(name), {}, {}};
+    CommandEffect effect{Effect::kPaths, std::string(name), {}, table_.inside.contains(name), {}};
     for (const ShellWord& word : words) {
       if (word.is_known && is_harmless_file(word.text)) continue;
       const bool is_absolute = word.text.starts_with('/');

@@ -151,7 +151,7 @@ class Judge {
       if (!target.is_known) continue;
       for (const std::string& place : places_of(target)) {
         const std::string* glob = out_of_scope(step_, place);
-        if (glob == nullptr) {
+        if (glob == nullptr && effect.goes_inside) {
           glob = holds_out_of_scope(step_, place.ends_with("/*") ? place.substr(0, place.size() - 2) : place);
         }
         if (glob == nullptr) continue;
