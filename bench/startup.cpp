@@ -70,7 +70,8 @@ double at(const std::vector<double>& sorted, double part) {
   return sorted[std::min(sorted.size() - 1, static_cast<std::size_t>(part * static_cast<double>(sorted.size())))];
 }
 
-// A planned prompt and the call that asks it, a flow's first state, and links under the other names.
+// A planned prompt and the call that asks it, an open session and calls held to it, a flow's first state, and links
+// under the other names.
 std::vector<Subject> prepare(const fs::path& root, std::vector<std::string>& environment) {
   const std::string programs = SB_PROGRAMS;
   const std::string signalbox = programs + "/signalbox";
@@ -89,6 +90,16 @@ std::vector<Subject> prepare(const fs::path& root, std::vector<std::string>& env
         fmt::format(R"({{"session_id":"s","cwd":"{}","hook_event_name":"PreToolUse","tool_name":"AskUserQuestion",)"
                     R"("tool_input":{{"questions":[{{"question":"Which?","options":["x","y"]}}]}}}})",
                     root.string()));
+  Subject session{"", {signalbox, "session", "start", "wr.coding-task", "--goal", "Measure", "--workspace", root}};
+  (void)run_ms(session, environment, out);
+  const auto event_of = [&](std::string_view rest) {
+    return fmt::format(R"({{"session_id":"s","cwd":"{}",{}}})", root.string(), rest);
+  };
+  write(root / "edit.json",
+        event_of(R"("hook_event_name":"PreToolUse","tool_name":"Edit","tool_input":{"file_path":"src/a.cpp"})"));
+  write(root / "bash.json", event_of(R"("hook_event_name":"PreToolUse","tool_name":"Bash",)"
+                                     R"("tool_input":{"command":"git log --oneline | head -5 && rm -rf build"})"));
+  write(root / "started.json", event_of(R"("hook_event_name":"SessionStart","source":"compact")"));
   Subject start{"", {signalbox, "flow", "start", "--def", flow}};
   (void)run_ms(start, environment, out);
   const auto first = sb::parse_json(read(out));
@@ -101,6 +112,10 @@ std::vector<Subject> prepare(const fs::path& root, std::vector<std::string>& env
       {"node -e 0", {"node", "-e", "0"}},
       {"signalbox-hook, planned question", {hook}, root / "event.json"},
       {"signalbox-hook, question without a marker", {hook}, root / "unmarked.json"},
+      {"signalbox-hook, an edit while a step is open", {hook}, root / "edit.json"},
+      {"signalbox-hook, a command while a step is open", {hook}, root / "bash.json"},
+      {"signalbox-hook, the step after a compaction", {hook}, root / "started.json"},
+      {"signalbox-hook statusline", {hook, "statusline"}, root / "started.json"},
       {"gstack-question-preference --check", {root / "gstack-question-preference", "--check", "bench-q"}},
       {"gstack-question-log (duplicate)", {root / "gstack-question-log", record}},
       {"signalbox pref --check", {signalbox, "pref", "--check", "bench-q"}},
