@@ -46,10 +46,11 @@ std::string told(const std::vector<Blocker>& blockers) {
 Result<Answer> Sessions::Parts::go_on(Turn& turn, const Token& token, const Submission& submission, bool has_output) {
   const auto found = turn.node(token.node);
   if (!found) {
-    return refuse(
-        "TOKEN_UNKNOWN_NODE",
-        Error{
-            ErrorCode::kNotFound, found.error().message, "signalbox session resume finds where it stands", {}, false});
+    return refuse("TOKEN_UNKNOWN_NODE", Error{ErrorCode::kNotFound,
+                                              found.error().message,
+                                              "resume_session (signalbox session resume) finds where it stands",
+                                              {},
+                                              false});
   }
   const Node node = **found;
   const Summary& summary = turn.summary();
@@ -65,12 +66,14 @@ Result<Answer> Sessions::Parts::go_on(Turn& turn, const Token& token, const Subm
     return Answer::from(SB_TRY(parse_stored(ended.string_at("answer").value_or(""))));
   }
   if (token.attempt > node.attempt) {
-    return refuse("TOKEN_UNKNOWN_NODE",
-                  Error{ErrorCode::kNotFound,
-                        "this token is of an attempt that this store does not know",
-                        "The store was put back to an earlier day; signalbox session resume finds where it stands",
-                        {},
-                        false});
+    return refuse(
+        "TOKEN_UNKNOWN_NODE",
+        Error{
+            ErrorCode::kNotFound,
+            "this token is of an attempt that this store does not know",
+            "The store was put back to an earlier day; resume_session (signalbox session resume) finds where it stands",
+            {},
+            false});
   }
   const auto program = SB_TRY(this->program(turn.transaction(), summary.hash));
   if (node.kind == NodeKind::kEnd) {

@@ -168,7 +168,7 @@ std::string metrics_text(workflow::MetricsProfile profile, bool is_last) {
     case workflow::MetricsProfile::kNone:
       return {};
     case workflow::MetricsProfile::kCoding: {
-      std::string text = "Commits so far: full SHAs in context key `metrics_commit_shas`.";
+      std::string text = "Report commits: full SHAs in context key `metrics_commit_shas`.";
       if (is_last) {
         text += fmt::format(
             " Last step: also {}, `metrics_pr_numbers`, `metrics_files_changed`, `metrics_lines_added`, "
