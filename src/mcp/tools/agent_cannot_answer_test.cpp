@@ -53,7 +53,12 @@ class AgentCannotAnswer : public testing::Test {
                                        {"context", Value::object({{"answer", "approve"}, {"decision", id}})}}));
     const Value tools = service.tools();
     for (const Value& tool : tools.items()) {
-      for (const Value& given : arguments) call_with_stray_answers(service, tool["name"].as_string(), given, id);
+      const std::string name = tool["name"].as_string();
+      // Those that could come near a decision get all of it, the others a share.
+      const std::size_t stride = name == "continue_workflow" || name == "ask" ? 1 : 20;
+      for (std::size_t i = 0; i < arguments.size(); i += stride) {
+        call_with_stray_answers(service, name, arguments[i], id);
+      }
     }
     const inbox::DecisionState after = place.state(id);
     EXPECT_TRUE(after.is_open());

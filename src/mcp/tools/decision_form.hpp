@@ -4,11 +4,16 @@
 // submitted is seen as a whole. The message is the renderer's where that shows all there is, else the question's whole
 // text as the inbox shows it. No field of a choice has a default: what is recommended never happens by itself.
 //
-//   one      {choice: {oneOf: [{const: ID, title: LABEL}…]}}; before 2025-11-25 {choice: {enum: […], enumNames: […]}}
-//   many     {choices: {items: {anyOf: […]}}}; before 2025-11-25 a yes or no per option: {"choices:ID": {type:
-//   boolean}…} pages    of one: a form each, the last entry leads on (FormAnswer::kMore); of many: a field each,
-//   "choices (2)"… text     {text: …}       form  its fields      flow  the same as one and many under the steps' keys
-//   besides  {reason: …} where a reason may be given, {confirmation: …} where words must be typed
+//   one      {choice: {oneOf: [{const: ID, title: LABEL}...]}}
+//            before 2025-11-25: {choice: {enum: [...], enumNames: [...]}}
+//   many     {choices: {items: {anyOf: [...]}}}
+//            before 2025-11-25 a yes or no per option: {"choices:ID": {type: boolean}...}
+//   pages    of one: a form each, whose last entry leads on (FormAnswer::kMore)
+//            of many: a field each, "choices (2)"...
+//   text     {text: ...}
+//   form     its own fields
+//   flow     the same as one and many, under the steps' keys
+//   besides  {reason: ...} where a reason may be given, {confirmation: ...} where words must be typed
 //
 // What comes back is not trusted: a member that was not asked for, a value of the wrong kind, an id that was not
 // offered make it kInvalid, whatever else is in it.
