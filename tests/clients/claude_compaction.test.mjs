@@ -70,6 +70,33 @@ scenario('/compact between two turns', async (place) => {
   check(place, claude, seen);
 });
 
+scenario('a conversation taken up by another process', async (place) => {
+  install(place, threeSteps);
+  place.signalbox('hook', 'install', '--project');
+  const left = { one: [notes('One.')], two: [notes('Two.')], three: [notes('Three.')] };
+  const server = overStdio();
+  let brought;
+  let first;
+  const model = await ScriptedModel.start(place, (turn, n) => {
+    if (n === 1) return startOf(place, threeSteps, 'Do three things');
+    const line = turn.latestLine();
+    if (line.pending?.stepId === 'two' && !brought) {
+      if (/Go on\./.test(turn.said)) brought = turn.all;
+      else first.process.kill('SIGKILL');
+    }
+    const next = nextDelivery(line, left);
+    return next ? deliver(next) : say('All three are done.');
+  });
+  first = new ClaudeCode(place, model, { server });
+  await assert.rejects(first.ask('Do three things.'), /ended \(SIGKILL\)/);
+  left.two.push(notes('Two.'));
+  const second = new ClaudeCode(place, model, { server, args: ['--continue'] });
+  assert.equal((await second.ask('Go on.')).result, 'All three are done.');
+  assert.equal(await second.quit(), 0);
+  assert.match(brought, /step 2 of 3: Step two/);
+  assert.equal(place.session().session.status, 'complete');
+});
+
 function listing() {
   return { type: 'tool_use', name: 'Bash', input: { command: 'ls', description: 'list' } };
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 
 import { ScriptedModel, call, say } from './anthropic.mjs';
-import { installed, runClaude, tool } from './claude.mjs';
+import { ClaudeCode, installed, runClaude, tool } from './claude.mjs';
 import { scenario } from './support.mjs';
 import { install, release } from './workflows.mjs';
 
@@ -25,4 +25,20 @@ scenario('installed for the user, and taken out again', async (place) => {
   place.signalbox('mcp', 'uninstall', '--client', 'claude-code');
   place.isInstalled = false;
   assert.deepEqual((await servers(place)).known, []);
+});
+
+scenario('workflows are commands of the client', async (place) => {
+  install(place, release);
+  place.signalbox('mcp', 'install', '--client', 'claude-code');
+  const model = await ScriptedModel.start(place, () => say('Understood.'));
+  const claude = new ClaudeCode(place, model, { server: installed });
+  await claude.ask('What is there?');
+  const command = `/mcp__signalbox__${release.id}`;
+  assert.equal((await claude.ask(`${command} Release version 3`)).result, 'Understood.');
+  assert.equal(await claude.quit(), 0);
+  // Claude Code passes on the first word as the goal, and shows the model the whole line.
+  const { said } = model.turns.at(-1).turn;
+  assert.match(said, /Call start_workflow with workflowId "acme\.release"/);
+  assert.match(said, /Goal: Release\nWhere the person wrote more than this/);
+  assert.match(said, /Release version 3/);
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 
 import { ScriptedModel, call, say } from './anthropic.mjs';
-import { deliver, overStdio, runClaude, startOf } from './claude.mjs';
+import { deliver, overHttp, overStdio, runClaude, startOf } from './claude.mjs';
 import { scenario } from './support.mjs';
 import { change, install, notes } from './workflows.mjs';
 
@@ -61,4 +61,27 @@ scenario('nothing is written while planning, in scope while building, out of sco
     ['Edit', `${place.workspace}/src/main.txt`],
     ['Write', `${place.workspace}/src/new.txt`],
   ]);
+});
+
+scenario('hooks over HTTP refuse as the program does', async (place) => {
+  install(place, change);
+  place.write('src/main.txt', 'old\n');
+  const token = place.signalbox('serve', 'token', 'ada').trim();
+  const server = await place.serve();
+  const hook = {
+    type: 'http', url: server.url.replace(/mcp$/, 'hook'), timeout: 10,
+    headers: { Authorization: 'Bearer $SIGNALBOX_TOKEN' }, allowedEnvVars: ['SIGNALBOX_TOKEN'],
+  };
+  place.write('.claude/settings.json', { hooks: { PreToolUse: [{ matcher: '*', hooks: [hook] }] } });
+  const model = await ScriptedModel.start(place, (turn, n) => {
+    if (n === 1) return startOf(place, change, 'Change it');
+    if (n === 2) return call('Read', { file_path: `${place.workspace}/src/main.txt` });
+    return n === 3 ? edit(place, 'src/main.txt') : say('Refused.');
+  });
+  const options = { server: overHttp(server), env: { SIGNALBOX_TOKEN: token } };
+  const claude = await runClaude(place, model, 'Change it.', options);
+  const edited = claude.toolResults().find((result) => result.name === 'Edit');
+  assert.ok(edited.isError);
+  assert.match(edited.text, /step shape/);
+  assert.equal(place.read('src/main.txt'), 'old\n');
 });
