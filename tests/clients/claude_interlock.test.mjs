@@ -82,6 +82,6 @@ scenario('hooks over HTTP refuse as the program does', async (place) => {
   const claude = await runClaude(place, model, 'Change it.', options);
   const edited = claude.toolResults().find((result) => result.name === 'Edit');
   assert.ok(edited.isError);
-  assert.match(edited.text, /step shape/);
+  assert.match(edited.text, /"Shape" \(shape\)/);
   assert.equal(place.read('src/main.txt'), 'old\n');
 });
