@@ -68,14 +68,16 @@ Answer Answer::from(const Value& value) {
   return {value.string_at("text").value_or(""), value["line"]};
 }
 
-std::string render_blocked(const Program& program, const Node& node, const std::vector<Blocker>& blockers) {
+std::string render_blocked(const Program& program, const Node& node, const std::vector<Blocker>& blockers,
+                           bool is_token_spent) {
   std::string text = fmt::format("Not accepted yet: {} (step {}).\n\n", title_of(program, node), node.position.step);
   const std::size_t told = std::min(blockers.size(), limits::kBlockers);
   for (std::size_t i = 0; i < told; ++i) text += blocker_lines(blockers[i]);
   if (told < blockers.size()) text += fmt::format("- and {} more\n", blockers.size() - told);
-  text +=
-      "\nMend this and send the whole submission again with the `retryContinueToken` below. The token "
-      "you used is spent: it only repeats this answer.\n";
+  text += is_token_spent
+              ? "\nMend this and send the whole submission again with the `retryContinueToken` below. The token "
+                "you used is spent: it only repeats this answer.\n"
+              : "\nMend this and send the whole submission again with the same token.\n";
   return text;
 }
 

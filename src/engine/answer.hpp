@@ -46,7 +46,9 @@ std::string render_step(const StepView& view);
 // The step's checks as the agent is told of them, one `- ` line each; empty when there are none.
 std::string requirement_lines(const Program& program, const Position& position, const Value& context);
 
-std::string render_blocked(const Program& program, const Node& node, const std::vector<Blocker>& blockers);
+// An attempt that was not counted may be made again with the token it came with.
+std::string render_blocked(const Program& program, const Node& node, const std::vector<Blocker>& blockers,
+                           bool is_token_spent = true);
 
 // The sessions a step has handed out; one that ended has an outcome and needs no token.
 struct ChildView {

@@ -332,6 +332,13 @@ TEST(Pain18, ABlockedAnswerHelpsAndNeverSendsTheAgentBackWithAUsedToken) {
   EXPECT_THAT(text, Not(HasSubstr("`continueToken`")));
 }
 
+TEST(Answer, ABlockThatCostsNoAttemptLeavesTheTokenGood) {
+  const Told told("steps: [{id: one, title: Dig, prompt: P}]");
+  const std::string text = render_blocked(told.program(), told.node("one"), {}, false);
+  EXPECT_THAT(text, HasSubstr("again with the same token"));
+  EXPECT_THAT(text, Not(HasSubstr("spent")));
+}
+
 TEST(Answer, OfManyBlockersTheFirstAreToldAndTheRestCounted) {
   const Told told("steps: [{id: one, title: T, prompt: P}]");
   std::vector<Blocker> blockers(limits::kBlockers + 3);

@@ -165,7 +165,7 @@ Result<Answer> Sessions::Parts::blocked(store::Snapshot& snapshot, const Program
     if (told.size() < limits::kBlockers) told.push_back(to_value(blocker));
   }
   Answer answer;
-  answer.text = render_blocked(program, node, blockers);
+  answer.text = render_blocked(program, node, blockers, counts);
   answer.line =
       Value::object({{"kind", "blocked"},
                      {"sessionId", summary.id},

@@ -2,6 +2,7 @@
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
+#include "base/unicode.hpp"
 #include "engine/blockers.hpp"
 #include "engine/session_parts.hpp"
 #include "engine/stored.hpp"
@@ -11,6 +12,7 @@ namespace sb::engine {
 namespace {
 
 constexpr std::string_view kEvaluator = "wr.gate-eval-generic";
+constexpr std::size_t kToldValueBytes = 120;
 
 // The newest of each kind on a branch. What nobody asked for is kept where nothing that was asked for has its kind.
 std::map<std::string, std::string> newest_of(const Node& node, const Outcome& outcome,
@@ -33,6 +35,12 @@ Result<std::vector<std::string>> put_artifacts(store::Transaction& transaction, 
 // Of what an agent sent: short, and nothing that could not be printed.
 std::string printable_id(std::string_view id) {
   return inbox::printable(id.substr(0, limits::kIdBytes));
+}
+
+std::string told_value(const Value& value) {
+  const std::string json = to_json(value);
+  const std::string_view start = beginning(json, kToldValueBytes);
+  return fmt::format("{}{}", start, start.size() < json.size() ? "…" : "");
 }
 
 std::string told(const std::vector<Blocker>& blockers) {
@@ -438,11 +446,14 @@ Result<Answer> Sessions::Parts::poll_decision(Turn& turn, const Program& program
     return ask_again();
   }
   Value after = SB_TRY(merge_context(context, submission.context));
-  after.set(step.capture_as, chosen_value(step, seen, outcome));
+  const Value chosen = chosen_value(step, seen, outcome);
+  after.set(step.capture_as, chosen);
   Outcome moved;
   moved.context = after;
   moved.move = next_position(program, node.position, node.jumps, after, {}, false);
   moved.notes_to_agent = moved.move.warnings;
+  // Whoever answered was not the agent, and not every next step names the key.
+  moved.notes_to_agent.push_back(fmt::format("it was decided: {} is {}.", step.capture_as, told_value(chosen)));
   const auto in_the_way = obstacles(program, turn.summary(), moved.move, after);
   if (!in_the_way.empty())
     return blocked(turn.transaction(), program, turn.summary(), node, in_the_way, node.attempt, false);

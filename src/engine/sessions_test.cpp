@@ -319,6 +319,7 @@ steps:
   place.decide(waits, "grid");
   const Answer next = place.poll(waits);
   EXPECT_THAT(next.text, HasSubstr("Plan grid."));
+  EXPECT_THAT(next.text, HasSubstr("Note: it was decided: selectedShape is \"grid\".\n"));
   const Answer again = place.rehydrate(waits);
   EXPECT_EQ(SessionPlace::kind(place.poll(again)), "awaiting_decision") << "going back to a decision asks again";
 }
