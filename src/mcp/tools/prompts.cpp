@@ -27,13 +27,20 @@ Value prompt_item(const Entry& entry) {
        {"arguments", Value::Array{goal_argument()}}});
 }
 
-std::string asked_text(const Entry& entry, const std::string& workspace, const std::string& goal) {
+// Claude Code splits what is typed behind a command at blanks and drops what no argument is declared for.
+std::string goal_text(const std::string& goal) {
+  if (is_blank(goal)) return "Goal: what was asked for before this; ask the person when nothing was.";
+  return fmt::format("Goal: {}\nWhere the person wrote more than this behind the command, all of it is the goal.",
+                     goal);
+}
+
+// A server reached over HTTP runs elsewhere than its clients: only they know their folder.
+std::string asked_text(const Entry& entry, const std::string& goal) {
   return fmt::format(
-      "Work with the Signalbox workflow \"{}\".\n\n{}\n\nCall start_workflow with workflowId {}, workspacePath {} and "
-      "the goal. Do each step as it says and deliver it with continue_workflow, until the workflow is complete.",
-      entry.definition->name,
-      is_blank(goal) ? "Goal: what was asked for before this; ask the person when nothing was." : "Goal: " + goal,
-      quote_json(entry.id), quote_json(workspace));
+      "Work with the Signalbox workflow \"{}\".\n\n{}\n\nCall start_workflow with workflowId {}, the goal, and the "
+      "absolute path of the folder you work in as workspacePath. Do each step as it says and deliver it with "
+      "continue_workflow, until the workflow is complete.",
+      entry.definition->name, goal_text(goal), quote_json(entry.id));
 }
 
 std::string text_argument(const Value& arguments, std::string_view name) {
@@ -65,8 +72,7 @@ std::optional<Outcome> prompt_messages(ToolBench& bench, std::string_view name, 
   const auto entry = catalog->find(id);
   if (!entry && name == kAny) return RpcError{net::rpc::kInvalidParams, entry.error().to_string()};
   if (!entry || !(*entry)->definition) return {};
-  const auto workspace = bench.workspace_here();
-  const std::string text = asked_text(**entry, workspace.value_or("."), text_argument(arguments, "goal"));
+  const std::string text = asked_text(**entry, text_argument(arguments, "goal"));
   return Value::object(
       {{"description", (*entry)->definition->name},
        {"messages", Value::Array{Value::object(

@@ -83,7 +83,7 @@ TEST_F(Resources, APromptSaysWhatToCall) {
     return *std::get<Value>(*outcome)["messages"].items().front()["content"].string_at("text");
   };
   const std::string own = text_of_prompt("wr.coding-task", Value::object({{"goal", "Faster"}}));
-  EXPECT_THAT(own, HasSubstr("Goal: Faster"));
+  EXPECT_THAT(own, HasSubstr("Goal: Faster\nWhere the person wrote more"));
   EXPECT_THAT(own, HasSubstr("\"wr.coding-task\""));
   EXPECT_EQ(text_of_prompt("workflow", Value::object({{"workflowId", "wr.coding-task"}, {"goal", "Faster"}})), own);
   EXPECT_THAT(text_of_prompt("wr.coding-task", Value::object()), HasSubstr("ask the person"));
