@@ -84,6 +84,7 @@ int HttpServer::port() const {
 }
 
 void HttpServer::close(std::function<void()> done) {
+  if (!parts_->endpoint) return done();
   parts_->endpoint->end_of_input();
   parts_->listener.close(limits::kCloseWaitMs, [weak = std::weak_ptr(parts_), done = std::move(done)] {
     if (const auto parts = weak.lock()) {

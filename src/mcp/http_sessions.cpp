@@ -143,9 +143,9 @@ HttpSessionPtr HttpSessions::take_up(std::string_view id, const std::string& pri
   const Value* issued = facts->find("t");
   const TimestampMs now = shared_.clock.now_ms();
   if (issued == nullptr || !issued->is_integer() || now - issued->as_integer() > limits::kSessionLifeMs) return nullptr;
-  if (facts->string_at("p") != principal || !make_room()) return nullptr;
+  if (facts->string_at("p") != principal) return nullptr;
   auto session = make(principal);
-  if (!session->peer().restore((*facts)["s"])) return nullptr;
+  if (!session->peer().restore((*facts)["s"]) || !make_room()) return nullptr;
   sessions_.emplace(id, Entry{.session = session, .is_taken_up = true});
   return session;
 }
