@@ -11,7 +11,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import test from 'node:test';
+import test, { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
@@ -31,6 +31,9 @@ export const clients = {
 };
 
 const patienceMs = 120_000;
+
+// A client that a failed test left open must not keep the whole run waiting. Its server ends with our end of the pipe.
+after(() => setTimeout(() => process.exit(), 2_000).unref());
 
 // One test. `body` gets the Place; what it throws fails the test, with the ends of all logs of the place.
 export function scenario(name, body, { timeout = 3 * patienceMs } = {}) {
