@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "base/assert.hpp"
 #include "base/crypto.hpp"
 #include "base/unicode.hpp"
@@ -12,8 +15,13 @@ namespace {
 
 using decision::Declaration;
 
-constexpr std::size_t kShownNotesBytes = 8u << 10;
-constexpr std::size_t kShownArtifactBytes = 2u << 10;
+// All of it stands in one section, which may have limits::kTextBytes.
+constexpr std::size_t kShownNotesBytes = 7u << 10;
+constexpr std::size_t kShownArtifactBytes = 1'500;
+constexpr std::size_t kShownArtifacts = 3;
+constexpr std::size_t kShownValueBytes = 500;
+constexpr std::size_t kShownContextBytes = 2'500;
+constexpr std::size_t kShownReasonBytes = 1u << 10;
 
 const decision::Profiles& profiles() {
   static const decision::Profiles all = [] {
@@ -49,6 +57,27 @@ std::string shown(std::string_view text, std::size_t budget) {
   if (text.size() <= budget) return std::string(text);
   const std::string_view start = beginning(text, budget);
   return fmt::format("{}\n[{} of {} bytes shown; signalbox session show prints all]", start, start.size(), text.size());
+}
+
+// The keys a delivery sets, one a line as JSON and by name, so that the same delivery always reads the same.
+std::string shown_context(const Value& context) {
+  std::map<std::string_view, const Value*> by_name;
+  for (const Value::Member& member : context.members()) by_name[member.name] = &member.value;
+  std::string lines;
+  std::size_t told = 0;
+  for (const auto& [name, value] : by_name) {
+    const std::string json = to_canonical_json(*value);
+    const std::string_view start = beginning(json, kShownValueBytes);
+    std::string line = fmt::format("\n{}: {}", quote_json(name), value->is_null() ? "(removed)" : start);
+    if (start.size() < json.size()) line += fmt::format("… [{} of {} bytes shown]", start.size(), json.size());
+    if (lines.size() + line.size() > kShownContextBytes) break;
+    lines += line;
+    ++told;
+  }
+  if (told < by_name.size()) {
+    lines += fmt::format("\n{} of {} keys shown; signalbox session show prints all", told, by_name.size());
+  }
+  return lines;
 }
 
 const workflow::Step& step_of(const Asked& asked) {
@@ -118,26 +147,33 @@ Value value_of_choice(const Value* items, const Value& options, const std::strin
 
 }  // namespace
 
-Checked<Declaration> gate_question(const Asked& asked, std::string_view notes, const std::vector<Value>& artifacts,
-                                   bool needs_signature, std::string_view reason) {
+Checked<Declaration> gate_question(const Asked& asked, const Delivered& delivered, bool needs_signature,
+                                   std::string_view reason) {
   std::string context = where(asked);
-  if (!reason.empty()) context += fmt::format("\n\n{}", reason);
-  if (!notes.empty()) context += fmt::format("\n\nDelivered:\n{}", shown(notes, kShownNotesBytes));
-  std::string all(notes);
-  std::size_t count = 0;
-  for (const Value& artifact : artifacts) {
-    const std::string json = to_canonical_json(artifact);
-    all += "\n" + json;
-    if (++count <= 3) context += fmt::format("\n\nArtifact:\n{}", shown(json, kShownArtifactBytes));
+  if (!reason.empty()) context += fmt::format("\n\n{}", shown(reason, kShownReasonBytes));
+  if (!delivered.notes.empty()) context += fmt::format("\n\nDelivered:\n{}", shown(delivered.notes, kShownNotesBytes));
+  const bool sets_keys = delivered.context_set.is_object() && delivered.context_set.size() > 0;
+  if (sets_keys) context += fmt::format("\n\nSets in the context:{}", shown_context(delivered.context_set));
+  const std::size_t count = delivered.artifacts.size();
+  for (std::size_t i = 0; i < std::min(count, kShownArtifacts); ++i) {
+    context += fmt::format("\n\nArtifact:\n{}", shown(to_canonical_json(delivered.artifacts[i]), kShownArtifactBytes));
   }
-  if (count > 3) context += fmt::format("\n\n{} more artifacts", count - 3);
+  if (count > kShownArtifacts) context += fmt::format("\n\n{} more artifacts", count - kShownArtifacts);
   Value question = plain_question(asked, "gate", "Shall the result of this step be accepted?", std::move(context));
   question.set("kind", "approval");
   question.set("options", Value(Value::Array{option(kApprove, "Approve"), option(kReject, "Reject")}));
-  // What is approved is what was delivered, to the byte.
-  question.set("digest", "sha256:" + sha256_hex(all));
+  question.set("digest", delivery_digest(delivered));
   if (needs_signature) question.set("gate", "human_approval");
   return declare(std::move(question));
+}
+
+// One value with a name before each part: no text of one part can pass for another part.
+std::string delivery_digest(const Delivered& delivered) {
+  const Value all =
+      Value::object({{"notes", delivered.notes},
+                     {"artifacts", Value(Value::Array(delivered.artifacts))},
+                     {"context", delivered.context_set.is_object() ? delivered.context_set : Value::object()}});
+  return "sha256:" + sha256_hex(to_canonical_json(all));
 }
 
 Checked<Declaration> breaker_question(const Asked& asked, std::string_view what_happened) {

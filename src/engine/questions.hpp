@@ -23,17 +23,27 @@ struct Asked {
   const Node& node;
 };
 
+// What an attempt delivered.
+struct Delivered {
+  std::string notes;
+  std::vector<Value> artifacts;
+  std::vector<std::string> hashes;
+  Value context_set;  // null as a value: the key is removed
+};
+
 inline constexpr std::string_view kApprove = "approve";
 inline constexpr std::string_view kReject = "reject";
 inline constexpr std::string_view kAgain = "again";
 inline constexpr std::string_view kStop = "stop";
 inline constexpr std::string_view kGoOn = "go-on";
 
-// approve or reject what the step delivered. `needs_signature`: of a human_approval gate. `reason`: why a person is
-// asked now, where an evaluator was.
-Checked<decision::Declaration> gate_question(const Asked& asked, std::string_view notes,
-                                             const std::vector<Value>& artifacts, bool needs_signature,
+// approve or reject what the step delivered: notes, artifacts and the context keys it sets are shown, and bound by the
+// question's digest. `needs_signature`: of a human_approval gate. `reason`: why a person is asked now, where an
+// evaluator was.
+Checked<decision::Declaration> gate_question(const Asked& asked, const Delivered& delivered, bool needs_signature,
                                              std::string_view reason);
+// `sha256:…` of {notes, artifacts, context} as canonical JSON.
+std::string delivery_digest(const Delivered& delivered);
 // again or stop, after too many refused attempts or rejections.
 Checked<decision::Declaration> breaker_question(const Asked& asked, std::string_view what_happened);
 // go-on or stop, when too few children ended well.

@@ -32,6 +32,20 @@ Result<std::vector<std::string>> put_artifacts(store::Transaction& transaction, 
   return hashes;
 }
 
+// What a delivery sets in the context, with the keys that are counted here; null: removed. As `delivered` reads it
+// back.
+Value context_set_by(const Outcome& outcome) {
+  Value set = Value::object();
+  for (const Event& event : outcome.delivered) {
+    if (event.type != "output_recorded") continue;
+    if (const Value* own = event.payload.find("context_set")) set = *own;
+    const Value* removed = event.payload.find("removed");
+    if (removed == nullptr) continue;
+    for (const Value& key : removed->items()) set.set(key.as_string(), Value());
+  }
+  return set;
+}
+
 // Of what an agent sent: short, and nothing that could not be printed.
 std::string printable_id(std::string_view id) {
   return inbox::printable(id.substr(0, limits::kIdBytes));
@@ -199,7 +213,7 @@ Result<Answer> Sessions::Parts::trip_breaker(Turn& turn, const Program& program,
 
 Result<Answer> Sessions::Parts::ask_gate(Turn& turn, const Program& program, NodeNo number, const Outcome& outcome,
                                          const Submission& submission) {
-  const Delivered output{submission.notes, submission.artifacts, {}, {}};
+  const Delivered output{submission.notes, submission.artifacts, {}, context_set_by(outcome)};
   const auto& calls = program.compiled().calls;
   const auto evaluator = calls.find(std::string(kEvaluator));
   const bool is_person = outcome.gate == workflow::Confirmation::Kind::kPerson;
@@ -217,7 +231,8 @@ Result<Answer> Sessions::Parts::ask_gate(Turn& turn, const Program& program, Nod
                                  {"gatedStepPrompt", step.prompt},
                                  {"gatedGoal", own.goal},
                                  {"gatedNotes", submission.notes},
-                                 {"gatedArtifacts", Value(Value::Array(submission.artifacts))}});
+                                 {"gatedArtifacts", Value(Value::Array(submission.artifacts))},
+                                 {"gatedContext", output.context_set}});
   birth.workspace = own.workspace;
   birth.is_autonomous = true;
   birth.parent_session = own.id;
@@ -243,8 +258,8 @@ Result<Answer> Sessions::Parts::ask_gate(Turn& turn, const Program& program, Nod
 Result<Answer> Sessions::Parts::ask_person(Turn& turn, const Program& program, NodeNo number, const Delivered& output,
                                            bool needs_signature, std::string reason) {
   const Node& node = turn.known(number);
-  const std::string id = SB_TRY(ask(
-      turn, gate_question({program, turn.summary(), node}, output.notes, output.artifacts, needs_signature, reason)));
+  const std::string id =
+      SB_TRY(ask(turn, gate_question({program, turn.summary(), node}, output, needs_signature, reason)));
   Value payload = Value::object({{"node", number}, {"attempt", node.attempt}, {"gate", "person"}, {"decision", id}});
   if (!reason.empty()) payload.set("reason", reason);
   SB_TRY(turn.emit("gate_opened", std::move(payload)));

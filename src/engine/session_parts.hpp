@@ -37,14 +37,6 @@ struct Born {
   std::vector<std::string> warnings;  // limits reached before the first step
 };
 
-// What an attempt delivered, read back from its event.
-struct Delivered {
-  std::string notes;
-  std::vector<Value> artifacts;
-  std::vector<std::string> hashes;
-  Value context_set;
-};
-
 // A command that must be run before a submission can be judged.
 struct CommandDue {
   std::string command, workspace;
@@ -68,6 +60,7 @@ struct Sessions::Parts {
   // Reading (session_reading.cpp)
   Result<std::shared_ptr<const Program>> program(store::Snapshot& snapshot, std::string_view hash);
   Result<Token> token(std::string_view text, std::initializer_list<Purpose> allowed);
+  // Read back from its event; nothing for 0.
   Result<Delivered> delivered(store::Snapshot& snapshot, std::string_view session, std::int64_t seq);
   Result<std::optional<CommandDue>> command_due(const Token& token);
   Result<std::string> recall_from(store::Snapshot& snapshot, const Program& program, std::string_view session,
