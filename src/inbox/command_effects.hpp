@@ -17,6 +17,7 @@ enum class Effect {
   kPaths,       // writes the files it names
   kTree,        // may change any file of the folder it runs in
   kInstalls,    // puts packages where it likes
+  kOutside,     // changes something that is no file: a pull request, a cluster
   kUnknown,
 };
 

@@ -22,6 +22,8 @@ std::string_view name_of(Effect effect) {
       return "tree";
     case Effect::kInstalls:
       return "installs";
+    case Effect::kOutside:
+      return "outside";
     case Effect::kUnknown:
       return "unknown";
   }
@@ -131,7 +133,7 @@ TEST(CommandEffects, WhatChangesIsSeen) {
       {"sed -i s/a/b/ x y", "sed -i: paths x y"},
       {"sed -i.bak -e s/a/b/ x", "sed -i: paths x"},
       {"sed --in-place s/a/b/ x", "sed -i: paths x"},
-      {"sed -n 'w out' x", "sed: unknown"},
+      {"sed -n 'w out' x", "sed: paths out"},
       {"rm -rf a 'b c'", "rm: paths a b c"},
       {"\\rm a", "rm: paths a"},
       {"/bin/rm a", "rm: paths a"},
@@ -160,7 +162,7 @@ TEST(CommandEffects, WhatChangesIsSeen) {
       {"git -c core.pager=x log", "git -c: unknown"},
       {"npm install left-pad", "npm install: installs"},
       {"pip install x", "pip install: installs"},
-      {"sudo rm x", "sudo: unknown"},
+      {"sudo rm x", "sudo: unknown; rm: paths x"},
       {"sh -c 'rm x'", "rm: paths x"},
       {"bash -lc \"echo hi > x\"", "a redirection: paths x"},
       {"bash script.sh", "bash: unknown"},
@@ -191,7 +193,7 @@ TEST(CommandEffects, WhatChangesIsSeen) {
       {"cd sub && rm x", "rm: paths sub/x"},
       {"cd $D && rm x", "rm: paths x?"},
       {"cd /a && echo > b", "a redirection: paths /a/b"},
-      {"(cd a) && rm x", "rm: paths x?"},
+      {"(cd a) && rm x", "rm: paths x"},
       {"rm ~/x", "rm: paths ~/x?"},
       {"rm {a,b}", "rm: paths {a,b}?"},
       {"rm *.o", "rm: paths *.o"},
@@ -216,7 +218,7 @@ TEST(CommandEffects, WhatChangesIsSeen) {
       {"yq -i .a=1 x.yaml", "yq -i: paths x.yaml"},
       {"patch -p1 < x.diff", "patch: tree"},
       {"fd -x rm", "fd --exec: unknown"},
-      {"awk '{print > \"out\"}' x", "awk: unknown"},
+      {"awk '{print > \"out\"}' x", "awk: paths out"},
       {"awk 'BEGIN{system(\"rm x\")}'", "awk: unknown"},
       {"f() { rm x; }", "f: unknown; the command line: unknown"},
       {"case x in a) rm y;; esac", "the command line: unknown"},
@@ -227,6 +229,191 @@ TEST(CommandEffects, WhatChangesIsSeen) {
       {"ls > >(tee x)", "tee: paths x; a redirection: paths ?"},
   };
   for (const auto& each : cases) EXPECT_EQ(told(each.line), each.effects) << each.line;
+}
+
+void expect_effects(std::initializer_list<std::pair<const char*, const char*>> cases) {
+  for (const auto& [line, effects] : cases) EXPECT_EQ(told(line), effects) << line;
+}
+
+TEST(CommandEffects, AFileCalledLikeAProgramIsNotThatProgram) {
+  expect_effects({
+      {"./test", "./test: unknown"},
+      {"scripts/find . -name x", "scripts/find: unknown"},
+      {"tools/git status", "tools/git: unknown"},
+      {"/tmp/evil/ls", "/tmp/evil/ls: unknown"},
+      {"./cat x", "./cat: unknown"},
+      {"./x --version", "./x: unknown"},
+      {"/usr/bin/../../tmp/ls", "/usr/bin/../../tmp/ls: unknown"},
+      {"cd /tmp && ./ls", "./ls: unknown"},
+      {"env ./ls", "./ls: unknown"},
+      {"~/bin/ls", "~/bin/ls: unknown"},
+      {"/usr/bin/ls", ""},
+      {"/usr/local/bin/git status", ""},
+      {"cd /usr/bin && ./ls", ""},
+      {"//bin//rm x", "rm: paths x"},
+  });
+}
+
+TEST(CommandEffects, ValuesOfOptionsAreNoPaths) {
+  expect_effects({
+      {"chmod +x src/a.c", "chmod: paths src/a.c"},
+      {"chmod 755 src/a.c", "chmod: paths src/a.c"},
+      {"chmod -R u+w src", "chmod: paths src"},
+      {"chmod -x src/a.c", "chmod: paths src/a.c"},
+      {"chmod --reference=x src/a.c", "chmod: paths src/a.c"},
+      {"chmod $M src/a.c", "chmod: paths $M? src/a.c"},
+      {"chown a src/a", "chown: paths src/a"},
+      {"chown -R a:b src", "chown: paths src"},
+      {"chgrp g src/a", "chgrp: paths src/a"},
+      {"mkdir -m 755 src/d", "mkdir: paths src/d"},
+      {"mkdir --mode 755 -p src/d", "mkdir: paths src/d"},
+      {"truncate -s 0 src/a.c", "truncate: paths src/a.c"},
+      {"truncate -s0 src/a.c", "truncate: paths src/a.c"},
+      {"touch -d now src/a.c", "touch: paths src/a.c"},
+      {"touch -t 202601010000 src/a.c", "touch: paths src/a.c"},
+      {"touch -r docs/x src/a.c", "touch: paths src/a.c"},
+      {"touch -- -d", "touch: paths -d"},
+      {"mv -t out a b", "mv: paths a b out"},
+      {"cp -at out a", "cp: paths out"},
+      {"cp --target-directory out a", "cp: paths out"},
+      {"install -m 644 a src/a", "install: paths src/a"},
+      {"install -d src/a src/b", "install: paths src/a src/b"},
+      {"ln -s ../x/a", "ln: paths a"},
+      {"git checkout -b x", "git checkout: repository"},
+      {"git checkout -q -b x HEAD", "git checkout: repository"},
+      {"git switch -c x", "git switch: repository"},
+      {"git checkout -b x origin/main", "git checkout: tree"},
+      {"git checkout -f -b x", "git checkout: tree"},
+      {"git switch main", "git switch: tree"},
+  });
+}
+
+TEST(CommandEffects, ASubshellsFolderIsItsOwn) {
+  expect_effects({
+      {"(cd src && touch a)", "touch: paths src/a"},
+      {"(cd /tmp && touch a)", "touch: paths /tmp/a"},
+      {"(cd src && (cd b; touch c); touch d); touch e", "touch: paths src/b/c; touch: paths src/d; touch: paths e"},
+      {"(cd a); (touch b)", "touch: paths b"},
+      {"cd x; echo $(cd y; rm z) > a", "rm: paths x/y/z; a redirection: paths x/a"},
+      {"sh -c 'cd src; rm a'; rm b", "rm: paths src/a; rm: paths b"},
+      {"cd src | true; rm a", "rm: paths a"},
+      {"cd src & rm a", "rm: paths a"},
+      {"{ cd src; rm a; }; rm b", "rm: paths src/a; rm: paths src/b"},
+      {"env -C docs rm a; rm b", "rm: paths a?; rm: paths b"},
+      {"(cd $X; rm a); rm b", "rm: paths a?; rm: paths b"},
+  });
+}
+
+TEST(CommandEffects, KnownWritersAreNamed) {
+  expect_effects({
+      {"awk '{print > \"README.md\"}' x", "awk: paths README.md"},
+      {"awk '{print $1 >> \"a\" $2}' x", "awk: paths (what its script names)?"},
+      {"awk '{print > $2}' x", "awk: paths (what its script names)?"},
+      {"awk -i inplace '{print}' a b", "awk -i inplace: paths a b"},
+      {"awk '{print ($1 > 5)} $2 > 3 {print}' x", ""},
+      {"awk '{print \"a > b\"; if ($1 > 2) n++}' x", ""},
+      {"awk '/a > b/ || $1 ~ /x|y/ {print}' x", ""},
+      {"prettier --write src", "prettier: paths src"},
+      {"npx prettier --write .", "npx: unknown; prettier: paths ."},
+      {"prettier --check .", "prettier: unknown"},
+      {"black .", "black: paths ."},
+      {"black --check .", "black: unknown"},
+      {"gofmt -w a.go", "gofmt: paths a.go"},
+      {"gofmt -l .", ""},
+      {"clang-format -i a.c b.c", "clang-format: paths a.c b.c"},
+      {"clang-format --dry-run a.c", ""},
+      {"eslint --fix", "eslint: paths ."},
+      {"eslint src", "eslint: unknown"},
+      {"ruff check --fix src", "ruff check: paths src"},
+      {"ruff check src", "ruff check: unknown"},
+      {"ruff format", "ruff format: paths ."},
+      {"cargo fmt", "cargo fmt: tree"},
+      {"cargo fmt --check", ""},
+      {"cargo test", "cargo test: unknown"},
+      {"gh pr create --title list", "gh pr: outside"},
+      {"gh pr -R a/b merge 3", "gh pr: outside"},
+      {"terraform apply -auto-approve", "terraform apply: outside"},
+      {"terraform show", ""},
+      {"kubectl delete pod x", "kubectl delete: outside"},
+      {"git stash push -m list", "git stash: tree"},
+      {"curl -sSo x http://h", "curl: paths x"},
+      {"curl -sLO http://h/x", "curl -O: tree"},
+      {"sed 's/a/b/w out' x", "sed: paths out"},
+      {"sed -n '/x/{w out\np}' x", "sed: paths out"},
+  });
+}
+
+TEST(CommandEffects, WhatRunsOrWritesByAnOptionIsNotReading) {
+  expect_effects({
+      {"sed s/a/b/e x", "sed: unknown"},
+      {"sed -i 1e x", "sed: unknown; sed -i: paths x"},
+      {"sed '1!G;e ls' x", "sed: unknown"},
+      {"sed -f script x", "sed -f: unknown"},
+      {"sed -n --file=script x", "sed -f: unknown"},
+      {"sort --compress-program=x a", "sort --compress-program: unknown"},
+      {"sort --compress-prog x a", "sort --compress-prog: unknown"},
+      {"sort --out=x a", "sort: paths x"},
+      {"git --exec-path=/tmp/x status", "git --exec-path: unknown"},
+      {"git ls-remote ext::sh", "git ls-remote: unknown"},
+      {"git ls-remote --upload-pack=x h", "git --upload-pack: unknown"},
+      {"git show --ext-diff", "git --ext-diff: unknown"},
+      {"man -P ./x ls", "man -P: unknown"},
+      {"less -o x a", "less: paths x"},
+      {"less '+!x' a", "less +: unknown"},
+      {"hash -p ./x ls", "hash -p: unknown"},
+      {"BASH_ENV=x bash -c ls", "BASH_ENV: unknown"},
+      {"LESSOPEN='|x %s' less a", "LESSOPEN: unknown"},
+      {"export PATH=.; ls", "export PATH: unknown"},
+      {"bash --rcfile x -ic ls", "bash: unknown"},
+      {"date 1111", "date: unknown"},
+      {"date -s now", "date: unknown"},
+      {"hostname x", "hostname: unknown"},
+      {"mapfile -C ./x -c 1 a", "mapfile -C: unknown"},
+      {"awk 'BEGIN { \"x\" | getline }'", "awk: unknown"},
+      {"awk -f x a", "awk -f: unknown"},
+      {"tar tf x --to-command=sh", "tar: tree"},
+      {"curl -X POST http://h", "curl -X: unknown"},
+      {"wget -qO- --post-data=x http://h", "wget --post-data: unknown"},
+      {"wget -O x http://h", "wget: paths x"},
+      {"xxd a b", "xxd: paths b"},
+      {"unzip x.zip", "unzip: tree"},
+      {"openssl dgst -out x a", "openssl -out: unknown"},
+      {"ip link set eth0 down", "ip link: unknown"},
+      {"iconv -o x a", "iconv: paths x"},
+      {"go env -w A=b", "go -w: unknown"},
+  });
+}
+
+TEST(CommandEffects, WhatOnlyReadsIsNotRefusedForItsOptions) {
+  for (const char* line : {"xxd a",
+                           "xxd -l 16 a",
+                           "join a b",
+                           "iconv -f latin1 -t utf-8 a",
+                           "unzip -l a.zip",
+                           "openssl dgst -sha256 a",
+                           "wget -qO- https://example.com",
+                           "wget -q -O - https://example.com",
+                           "bc <<< '1 + 2'",
+                           "ip a",
+                           "ip -br addr show",
+                           "date +%F",
+                           "date -d yesterday +%F",
+                           "date -u",
+                           "sed -n '$='  x",
+                           "sed ':a;N;$!ba;s/\\n/ /g' x",
+                           "sed -e 1d -e '/we/,/e w/p' x",
+                           "sed -E 's|a/e|b w|g; /^#/d' x",
+                           "sed 's/ / e /' x",
+                           "sed '1a\\\nw out' x",
+                           "sort -to x",
+                           "curl -X GET -sS -H 'a: b' https://example.com",
+                           "PAGER=cat git log",
+                           "GIT_PAGER=cat git diff",
+                           "hash -r",
+                           "git grep std::vector",
+                           "less -N a"}) {
+    EXPECT_EQ(told(line), "") << line;
+  }
 }
 
 TEST(CommandEffects, HostileLinesEnd) {

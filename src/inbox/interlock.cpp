@@ -113,6 +113,7 @@ class Judge {
         return std::nullopt;
       case Effect::kRepository:
       case Effect::kInstalls:
+      case Effect::kOutside:
         return is_none ? refusal(step_, fmt::format("`{}` was refused, since it changes something", shown(effect.name)))
                        : std::optional<std::string>();
       case Effect::kTree:

@@ -94,8 +94,10 @@ std::size_t behind_bracket(std::string_view text, std::size_t at, int depth) {
 
 class Reader {
  public:
-  Reader(std::string_view text, int depth, ShellScript& script) : text_(text), depth_(depth), script_(script) {
-    if (depth > limits::kShellDepth) lose("it is nested too deep");
+  // `made` counts the shells of the whole line.
+  Reader(std::string_view text, std::vector<int> shells, int& made, ShellScript& script)
+      : text_(text), shells_(std::move(shells)), made_(made), script_(script) {
+    if (shells_.size() > std::size_t{limits::kShellDepth}) lose("it is nested too deep");
   }
 
   void read() {
@@ -118,16 +120,26 @@ class Reader {
   }
 
   void nested(std::string_view inner) {
-    Reader(inner, depth_ + 1, script_).read();
+    Reader(inner, shells_inside(), made_, script_).read();
     if (!script_.unclear.empty()) is_lost_ = true;
   }
 
-  void end_command() {
+  std::vector<int> shells_inside() {
+    std::vector<int> shells = shells_;
+    shells.push_back(++made_);
+    return shells;
+  }
+
+  // `token` is what ends it.
+  void end_command(std::string_view token = {}) {
+    const bool is_piped = token == "|" || token == "|&";
     if (!command_.words.empty() || !command_.outputs.empty()) {
-      command_.depth = depth_;
+      command_.shells = shells_;
+      command_.is_in_pipe = is_piped || is_behind_pipe_ || token == "&";
       script_.commands.push_back(std::move(command_));
     }
     command_ = {};
+    is_behind_pipe_ = is_piped;
     is_in_test_ = is_in_for_ = false;
   }
 
@@ -165,7 +177,7 @@ class Reader {
     if (here() == ')') return lose("a bracket is closed that was not opened"), true;
     for (const std::string_view token : {"&&", "||", ";;", "|&", ";", "|", "&"}) {
       if (!take(token)) continue;
-      end_command();
+      end_command(token);
       return true;
     }
     return false;
@@ -256,7 +268,7 @@ class Reader {
     std::string quoted = "\"";
     for (const char c : line) quoted += c == '"' ? std::string("\\\"") : std::string(1, c);
     quoted += '"';
-    Reader inner(quoted, depth_ + 1, script_);
+    Reader inner(quoted, shells_inside(), made_, script_);
     (void)inner.read_word();
     if (inner.is_lost_) lose("a here-document goes over lines in a way that cannot be followed");
   }
@@ -403,10 +415,11 @@ class Reader {
   }
 
   std::string_view text_;
-  int depth_;
+  std::vector<int> shells_;
+  int& made_;
   ShellScript& script_;
   std::size_t at_ = 0;
-  bool is_lost_ = false, is_in_test_ = false, is_in_for_ = false;
+  bool is_lost_ = false, is_in_test_ = false, is_in_for_ = false, is_behind_pipe_ = false;
   ShellCommand command_;
   std::vector<Document> documents_;
 };
@@ -420,7 +433,8 @@ bool is_harmless_file(std::string_view path) {
 
 ShellScript read_shell(std::string_view text) {
   ShellScript script;
-  Reader(text, 0, script).read();
+  int made = 0;
+  Reader(text, {}, made, script).read();
   return script;
 }
 

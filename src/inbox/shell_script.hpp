@@ -20,7 +20,8 @@ struct ShellWord {
 struct ShellCommand {
   std::vector<ShellWord> words;
   std::vector<ShellWord> outputs;  // files it is redirected into; not /dev/null and the like
-  int depth = 0;                   // of subshells and substitutions around it
+  std::vector<int> shells;         // the subshells and substitutions around it, numbered, from the outside in
+  bool is_in_pipe = false;         // or runs in the background: by a shell of its own, so that its `cd` leads nowhere
 };
 
 struct ShellScript {

@@ -1,0 +1,28 @@
+#include "inbox/effect_list.hpp"
+
+#include "base/files.hpp"
+#include "inbox/command_table.hpp"
+
+namespace sb::inbox {
+
+void EffectList::add_unknown(std::string_view name, std::string why) {
+  found.push_back({Effect::kUnknown, std::string(name), {}, false, std::move(why)});
+}
+
+void EffectList::add(Effect effect, std::string name) {
+  found.push_back({effect, std::move(name), {}, false, {}});
+}
+
+void EffectList::add_paths(std::string_view name, const std::vector<ShellWord>& words) {
+  CommandEffect effect{Effect::kPaths, std::string(name), {}, command_table().inside.contains(name), {}};
+  for (const ShellWord& word : words) {
+    if (word.is_known && is_harmless_file(word.text)) continue;
+    const bool is_absolute = word.text.starts_with('/');
+    Target target{word.text, word.is_known && (is_absolute || place.is_known), word.is_pattern};
+    if (!is_absolute && !place.folder.empty()) target.path = join_path(place.folder, word.text);
+    effect.targets.push_back(std::move(target));
+  }
+  if (!effect.targets.empty()) found.push_back(std::move(effect));
+}
+
+}  // namespace sb::inbox

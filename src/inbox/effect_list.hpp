@@ -1,0 +1,29 @@
+// The effects of a command line while they are gathered, and the folder that `cd` has led to so far. Not thread-safe.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inbox/command_effects.hpp"
+#include "inbox/shell_script.hpp"
+
+namespace sb::inbox {
+
+class EffectList {
+ public:
+  struct Place {
+    std::string folder;  // relative to where the line runs; or absolute
+    bool is_known = true;
+  };
+
+  void add_unknown(std::string_view name, std::string why = {});
+  void add(Effect effect, std::string name);
+  // Nothing when there are none.
+  void add_paths(std::string_view name, const std::vector<ShellWord>& words);
+
+  Place place;
+  std::vector<CommandEffect> found;
+};
+
+}  // namespace sb::inbox
