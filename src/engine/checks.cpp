@@ -8,6 +8,7 @@
 #include "engine/advance.hpp"
 #include "engine/blockers.hpp"
 #include "engine/loop_scope.hpp"
+#include "engine/narrowed.hpp"
 #include "workflow/assessment.hpp"
 #include "workflow/schema_example.hpp"
 
@@ -42,20 +43,6 @@ std::vector<std::string> told(const std::vector<workflow::Misfit>& misfits) {
     lines.push_back(misfit.pointer.empty() ? misfit.message : misfit.pointer + " " + misfit.message);
   }
   return lines;
-}
-
-void put_over(Value& value, const Value& part) {
-  if (!value.is_object() || !part.is_object()) {
-    value = part;
-    return;
-  }
-  for (const auto& member : part.members()) {
-    if (Value* own = value.find(member.name)) {
-      put_over(*own, member.value);
-    } else {
-      value.set(member.name, member.value);
-    }
-  }
 }
 
 class Checks {
@@ -105,36 +92,27 @@ class Checks {
       if (!step_.contract->is_required) return;
       add(BlockerCode::kMissingOutput, contract->ref,
           fmt::format("An artifact of kind {} is missing.", quote_json(contract->kind)),
-          fmt::format("{} Send it in artifacts, like the example.", contract->help), contract->example);
+          fmt::format("{} Send it in artifacts, like the example.", contract->help),
+          narrowed_example(*contract, step_, view_));
       return;
     }
     const std::vector<std::string> misfits = workflow::misfits(*contract, *artifact);
     if (misfits.empty()) return check_narrowings(*contract, *artifact);
     add(BlockerCode::kInvalidOutput, contract->ref,
         fmt::format("The artifact {} does not fit: {}.", quote_json(contract->kind), joined(misfits)),
-        "Mend these and send it again.", contract->example);
+        "Mend these and send it again.", narrowed_example(*contract, step_, view_));
   }
 
   void check_narrowings(const workflow::Contract& contract, const Value& artifact) {
     for (const workflow::Narrowing& narrowing : step_.contract->narrowings) {
-      if (narrowing.when && !workflow::holds(*narrowing.when, view_)) continue;
+      if (!counts(narrowing, view_)) continue;
       const std::vector<std::string> misfits = told(narrowing.schema->check(artifact));
       if (misfits.empty()) continue;
       add(BlockerCode::kInvalidOutput, contract.ref,
           fmt::format("{} The artifact {} does not fit that: {}.", narrowing.message, quote_json(contract.kind),
                       joined(misfits)),
-          "Mend these and send it again.", narrowed_example(contract));
+          "Mend these and send it again.", narrowed_example(contract, step_, view_));
     }
-  }
-
-  // The contract's example with what all the narrowings that count here ask for.
-  Value narrowed_example(const workflow::Contract& contract) const {
-    Value example = contract.example;
-    for (const workflow::Narrowing& narrowing : step_.contract->narrowings) {
-      if (narrowing.when && !workflow::holds(*narrowing.when, view_)) continue;
-      if (const auto part = workflow::example_of(narrowing.source)) put_over(example, *part);
-    }
-    return workflow::misfits(contract, example).empty() ? example : contract.example;
   }
 
   void check_assessments() {
@@ -145,7 +123,8 @@ class Checks {
       add(is_missing ? BlockerCode::kMissingOutput : BlockerCode::kInvalidOutput, std::string(workflow::kAssessment),
           is_missing ? fmt::format("The assessment is missing: {}.", fmt::join(step_.assessment_refs, ", "))
                      : fmt::format("The assessment does not fit: {}.", joined(reading.issues)),
-          "Send one wr.assessment artifact for each, like the example.", example());
+          fmt::format("Send one wr.assessment artifact for each, like the example.{}", assessment_levels()),
+          assessment_example());
     }
     for (const workflow::FiredConsequence& fired : reading.fired) {
       add(BlockerCode::kAssessmentFollowup, fired.assessment,
@@ -155,14 +134,23 @@ class Checks {
     }
   }
 
-  Value example() const {
-    const bool several = step_.assessment_refs.size() > 1;
+  Value assessment_example() const {
     Value examples = Value::array();
-    for (const std::string& ref : step_.assessment_refs) {
-      const workflow::AssessmentDefinition* assessment = program_.definition().assessment(ref);
-      if (assessment) examples.push_back(workflow::example_assessment(*assessment, several));
-    }
+    each_assessment([&](const auto& one) { examples.push_back(workflow::example_assessment(one, step_)); });
     return examples.size() == 1 ? examples.items().front() : examples;
+  }
+
+  std::string assessment_levels() const {
+    std::string text;
+    each_assessment([&](const auto& one) { text += fmt::format(" Levels: {}.", workflow::levels_text(one)); });
+    return text;
+  }
+
+  template <class Visit>
+  void each_assessment(const Visit& visit) const {
+    for (const std::string& ref : step_.assessment_refs) {
+      if (const auto* assessment = program_.definition().assessment(ref)) visit(*assessment);
+    }
   }
 
   void check_criteria() {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/answer.hpp"
+#include "engine/narrowed.hpp"
 #include "workflow/assessment.hpp"
 
 namespace sb::engine {
@@ -47,13 +48,16 @@ void add_notes(std::string& lines, const Step& step, const Value& wanted, const 
   }
 }
 
-void add_contract(std::string& lines, const Program& program, const Step& step) {
+void add_contract(std::string& lines, const Program& program, const Step& step, const Value& context) {
   if (!step.contract) return;
   const workflow::Contract* contract = program.compiled().contracts.find(step.contract->ref);
   if (contract == nullptr) return;
   lines += fmt::format("- {} `{}` in `artifacts`: {}\n  Example: {}\n",
                        step.contract->is_required ? "An artifact" : "If it applies, an artifact", contract->kind,
-                       trimmed(contract->help), to_json(contract->example));
+                       trimmed(contract->help), to_json(narrowed_example(*contract, step, context)));
+  for (const workflow::Narrowing& narrowing : step.contract->narrowings) {
+    if (counts(narrowing, context)) lines += fmt::format("  {}\n", trimmed(narrowing.message));
+  }
 }
 
 // The loop's exit decision, where the step carries it without having the contract itself.
@@ -75,11 +79,10 @@ void add_assessments(std::string& lines, const Program& program, const Step& ste
     if (assessment == nullptr) continue;
     lines += fmt::format("- An artifact `wr.assessment` for `{}`: {}\n", assessment->id, trimmed(assessment->purpose));
     for (const workflow::AssessmentDimension& dimension : assessment->dimensions) {
-      lines += fmt::format("  - `{}`{}: {}\n", dimension.id, dimension.is_required ? "" : " (optional)",
-                           trimmed(dimension.purpose));
+      lines += fmt::format("  - `{}`{} {}: {}\n", dimension.id, dimension.is_required ? "" : " (optional)",
+                           fmt::join(dimension.levels, "|"), trimmed(dimension.purpose));
     }
-    lines += fmt::format("  One level each: {}\n",
-                         to_json(workflow::example_assessment(*assessment, step.assessment_refs.size() > 1)));
+    lines += fmt::format("  Example: {}\n", to_json(workflow::example_assessment(*assessment, step)));
   }
 }
 
@@ -124,7 +127,7 @@ std::string requirement_lines(const Program& program, const Position& position, 
   const Value wanted = requirements(program, position, context);
   std::string lines;
   add_notes(lines, step, wanted, context);
-  add_contract(lines, program, step);
+  add_contract(lines, program, step, context);
   add_exit(lines, program, program.at(number));
   add_assessments(lines, program, step);
   add_captures(lines, step, wanted);

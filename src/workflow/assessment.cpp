@@ -178,15 +178,31 @@ AssessmentReading read_assessments(const Definition& definition, const Step& ste
   return reading;
 }
 
-Value example_assessment(const AssessmentDefinition& assessment, bool with_id) {
+Value example_assessment(const AssessmentDefinition& assessment, const Step& step) {
   Value example = Value::object({{"kind", Contracts::bundled().find(kAssessment)->kind}});
-  if (with_id) example.set("assessmentId", assessment.id);
+  if (step.assessment_refs.size() > 1) example.set("assessmentId", assessment.id);
+  const auto asks_for_more = [&](const std::string& level) {
+    return std::ranges::any_of(step.consequences, [&](const AssessmentConsequence& consequence) {
+      const bool is_own = consequence.for_assessment.empty() || consequence.for_assessment == assessment.id;
+      return is_own && normal(consequence.level) == normal(level);
+    });
+  };
   Value dimensions = Value::object();
   for (const AssessmentDimension& dimension : assessment.dimensions) {
-    dimensions.set(dimension.id, fmt::format("{}", fmt::join(dimension.levels, " | ")));
+    if (dimension.levels.empty()) continue;
+    const auto passing = std::ranges::find_if_not(dimension.levels, asks_for_more);
+    dimensions.set(dimension.id, passing == dimension.levels.end() ? dimension.levels.front() : *passing);
   }
   example.set("dimensions", std::move(dimensions));
   return example;
+}
+
+std::string levels_text(const AssessmentDefinition& assessment) {
+  std::string text;
+  for (const AssessmentDimension& dimension : assessment.dimensions) {
+    text += fmt::format("{}`{}` {}", text.empty() ? "" : "; ", dimension.id, fmt::join(dimension.levels, "|"));
+  }
+  return text;
 }
 
 Value to_requirements(const Definition& definition, const Step& step) {

@@ -37,8 +37,10 @@ struct AssessmentReading {
 // `definition` declares every reference of the step (compile has checked it).
 AssessmentReading read_assessments(const Definition& definition, const Step& step, std::span<const Value> artifacts);
 
-// The artifact the agent is shown to fill in, for one assessment.
-Value example_assessment(const AssessmentDefinition& assessment, bool with_id);
+// An artifact the step takes for one of its assessments: of each dimension the first level that asks for no more work.
+Value example_assessment(const AssessmentDefinition& assessment, const Step& step);
+// The levels to choose from: "`reach` low|high; `depth` none|some".
+std::string levels_text(const AssessmentDefinition& assessment);
 // `requires.assessments`: [{id, dimensions: {id: [levels…]}}].
 Value to_requirements(const Definition& definition, const Step& step);
 

@@ -128,10 +128,15 @@ TEST_F(Assessment, ConsequencesOfOtherAssessmentsDoNotFire) {
 }
 
 TEST_F(Assessment, ShowsWhatToFillInAndWhatIsRequired) {
-  EXPECT_EQ(to_json(example_assessment(definition_.assessments[0], true)),
+  Step of_two;
+  of_two.assessment_refs = {"Plan-Ready", "scope"};
+  of_two.consequences = {{"LOW", "", "More."}, {"yes", "scope", "Cut."}};
+  EXPECT_EQ(to_json(example_assessment(definition_.assessments[0], of_two)),
             R"({"kind":"wr.assessment","assessmentId":"Plan-Ready",)"
-            R"("dimensions":{"confidence":"low | Medium | high","extra":"yes | no"}})");
-  EXPECT_EQ(example_assessment(definition_.assessments[0], false).find("assessmentId"), nullptr);
+            R"("dimensions":{"confidence":"Medium","extra":"yes"}})");
+  of_two.assessment_refs = {"Plan-Ready"};
+  EXPECT_EQ(example_assessment(definition_.assessments[0], of_two).find("assessmentId"), nullptr);
+  EXPECT_EQ(levels_text(definition_.assessments[0]), "`confidence` low|Medium|high; `extra` yes|no");
   EXPECT_EQ(to_json(to_requirements(definition_, step_)),
             R"([{"id":"Plan-Ready","dimensions":{"confidence":["low","Medium","high"],"extra":["yes","no"]}}])");
 }

@@ -25,6 +25,36 @@ class Example {
  public:
   explicit Example(const Value& root) : root_(root) {}
 
+  // The value with what does not fit made anew. Members the schema does not name belong to what no longer fits.
+  Value near(const Value& schema, const Value& value, int number, int depth) const {
+    if (depth > kDeepest || fits(schema, value)) return value;
+    if (const auto ref = schema.string_at("$ref")) return near(resolved(*ref), value, number, depth + 1);
+    if (value.is_object() && type_of(schema) == "object") {
+      Value made = Value::object();
+      const Value& properties = schema["properties"];
+      for (const auto& member : value.members()) {
+        const Value* own = properties.find(member.name);
+        if (own) made.set(member.name, near(*own, member.value, number, depth + 1));
+        if (!own && !properties.is_object()) made.set(member.name, member.value);
+      }
+      const Value required = object_of(schema, number, depth);
+      for (const auto& member : required.members()) {
+        if (!made.find(member.name)) made.set(member.name, member.value);
+      }
+      return made;
+    }
+    if (value.is_array() && type_of(schema) == "array") {
+      Value made = Value::array();
+      for (const Value& item : value.items()) {
+        made.push_back(near(schema["items"], item, static_cast<int>(made.size()) + 1, depth + 1));
+      }
+      const Value more = array_of(schema, depth);
+      for (std::size_t i = made.size(); i < more.size(); ++i) made.push_back(more.items()[i]);
+      return made;
+    }
+    return of(schema, number, depth);
+  }
+
   // `number` tells items of a list apart, so that ids in it differ.
   Value of(const Value& schema, int number, int depth) const {
     if (!schema.is_object() || depth > kDeepest) return Value("example");
@@ -59,6 +89,25 @@ class Example {
     return "string";
   }
 
+  bool fits(const Value& schema, const Value& value) const {
+    if (!schema.is_object()) return true;
+    Value whole = schema;
+    for (const std::string_view name : {"definitions", "$defs"}) {
+      if (const Value* shared = root_.find(name)) whole.set(name, *shared);
+    }
+    const auto compiled = JsonSchema::compile(whole);
+    return compiled && compiled->check(value).empty();
+  }
+
+  static Value shared(const Value& choices, const Value& others) {
+    Value both = Value::array();
+    for (const Value& choice : choices.items()) {
+      if (std::ranges::find(others.items(), choice) != others.items().end()) both.push_back(choice);
+    }
+    return both;
+  }
+
+ public:
   // The schema without this part of it, with one branch of the part put over it.
   static Value joined(const Value& schema, std::string_view without, const Value& branch) {
     Value all = schema;
@@ -67,7 +116,14 @@ class Example {
     for (const auto& [name, value] : branch.members()) {
       Value* known = all.find(name);
       if (name == "properties" && known && known->is_object() && value.is_object()) {
-        for (const auto& member : value.members()) known->set(member.name, member.value);
+        for (const auto& member : value.members()) {
+          const Value* own = known->find(member.name);
+          known->set(member.name, own && own->is_object() ? joined(*own, "", member.value) : member.value);
+        }
+      } else if (name == "items" && known && known->is_object()) {
+        *known = joined(Value(*known), "", value);
+      } else if (name == "enum" && known && known->is_array() && value.is_array()) {
+        if (Value both = shared(*known, value); both.size() > 0) *known = std::move(both);
       } else if (name == "required" && known && known->is_array() && value.is_array()) {
         for (const Value& item : value.items()) known->push_back(item);
       } else {
@@ -77,6 +133,7 @@ class Example {
     return all;
   }
 
+ private:
   const Value& resolved(std::string_view ref) const {
     static const Value kAnything = Value::object();
     if (!ref.starts_with('#')) return kAnything;
@@ -180,6 +237,18 @@ std::optional<Value> example_of(const Value& schema) {
   if (!compiled) return std::nullopt;
   Value value = Example(schema).of(schema, 1, 0);
   if (compiled->check(value).empty()) return value;
+  return std::nullopt;
+}
+
+std::optional<Value> example_near(const Value& value, const Value& schema, std::span<const Value> narrowings) {
+  Value all = schema;
+  for (const Value& narrowing : narrowings) all = Example::joined(all, "", narrowing);
+  Value made = Example(all).near(all, value, 1, 0);
+  const auto does_fit = [&](const Value& part) {
+    const auto compiled = JsonSchema::compile(part);
+    return compiled && compiled->check(made).empty();
+  };
+  if (does_fit(schema) && std::ranges::all_of(narrowings, does_fit)) return made;
   return std::nullopt;
 }
 

@@ -7,11 +7,15 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "base/value.hpp"
 
 namespace sb::workflow {
 
 std::optional<Value> example_of(const Value& schema);
+
+// The value, changed where it must be to fit the schema and all that narrows it.
+std::optional<Value> example_near(const Value& value, const Value& schema, std::span<const Value> narrowings);
 
 }  // namespace sb::workflow
