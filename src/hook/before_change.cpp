@@ -9,26 +9,30 @@
 namespace sb::hook {
 namespace {
 
-// The path with its links resolved, as far as it is there. A link to nowhere would be written through, so what lies
-// behind one is no place that anything allows.
-std::string resolved(const Files& files, const std::string& path, int depth = 0) {
+// The path with its links resolved, as far as it is there. A link to nowhere would be written through, to wherever it
+// leads by then.
+std::string resolved(const Files& files, const std::string& path, bool& leads_nowhere, int depth = 0) {
   if (const auto whole = files.canonical(path)) return *whole;
   if (path == "/" || path.empty() || depth > 128) return path.empty() ? "/" : path;
-  const std::string parent = resolved(files, parent_path(path), depth + 1);
+  const std::string parent = resolved(files, parent_path(path), leads_nowhere, depth + 1);
   const std::string name = base_name(path);
   if (name == "." || name.empty()) return parent;
   if (name == "..") return parent_path(parent);
   const std::string place = join_path(parent, name);
   const FileStatus status = files.status(place);
-  return status.is_link && status.kind == FileKind::kMissing ? "/a link that leads nowhere: " + place : place;
+  leads_nowhere = leads_nowhere || (status.is_link && status.kind == FileKind::kMissing);
+  return place;
 }
 
 // Hosts take `..` out by the letters, the system goes through the folders: both are looked at.
 inbox::Places places_of(const Files& files, const std::string& folder, const std::string& path) {
-  if (path.size() > limits::kCheckedPathBytes) return {"/a path that is too long"};
   const std::string whole = path.starts_with('/') ? path : join_path(folder, path);
-  inbox::Places places{resolved(files, lexically_normal(whole))};
-  if (std::string physical = resolved(files, whole); physical != places.front()) places.push_back(std::move(physical));
+  if (path.size() > limits::kCheckedPathBytes) return {{whole}, "its path is too long"};
+  bool leads_nowhere = false;
+  inbox::Places places{{resolved(files, lexically_normal(whole), leads_nowhere)}, {}};
+  std::string physical = resolved(files, whole, leads_nowhere);
+  if (physical != places.paths.front()) places.paths.push_back(std::move(physical));
+  if (leads_nowhere) places.why_not = "it is a link that leads nowhere";
   return places;
 }
 
@@ -38,7 +42,9 @@ std::optional<std::string> refused(const HookEvent& event, const inbox::OpenChai
   if (event.tool == "Bash") {
     const auto command = event.tool_input.string_at("command");
     if (!command) return std::nullopt;
-    const std::string temporary = resolved(seams.files, seams.environment.get("TMPDIR").value_or("/tmp"));
+    bool leads_nowhere = false;
+    const std::string temporary =
+        resolved(seams.files, seams.environment.get("TMPDIR").value_or("/tmp"), leads_nowhere);
     return inbox::refuse_command(chain, *command, temporary, resolve);
   }
   const auto path = event.tool_input.string_at(event.tool == "NotebookEdit" ? "notebook_path" : "file_path");

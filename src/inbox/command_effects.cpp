@@ -54,7 +54,7 @@ class Classifier {
   void add_unknown(std::string_view name, std::string why = {}) { effects_.add_unknown(name, std::move(why)); }
 
   void add_one(const ShellCommand& command, int depth) {
-    effects_.add_paths("a redirection", command.outputs);
+    effects_.add_paths(kRedirection, command.outputs);
     const EffectList::Place before = effects_.place;
     add_command(command.words, depth + (command.shells.empty() ? 0 : 1));
     if (command.is_in_pipe) effects_.place = before;
@@ -203,9 +203,9 @@ class Classifier {
   }
 
   void add_git(const std::string& called, std::string_view first, Words behind, bool is_elsewhere) {
-    auto operands = take_apart(behind, {}).operands;
-    for (ShellWord& word : operands) word.is_known = word.is_known && !is_elsewhere;
-    if (first == "rm" || first == "mv") return effects_.add_paths(called, operands);
+    Arguments own = take_apart(behind, {});
+    for (ShellWord& word : own.operands) word.is_known = word.is_known && !is_elsewhere;
+    if (first == "rm" || first == "mv") return effects_.add_paths(called, own.operands, own);
     const bool is_branch_alone = (first == "checkout" && only_makes_branch(behind, {"-b", "-B"})) ||
                                  (first == "switch" && only_makes_branch(behind, {"-c", "-C", "--create"}));
     effects_.add(is_branch_alone ? Effect::kRepository : Effect::kTree, called);

@@ -27,6 +27,8 @@ struct Target {
   bool is_pattern = false;
 };
 
+inline constexpr std::string_view kRedirection = "a redirection";  // the name of what a line writes by `>`
+
 struct CommandEffect {
   Effect effect = Effect::kUnknown;
   std::string name;             // `git commit`, `python3`

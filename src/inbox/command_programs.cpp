@@ -277,7 +277,7 @@ void add_listed(EffectList& effects, const std::string& name, Words arguments) {
   } else if (table.reads.contains(name)) {
     effects.add_paths(name, outputs_among(name, own));
   } else if (table.writes_all.contains(name)) {
-    effects.add_paths(name, files_among(name, own));
+    effects.add_paths(name, files_among(name, own), own);
   } else if (table.writes_last.contains(name)) {
     add_copies(effects, name, own);
   } else if (const auto second = table.writes_second.find(name); second != table.writes_second.end()) {

@@ -43,13 +43,13 @@ CommandTable read_table() {
   add_names(table.reads, root["shell"]);
   table.writes_all = names_in(root["writes_all"]);
   table.writes_last = names_in(root["writes_last"]);
-  table.inside = names_in(root["inside"]);
   table.tree = names_in(root["tree"]);
   table.shells = names_in(root["shells"]);
   table.asks = by_program(root["asks"]);
   table.outputs = by_program(root["outputs"]);
   table.not_with = by_program(root["not_with"]);
   table.values = by_program(root["values"]);
+  table.inside = by_program(root["inside"]);
   table.leading = by_program(root["leading"]);
   table.writes_second = by_program(root["writes_second"]);
   table.writes_with = by_program(root["writes_with"]);

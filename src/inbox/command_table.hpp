@@ -18,8 +18,9 @@ struct CommandTable {
   };
 
   Names folders, environment;
-  Names reads, writes_all, writes_last, inside, tree, shells;
-  ByProgram asks, outputs, not_with, values, leading, writes_second, writes_with, writes_without, wrappers, runners;
+  Names reads, writes_all, writes_last, tree, shells;
+  ByProgram asks, outputs, not_with, values, leading, inside, writes_second, writes_with, writes_without, wrappers,
+      runners;
   std::map<std::string, Subcommands, std::less<>> subcommands;
 
   // Of a program in one of the lists; none when it is not there.

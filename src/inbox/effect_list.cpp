@@ -13,8 +13,11 @@ void EffectList::add(Effect effect, std::string name) {
   found.push_back({effect, std::move(name), {}, false, {}});
 }
 
-void EffectList::add_paths(std::string_view name, const std::vector<ShellWord>& words) {
-  CommandEffect effect{Effect::kPaths, std::string(name), {}, command_table().inside.contains(name), {}};
+void EffectList::add_paths(std::string_view name, const std::vector<ShellWord>& words, const Arguments& own) {
+  const auto inside = command_table().inside.find(name);
+  const bool goes_inside =
+      inside != command_table().inside.end() && (inside->second.empty() || find_option(own, inside->second) != nullptr);
+  CommandEffect effect{Effect::kPaths, std::string(name), {}, goes_inside, {}};
   for (const ShellWord& word : words) {
     if (word.is_known && is_harmless_file(word.text)) continue;
     const bool is_absolute = word.text.starts_with('/');

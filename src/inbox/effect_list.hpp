@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "inbox/command_arguments.hpp"
 #include "inbox/command_effects.hpp"
-#include "inbox/shell_script.hpp"
 
 namespace sb::inbox {
 
@@ -19,8 +19,8 @@ class EffectList {
 
   void add_unknown(std::string_view name, std::string why = {});
   void add(Effect effect, std::string name);
-  // Nothing when there are none.
-  void add_paths(std::string_view name, const std::vector<ShellWord>& words);
+  // Nothing when there are none. `own` tells whether it goes into folders.
+  void add_paths(std::string_view name, const std::vector<ShellWord>& words, const Arguments& own = {});
 
   Place place;
   std::vector<CommandEffect> found;

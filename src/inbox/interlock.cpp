@@ -5,9 +5,11 @@
 #include <algorithm>
 
 #include "base/document.hpp"
+#include "base/files.hpp"
 #include "base/path_glob.hpp"
 #include "base/unicode.hpp"
 #include "inbox/event_text.hpp"
+#include "inbox/glob_overlap.hpp"
 #include "inbox/printable.hpp"
 #include "inbox/signature.hpp"
 
@@ -79,6 +81,11 @@ const std::string* out_of_scope(const OpenStep& step, const std::string& place) 
   return found == step.out_of_scope.end() ? nullptr : &*found;
 }
 
+// Something about files.
+bool declares(const OpenStep& step) {
+  return step.writes || !step.out_of_scope.empty();
+}
+
 // The folder such a glob begins in: `src/legacy` of `src/legacy/**`.
 std::string fixed_part(std::string_view glob) {
   std::string_view fixed = glob.substr(0, glob.find_first_of("*?[{"));
@@ -94,6 +101,53 @@ const std::string* holds_out_of_scope(const OpenStep& step, const std::string& p
     if (lies_under(whole, place)) return &glob;
   }
   return nullptr;
+}
+
+// With its slash, what stands before the first sign of a pattern: `src/` of `src/*.c`.
+std::string folder_of(std::string_view pattern) {
+  const std::string_view fixed = pattern.substr(0, pattern.find_first_of("*?["));
+  const std::size_t slash = fixed.rfind('/');
+  return slash == std::string_view::npos ? "" : std::string(fixed.substr(0, slash + 1));
+}
+
+// Where a pattern leads through `..` behind a sign, nobody knows.
+bool is_told(const Target& target) {
+  if (!target.is_known || !target.is_pattern) return target.is_known;
+  const std::string rest = "/" + target.path.substr(folder_of(target.path).size()) + "/";
+  return rest.find("/../") == std::string::npos;
+}
+
+const std::string* pattern_out_of_scope(const OpenStep& step, const std::string& place, bool goes_inside) {
+  for (const std::string& glob : step.out_of_scope) {
+    const bool is_plain = glob.find_first_of("*?[{") == std::string::npos;
+    const std::string whole =
+        (glob.starts_with('/') ? glob : join_path(step.workspace, glob)) + (is_plain ? "/**" : "");
+    if (may_overlap(place, whole, goes_inside)) return &glob;
+  }
+  return nullptr;
+}
+
+// Whether all that a pattern can name is allowed: tried with names that stand for short and for long ones. Brackets of
+// a glob tell letters apart, so that no such name can stand for all of them.
+bool is_pattern_allowed(const OpenStep& step, const std::string& place) {
+  OpenStep plain = step;
+  std::erase_if(*plain.writes, [](const std::string& glob) { return glob.find('[') != std::string::npos; });
+  return std::ranges::all_of(std::initializer_list<std::string_view>{"", "\x01", "\x01\x01"},
+                             [&](std::string_view name) {
+                               std::string tried;
+                               for (std::size_t i = 0; i < place.size(); ++i) {
+                                 const std::size_t close = place[i] == '[' ? place.find(']', i + 2) : std::string::npos;
+                                 if (place[i] == '*') {
+                                   tried += name;
+                                 } else if (place[i] == '?' || close != std::string::npos) {
+                                   tried += '\x01';
+                                   if (close != std::string::npos) i = close;
+                                 } else {
+                                   tried += place[i];
+                                 }
+                               }
+                               return is_allowed(plain, tried);
+                             });
 }
 
 class Judge {
@@ -114,10 +168,10 @@ class Judge {
       case Effect::kRepository:
       case Effect::kInstalls:
       case Effect::kOutside:
-        return is_none ? refusal(step_, fmt::format("`{}` was refused, since it changes something", shown(effect.name)))
+        return is_none ? refusal(step_, called(effect) + " was refused, since it changes something")
                        : std::optional<std::string>();
       case Effect::kTree:
-        return refusal(step_, fmt::format("`{}` was refused, since it may change any file", shown(effect.name)));
+        return refusal(step_, called(effect) + " was refused, since it may change any file");
       case Effect::kPaths:
         return refuse_paths(effect);
       case Effect::kUnknown:
@@ -129,34 +183,49 @@ class Judge {
   }
 
  private:
-  std::optional<std::string> not_read_only(const CommandEffect& effect) const {
-    const std::string name = shown(effect.name);
-    if (effect.effect != Effect::kUnknown) {
-      return refusal(step_, fmt::format("`{}` was refused, since it changes something", name));
-    }
-    const std::string why = effect.why.empty() ? "it is not known to change nothing" : effect.why;
-    return refusal(step_, fmt::format("`{}` was refused: {}", name, why));
+  // A redirection is no command.
+  static std::string called(const CommandEffect& effect) {
+    return effect.name == kRedirection ? "a redirection (`>`)" : fmt::format("`{}`", shown(effect.name));
   }
 
+  std::optional<std::string> not_read_only(const CommandEffect& effect) const {
+    const std::string name = called(effect);
+    if (effect.effect != Effect::kUnknown) {
+      return refusal(step_, fmt::format("{} was refused, since it changes something", name));
+    }
+    const std::string why = effect.why.empty() ? "it is not known to change nothing" : effect.why;
+    return refusal(step_, fmt::format("{} was refused: {}", name, why));
+  }
+
+  // A pattern with the folder it looks into resolved.
   Places places_of(const Target& target) const {
-    // Of a pattern, the folder it looks into, with a name in it that no glob has.
     if (!target.is_pattern) return resolve_(target.path);
-    Places places = resolve_(fixed_part(target.path));
-    for (std::string& place : places) place += "/*";
+    const std::string folder = folder_of(target.path);
+    Places places = resolve_(folder.empty() ? "." : folder);
+    for (std::string& place : places.paths) place = join_path(place, target.path.substr(folder.size()));
     return places;
+  }
+
+  const std::string* out_of_scope_at(const CommandEffect& effect, const Target& target,
+                                     const std::string& place) const {
+    if (target.is_pattern) return pattern_out_of_scope(step_, place, effect.goes_inside);
+    const std::string* glob = out_of_scope(step_, place);
+    return glob == nullptr && effect.goes_inside ? holds_out_of_scope(step_, place) : glob;
   }
 
   std::optional<std::string> refuse_out_of_scope(const CommandEffect& effect) const {
     if (step_.out_of_scope.empty()) return std::nullopt;
     for (const Target& target : effect.targets) {
-      if (!target.is_known) continue;
-      for (const std::string& place : places_of(target)) {
-        const std::string* glob = out_of_scope(step_, place);
-        if (glob == nullptr && effect.goes_inside) {
-          glob = holds_out_of_scope(step_, place.ends_with("/*") ? place.substr(0, place.size() - 2) : place);
-        }
+      if (!is_told(target)) continue;
+      const Places places = places_of(target);
+      if (!places.why_not.empty()) {
+        return refusal(step_,
+                       fmt::format("{} on {} was refused: {}", called(effect), shown(target.path), places.why_not));
+      }
+      for (const std::string& place : places.paths) {
+        const std::string* glob = out_of_scope_at(effect, target, place);
         if (glob == nullptr) continue;
-        return scope_refusal(step_, fmt::format("`{}` on {}", shown(effect.name), shown(target.path)), *glob);
+        return scope_refusal(step_, fmt::format("{} on {}", called(effect), shown(target.path)), *glob);
       }
     }
     return std::nullopt;
@@ -164,11 +233,14 @@ class Judge {
 
   std::optional<std::string> refuse_paths(const CommandEffect& effect) const {
     for (const Target& target : effect.targets) {
-      const std::string what = fmt::format("`{}` on {} was refused", shown(effect.name), shown(target.path));
-      if (!target.is_known) return refusal(step_, what + ", since its path is not written out");
-      for (const std::string& place : places_of(target)) {
+      const std::string what = fmt::format("{} on {} was refused", called(effect), shown(target.path));
+      if (!is_told(target)) return refusal(step_, what + ", since its path is not written out");
+      const Places places = places_of(target);
+      if (!places.why_not.empty()) return refusal(step_, fmt::format("{}: {}", what, places.why_not));
+      for (const std::string& place : places.paths) {
         const bool is_scratch = lies_under(place, temporary_) && !lies_under(place, step_.workspace);
-        if (!is_scratch && !is_allowed(step_, place)) return refusal(step_, what);
+        const bool may_be = target.is_pattern ? is_pattern_allowed(step_, place) : is_allowed(step_, place);
+        if (!is_scratch && !may_be) return refusal(step_, what);
       }
     }
     return std::nullopt;
@@ -182,14 +254,16 @@ class Judge {
 }  // namespace
 
 bool has_interlock(const OpenChain& chain) {
-  return std::ranges::any_of(
-      chain, [](const OpenStep& step) { return step.writes || step.commands_read_only || !step.out_of_scope.empty(); });
+  return std::ranges::any_of(chain, [](const OpenStep& step) { return declares(step) || step.commands_read_only; });
 }
 
 std::optional<std::string> refuse_edit(const OpenChain& chain, const Places& places) {
   for (const OpenStep& step : chain) {
-    for (const std::string& place : places) {
+    for (const std::string& place : places.paths) {
       const std::string name = shown(inside(step, place).value_or(place));
+      if (!places.why_not.empty() && declares(step)) {
+        return refusal(step, fmt::format("changing {} was refused: {}", name, places.why_not));
+      }
       if (const std::string* glob = out_of_scope(step, place)) {
         return scope_refusal(step, fmt::format("changing {}", name), *glob);
       }

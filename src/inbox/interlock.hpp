@@ -30,7 +30,10 @@ namespace sb::inbox {
 using OpenChain = std::vector<OpenStep>;
 
 // Absolute forms of one path: as written, and as the file system has it. A path is allowed when all its forms are.
-using Places = std::vector<std::string>;
+struct Places {
+  std::vector<std::string> paths;
+  std::string why_not;  // no step that declares anything allows it: "it is a link that leads nowhere"
+};
 using Resolve = std::function<Places(const std::string& path)>;
 
 bool has_interlock(const OpenChain& chain);

@@ -11,6 +11,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 OpenStep step() {
   OpenStep open;
@@ -31,12 +32,12 @@ OpenStep with_writes(std::vector<std::string> globs, bool read_only = false) {
 }
 
 std::string edit(const OpenChain& chain, const std::string& place) {
-  return refuse_edit(chain, {place}).value_or("");
+  return refuse_edit(chain, {{place}, ""}).value_or("");
 }
 
 std::string run(const OpenChain& chain, std::string_view line) {
   const Resolve resolve = [](const std::string& path) {
-    return Places{lexically_normal(path.starts_with('/') ? path : join_path("/w", path))};
+    return Places{{lexically_normal(path.starts_with('/') ? path : join_path("/w", path))}, ""};
   };
   return refuse_command(chain, line, "/tmp", resolve).value_or("");
 }
@@ -58,7 +59,7 @@ TEST(Interlock, GlobsAllowWhatTheyCover) {
     EXPECT_NE(edit(chain, place), "") << place;
   }
   // A path that is two places, depending on who looks, must be allowed in both.
-  EXPECT_TRUE(refuse_edit(chain, {"/w/src/a", "/etc/passwd"}));
+  EXPECT_TRUE(refuse_edit(chain, {{"/w/src/a", "/etc/passwd"}, ""}));
 }
 
 TEST(Interlock, NothingDeclaredRefusesNothing) {
@@ -120,6 +121,68 @@ TEST(Interlock, WhatIsOutOfScopeIsRefusedWhateverTheStepAllows) {
     EXPECT_NE(run(chain, line), "") << line;
   }
   EXPECT_EQ(run(chain, "cat README.md; rm src/a.c; make; cp a.c src/; mkdir -p src"), "");
+}
+
+TEST(Interlock, APatternIsRefusedOnlyForWhatItCanMatch) {
+  OpenStep open = with_writes({"src/**", "docs/*.txt"});
+  open.out_of_scope = {"src/legacy/**", "src/gen-*/x.c", "docs/private"};
+  const OpenChain chain{open};
+  for (const char* line : {"sed -i s/a/b/ src/*.c", "rm src/*.o", "cp -t src README.md", "touch docs/*.txt",
+                           "rm src/new/*", "rm src/a?", "touch /tmp/*.log", "rm -rf src/b*", "chmod +x src/*.sh"}) {
+    EXPECT_EQ(run(chain, line), "") << line;
+  }
+  for (const char* line :
+       {"sed -i s/a/b/ src/legacy/*.c", "sed -i s/a/b/ src/*/a.c", "rm -rf src/*", "rm -rf s*", "rm -rf src/LEG*",
+        "touch docs/p*/a", "touch src/gen*/*.c", "rm -rf /*", "rm src/[l]egacy/a"}) {
+    EXPECT_THAT(run(chain, line), HasSubstr("out of scope")) << line;
+  }
+  for (const char* line : {"sed -i s/a/b/ *.md", "touch docs/*.md", "touch docs/*.tx?", "rm src/*/../../README.md"}) {
+    EXPECT_THAT(run(chain, line), AllOf(HasSubstr("was refused"), Not(HasSubstr("out of scope for")))) << line;
+  }
+  const OpenChain one_letter{with_writes({"src/?.c", "lib/[!a]*"})};
+  EXPECT_EQ(run(one_letter, "rm src/?.c"), "");
+  EXPECT_NE(run(one_letter, "rm src/*.c"), "");
+  EXPECT_NE(run(one_letter, "rm lib/*"), "");
+}
+
+TEST(Interlock, CommandsThatLeaveTheGlobsAloneAreNotRefused) {
+  const OpenChain chain{with_writes({"src/**"})};
+  for (const char* line :
+       {"chmod +x src/a.c", "chmod 755 src/a.c", "chmod -R u+w src", "chown a src/a", "mkdir -m 755 src/d",
+        "truncate -s 0 src/a.c", "touch -d now src/a.c", "touch -r README.md src/a.c", "(cd src && touch a)",
+        "(cd /tmp && touch a)", "git checkout -b x", "git switch -c x", "gh pr create", "prettier --write src"}) {
+    EXPECT_EQ(run(chain, line), "") << line;
+  }
+  for (const char* line : {"chmod +x README.md", "touch -r src/a README.md", "(cd docs && touch a)",
+                           "(cd src); touch a", "black .", "git checkout -b x main"}) {
+    EXPECT_NE(run(chain, line), "") << line;
+  }
+}
+
+TEST(Interlock, KnownWritersDoNotRunWhereNothingIsWritten) {
+  const OpenChain chain{with_writes({})};
+  for (const char* line : {"awk '{print > \"README.md\"}' a", "awk -i inplace 1 a", "prettier --write .", "black .",
+                           "gofmt -w a.go", "clang-format -i a.c", "eslint --fix", "ruff check --fix", "cargo fmt",
+                           "gh pr create", "terraform apply", "npx eslint --fix src", "sudo rm x"}) {
+    EXPECT_NE(run(chain, line), "") << line;
+  }
+}
+
+TEST(Interlock, ALinkThatLeadsNowhereIsToldByItsName) {
+  const Places nowhere{{"/w/src/dangling"}, "it is a link that leads nowhere"};
+  EXPECT_THAT(refuse_edit({with_writes({"src/**"})}, nowhere).value_or(""),
+              HasSubstr("changing src/dangling was refused: it is a link that leads nowhere."));
+  EXPECT_FALSE(refuse_edit({step()}, nowhere));
+  EXPECT_THAT(refuse_command({with_writes({"src/**"})}, "touch src/dangling", "/tmp",
+                             [&](const std::string&) { return nowhere; })
+                  .value_or(""),
+              HasSubstr("`touch` on src/dangling was refused: it is a link that leads nowhere."));
+}
+
+TEST(Interlock, ARedirectionIsNotCalledACommand) {
+  EXPECT_THAT(run({with_writes({})}, "echo > x"), HasSubstr("Signalbox: a redirection (`>`) on x was refused."));
+  EXPECT_THAT(run({with_writes({}, true)}, "echo > x"),
+              HasSubstr("a redirection (`>`) was refused, since it changes something"));
 }
 
 TEST(Interlock, TheStepsAroundASessionHoldToo) {
