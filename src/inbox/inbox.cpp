@@ -283,10 +283,12 @@ Result<std::optional<DecisionState>> Inbox::asked_before(store::Transaction& tra
   return std::move(*asked);
 }
 
-bool Inbox::can_join(const DecisionState& asked, const Opened& opened) const {
+bool Inbox::can_join(const DecisionState& asked, const Opened& opened, std::string_view asker) const {
   if (!is_same_question(asked.opened, opened)) return false;
   if (asked.outcome) {
-    if (asked.is_taken || asked.outcome->ending == Ending::kSuperseded) return false;
+    // What was signed approves one act, so it is told once.
+    const bool may_be_retold = !asker.empty() && asked.taken_by == asker && !opened.needs_signature;
+    if ((asked.is_taken && !may_be_retold) || asked.outcome->ending == Ending::kSuperseded) return false;
     const auto& signature = asked.outcome->signature;
     const TimestampMs given_at = signature ? signature->signed_at : asked.outcome->at;
     if (given_at < opened.opened_at - limits::kAnswerFreshMs) return false;
@@ -329,7 +331,7 @@ Result<Ticket> Inbox::open_in(store::Transaction& transaction, const decision::D
   const Opened opened = SB_TRY(opened_of(declaration, asking));
   if (opened.needs_signature) SB_TRY(see_operators(transaction));
   const auto asked = SB_TRY(asked_before(transaction, opened));
-  if (asked && can_join(*asked, opened)) {
+  if (asked && can_join(*asked, opened, asking.asker)) {
     fresh_since_[asked->id] = opened.opened_at - limits::kAnswerFreshMs;
     return Ticket{asked->id, true};
   }

@@ -35,6 +35,9 @@ namespace sb::inbox {
 struct Asking {
   std::string workspace;  // absolute directory, or empty
   std::string session;    // of a workflow, or empty
+  // Who asks, as it calls itself to take(), where a result may get lost on its way: an outcome it was told before is
+  // told to it again, unless it is signed. Empty: an outcome is told once.
+  std::string asker = {};
 };
 
 struct Ticket {
@@ -69,8 +72,8 @@ class Inbox {
       : store_(store), clock_(clock), random_(random), operators_(operators), policy_(policy) {}
 
   // Opens the question, or joins the same one (same declaration, same workspace) while it is open or its outcome has
-  // been read by nobody. One that was asked about another digest, or under other operators, is superseded, with an
-  // answer that nobody has read.
+  // been read by nobody but the same asker. One that was asked about another digest, or under other operators, is
+  // superseded, with an answer that nobody has read.
   //
   // Who joins did not see the question being asked, and the store may have been put back to an earlier day; so for a
   // joiner an answer counts only when it was given (where signed: signed) at most limits::kAnswerFreshMs before.
@@ -157,7 +160,7 @@ class Inbox {
   Result<std::optional<DecisionState>> asked_before(store::Transaction& transaction, const Opened& opened);
   Status see_operators(store::Transaction& transaction);
   Status supersede_in(store::Transaction& transaction, const DecisionState& asked);
-  bool can_join(const DecisionState& asked, const Opened& opened) const;
+  bool can_join(const DecisionState& asked, const Opened& opened, std::string_view asker) const;
   Result<store::NewEvent> answered_event(store::Snapshot& snapshot, const DecisionState& state,
                                          const Submission& submission) const;
   Result<std::vector<store::NewEvent>> answer_events(store::Snapshot& snapshot, const DecisionState& state,

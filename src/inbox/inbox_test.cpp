@@ -71,6 +71,22 @@ TEST(Inbox, TheSameQuestionJoinsUntilItsOutcomeIsRead) {
   EXPECT_NE(fresh.id, first.id);
 }
 
+TEST(Inbox, AnAskerThatWasToldIsToldAgainUnlessTheAnswerIsSigned) {
+  InboxPlace place;
+  const Asking agent{.workspace = "/srv", .session = "", .asker = "the agent"};
+  const std::string id = place.open(kPlainQuestion, agent).id;
+  ASSERT_TRUE(place.inbox.answer(id, place.submission({"staging"})));
+  ASSERT_TRUE(place.inbox.take(id, "the agent"));
+  EXPECT_EQ(place.open(kPlainQuestion, agent).id, id);
+  EXPECT_NE(place.open(kPlainQuestion, {.workspace = "/srv", .session = "", .asker = "another"}).id, id);
+
+  const KeyPair key = place.enrol("ann");
+  const std::string drop = place.open(kOneWayQuestion, agent).id;
+  ASSERT_TRUE(place.inbox.answer(drop, place.signed_submission(drop, {"drop"}, key.secret)));
+  ASSERT_TRUE(place.inbox.take(drop, "the agent"));
+  EXPECT_NE(place.open(kOneWayQuestion, agent).id, drop);
+}
+
 TEST(Inbox, AnAnswerIsWithdrawnOnlyUntilItIsRead) {
   InboxPlace place;
   const std::string id = place.open(kPlainQuestion).id;

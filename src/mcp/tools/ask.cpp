@@ -75,8 +75,10 @@ class Asking {
   Asking(ToolBench& bench, inbox::Desk& desk, const Declaration& declaration, Call& call)
       : bench_(bench), inbox_(desk.inbox()), declaration_(declaration), call_(call) {}
 
-  Result<Outcome> begin(const std::string& workspace) {
-    const inbox::Ticket ticket = SB_TRY(inbox_.open(declaration_, {.workspace = workspace, .session = ""}));
+  // `again`: an answer that was told before does not do.
+  Result<Outcome> begin(const std::string& workspace, bool again) {
+    const inbox::Ticket ticket = SB_TRY(
+        inbox_.open(declaration_, {.workspace = workspace, .session = "", .asker = again ? std::string() : asker()}));
     const DecisionState state = SB_TRY(inbox_.load(ticket.id));
     if (!state.is_open()) return finish(state);
     return ask(state, Asked{.decision = state.id});
@@ -90,6 +92,8 @@ class Asking {
     const Heard heard = SB_TRY(hear_dialog(inbox_, state, declaration_, call_, asked, Declining::kCloses));
     // Nobody reads a late result; who asks again finds what was stored.
     if (call_.is_late) return tool_result({});
+  std::string asker() const { return fmt::format("the tool ask ({})", person_behind(call_)); }
+
     const DecisionState after = SB_TRY(inbox_.load(asked.decision));
     if (!after.is_open()) return finish(after);
     return heard.again ? ask(after, *heard.again) : awaiting(after);
@@ -104,10 +108,15 @@ class Asking {
   }
 
   Result<Outcome> finish(const DecisionState& state) {
-    const DecisionState taken = SB_TRY(inbox_.take(state.id, fmt::format("ask ({})", person_behind(call_))));
+    const DecisionState taken = SB_TRY(inbox_.take(state.id, asker()));
     // Withdrawn in that moment.
     if (taken.is_open()) return awaiting(taken);
-    return tool_result({text_content(to_json(to_json_value(taken)))});
+    const Value outcome = text_content(to_json(to_json_value(taken)));
+    if (!state.is_taken) return tool_result({outcome});
+    return tool_result({text_content(fmt::format("This is the outcome of {}, which you were told before. To put the "
+                                                 "same question to the person once more, send `again: true`.",
+                                                 to_rfc3339(taken.outcome->at))),
+                        outcome});
   }
 
   Outcome awaiting(const DecisionState& state) const {
@@ -167,7 +176,8 @@ Outcome ask(ToolBench& bench, const Value& arguments, Call& call) {
   const auto asked = call.state.string_at("tool") == "ask" ? Asked::read_from(call.state) : std::nullopt;
   const auto outcome = [&]() -> Result<Outcome> {
     if (asked) return asking.resume(*asked);
-    return asking.begin(SB_TRY(workspace_of(bench, arguments)));
+    const Value& again = arguments["again"];
+    return asking.begin(SB_TRY(workspace_of(bench, arguments)), again.is_bool() && again.as_bool());
   }();
   if (!outcome) return error_result(outcome.error());
   return *outcome;

@@ -193,8 +193,43 @@ TEST_F(AskingConversation, AskWaitsInTheInboxAndIsPickedUpByTheSameDeclaration) 
   const Value outcome = line_of(talk.ask(Conversation::call(3, "ask", as_text)));
   EXPECT_EQ(outcome.string_at("decision"), id);
   EXPECT_EQ(to_json(outcome["options"]), R"(["staging"])");
-  // It has been read; asking once more is a new question.
-  EXPECT_NE(line_of(talk.ask(Conversation::call(4, "ask", question_of_env()))).string_at("decision"), id);
+}
+
+TEST_F(AskingConversation, AResultThatWasLostIsToldAgainInsteadOfAskingThePersonTwice) {
+  talk.open("2025-11-25", "{}");
+  const auto asked = [&](bool again = false) {
+    Value arguments = question_of_env();
+    if (again) arguments.set("again", true);
+    return talk.ask(Conversation::call(1, "ask", arguments));
+  };
+  const std::string id = line_of(asked()).string_at("decision").value();
+  place.answer_elsewhere(id, {"staging"});
+  const Value first = line_of(asked());
+  EXPECT_EQ(first.string_at("outcome"), "answered");
+  const Value told_again = asked();
+  EXPECT_EQ(to_json(line_of(told_again)), to_json(first));
+  EXPECT_THAT(to_json(told_again), HasSubstr("told before"));
+  EXPECT_THAT(to_json(told_again), HasSubstr("again: true"));
+  // Who asks anew does, and joins that question until it is answered.
+  const std::string anew = line_of(asked(true)).string_at("decision").value();
+  EXPECT_NE(anew, id);
+  EXPECT_EQ(line_of(asked(true)).string_at("decision"), anew);
+  EXPECT_EQ(line_of(asked()).string_at("decision"), anew);
+  place.answer_elsewhere(anew, {"production"});
+  EXPECT_EQ(to_json(line_of(asked())["options"]), R"(["production"])");
+  place.clock.sleep_ms(24LL * 3'600'000);
+  EXPECT_EQ(line_of(asked()).string_at("decision"), anew);
+  place.clock.sleep_ms(1);
+  EXPECT_EQ(line_of(asked()).string_at("kind"), "awaiting");
+}
+
+TEST_F(AskingConversation, WhatAnotherAskerWasToldIsAskedAnew) {
+  talk.open("2025-11-25", "{}");
+  const Value request = Conversation::call(1, "ask", question_of_env());
+  const std::string id = line_of(talk.ask(request)).string_at("decision").value();
+  place.answer_elsewhere(id, {"staging"});
+  ASSERT_TRUE(place.inbox().take(id, "ask (ann)"));
+  EXPECT_NE(line_of(talk.ask(request)).string_at("decision"), id);
 }
 
 TEST_F(AskingConversation, AskThatIsDeclinedSaysSo) {
