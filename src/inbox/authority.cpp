@@ -44,7 +44,7 @@ Status may_answer(const DecisionFacts& facts, const Credentials& from, std::stri
     case Channel::kRelay:
       if (policy.relays_in(facts.workspace)) return {};
       return fail(ErrorCode::kForbidden, "an agent may not pass on answers here",
-                  "Answer it with signalbox inbox, or set confirmations: relay in your own config.yaml");
+                  fmt::format("A person answers it: signalbox inbox answer {}", facts.id.empty() ? "ID" : facts.id));
   }
   return fail(ErrorCode::kInternal, "an unknown channel");
 }

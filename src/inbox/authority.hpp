@@ -32,6 +32,7 @@ struct DecisionFacts {
   bool needs_signature = false;
   bool has_operators = false;  // when it was asked, someone could sign
   std::string workspace;
+  std::string id = {};  // for the words of a refusal; empty where there is none yet
 };
 
 // `signer` is the operator's name when a signature was given and counts, else empty. kForbidden says why not and what

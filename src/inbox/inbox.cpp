@@ -375,7 +375,8 @@ Result<NewEvent> Inbox::answered_event(store::Snapshot& snapshot, const Decision
     signer = SB_TRY(check(snapshot)(state.id, state.opened, outcome));
     outcome.principal = signer;
   }
-  const DecisionFacts facts{state.opened.needs_signature, state.opened.operators.has_value(), state.opened.workspace};
+  const DecisionFacts facts{state.opened.needs_signature, state.opened.operators.has_value(), state.opened.workspace,
+                            state.id};
   SB_TRY(may_answer(facts, submission.from, signer, policy_));
   return inbox::answered_event(outcome, clock_.now_ms());
 }
