@@ -179,7 +179,6 @@ Result<Answer> Sessions::Parts::blocked(store::Snapshot& snapshot, const Program
                      {"blockers", std::move(told)},
                      {"retryable", true},
                      {"retryContinueToken", token}});
-  if (!counts) answer.line.set("attemptCounted", false);
   return answer;
 }
 
