@@ -79,8 +79,13 @@ Result<int> list(Context& context, const UpkeepOptions& options) {
   return kDone;
 }
 
-void print_candidates(const Context& context, const engine::Resumable& found, const std::vector<std::string>& tokens) {
-  if (found.candidates.empty()) context.out("No session fits.\n");
+void print_candidates(const Context& context, const engine::Resumable& found, const std::vector<std::string>& tokens,
+                      bool has_words) {
+  if (found.candidates.empty()) {
+    context.out("No session fits.\n");
+  } else if (has_words && !found.has_named()) {
+    context.out("No session in progress has these words. Those of this project:\n");
+  }
   for (std::size_t i = 0; i < found.candidates.size(); ++i) {
     const engine::Candidate& candidate = found.candidates[i];
     context.out(fmt::format("{}\n    {}, in {}\n", session_line(candidate.summary), inbox::printable(candidate.why),
@@ -114,11 +119,11 @@ Result<int> resume(Context& context, const UpkeepOptions& options) {
   for (const engine::Candidate& candidate : found.candidates) {
     tokens.push_back(SB_TRY(desk->sessions().token_for(candidate.summary)));
   }
-  // The newest session is offered when nothing fits; it is not taken up for somebody who asked for another.
-  const bool is_meant = !tokens.empty() && (query.text.empty() || found.candidates.front().tier < 6);
+  // The sessions of the project are offered when nothing fits; none is taken up for somebody who asked for another.
+  const bool is_meant = !tokens.empty() && (query.text.empty() || found.has_named());
   if (options.goes_on && !is_meant && !tokens.empty()) {
     return fail(ErrorCode::kNotFound, fmt::format("no session fits {}", quote_json(query.text)),
-                "signalbox session resume without --go shows the newest");
+                "signalbox session resume without --go shows those of this project");
   }
   if (options.goes_on && !tokens.empty()) {
     const auto answer = desk->sessions().rehydrate(tokens.front());
@@ -126,7 +131,7 @@ Result<int> resume(Context& context, const UpkeepOptions& options) {
                   : print_error(context, answer.error(), options.wants_json);
   }
   if (!options.wants_json) {
-    print_candidates(context, found, tokens);
+    print_candidates(context, found, tokens, !query.text.empty());
   } else {
     Value candidates = Value::array();
     for (std::size_t i = 0; i < tokens.size(); ++i) {

@@ -189,10 +189,18 @@ Candidate Ranking::judge(const Summary& summary) const {
     place(3, fmt::format("workflow {}", summary.workflow_id));
   } else if (!query_.git_head.empty() && query_.git_head == summary.git_head) {
     place(4, "same commit");
-  } else if (is_same_branch(query_.git_branch, summary.git_branch)) {
+  } else if (is_same_repository(summary) && is_same_branch(query_.git_branch, summary.git_branch)) {
     place(5, query_.git_branch == summary.git_branch ? "same branch" : fmt::format("branch {}", summary.git_branch));
   }
   return candidate;
+}
+
+bool Ranking::may_be_meant(const Candidate& candidate) const {
+  const bool is_id = candidate.tier == 0;
+  if (is_id || !query_.session_id.empty()) return is_id;
+  if (!is_in_progress(candidate.summary)) return false;
+  constexpr int kCommitTier = 4;
+  return candidate.tier <= kCommitTier || is_same_repository(candidate.summary);
 }
 
 bool Ranking::is_better(const Candidate& a, const Candidate& b) const {
@@ -206,8 +214,9 @@ bool Ranking::is_better(const Candidate& a, const Candidate& b) const {
 
 void Ranking::add(const Summary& summary) {
   if (query_.same_workspace_only && !is_same_repository(summary)) return;
-  ++eligible_;
   Candidate candidate = judge(summary);
+  if (!may_be_meant(candidate)) return;
+  ++eligible_;
   const auto at = std::upper_bound(best_.begin(), best_.end(), candidate,
                                    [this](const Candidate& a, const Candidate& b) { return is_better(a, b); });
   if (at == best_.end() && best_.size() >= keep_) return;

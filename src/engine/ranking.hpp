@@ -2,7 +2,13 @@
 //
 // Pure. Tiers as the format has them (0 exact id, 1 all query words in title and recap, 2 weighted part of them of at
 // least 0.4, 3 workflow id, 4 HEAD, 5 branch, 6 recency), ties by same repository, in progress first, score, newest,
-// id. Words by Unicode rules, NFKC and case-folded, so every script has them; for scripts without spaces each pair of
+// id.
+//
+// Only what may be meant is a candidate: by its id any session; by words or commit those in progress, wherever they
+// are; by branch and recency those in progress of the same repository. A branch of the same name in another repository
+// says nothing, nor does the newest session of another project.
+//
+// Words by Unicode rules, NFKC and case-folded, so every script has them; for scripts without spaces each pair of
 // characters is a word.
 #pragma once
 
@@ -25,6 +31,8 @@ struct Candidate {
   int tier = 6;
   double score = 0;
   std::string why;  // for people: `all words found`, `same branch`, …
+
+  bool is_named() const { return tier <= 3; }  // by its id or by words
 };
 
 // The words of a text as searches see them, each once, in order.
@@ -40,6 +48,7 @@ class Ranking {
 
  private:
   bool is_same_repository(const Summary& summary) const;
+  bool may_be_meant(const Candidate& candidate) const;
   bool is_better(const Candidate& a, const Candidate& b) const;
   Candidate judge(const Summary& summary) const;
 

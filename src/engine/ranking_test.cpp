@@ -31,7 +31,9 @@ std::vector<std::string> order(const ResumeQuery& query, const std::vector<Summa
   return ids;
 }
 
-Candidate judged(const ResumeQuery& query, const Summary& summary) {
+// In its own repository, where nothing but the query decides.
+Candidate judged(ResumeQuery query, Summary summary) {
+  query.repository = summary.repository = "/srv/shop";
   Ranking ranking(query);
   ranking.add(summary);
   return ranking.best().at(0);
@@ -137,8 +139,8 @@ TEST(Ranking, BreaksTiesByRepositoryProgressScoreAndTime) {
   waiting.repository = "/srv/shop";
   waiting.status = SessionStatus::kWaiting;
   EXPECT_THAT(order({.text = "login", .repository = "/srv/shop"}, {other, done, old, waiting}),
-              ElementsAre("s-waiting", "s-old", "s-done", "s-other"));
-  EXPECT_THAT(order({}, {session("s-b", "x", 5), session("s-a", "x", 5)}), ElementsAre("s-a", "s-b"));
+              ElementsAre("s-waiting", "s-old", "s-other"));
+  EXPECT_THAT(order({.text = "x"}, {session("s-b", "x", 5), session("s-a", "x", 5)}), ElementsAre("s-a", "s-b"));
   EXPECT_THAT(order({.text = "login cookie banner"},
                     {session("s-two", "login cookie", 1), session("s-one", "login cookies banners", 1)}),
               ElementsAre("s-one", "s-two"));
@@ -155,13 +157,50 @@ TEST(Ranking, KeepsToTheWorkspaceWhenAsked) {
   EXPECT_THAT(order(query, {here, sibling, session("s-away", "x")}), ElementsAre("s-here", "s-sibling"));
 }
 
+TEST(Ranking, AnotherProjectsSessionIsNotOfferedForItsBranchOrItsDate) {
+  Summary away = session("s-away-from-here", "x", 9'000);
+  away.repository = away.workspace = "/srv/other";
+  away.git_branch = "master";
+  const ResumeQuery here{.workspace = "/srv/shop", .repository = "/srv/shop", .git_branch = "master"};
+  EXPECT_THAT(order(here, {away}), ElementsAre());
+  Summary own = away;
+  own.id = "s-own";
+  own.repository = "/srv/shop";
+  EXPECT_THAT(order(here, {away, own}), ElementsAre("s-own"));
+  ResumeQuery by_words = here;
+  by_words.text = "warehouse";
+  EXPECT_THAT(order(by_words, {away, own}), ElementsAre("s-own"));
+  Ranking ranking(by_words);
+  ranking.add(own);
+  EXPECT_FALSE(ranking.best().front().is_named());
+  by_words.text = "x";
+  EXPECT_THAT(order(by_words, {away, own}), ElementsAre("s-own", "s-away-from-here"));
+}
+
+TEST(Ranking, AnIdThatIsUnknownFindsNothing) {
+  const Summary own = session("s-own", "x");
+  EXPECT_THAT(order({.session_id = "s-unknown"}, {own}), ElementsAre());
+  EXPECT_THAT(order({.text = "x", .session_id = "s-unknown"}, {own}), ElementsAre());
+}
+
+TEST(Ranking, WhatHasEndedIsFoundByItsIdAlone) {
+  for (const SessionStatus status : {SessionStatus::kComplete, SessionStatus::kStopped}) {
+    Summary ended = session("s-ended", "login page");
+    ended.status = status;
+    ended.repository = "/srv/shop";
+    EXPECT_THAT(order({.text = "login", .repository = "/srv/shop"}, {ended}), ElementsAre());
+    EXPECT_THAT(order({.session_id = "s-ended"}, {ended}), ElementsAre("s-ended"));
+    EXPECT_THAT(order({.text = "s-ended"}, {ended}), ElementsAre("s-ended"));
+  }
+}
+
 TEST(Ranking, LooksAtEverySessionAndNotOnlyTheNewest) {
   std::vector<Summary> sessions;
   for (int i = 0; i < 1'000; ++i) sessions.push_back(session(fmt::format("s-{:04}", i), "daily chores", 10'000 + i));
   sessions.push_back(session("s-wanted", "migrate the warehouse", 1));
   Ranking ranking({.text = "warehouse"}, 1);
   for (const Summary& one : sessions) ranking.add(one);
-  EXPECT_EQ(ranking.eligible(), 1'001u);
+  EXPECT_EQ(ranking.eligible(), 1u);
   ASSERT_EQ(ranking.best().size(), 1u);
   EXPECT_EQ(ranking.best()[0].summary.id, "s-wanted");
 }
@@ -173,7 +212,7 @@ TEST(Ranking, DoesNotDependOnTheOrderItIsFedIn) {
   std::vector<Summary> sessions;
   for (int i = 0; i < 50; ++i) {
     sessions.push_back(session(fmt::format("s-{}", i), random() % 2 ? "login page" : "page", random() % 5));
-    sessions.back().status = random() % 2 ? SessionStatus::kOpen : SessionStatus::kComplete;
+    sessions.back().status = random() % 2 ? SessionStatus::kOpen : SessionStatus::kWaiting;
   }
   const ResumeQuery query{.text = "login page"};
   const auto first = order(query, sessions);

@@ -23,6 +23,9 @@ struct Resumable {
   std::vector<Candidate> candidates;  // best first
   std::size_t eligible = 0;
   std::vector<std::string> damaged;  // could not be looked at
+
+  // Whether one was found by the id or the words that were asked for.
+  bool has_named() const { return !candidates.empty() && candidates.front().is_named(); }
 };
 // Out of all sessions.
 Result<Resumable> find_resumable(store::Store& store, const ResumeQuery& query, std::size_t keep = 5);

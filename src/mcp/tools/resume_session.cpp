@@ -50,6 +50,17 @@ Value candidate_of(const engine::Candidate& candidate, const std::string& token)
   return value;
 }
 
+// What an agent might otherwise take for what it asked for.
+std::string note_on(const engine::ResumeQuery& query, const engine::Resumable& found) {
+  const bool has_any = !found.candidates.empty();
+  if (!query.session_id.empty()) return has_any ? "" : "there is no session of this id; a query of words may find it";
+  if (!query.text.empty() && !found.has_named()) {
+    return has_any ? "no session in progress has the words of the query; these are the ones of this project"
+                   : "no session in progress has the words of the query, and none is in progress in this project";
+  }
+  return has_any ? "" : "no session is in progress in this project; those elsewhere are found by query or sessionId";
+}
+
 Outcome run(ToolBench& bench, const ToolSpec&, const Inputs& given, Call&) {
   Inputs inputs = given;
   const auto query = query_of(bench, inputs);
@@ -68,6 +79,7 @@ Outcome run(ToolBench& bench, const ToolSpec&, const Inputs& given, Call&) {
     inputs.notes.push_back(
         fmt::format("the record of session {} is damaged; signalbox session verify {} says more", id, id));
   }
+  if (std::string note = note_on(*query, *found); !note.empty()) inputs.notes.push_back(std::move(note));
   return structured_answer(Value::object({{"candidates", std::move(candidates)}, {"totalEligible", found->eligible}}),
                            inputs);
 }
@@ -78,7 +90,8 @@ Tool resume_session_tool() {
   return {
       {.name = "resume_session",
        .title = "Find a session again",
-       .description = "Finds sessions that were begun earlier, best first. Go on with continue_workflow and the "
+       .description = "Finds sessions in progress, best first: those of this project, or wherever the query's words "
+                      "are found. One that ended is found by its sessionId. Go on with continue_workflow and the "
                       "resumeToken as its continueToken.",
        .fields = {workspace_field(true),
                   {.name = "query", .description = "Words of its goal or notes", .max_bytes = 256},

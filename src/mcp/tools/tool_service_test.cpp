@@ -107,6 +107,38 @@ TEST_F(Tools, ASessionIsFoundAgainAndTakenUp) {
   EXPECT_THAT(text, HasSubstr("Make it faster"));
 }
 
+TEST_F(Tools, AnotherProjectsSessionIsNotOfferedAndWhatIsNotFoundIsSaid) {
+  start();
+  const std::string elsewhere = workspace + "/elsewhere";
+  ASSERT_TRUE(std::filesystem::create_directory(elsewhere));
+  const std::string there = R"({"workspacePath": ")" + elsewhere + R"(")";
+  const auto warned = [&](const std::string& arguments) {
+    const Value found = structured("resume_session", arguments);
+    EXPECT_THAT(found["warnings"].items(), SizeIs(1)) << to_json(found);
+    return found["candidates"].size();
+  };
+  EXPECT_EQ(warned(there + "}"), 0u);
+  EXPECT_EQ(warned(there + R"(, "query": "warehouse"})"), 0u);
+  EXPECT_EQ(warned(there + R"(, "sessionId": "s-unknown"})"), 0u);
+  EXPECT_EQ(warned(R"({"workspacePath": "W", "sessionId": "s-unknown"})"), 0u);
+  EXPECT_EQ(warned(R"({"workspacePath": "W", "query": "warehouse"})"), 1u);
+  EXPECT_THAT(structured("resume_session", there + R"(, "query": "faster"})")["candidates"].items(), SizeIs(1));
+}
+
+TEST_F(Tools, AMistakeThatCanBeMendedAtOnceSaysSoAndItsTemplateIsTaken) {
+  const Value wrong = error("ask", R"({"declaration": 5})");
+  EXPECT_EQ(wrong["retry"].string_at("kind"), "retryable_immediate");
+  Value mended = wrong["details"]["correctTemplate"];
+  mended.set("workspacePath", workspace);
+  EXPECT_EQ(line("ask", to_json(mended)).string_at("kind"), "awaiting");
+  for (const auto& [tool, arguments] : std::vector<std::pair<std::string, std::string>>{
+           {"ask", R"({"declaration": {"decision": "env", "instruction": "Which?", "option": ["a", "b"]}})"},
+           {"continue_workflow", R"({"continueToken": "ct_abc"})"},
+           {"start_workflow", R"({"workflowId": "two-step", "workspacePath": "W", "goal": "G"})"}}) {
+    EXPECT_EQ(error(tool, arguments)["retry"].string_at("kind"), "retryable_immediate") << tool;
+  }
+}
+
 TEST_F(Tools, WhatIsTooMuchIsRefusedAndNothingIsDelivered) {
   const Value first = start();
   const std::string token = R"({"continueToken": ")" + token_of(first) + R"(", )";
@@ -128,7 +160,7 @@ TEST_F(Tools, WhatIsTooMuchIsRefusedAndNothingIsDelivered) {
 TEST_F(Tools, ResumingWhereNothingWasStartedFindsNothing) {
   const Value found = structured("resume_session", R"({"workspacePath": "W", "sameWorkspaceOnly": "true"})");
   EXPECT_THAT(found["candidates"].items(), IsEmpty());
-  EXPECT_THAT(found["warnings"].items(), SizeIs(1));
+  EXPECT_THAT(found["warnings"].items(), SizeIs(2));
 }
 
 TEST_F(Tools, WorkflowsAreListedByTag) {
