@@ -12,6 +12,7 @@
 #include "cli/dialogue.hpp"
 #include "cli/person.hpp"
 #include "cli/signals.hpp"
+#include "inbox/answer_command.hpp"
 #include "inbox/printable.hpp"
 
 namespace sb::cli {
@@ -168,9 +169,8 @@ class Asking {
   Result<DecisionState> wait(const DecisionState& state, std::int64_t wait_ms) {
     constexpr std::int64_t kPollMs = 100;
     const SignalWatch signals;
-    context_.err(fmt::format(
-        "No terminal here; the question is in the inbox as {}.\nAnswer it with: signalbox inbox answer {} CHOICE\n",
-        id_, id_));
+    context_.err(fmt::format("No terminal here; the question is in the inbox as {}.\nAnswer it with: {}\n", id_,
+                             inbox::answer_command(id_, declaration_)));
     if (const Status signable = check_signable(state); !signable) {
       context_.err(fmt::format("{}\n", signable.error().to_string()));
     }

@@ -12,6 +12,8 @@
 #include "cli/decision_view.hpp"
 #include "cli/person.hpp"
 #include "cli/signals.hpp"
+#include "engine/questions.hpp"
+#include "inbox/answer_command.hpp"
 #include "inbox/printable.hpp"
 
 namespace sb::cli {
@@ -76,6 +78,21 @@ Status check_typed_confirmation(const Context& context, const DecisionState& sta
   return fail(ErrorCode::kForbidden, "it was not typed as asked; nothing has changed");
 }
 
+// As given, or as typed by somebody who is shown the question.
+Result<std::string> typed_choice(const Context& context, const InboxOptions& options, const inbox::Question& question) {
+  if (!options.choice.empty()) return options.choice;
+  context.err(fmt::format("{}\n{}: ", question.text, inbox::printable(inbox::answer_hint(question))));
+  const auto line = SB_TRY(context.streams().read_line(limits::kInputBytes));
+  if (line) return *line;
+  return fail(ErrorCode::kInvalid, "an empty answer is no answer", "Give it behind the id, or type it");
+}
+
+// With ids for the numbers that people are shown.
+std::string by_ids(const DecisionState& state, const std::string& typed) {
+  const auto declaration = engine::declaration_of(state.opened);
+  return declaration ? inbox::numbers_to_ids(*declaration, typed) : typed;
+}
+
 Status answer(const Context& context, const InboxOptions& options) {
   const DeskPointer desk = SB_TRY(Desk::open(context.seams, store::Access::kReadWrite));
   inbox::Inbox& inbox = desk->inbox();
@@ -85,10 +102,12 @@ Status answer(const Context& context, const InboxOptions& options) {
     return std::unexpected(inbox.answer(state.id, {}).error());
   }
   const inbox::Question& question = state.opened.question;
-  const Given given = SB_TRY(inbox::check_answer(question, SB_TRY(inbox::parse_choice(question, options.choice))));
+  const std::string typed = SB_TRY(typed_choice(context, options, question));
+  const std::string choice = by_ids(state, typed);
+  const Given given = SB_TRY(inbox::check_answer(question, SB_TRY(inbox::parse_choice(question, choice))));
   SB_TRY(inbox::check_dependencies(question, given));
   if (state.opened.needs_signature) {
-    context.err(fmt::format("{}\nYou answer: {}\n", question.text, inbox::printable(options.choice)));
+    context.err(fmt::format("{}\nYou answer: {}\n", question.text, inbox::printable(choice)));
   }
   SB_TRY(check_typed_confirmation(context, state));
   const Signing signing = SB_TRY(sign_for(context, *desk, state, given, options.operator_name));
@@ -96,7 +115,7 @@ Status answer(const Context& context, const InboxOptions& options) {
   submission.given = given;
   submission.from = signing.from;
   submission.signature = signing.signature;
-  submission.raw = options.choice;
+  submission.raw = typed;
   if (!is_utf8(options.reason)) return fail(ErrorCode::kInvalid, "the reason is not UTF-8", "Give it in UTF-8");
   const DecisionState after = SB_TRY(inbox.answer(state.id, submission, options.reason));
   context.out(options.wants_json ? to_json(to_json_value(after)) + "\n" : summary_line(after) + "\n");
@@ -187,10 +206,10 @@ Action declare_inbox(CLI::App& app) {
   list_app->add_flag("--json", options->wants_json, "Print JSON");
   CLI::App* show_app = with_id(app, "show", "Show one decision", *options);
   CLI::App* answer_app = with_id(app, "answer", "Answer one", *options);
-  answer_app
-      ->add_option("CHOICE", options->choice,
-                   "Option ids joined by commas; for a flow or chain key=id,key2=a+b; for a form field=value")
-      ->required();
+  answer_app->add_option(
+      "CHOICE", options->choice,
+      "Option ids, or the numbers shown, joined by commas; for a flow or chain key=id,key2=a+b; for a form "
+      "field=value. Left out: the question is shown and the answer read from the terminal or input");
   answer_app->add_option("--reason", options->reason, "Why: kept with the answer, and told to whoever waits for it");
   answer_app->add_option("--operator", options->operator_name, "Which operator signs, where there are several");
   CLI::App* watch_app = app.add_subcommand("watch", "Show what is open and what happens, until interrupted");

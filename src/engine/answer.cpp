@@ -45,19 +45,6 @@ std::string child_line(const ChildView& child) {
   return line + '\n';
 }
 
-// What may stand behind the id in the command that answers: `approve|reject`.
-std::string choices_of(const Value& decision) {
-  constexpr std::size_t kNamed = 7;
-  const Value& options = decision["options"];
-  if (!options.is_array() || options.size() == 0 || options.size() > kNamed) return "CHOICE";
-  std::string choices;
-  for (const Value& option : options.items()) {
-    if (!choices.empty()) choices += '|';
-    choices += option.string_at("id").value_or("");
-  }
-  return choices;
-}
-
 }  // namespace
 
 Value Answer::to_value() const {
@@ -95,8 +82,7 @@ std::string render_awaiting(const AwaitingView& view) {
     return text + "Nothing is needed from you. Continue with the same token later to see how it went.\n";
   }
   text += view.shown.empty() ? decision.string_at("text").value_or("") : view.shown + '\n';
-  text += fmt::format("\nA person {} this: `signalbox inbox answer {} {}`", view.is_signed ? "signs" : "answers",
-                      decision.string_at("id").value_or(""), choices_of(decision));
+  text += fmt::format("\nA person {} this: `{}`", view.is_signed ? "signs" : "answers", view.command);
   if (const auto url = decision.string_at("url"); url && !url->empty()) text += fmt::format(", or at {}", *url);
   text += view.is_signed ? " in a terminal, with their passphrase.\n" : ".\n";
   const Value& relay = decision["relay"];

@@ -59,7 +59,8 @@ struct AwaitingView {
   std::string_view why = {};  // what is waited for, in a sentence or none
   // The line's {id, text, options: [{id, label}], url, relay}; null where there is nothing for a person to answer.
   const Value& decision;
-  std::string shown = {};  // the question as it is shown; empty: the decision's own text
+  std::string command = {};  // with which a person answers
+  std::string shown = {};    // the question as it is shown; empty: the decision's own text
   bool is_signed = false;
   const ChildView* evaluator = nullptr;  // the session that judges, where there is one
 };

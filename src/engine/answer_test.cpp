@@ -347,22 +347,23 @@ TEST(Answer, OfManyBlockersTheFirstAreToldAndTheRestCounted) {
 }
 
 TEST(Answer, AWaitSaysWhoAnswersAndWhere) {
+  const std::string command = "signalbox inbox answer d-1 approve";
   const Value nothing;
   const Value options = Value(Value::Array{Value::object({{"id", "approve"}, {"label", "Let it pass"}})});
   Value decision =
       Value::object({{"id", "d-1"}, {"text", "Ship it?"}, {"options", options}, {"url", Value()}, {"relay", false}});
-  const std::string asked = render_awaiting({.why = "A person must decide.", .decision = decision});
+  const std::string asked = render_awaiting({.why = "A person must decide.", .decision = decision, .command = command});
   EXPECT_THAT(asked, HasSubstr("A person must decide.\n\nShip it?"));
   EXPECT_THAT(asked, HasSubstr("A person answers this: `signalbox inbox answer d-1 approve`."));
   EXPECT_THAT(asked, HasSubstr("do not answer for them"));
-  EXPECT_THAT(render_awaiting({.decision = decision, .shown = "Ship it?\n\n1) Let it pass"}),
+  EXPECT_THAT(render_awaiting({.decision = decision, .command = command, .shown = "Ship it?\n\n1) Let it pass"}),
               StartsWith("Ship it?\n\n1) Let it pass\n\nA person answers"));
   EXPECT_THAT(
-      render_awaiting({.decision = decision, .is_signed = true}),
+      render_awaiting({.decision = decision, .command = command, .is_signed = true}),
       HasSubstr("A person signs this: `signalbox inbox answer d-1 approve` in a terminal, with their passphrase."));
   decision.set("url", "http://localhost/d-1");
   decision.set("relay", true);
-  const std::string relayed = render_awaiting({.decision = decision});
+  const std::string relayed = render_awaiting({.decision = decision, .command = command});
   EXPECT_THAT(relayed, HasSubstr("or at http://localhost/d-1"));
   EXPECT_THAT(relayed, HasSubstr("as `answer`"));
   EXPECT_THAT(render_awaiting({.why = "An evaluator judges.", .decision = nothing}),

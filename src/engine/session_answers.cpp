@@ -5,6 +5,7 @@
 #include "base/assert.hpp"
 #include "base/limits.hpp"
 #include "engine/session_parts.hpp"
+#include "inbox/answer_command.hpp"
 #include "inbox/choice_text.hpp"
 #include "workflow/prompt_text.hpp"
 
@@ -102,7 +103,7 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
   const Value context = context_at(program, node.position, SB_TRY(read_json_blob(snapshot, node.context)));
   std::string why(why_of(waiting));
   Value decision;
-  std::string shown;
+  std::string shown, command;
   bool is_signed = false;
   if (!waiting.decision.empty()) {
     auto state = inbox.look_in(snapshot, waiting.decision);
@@ -119,7 +120,10 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
     if (!is_gone) {
       decision = decision_value(*state, inbox.may_relay(*state));
       is_signed = state->opened.needs_signature;
-      if (const auto declared = declaration_of(state->opened)) shown = inbox::choice_text(*declared);
+      const auto declared = declaration_of(state->opened);
+      if (declared) shown = inbox::choice_text(*declared);
+      command =
+          declared ? inbox::answer_command(state->id, *declared) : fmt::format("signalbox inbox answer {}", state->id);
     }
   }
   Answer answer;
@@ -148,6 +152,7 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
   }
   answer.text = render_awaiting({.why = why,
                                  .decision = decision,
+                                 .command = std::move(command),
                                  .shown = std::move(shown),
                                  .is_signed = is_signed,
                                  .evaluator = judge.token.empty() ? nullptr : &judge});

@@ -64,6 +64,9 @@ std::string lettered(const Decision& decision, const Profile& profile) {
 
 std::string choice_text(const Decision& decision, const Profile& profile) {
   std::string text = known_first(decision);
+  if (decision.select.mode == decision::SelectMode::kMany) {
+    text += fmt::format("Several may be chosen: {} to {}.\n\n", decision.select.min, decision.select.max);
+  }
   const bool has_letters = needs_letters(decision, profile);
   if (has_letters) text += lettered(decision, profile);
   std::size_t shown = 0;

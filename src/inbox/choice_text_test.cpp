@@ -29,6 +29,12 @@ options:
   EXPECT_EQ(text, "A: Move the whole table in one night\nB: In parts\n\nHow shall the table be moved?\n\n1) A\n2) B");
 }
 
+TEST(ChoiceText, SaysWhereSeveralMayBeChosen) {
+  EXPECT_EQ(choice_text(
+                declared("{decision: env, instruction: Which?, select: many, min: 1, max: 2, options: [x, y, z]}")),
+            "Several may be chosen: 1 to 2.\n\nWhich?\n\n1) x\n2) y\n3) z");
+}
+
 TEST(ChoiceText, WhatMustBeKnownComesFirst) {
   const auto text = choice_text(declared(R"(
 decision: drop

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/limits.hpp"
+#include "inbox/answer_command.hpp"
 #include "inbox/choice_text.hpp"
 #include "inbox/printable.hpp"
 #include "inbox/profile_files.hpp"
@@ -57,19 +58,6 @@ Outcome faulty(const Faults& faults) {
   return error_result(error);
 }
 
-std::string choices_of(const inbox::Question& question) {
-  constexpr std::size_t kNamed = 7;
-  const inbox::Part& part = question.parts.front();
-  if (question.shape != inbox::Shape::kDecision || part.options.empty() || part.options.size() > kNamed)
-    return "CHOICE";
-  std::string choices;
-  for (const inbox::Choice& choice : part.options) {
-    if (!choices.empty()) choices += '|';
-    choices += choice.id;
-  }
-  return choices;
-}
-
 class Asking {
  public:
   Asking(ToolBench& bench, inbox::Desk& desk, const Declaration& declaration, Call& call)
@@ -121,8 +109,7 @@ class Asking {
 
   Outcome awaiting(const DecisionState& state) const {
     const bool is_signed = state.opened.needs_signature;
-    const std::string command =
-        fmt::format("signalbox inbox answer {} {}", state.id, choices_of(state.opened.question));
+    const std::string command = inbox::answer_command(state.id, declaration_);
     std::string text = inbox::choice_text(declaration_);
     if (is_signed && !state.opened.operators) {
       text +=
