@@ -143,8 +143,10 @@ std::expected<Token, TokenError> read_token(std::string_view text,
                  "Take the session up again: resume_session (signalbox session resume)");
   }
   if (!constant_time_equal(mac_of(bytes.substr(0, kHeadBytes), *key), bytes.substr(kHeadBytes, kMacBytes))) {
-    return fault(TokenFault::kForged, ErrorCode::kForbidden, "this token is not genuine",
-                 "Copy it from the JSON line of an answer");
+    auto forged = fault(TokenFault::kForged, ErrorCode::kForbidden, "this token is not genuine",
+                        "Copy it from the JSON line of an answer");
+    forged.error().error.retry_helps = true;
+    return forged;
   }
   return Token{*purpose, session_id_of(bytes.substr(3, 16)), static_cast<NodeNo>(number_at(bytes, 19, 3)),
                static_cast<int>(number_at(bytes, 22, 2))};

@@ -9,11 +9,17 @@ namespace {
 
 constexpr int kBusyWaitMs = 200;
 
-Value retry_of(const Error& error) {
-  if (error.code == ErrorCode::kUnavailable) {
+// Whether the fault is in what was sent: mended, the call can be made again at once.
+bool is_of_input(const engine::SessionError& error) {
+  return error.code == "VALIDATION_ERROR" || error.code == "NOT_FOUND" || error.error.code == ErrorCode::kInvalid;
+}
+
+Value retry_of(const engine::SessionError& error) {
+  if (error.error.code == ErrorCode::kUnavailable) {
     return Value::object({{"kind", "retryable_after_ms"}, {"afterMs", kBusyWaitMs}});
   }
-  return Value::object({{"kind", error.retry_helps ? "retryable_immediate" : "not_retryable"}});
+  const bool helps = error.error.retry_helps || is_of_input(error);
+  return Value::object({{"kind", helps ? "retryable_immediate" : "not_retryable"}});
 }
 
 }  // namespace
@@ -24,8 +30,7 @@ Value answer_result(const engine::Answer& answer, std::string_view note) {
 }
 
 Value error_result(const engine::SessionError& error) {
-  Value body =
-      Value::object({{"code", error.code}, {"message", error.error.to_string()}, {"retry", retry_of(error.error)}});
+  Value body = Value::object({{"code", error.code}, {"message", error.error.to_string()}, {"retry", retry_of(error)}});
   if (!error.details.is_null()) body.set("details", error.details);
   return tool_result({text_content(to_json(body))}, true);
 }

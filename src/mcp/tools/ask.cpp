@@ -17,11 +17,9 @@ namespace {
 using decision::Declaration;
 using inbox::DecisionState;
 
-constexpr std::string_view kExample =
-    R"({"declaration": {"decision": "env", "instruction": "Which environment?", "options": ["staging", "live"]}})";
-
 std::unexpected<Error> wrong(std::string message) {
-  return fail(ErrorCode::kInvalid, std::move(message), fmt::format("For example {}", kExample));
+  return fail(ErrorCode::kInvalid, std::move(message),
+              fmt::format("For example {{\"declaration\": {}}}", kDeclarationExample));
 }
 
 Result<Document> document_of(const Value& given) {
@@ -80,8 +78,6 @@ class Asking {
     const Heard heard = SB_TRY(hear_dialog(inbox_, state, declaration_, call_, asked, Declining::kCloses));
     // Nobody reads a late result; who asks again finds what was stored.
     if (call_.is_late) return tool_result({});
-  std::string asker() const { return fmt::format("the tool ask ({})", person_behind(call_)); }
-
     const DecisionState after = SB_TRY(inbox_.load(asked.decision));
     if (!after.is_open()) return finish(after);
     return heard.again ? ask(after, *heard.again) : awaiting(after);
@@ -94,6 +90,8 @@ class Asking {
     if (question) return std::move(*question);
     return awaiting(state);
   }
+
+  std::string asker() const { return fmt::format("the tool ask ({})", person_behind(call_)); }
 
   Result<Outcome> finish(const DecisionState& state) {
     const DecisionState taken = SB_TRY(inbox_.take(state.id, asker()));

@@ -11,10 +11,16 @@
 // What an agent declares is no policy: it may not set a default for silence, and cannot answer what it asks.
 #pragma once
 
+#include <string_view>
+
 #include "mcp/call.hpp"
 #include "mcp/tools/bench.hpp"
 
 namespace sb::mcp {
+
+// A declaration that is taken, as JSON.
+inline constexpr std::string_view kDeclarationExample =
+    R"({"decision": "env", "instruction": "Which environment?", "options": ["staging", "live"]})";
 
 Outcome ask(ToolBench& bench, const Value& arguments, Call& call);
 

@@ -21,10 +21,15 @@ Tool ask_tool() {
        .fields = {{.name = "declaration",
                    .kind = Field::Kind::kJson,
                    .description = "decision (its id), instruction (one question), options (2 or more: texts or "
-                                  "{id, label}); where wanted select (one, many, text, form) and door: one-way with "
+                                  "{id, label}, a label of at most five words); where wanted select (one, many, text, "
+                                  "form) and door: one-way with "
                                   "irreversible_note. Or a flow or chain",
-                   .is_required = true},
-                  workspace_field(false)},
+                   .is_required = true,
+                   .placeholder = kDeclarationExample},
+                  workspace_field(false),
+                  {.name = "again",
+                   .kind = Field::Kind::kFlag,
+                   .description = "Ask anew what was answered within a day; else you get that answer"}},
        .is_idempotent = true},
       run};
 }

@@ -244,6 +244,7 @@ TEST_F(AskingConversation, WhatAnAgentDeclaresIsNoPolicyAndFaultsAreNamed) {
   const auto refused = [&](std::string_view declaration) {
     const Value answer = talk.ask(Conversation::call(1, "ask", Value::object({{"declaration", Value(declaration)}})));
     EXPECT_TRUE(answer["result"]["isError"].as_bool()) << to_json(answer);
+    EXPECT_THAT(to_json(answer), HasSubstr("retryable_immediate"));
     return to_json(answer);
   };
   EXPECT_THAT(refused("decision: env\nprofile: gstack\ninstruction: Which?\noptions: [a, b]\non_timeout: default\n"

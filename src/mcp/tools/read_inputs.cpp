@@ -28,7 +28,20 @@ std::string plain(std::string_view name) {
   return out;
 }
 
-// 1: the same but for case and joints; 0: nothing in common. By edit distance.
+bool is_capital(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+
+// Whether one name is the first or last words of the other: `notes` of `notesMarkdown`, `token` of `continueToken`.
+bool is_part(std::string_view wrong, std::string_view right) {
+  constexpr std::size_t kWordBytes = 4;
+  const std::string part = plain(wrong), whole = plain(right);
+  if (part.size() < kWordBytes || part.size() >= whole.size() || whole.size() != right.size()) return false;
+  return (whole.starts_with(part) && is_capital(right[part.size()])) ||
+         (whole.ends_with(part) && is_capital(right[right.size() - part.size()]));
+}
+
+// 1: the same but for case and joints; 0: nothing in common. By edit distance, but a part of a name is near to it.
 double similarity(std::string_view wrong, std::string_view right) {
   const std::string a = plain(wrong), b = plain(right);
   const std::size_t longer = std::max(a.size(), b.size());
@@ -44,7 +57,8 @@ double similarity(std::string_view wrong, std::string_view right) {
       row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
     }
   }
-  return 1.0 - static_cast<double>(row[b.size()]) / static_cast<double>(longer);
+  const double near = 1.0 - static_cast<double>(row[b.size()]) / static_cast<double>(longer);
+  return is_part(wrong, right) ? std::max(near, kNear) : near;
 }
 
 struct Nearest {
@@ -84,7 +98,7 @@ Value placeholder(const Field& field) {
       return object;
     }
     case Field::Kind::kJson:
-      return Value::object();
+      return parse_json(field.placeholder).value_or(Value::object());
     case Field::Kind::kJsonText:
       return "{}";
     case Field::Kind::kTexts:

@@ -35,7 +35,7 @@ struct Field {
   bool may_be_empty = false;  // of texts
   std::vector<std::string_view> choices = {};
   std::vector<Field> members = {};
-  std::string_view placeholder = {};  // of a text, for the corrected call
+  std::string_view placeholder = {};  // for the corrected call: of a text, or as JSON of a kJson
 };
 
 // Another name under which an input is taken, though nobody is told of it.

@@ -233,6 +233,20 @@ TEST(ToolSpec, ArtifactsMayComeAsOneObjectOrAsTexts) {
   EXPECT_THAT(texts->notes, SizeIs(1));
 }
 
+TEST(ToolSpec, APartOfANameIsSuggestedAndNothingThatWasSentIsLost) {
+  const ToolSpec spec = continue_workflow_tool().spec;
+  const auto wrong =
+      read_inputs(spec, Value::object({{"token", "ct_1"}, {"output", Value::object({{"notes", "What I found"}})}}));
+  ASSERT_FALSE(wrong);
+  std::vector<std::string> suggested;
+  for (const Value& each : wrong.error().details["suggestions"].items()) {
+    if (const auto name = each.string_at("didYouMean")) suggested.push_back(*name);
+  }
+  EXPECT_THAT(suggested, testing::UnorderedElementsAre("continueToken", "notesMarkdown"));
+  EXPECT_EQ(to_json(wrong.error().details["correctTemplate"]),
+            R"({"continueToken":"ct_1","output":{"notesMarkdown":"What I found"}})");
+}
+
 TEST(ToolSpec, LongTextsAreNotSentBack) {
   const ToolSpec spec = continue_workflow_tool().spec;
   const auto inputs = read_inputs(spec, Value::object({{"notes", std::string(50'000, 'x')}}));
