@@ -68,11 +68,8 @@ std::string told(const std::vector<Blocker>& blockers) {
 Result<Answer> Sessions::Parts::go_on(Turn& turn, const Token& token, const Submission& submission, bool has_output) {
   const auto found = turn.node(token.node);
   if (!found) {
-    return refuse("TOKEN_UNKNOWN_NODE", Error{ErrorCode::kNotFound,
-                                              found.error().message,
-                                              "resume_session (signalbox session resume) finds where it stands",
-                                              {},
-                                              false});
+    return refuse("TOKEN_UNKNOWN_NODE",
+                  Error{ErrorCode::kNotFound, found.error().message, remedy(NextStep::kFindSession), {}, false});
   }
   const Node node = **found;
   const Summary& summary = turn.summary();
@@ -88,14 +85,12 @@ Result<Answer> Sessions::Parts::go_on(Turn& turn, const Token& token, const Subm
     return Answer::from(SB_TRY(parse_stored(ended.string_at("answer").value_or(""))));
   }
   if (token.attempt > node.attempt) {
-    return refuse(
-        "TOKEN_UNKNOWN_NODE",
-        Error{
-            ErrorCode::kNotFound,
-            "this token is of an attempt that this store does not know",
-            "The store was put back to an earlier day; resume_session (signalbox session resume) finds where it stands",
-            {},
-            false});
+    return refuse("TOKEN_UNKNOWN_NODE",
+                  Error{ErrorCode::kNotFound,
+                        "this token is of an attempt that this store does not know",
+                        fmt::format("The store was put back to an earlier day. {}", remedy(NextStep::kFindSession)),
+                        {},
+                        false});
   }
   const auto program = SB_TRY(this->program(turn.transaction(), summary.hash));
   if (node.kind == NodeKind::kEnd) {
@@ -104,16 +99,14 @@ Result<Answer> Sessions::Parts::go_on(Turn& turn, const Token& token, const Subm
   if (summary.status == SessionStatus::kStopped) {
     return refuse("PRECONDITION_FAILED", Error{ErrorCode::kConflict,
                                                fmt::format("this session was stopped: {}", summary.stopped_reason),
-                                               "Start a new one, or go back to an earlier step: signalbox session fork",
+                                               remedy(NextStep::kGoBack),
                                                {},
                                                false});
   }
   if (node.attempt >= limits::kNodeAttempts) {
-    return refuse("PRECONDITION_FAILED", Error{ErrorCode::kLimit,
-                                               "this step was tried as often as it may be",
-                                               "Go back to an earlier step: signalbox session fork",
-                                               {},
-                                               false});
+    return refuse(
+        "PRECONDITION_FAILED",
+        Error{ErrorCode::kLimit, "this step was tried as often as it may be", remedy(NextStep::kGoBack), {}, false});
   }
   if (node.waiting) {
     switch (node.waiting->what) {

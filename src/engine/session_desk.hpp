@@ -14,9 +14,9 @@ namespace sb::engine {
 class SessionDesk {
  public:
   // `seams` must outlive it.
-  static Result<std::unique_ptr<SessionDesk>> open(const Seams& seams) {
+  static Result<std::unique_ptr<SessionDesk>> open(const Seams& seams, Surface surface = Surface::kCommands) {
     auto desk = SB_TRY(inbox::Desk::open(seams, store::Access::kReadWrite));
-    return std::unique_ptr<SessionDesk>(new SessionDesk(seams, std::move(desk)));
+    return std::unique_ptr<SessionDesk>(new SessionDesk(seams, surface, std::move(desk)));
   }
 
   Sessions& sessions() { return sessions_; }
@@ -24,10 +24,10 @@ class SessionDesk {
   inbox::Desk& desk() { return *desk_; }
 
  private:
-  SessionDesk(const Seams& seams, std::unique_ptr<inbox::Desk> desk)
+  SessionDesk(const Seams& seams, Surface surface, std::unique_ptr<inbox::Desk> desk)
       : desk_(std::move(desk)),
         commands_(seams, desk_->homes(), desk_->operators()),
-        sessions_(desk_->store(), desk_->inbox(), seams.clock, seams.random, commands_) {}
+        sessions_(desk_->store(), desk_->inbox(), seams.clock, seams.random, commands_, surface) {}
 
   std::unique_ptr<inbox::Desk> desk_;
   SandboxedCommands commands_;

@@ -250,7 +250,7 @@ Result<Born> Sessions::Parts::give_birth(store::Transaction& transaction, const 
     return refuse("PRECONDITION_FAILED",
                   Error{ErrorCode::kInvalid,
                         fmt::format("{} cannot start: {}", program.definition().id, lacking_text(lacking)),
-                        "Give the key when starting: --context KEY=VALUE",
+                        remedy(NextStep::kGiveContext),
                         {},
                         false});
   }

@@ -52,10 +52,13 @@ struct Sessions::Parts {
   Clock& clock;
   Random& random;
   CommandRunner& commands;
+  Surface surface;
   std::recursive_mutex mutex;
   Keyring keys;
   std::map<std::string, std::shared_ptr<const Program>, std::less<>> programs;
   std::set<std::string, std::less<>> commandless;  // sessions known to run no command
+
+  std::string remedy(NextStep step) const { return std::string(remedy_for(step, surface)); }
 
   // Reading (session_reading.cpp)
   Result<std::shared_ptr<const Program>> program(store::Snapshot& snapshot, std::string_view hash);

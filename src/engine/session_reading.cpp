@@ -97,7 +97,13 @@ Result<Token> Sessions::Parts::token(std::string_view text, std::initializer_lis
     SB_TRY(store.read([&](store::Snapshot& snapshot) { return keys.load(snapshot); }));
     token = read_token(text, find);
   }
-  if (!token) return refuse(code_of(token.error().fault), token.error().error);
+  if (!token) {
+    Error error = token.error().error;
+    if (is_stale() || token.error().fault == TokenFault::kNotAToken) {
+      error.remedy += (error.remedy.empty() ? "" : ". ") + remedy(NextStep::kFindSession);
+    }
+    return refuse(code_of(token.error().fault), std::move(error));
+  }
   if (std::ranges::find(allowed, token->purpose) == allowed.end()) {
     return refuse("TOKEN_SCOPE_MISMATCH", Error{ErrorCode::kInvalid,
                                                 fmt::format("a {} cannot be used here", name_of(token->purpose)),

@@ -72,8 +72,9 @@ SessionError session_error(Error error) {
   return {code, std::move(error), {}};
 }
 
-Sessions::Sessions(store::Store& store, inbox::Inbox& inbox, Clock& clock, Random& random, CommandRunner& commands)
-    : parts_(new Parts{store, inbox, clock, random, commands, {}, {}, {}, {}}) {}
+Sessions::Sessions(store::Store& store, inbox::Inbox& inbox, Clock& clock, Random& random, CommandRunner& commands,
+                   Surface surface)
+    : parts_(new Parts{store, inbox, clock, random, commands, surface, {}, {}, {}, {}}) {}
 Sessions::~Sessions() = default;
 
 Answered<Answer> Sessions::start(const Starting& starting) {
@@ -149,7 +150,7 @@ Answered<Answer> Sessions::rehydrate(std::string_view text) {
       if (!node) {
         return refuse("TOKEN_UNKNOWN_NODE", Error{ErrorCode::kNotFound,
                                                   fmt::format("session {} is not here any more", token.session),
-                                                  "signalbox session list shows those that are",
+                                                  parts_->remedy(NextStep::kFindSession),
                                                   {},
                                                   false});
       }

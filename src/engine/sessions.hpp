@@ -27,6 +27,7 @@
 #include "engine/answer.hpp"
 #include "engine/command_runner.hpp"
 #include "engine/events.hpp"
+#include "engine/remedy.hpp"
 #include "engine/token.hpp"
 #include "inbox/inbox.hpp"
 #include "store/store.hpp"
@@ -84,7 +85,9 @@ struct Checkpoint {
 
 class Sessions {
  public:
-  Sessions(store::Store& store, inbox::Inbox& inbox, Clock& clock, Random& random, CommandRunner& commands);
+  // `surface`: whose words errors use.
+  Sessions(store::Store& store, inbox::Inbox& inbox, Clock& clock, Random& random, CommandRunner& commands,
+           Surface surface = Surface::kCommands);
   ~Sessions();
 
   Answered<Answer> start(const Starting& starting);

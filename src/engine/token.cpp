@@ -122,8 +122,7 @@ std::expected<Token, TokenError> read_token(std::string_view text,
   const auto purpose = purpose_named(text);
   if (!purpose) {
     return fault(TokenFault::kNotAToken, ErrorCode::kInvalid, "this is not a token: one begins with ct_, ck_ or st_",
-                 "Copy it from the JSON line of an answer; resume_session (signalbox session resume) finds a session "
-                 "without one");
+                 "Copy it from the JSON line of an answer");
   }
   auto whole = whole_bytes(text, *purpose);
   if (!whole) return std::unexpected(std::move(whole).error());
@@ -135,12 +134,10 @@ std::expected<Token, TokenError> read_token(std::string_view text,
   const TokenKey* key = find_key(static_cast<std::uint16_t>(number_at(bytes, 1, 2)));
   if (key == nullptr) {
     return fault(TokenFault::kUnknownKey, ErrorCode::kForbidden, "this token was not made in this home",
-                 "Use the home (SIGNALBOX_HOME) the session was started in, or find it: resume_session (signalbox "
-                 "session resume)");
+                 "Use the home (SIGNALBOX_HOME) the session was started in");
   }
   if (key->is_retired) {
-    return fault(TokenFault::kRetiredKey, ErrorCode::kForbidden, "the key this token was made with is retired",
-                 "Take the session up again: resume_session (signalbox session resume)");
+    return fault(TokenFault::kRetiredKey, ErrorCode::kForbidden, "the key this token was made with is retired", "");
   }
   if (!constant_time_equal(mac_of(bytes.substr(0, kHeadBytes), *key), bytes.substr(kHeadBytes, kMacBytes))) {
     auto forged = fault(TokenFault::kForged, ErrorCode::kForbidden, "this token is not genuine",

@@ -14,7 +14,7 @@ Result<Turn> Turn::of(store::Transaction& transaction, std::string_view session,
   auto summary = SB_TRY(read_summary(transaction, session));
   if (!summary) {
     return fail(ErrorCode::kNotFound, fmt::format("there is no session {}", session),
-                "It was deleted, or belongs to another home; signalbox session list shows those here");
+                "It was deleted, or belongs to another home");
   }
   turn.state_.summary = std::move(*summary);
   turn.head_ = SB_TRY(transaction.head(session_stream(session)));

@@ -8,7 +8,7 @@ namespace sb::mcp {
 
 Result<engine::SessionDesk*> ToolBench::desk() {
   if (!desk_) {
-    desk_ = SB_TRY(engine::SessionDesk::open(seams_));
+    desk_ = SB_TRY(engine::SessionDesk::open(seams_, engine::Surface::kTools));
     desk_->commands().watch([this] { return keeps_going(); });
   }
   SB_TRY(desk_->desk().refresh(seams_.files));

@@ -139,6 +139,19 @@ TEST_F(Tools, AMistakeThatCanBeMendedAtOnceSaysSoAndItsTemplateIsTaken) {
   }
 }
 
+TEST_F(Tools, RemediesNameToolsAndNoOptionsOfACommand) {
+  add_workflow("each", R"({"id": "each", "name": "Each", "description": "For tests.", "version": "1.0.0",
+      "steps": [{"id": "every", "title": "Each", "type": "loop",
+                 "loop": {"type": "forEach", "items": "xs", "maxIterations": 3},
+                 "body": [{"id": "body", "title": "B", "prompt": "P"}]}]})");
+  const Value lacking = error("start_workflow", R"({"workflowId": "each", "workspacePath": "W", "goal": "G"})");
+  EXPECT_THAT(*lacking.string_at("message"), HasSubstr("`context` of start_workflow"));
+  EXPECT_THAT(*lacking.string_at("message"), Not(HasSubstr("--context")));
+  const Value no_token = error("continue_workflow", R"({"continueToken": "what I had"})");
+  EXPECT_THAT(*no_token.string_at("message"), HasSubstr("resume_session"));
+  EXPECT_THAT(*no_token.string_at("message"), Not(HasSubstr("signalbox session")));
+}
+
 TEST_F(Tools, WhatIsTooMuchIsRefusedAndNothingIsDelivered) {
   const Value first = start();
   const std::string token = R"({"continueToken": ")" + token_of(first) + R"(", )";
