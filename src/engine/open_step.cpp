@@ -7,7 +7,9 @@
 #include "base/unicode.hpp"
 #include "engine/advance.hpp"
 #include "engine/rows.hpp"
+#include "inbox/event_text.hpp"
 #include "inbox/limits.hpp"
+#include "inbox/printable.hpp"
 
 namespace sb::engine {
 namespace {
@@ -17,6 +19,7 @@ constexpr std::string_view kOutOfScope = "outOfScope";
 // It stands beside the token and the title in what a hook may say.
 constexpr std::size_t kOwesBytes = 300;
 constexpr std::size_t kTitleBytes = 120;
+constexpr std::size_t kGoalBytes = 160;
 
 void add_paths(std::vector<std::string>& paths, const Value& entries) {
   if (!entries.is_array()) return;
@@ -94,6 +97,7 @@ std::optional<inbox::OpenStep> open_step_of(const Program& program, const Summar
   open.session = summary.id;
   open.workspace = summary.workspace;
   open.workflow = summary.workflow_id;
+  open.goal = beginning(inbox::one_line(inbox::printable(beginning(summary.goal, kGoalBytes))), kGoalBytes);
   open.step = tip.position.step;
   open.title = beginning(tip.title, kTitleBytes);
   std::tie(open.number, open.of) = place_of(program, open.step);

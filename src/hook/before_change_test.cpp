@@ -8,6 +8,7 @@ namespace {
 using inbox::OpenStep;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class BeforeChange : public HookPlace {
  protected:
@@ -18,6 +19,7 @@ class BeforeChange : public HookPlace {
     open.workflow = "wr.x";
     open.step = "plan";
     open.title = "Plan it";
+    open.goal = "Mend the roof";
     open.number = 2;
     open.of = 5;
     open.owes = "notes";
@@ -252,8 +254,8 @@ TEST_F(SessionEvents, ACompactedConversationGetsItsStepBack) {
   for (const char* source : {"startup", "resume", "clear", "compact"}) {
     EXPECT_THAT(
         noted(started(source)),
-        AllOf(HasSubstr("session s-1 of wr.x"), HasSubstr("step 2 of 5: Plan it (plan)"), HasSubstr("It owes: notes"),
-              HasSubstr("change no file"),
+        AllOf(HasSubstr("session s-1 of wr.x"), HasSubstr("\nIts goal: Mend the roof\n"),
+              HasSubstr("step 2 of 5: Plan it (plan)"), HasSubstr("It owes: notes"), HasSubstr("change no file"),
               HasSubstr("\"continueToken\":\"ct_s-1\",\"intent\":\"rehydrate\",\"workspacePath\":\"" + project()),
               HasSubstr("Leave it alone if you were asked for something else")));
   }
@@ -266,6 +268,7 @@ TEST_F(SessionEvents, ACompactedConversationGetsItsStepBack) {
 TEST_F(SessionEvents, WhatIsSaidFitsAKibibyteAndKeepsTheToken) {
   OpenStep plan = step();
   plan.title = std::string(2'000, 't');
+  plan.goal = std::string(2'000, 'g');
   plan.owes = std::string(2'000, 'o');
   plan.writes = std::vector<std::string>(100, std::string(100, 'g'));
   open(plan);
@@ -275,21 +278,30 @@ TEST_F(SessionEvents, WhatIsSaidFitsAKibibyteAndKeepsTheToken) {
 }
 
 TEST_F(SessionEvents, AnAnswerIsToldOnce) {
-  const Plan asked = plan(kBranch);
+  const Plan asked = plan(R"(
+decision: release-branch
+instruction: Which branch should be released?
+options: [{id: main, label: Main}, {id: hotfix, label: The small mend}]
+)");
   OpenStep waiting = step();
   waiting.waiting = "decision";
   waiting.decision = asked.decision;
   open(waiting);
   fire(continued("s-1"));
   EXPECT_EQ(fire(prompted()).output, "");
-  EXPECT_THAT(noted(started()), HasSubstr("waits for a person to answer " + asked.decision));
+  EXPECT_THAT(noted(started()), AllOf(HasSubstr("waits for a person to answer " + asked.decision),
+                                      HasSubstr("goes on once that is over; there is nothing to deliver."),
+                                      Not(HasSubstr("rehydrate")), Not(HasSubstr("it is delivered"))));
   inbox::HostReply reply;
   reply.options = {"hotfix"};
   ASSERT_TRUE(desk()->inbox().reply(asked.nonce, reply));
-  EXPECT_THAT(noted(prompted()), AllOf(HasSubstr("has been answered: hotfix"), HasSubstr("ct_s-1")));
+  EXPECT_THAT(noted(prompted()),
+              AllOf(HasSubstr("has been answered: hotfix (\"The small mend\")."), HasSubstr("ct_s-1")));
   EXPECT_EQ(fire(prompted()).output, "");
   // After a compaction it must be said again.
-  EXPECT_THAT(noted(started()), HasSubstr("has been answered: hotfix"));
+  EXPECT_THAT(noted(started()),
+              AllOf(HasSubstr("has been answered: hotfix"), HasSubstr("ct_s-1"),
+                    HasSubstr("} goes on; there is nothing to deliver."), Not(HasSubstr("it is delivered"))));
   EXPECT_EQ(fire(prompted()).output, "");
   EXPECT_EQ(errors(), "");
 }

@@ -45,26 +45,48 @@ Result<std::optional<Situation>> situation_of(const HookEvent& event, inbox::Des
   });
 }
 
+// `safe ("The safe way")`: the id for the agent, the label for what the person read.
+std::string named(const inbox::Part* part, const std::string& id) {
+  const inbox::Choice* choice = part == nullptr ? nullptr : part->find(id);
+  return choice == nullptr || choice->label.empty() || choice->label == id
+             ? id
+             : fmt::format("{} (\"{}\")", id, choice->label);
+}
+
+std::string named_all(const inbox::Part* part, const Value& ids) {
+  if (ids.is_string()) return named(part, ids.as_string());
+  if (!ids.is_array()) return to_json(ids);
+  std::string text;
+  for (const Value& id : ids.items()) text += (text.empty() ? "" : ", ") + named_all(part, id);
+  return text;
+}
+
 std::string chosen(const inbox::DecisionState& state) {
   const inbox::Outcome& outcome = *state.outcome;
-  std::string text = fmt::format("{}", fmt::join(outcome.options, ", "));
-  if (text.empty() && !outcome.values.is_null()) text = to_json(outcome.values);
+  const inbox::Question& question = state.opened.question;
+  std::string text = outcome.options.empty() ? ""
+                                             : named_all(question.parts.empty() ? nullptr : &question.parts.front(),
+                                                         Value::array(outcome.options));
+  if (text.empty() && outcome.values.is_object()) {
+    for (const auto& [key, ids] : outcome.values.members()) {
+      text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", key, named_all(question.find(key), ids));
+    }
+  }
   if (text.empty()) text = inbox::to_string(outcome.ending);
   return std::string(beginning(inbox::one_line(inbox::printable(text)), kLongestChoice));
 }
 
 std::string answer_text(const Situation& situation) {
   const inbox::OpenStep& step = situation.current.step();
-  const std::string call =
-      step.token.empty() ? "continue_workflow" : fmt::format("continue_workflow with continueToken {}", step.token);
-  return fmt::format("Decision {} of step \"{}\" ({}) has been answered: {}. Call {} to go on.", step.decision,
-                     step.title, step.workflow, chosen(*situation.decision), call);
+  return fmt::format("Decision {} of step \"{}\" ({}) has been answered: {}.", step.decision, step.title, step.workflow,
+                     chosen(*situation.decision));
 }
 
 std::string step_text(const Situation& situation) {
   const inbox::OpenStep& step = situation.current.step();
   std::string text = fmt::format("Signalbox session {} of {} is open, at step {} of {}: {} ({}).", step.session,
                                  step.workflow, step.number, step.of, step.title, step.step);
+  if (!step.goal.empty()) text += fmt::format("\nIts goal: {}", inbox::one_line(inbox::printable(step.goal)));
   if (situation.has_answer()) {
     text += "\n" + answer_text(situation);
   } else if (!step.decision.empty()) {
@@ -82,20 +104,32 @@ std::string step_text(const Situation& situation) {
   return text;
 }
 
+// What the call of continue_workflow does, by what the step waits for. What waits is not delivered: asking again is
+// what goes on.
+std::string call_text(const Situation& situation) {
+  const inbox::OpenStep& step = situation.current.step();
+  const bool is_waiting = !step.waiting.empty() || !step.decision.empty();
+  Value call = Value::object({{"continueToken", step.token}});
+  if (!is_waiting) call.set("intent", "rehydrate");
+  call.set("workspacePath", step.workspace);
+  const std::string text = to_json(call);
+  if (step.token.empty() || text.size() > limits::kHookNoteBytes / 2) return "resume_session finds its token.";
+  std::string_view then = "shows the step again; with the same token and notes it is delivered.";
+  if (is_waiting) then = "shows how it stands, and goes on once that is over; there is nothing to deliver.";
+  if (situation.has_answer()) then = "goes on; there is nothing to deliver.";
+  return fmt::format("continue_workflow {} {}", text, then);
+}
+
 // Always whole: it is what the conversation cannot do without.
 std::string how_to_go_on(const Situation& situation) {
-  const inbox::OpenStep& step = situation.current.step();
-  std::string text;
-  const std::string call = to_json(
-      Value::object({{"continueToken", step.token}, {"intent", "rehydrate"}, {"workspacePath", step.workspace}}));
-  if (step.token.empty() || call.size() > limits::kHookNoteBytes / 2) {
-    text = "\nresume_session finds its token.";
-  } else {
-    text = fmt::format("\ncontinue_workflow {} shows the step again; with the same token and notes it is delivered.",
-                       call);
-  }
-  if (!situation.current.is_used) text += " Leave it alone if you were asked for something else.";
-  return text;
+  return fmt::format("\n{}{}", call_text(situation),
+                     situation.current.is_used ? "" : " Leave it alone if you were asked for something else.");
+}
+
+std::string prompt_text(const Situation& situation) {
+  const std::string& token = situation.current.step().token;
+  const std::string call = token.empty() ? "" : fmt::format(" with continueToken {}", token);
+  return fmt::format("Signalbox: {} Call continue_workflow{} to go on.", answer_text(situation), call);
 }
 
 Status remember_told(const HookEvent& event, const Situation& situation, const Seams& seams) {
@@ -185,7 +219,7 @@ Result<std::string> at_prompt(const HookEvent& event, const Surroundings& around
   if (!situation || !situation->has_answer() || situation->is_told) return "";
   // What cannot be remembered would be said at every prompt.
   SB_TRY(remember_told(event, *situation, seams));
-  return note_for("UserPromptSubmit", beginning("Signalbox: " + answer_text(*situation), limits::kHookNoteBytes));
+  return note_for("UserPromptSubmit", beginning(prompt_text(*situation), limits::kHookNoteBytes));
 }
 
 Result<std::string> at_session_end(const HookEvent& event, const Surroundings& around) {

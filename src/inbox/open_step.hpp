@@ -4,7 +4,7 @@
 //
 // Collection `open-steps`, key WORKSPACE/SESSION, where WORKSPACE is the first 16 hex digits of the SHA-256 of the
 // folder's path. Value, JSON; members in brackets may be absent:
-//   {v: 1, session, workspace, workflow, step, title, number, of, [writes: [globs…]], [read_only: true],
+//   {v: 1, session, workspace, workflow, [goal], step, title, number, of, [writes: [globs…]], [read_only: true],
 //    [out_of_scope: [globs…]], [owes], [waiting], [decision], [parent], [autonomous: true], token, at}
 #pragma once
 
@@ -23,6 +23,7 @@ inline constexpr std::string_view kOpenSteps = "open-steps";
 
 struct OpenStep {
   std::string session, workspace, workflow;
+  std::string goal;  // its beginning, one line
   std::string step, title;
   int number = 0, of = 0;                          // its place among the steps somebody delivers
   std::optional<std::vector<std::string>> writes;  // globs, relative to the workspace; none of them: nothing

@@ -24,6 +24,7 @@ TEST(OpenStepRow, ComesBackAsItWas) {
   step.writes = std::vector<std::string>{};
   step.commands_read_only = true;
   step.out_of_scope = {"src/legacy/**"};
+  step.goal = "Mend it";
   step.owes = "notes";
   step.waiting = "gate";
   step.decision = "d-1";
