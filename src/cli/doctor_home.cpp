@@ -113,6 +113,19 @@ std::optional<Result<std::unique_ptr<store::SqliteStore>>> open_store(const Pati
   return store::SqliteStore::open(path, store::Access::kReadOnly, {.busy_wait_ms = kStoreWaitMs, .vfs = {}});
 }
 
+// Whoever can write to the store can answer and approve. Its log is the store, too.
+Findings open_to_others(const Patient& patient) {
+  Findings findings;
+  for (const std::string_view end : {"", "-wal", "-shm"}) {
+    const std::string path = store_path(patient) + std::string(end);
+    const DiskFacts facts = disk_facts(path);
+    if (facts.kind == FileKind::kMissing || (facts.mode & 0022) == 0) continue;
+    findings.push_back(
+        wrong(fmt::format("others can write to {} (mode {:o})", path, facts.mode), fmt::format("chmod 600 {}", path)));
+  }
+  return findings;
+}
+
 Findings session_keys(const Patient& patient) {
   const auto inspection = store::inspect_store(store_path(patient));
   if (!inspection || inspection->version != inspection->newest) return {};
@@ -187,7 +200,7 @@ Findings check_store(const Patient& patient) {
     return {wrong(fmt::format("{} has version {}; this program knows {}", path, found->version, found->newest),
                   "Use the newer signalbox that wrote it")};
   }
-  Findings findings;
+  Findings findings = open_to_others(patient);
   for (const std::string& fault : found->faults) {
     findings.push_back(
         wrong(fmt::format("{} is damaged: {}", path, fault),
