@@ -51,11 +51,20 @@ const CLI::App& innermost(const CLI::App& app) {
   return *inner;
 }
 
+// `signalbox mcp install`: whose help says more.
+std::string called(const CLI::App& app) {
+  std::string name = app.get_name();
+  for (const CLI::App* inner = &app; !inner->get_subcommands().empty();) {
+    inner = inner->get_subcommands().front();
+    name += " " + inner->get_name();
+  }
+  return name;
+}
+
 // What the app that met the argument would have known instead.
 int unexpected_argument(Context& context, const CLI::App& app) {
   const CLI::App& inner = innermost(app);
-  std::string where = app.get_name();
-  if (&inner != &app) where += " " + inner.get_name();
+  const std::string where = called(app);
   const std::vector<std::string> extras = app.remaining(true);
   const std::string wrong = extras.empty() ? std::string() : extras.front();
   std::vector<std::string> known;
@@ -129,9 +138,9 @@ int run_declared(const CommandRow& command, Context& context) {
   } catch (const CLI::RequiredError& error) {
     // A mistyped subcommand is reported by CLI11 as a missing one.
     if (!app.remaining(true).empty()) return unexpected_argument(context, app);
-    return wrong_use(context, app.get_name(), without_full_stop(error.what()));
+    return wrong_use(context, called(app), without_full_stop(error.what()));
   } catch (const CLI::ParseError& error) {
-    return wrong_use(context, app.get_name(), without_full_stop(error.what()));
+    return wrong_use(context, called(app), without_full_stop(error.what()));
   }
   return action(context);
 }
