@@ -25,10 +25,13 @@ Result<std::string> hook_program(const Files& files) {
   return fail(ErrorCode::kNotFound, fmt::format("there is no {}", program), "Install signalbox-hook beside signalbox");
 }
 
-Result<hook::Installation> installation(const Seams& seams, const HookOptions& options) {
+// `writes`: into the project, so that there must be one.
+Result<hook::Installation> installation(const Seams& seams, const HookOptions& options, bool writes) {
   const std::string here = SB_TRY(seams.files.canonical("."));
+  std::string project = writes ? SB_TRY(hook::project_to_change(seams.files, seams.environment, here))
+                               : hook::project_around(seams.files, seams.environment, here);
   return hook::Installation{.scope = options.is_project ? hook::Scope::kProject : hook::Scope::kUser,
-                            .project = hook::project_around(seams.files, seams.environment, here),
+                            .project = std::move(project),
                             .program = {},
                             .with_stop = options.with_stop,
                             .with_statusline = options.with_statusline};
@@ -39,7 +42,7 @@ void say_backup(const Context& context, const hook::Changed& changed) {
 }
 
 int install(Context& context, const HookOptions& options) {
-  auto wanted = installation(context.seams, options);
+  auto wanted = installation(context.seams, options, options.is_project || options.with_stop);
   if (!wanted) return report(context, wanted.error());
   auto program = hook_program(context.seams.files);
   if (!program) return report(context, program.error());
@@ -54,7 +57,7 @@ int install(Context& context, const HookOptions& options) {
 }
 
 int uninstall(Context& context, const HookOptions& options) {
-  const auto wanted = installation(context.seams, options);
+  const auto wanted = installation(context.seams, options, false);
   if (!wanted) return report(context, wanted.error());
   const auto changed = hook::uninstall_hooks(context.seams, *wanted);
   if (!changed) return report(context, changed.error());

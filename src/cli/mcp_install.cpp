@@ -30,7 +30,8 @@ struct InstallOptions {
 
 const std::map<std::string, Client> kClients = {{"claude-code", Client::kClaudeCode}, {"codex", Client::kCodex}};
 
-Result<ClientPlace> place_of(const Seams& seams, const InstallOptions& options) {
+// `writes`: into the project, so that there must be one.
+Result<ClientPlace> place_of(const Seams& seams, const InstallOptions& options, bool writes) {
   const auto client = kClients.find(options.client);
   if (client == kClients.end()) {
     return fail(ErrorCode::kInvalid, fmt::format("there is no client {}", quote_json(options.client)),
@@ -41,8 +42,9 @@ Result<ClientPlace> place_of(const Seams& seams, const InstallOptions& options) 
                 "Use letters, digits, - and _, at most 64");
   }
   const std::string here = SB_TRY(seams.files.canonical("."));
-  return ClientPlace{client->second, options.is_project ? Scope::kProject : Scope::kUser,
-                     hook::project_around(seams.files, seams.environment, here)};
+  std::string project = writes ? SB_TRY(hook::project_to_change(seams.files, seams.environment, here))
+                               : hook::project_around(seams.files, seams.environment, here);
+  return ClientPlace{client->second, options.is_project ? Scope::kProject : Scope::kUser, std::move(project)};
 }
 
 Status check_url(const std::string& url) {
@@ -102,7 +104,7 @@ void say_backup(const Context& context, const hook::Changed& changed) {
 }
 
 Status install(const Context& context, const InstallOptions& options) {
-  const ClientPlace place = SB_TRY(place_of(context.seams, options));
+  const ClientPlace place = SB_TRY(place_of(context.seams, options, options.is_project));
   const ServerEntry entry = SB_TRY(wanted_entry(context.seams.files, options));
   if (options.only_prints) {
     context.err(fmt::format("For {}:\n", SB_TRY(hook::config_path(place, context.seams.environment))));
@@ -121,7 +123,7 @@ Status install(const Context& context, const InstallOptions& options) {
 }
 
 Status uninstall(const Context& context, const InstallOptions& options) {
-  const ClientPlace place = SB_TRY(place_of(context.seams, options));
+  const ClientPlace place = SB_TRY(place_of(context.seams, options, false));
   const hook::Changed changed = SB_TRY(hook::uninstall_server(context.seams, place, options.name));
   context.out(changed.is_changed ? fmt::format("Removed from {}\n", changed.path)
                                  : fmt::format("Not installed in {}; nothing changed\n", changed.path));

@@ -144,11 +144,11 @@ Result<Value> placed(Result<Value> changed, const Document& document) {
 std::optional<std::string> untouched_backup(const Files& files, const std::string& backup, const Document& now,
                                             const Value& without) {
   if (backup.empty()) return std::nullopt;
-  const auto text = files.read(backup, limits::kDocumentBytes);
-  if (!text) return std::nullopt;
-  const auto before = parse_document(backup, *text, Syntax::kJson);
-  const bool is_same = before && before->root == without && laid_out(now.root, *text) == now.text;
-  return is_same ? std::optional(*text) : std::nullopt;
+  const auto before = read_settings(files, backup);
+  if (!before || !*before) return std::nullopt;
+  const Document& document = **before;
+  const bool is_same = document.root == without && laid_out(now.root, document.text) == now.text;
+  return is_same ? std::optional(document.text) : std::nullopt;
 }
 
 bool has_our_hooks(const Value& settings) {
@@ -247,15 +247,38 @@ Result<std::string> settings_path(const Installation& wanted, const Environment&
   return fail(ErrorCode::kInvalid, "neither CLAUDE_CONFIG_DIR nor HOME is set", "Set one of them, or use --project");
 }
 
-std::string project_around(const Files& files, const Environment& environment, const std::string& directory) {
+namespace {
+
+bool is_marked(const Files& files, const std::string& folder, const std::string& home) {
+  return files.kind(join_path(folder, ".git")) != FileKind::kMissing ||
+         (folder != home && files.kind(join_path(folder, ".claude")) == FileKind::kDirectory);
+}
+
+std::string home_of(const Files& files, const Environment& environment) {
   const std::string home = environment.get("HOME").value_or("");
+  return files.canonical(home).value_or(home);
+}
+
+}  // namespace
+
+std::string project_around(const Files& files, const Environment& environment, const std::string& directory) {
+  const std::string home = home_of(files, environment);
   for (std::string folder = directory; !folder.empty(); folder = parent_path(folder)) {
-    const bool has_git = files.kind(join_path(folder, ".git")) != FileKind::kMissing;
-    const bool has_claude = folder != home && files.kind(join_path(folder, ".claude")) == FileKind::kDirectory;
-    if (has_git || has_claude) return folder;
+    if (is_marked(files, folder, home)) return folder;
     if (folder == "/") break;
   }
   return directory;
+}
+
+Result<std::string> project_to_change(const Files& files, const Environment& environment,
+                                      const std::string& directory) {
+  const std::string home = home_of(files, environment);
+  std::string project = project_around(files, environment, directory);
+  if ((project != "/" && project != home) || is_marked(files, project, home)) return project;
+  return fail(
+      ErrorCode::kInvalid,
+      fmt::format("{} is no project, but {}", project, project == "/" ? "the root of all folders" : "your home folder"),
+      "Go into the project's folder, or leave --project out; nothing was changed");
 }
 
 Result<Changed> install_hooks(const Seams& seams, const Installation& wanted) {

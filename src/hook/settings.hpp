@@ -49,6 +49,9 @@ Result<std::string> settings_path(const Installation& wanted, const Environment&
 
 // The nearest folder, from this one upwards, with .git or .claude in it (the user's own ~/.claude is none); else this.
 std::string project_around(const Files& files, const Environment& environment, const std::string& directory);
+// The same, to write something into: kInvalid when that would be `/` or the home folder, and nothing there says that it
+// is a project.
+Result<std::string> project_to_change(const Files& files, const Environment& environment, const std::string& directory);
 
 struct Changed {
   std::string path;

@@ -61,6 +61,7 @@ Result<std::optional<std::string>> read_whole(const Files& files, const std::str
 Result<std::optional<Document>> read_settings(const Files& files, const std::string& path) {
   auto text = SB_TRY(read_whole(files, path));
   if (!text) return std::nullopt;
+  if (text->empty()) return Document{path, "", Value::object()};
   auto document = parse_document(path, std::move(*text), Syntax::kJson);
   if (document) return std::optional(std::move(*document));
   Error error = document.error();

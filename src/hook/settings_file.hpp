@@ -18,7 +18,7 @@ Result<std::shared_ptr<void>> hold_settings(const Seams& seams);
 
 // The file as it is, nothing when there is none. A link that leads nowhere is an error: writing would replace it.
 Result<std::optional<std::string>> read_whole(const Files& files, const std::string& path);
-// The same, as JSON.
+// The same, as JSON; an empty file is an empty object.
 Result<std::optional<Document>> read_settings(const Files& files, const std::string& path);
 
 // kInvalid, with its line, when there is a number that would not be the same number when written again. Pure.

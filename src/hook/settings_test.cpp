@@ -252,8 +252,8 @@ TEST_F(Settings, ALinkToNowhereIsNotReplaced) {
 }
 
 TEST_F(Settings, WhatIsNotJsonIsRefusedAndLeftAlone) {
-  for (const char* text : {"", "{\"a\": 1,}", "// comment\n{}", "[1]", "{\"hooks\": []}", "{\"hooks\": {\"Stop\": {}}}",
-                           "{\"a\":1,\"a\":2}", "\xff\xfe"}) {
+  for (const char* text : {" \n", "{\"a\": 1,}", "// comment\n{}", "[1]", "{\"hooks\": []}",
+                           "{\"hooks\": {\"Stop\": {}}}", "{\"a\":1,\"a\":2}", "\xff\xfe"}) {
     write(text);
     for (const auto& result : {install(wanted(true)), uninstall(wanted())}) {
       ASSERT_FALSE(result) << text;
@@ -263,6 +263,14 @@ TEST_F(Settings, WhatIsNotJsonIsRefusedAndLeftAlone) {
     EXPECT_EQ(read(path()), text);
   }
   EXPECT_EQ(files_.list(root_ + "/user/.claude").value(), std::vector<std::string>{"settings.json"});
+}
+
+TEST_F(Settings, AnEmptyFileIsAsGoodAsNoneAndComesBackEmpty) {
+  write("");
+  ASSERT_TRUE(install(wanted()));
+  EXPECT_THAT(read(path()), HasSubstr("signalbox-hook"));
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(read(path()), "");
 }
 
 TEST_F(Settings, NothingToUninstallChangesNothing) {
