@@ -151,10 +151,13 @@ struct LineStream::Parts : std::enable_shared_from_this<Parts> {
 
   void read_soon();
   void read_now();
-  void deliver(bool is_end);
+  void work_off();
+  bool deliver();
+  bool is_backed_up() const { return !is_broken && queue.size() - sent > queue_limit / 4; }
   void end(LineEnd how);
   void write(std::string_view text);
   void write_now();
+  void resume();
   void give_up_writing();
   void report_flushed();
 
@@ -168,6 +171,8 @@ struct LineStream::Parts : std::enable_shared_from_this<Parts> {
   std::string queue;
   std::size_t sent = 0;  // of the queue
   bool is_writing = false, is_broken = false, has_ended = false;
+  bool is_at_end = false;  // of the input
+  bool is_paused = false;  // nothing is taken in until the other side has taken more of what it was told
   std::vector<std::function<void()>> flushes;
 };
 
@@ -190,24 +195,33 @@ void LineStream::Parts::read_now() {
     got = ::read(input.fd(), room, size);
   } while (got < 0 && errno == EINTR);
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return read_soon();
-  if (got > 0) {
-    cutter.added(static_cast<std::size_t>(got));
-    deliver(false);
-    if (!has_ended) read_soon();
-    return;
-  }
   // A terminal that was hung up gives an error; it has ended all the same.
-  deliver(true);
-  end(LineEnd::kInputEnded);
+  if (got > 0)
+    cutter.added(static_cast<std::size_t>(got));
+  else
+    is_at_end = true;
+  work_off();
 }
 
-void LineStream::Parts::deliver(bool is_end) {
+void LineStream::Parts::work_off() {
+  if (!deliver() || has_ended) return;
+  if (is_at_end) return end(LineEnd::kInputEnded);
+  read_soon();
+}
+
+// False when it must go on later.
+bool LineStream::Parts::deliver() {
   while (!has_ended) {
-    const auto piece = cutter.next(is_end);
-    if (!piece) return;
+    if (is_backed_up()) {
+      is_paused = true;
+      return false;
+    }
+    const auto piece = cutter.next(is_at_end);
+    if (!piece) return true;
     const auto& handler = piece->is_too_long ? handlers.too_long : handlers.line;
     if (handler) handler(piece->text);
   }
+  return true;
 }
 
 void LineStream::Parts::end(LineEnd how) {
@@ -238,6 +252,7 @@ void LineStream::Parts::write_now() {
       sent += static_cast<std::size_t>(wrote);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (sent >= queue.size() / 2) queue.erase(0, std::exchange(sent, 0));
+      resume();
       output_wait.async_wait(asio::posix::stream_descriptor::wait_write,
                              [self = shared_from_this()](const error_code& error) {
                                if (error != asio::error::operation_aborted) self->write_now();
@@ -254,6 +269,15 @@ void LineStream::Parts::write_now() {
   queue.clear();
   if (queue.capacity() > kReadBytes) queue.shrink_to_fit();
   report_flushed();
+  resume();
+}
+
+void LineStream::Parts::resume() {
+  if (!is_paused || is_backed_up()) return;
+  is_paused = false;
+  asio::post(context, [self = shared_from_this()] {
+    if (!self->has_ended && !self->is_paused) self->work_off();
+  });
 }
 
 void LineStream::Parts::give_up_writing() {

@@ -2,8 +2,8 @@
 //
 // A line ends with \n (a \r before it is taken off); an empty one is skipped; what stands before the end of input
 // without \n is a last line. One longer than the limit is not kept: it is told once as too long, and reading goes on
-// behind its end. Writing never blocks the loop: what the reader does not take is queued, in order, and beyond the
-// queue's limit the stream is given up (kSlow).
+// behind its end. Writing never blocks the loop: what the reader does not take is queued, in order. While a quarter of
+// the queue's limit waits, no further line is taken in; beyond the limit the stream is given up (kSlow).
 //
 // Threads: all on the loop's thread.
 #pragma once

@@ -211,6 +211,41 @@ TEST(LineStream, GivesUpOnAReaderThatDoesNotRead) {
   EXPECT_TRUE(is_flushed);
 }
 
+// A client that sends on and on before it reads an answer gets them all.
+TEST(LineStream, TakesInNoMoreThanItCanAnswer) {
+  constexpr int kLines = 20'000;
+  Loop loop;
+  Told told{loop, {}};
+  Ends in = Ends::input_pipe(), out = Ends::output_pipe();
+  LineHandlers handlers = told.handlers();
+  LineStream* answering = nullptr;
+  handlers.line = [&](std::string_view) { answering->write(std::string(1'000, 'a')); };
+  handlers.ended = [&](LineEnd how) {
+    EXPECT_EQ(how, LineEnd::kInputEnded);
+    answering->flush([&] { loop.stop(); });
+  };
+  LineStream stream(loop, in.near, out.near, kLineLimit, kQueueLimit, handlers);
+  answering = &stream;
+  std::thread writer([&] {
+    for (int i = 0; i < kLines; ++i) put(in.far, "?\n");
+    in.close_far();
+  });
+  std::size_t answers = 0;
+  std::thread reader([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    char buffer[65'536];
+    while (answers < kLines) {
+      const ssize_t got = ::read(out.far, buffer, sizeof buffer);
+      if (got <= 0) break;
+      answers += static_cast<std::size_t>(std::count(buffer, buffer + got, '\n'));
+    }
+  });
+  loop.run();
+  writer.join();
+  reader.join();
+  EXPECT_EQ(answers, kLines);
+}
+
 TEST(LineStream, TellsOfABrokenPipe) {
   for (const bool is_socket : {false, true}) {
     Loop loop;
