@@ -95,15 +95,93 @@ Value envelope() {
   return message;
 }
 
+// The string that begins with the quote at `at`, quotes included; `at` then stands behind it. Nothing when it does not
+// end.
+std::optional<std::string_view> string_at(std::string_view bytes, std::size_t& at) {
+  const std::size_t begin = at++;
+  while (at < bytes.size() && bytes[at] != '"') at += bytes[at] == '\\' ? 2 : 1;
+  if (at >= bytes.size()) return {};
+  return bytes.substr(begin, ++at - begin);
+}
+
+// The id of a request whose text could not be read: what stands behind "id" in the outermost object. Whoever sent it
+// waits for an answer with that id. Nothing where there is no method, since a response is not answered, or two ids.
+Value id_in_unreadable(std::string_view bytes) {
+  int depth = 0;
+  bool has_method = false;
+  std::string_view name;  // the last string in the outermost object
+  Value id;
+  int ids = 0;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const char c = bytes[at];
+    if (c == '"') {
+      const auto text = string_at(bytes, at);
+      if (!text) break;
+      if (depth == 1 && name == "\"id\"") id = parse_json(*text).value_or(Value());
+      if (depth == 1) name = *text;
+      continue;
+    }
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (c == ',' && depth == 1) name = {};
+    if (c == ':' && depth == 1 && name == "\"method\"") has_method = true;
+    if (c == ':' && depth == 1 && name == "\"id\"") ++ids;
+    if (depth == 1 && name == "\"id\"" && (c == '-' || (c >= '0' && c <= '9'))) {
+      const std::size_t end = std::min(bytes.find_first_not_of("+-.eE0123456789", at), bytes.size());
+      id = parse_json(bytes.substr(at, end - at)).value_or(Value());
+      at = end;
+      continue;
+    }
+    ++at;
+  }
+  return has_method && ids == 1 ? id_of(id).value_or(Value()) : Value();
+}
+
+bool is_half(std::string_view bytes, std::size_t at, char first, char last) {
+  if (at + 6 > bytes.size() || bytes[at] != '\\' || bytes[at + 1] != 'u') return false;
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return lower(bytes[at + 2]) == 'd' && lower(bytes[at + 3]) >= first && lower(bytes[at + 3]) <= last;
+}
+
+// Programs that cut a text in the middle of a character write half of it, \ud83d alone, which no UTF-8 can hold. Such a
+// half becomes U+FFFD; nothing when there is none.
+std::optional<std::string> with_whole_characters(std::string_view bytes) {
+  std::string mended;
+  for (std::size_t at = 0; at < bytes.size();) {
+    if (bytes[at] != '\\') {
+      mended += bytes[at++];
+    } else if (is_half(bytes, at, '8', 'b') && is_half(bytes, at + 6, 'c', 'f')) {
+      mended += bytes.substr(at, 12);
+      at += 12;
+    } else if (is_half(bytes, at, '8', 'f')) {
+      mended += "\\ufffd";
+      at += 6;
+    } else {
+      mended += bytes.substr(at, 2);
+      at += 2;
+    }
+  }
+  return mended == bytes ? std::nullopt : std::optional(std::move(mended));
+}
+
+Result<Value> parse_message(std::string_view bytes) {
+  const JsonBounds bounds{.bytes = limits::kMessageBytes, .depth = limits::kMessageDepth};
+  auto parsed = parse_json(bytes, bounds);
+  if (parsed || parsed.error().code == ErrorCode::kLimit) return parsed;
+  const auto mended = with_whole_characters(bytes);
+  return mended ? parse_json(*mended, bounds) : parsed;
+}
+
 }  // namespace
 
 RpcRead read_rpc(std::string_view bytes) {
   RpcRead read;
-  Result<Value> parsed = parse_json(bytes, {.bytes = limits::kMessageBytes, .depth = limits::kMessageDepth});
+  Result<Value> parsed = parse_message(bytes);
   if (!parsed) {
     const Error& error = parsed.error();
     const int code = error.code == ErrorCode::kLimit ? rpc::kInvalidRequest : rpc::kParseError;
-    read.messages.push_back(invalid({}, fmt::format("not a message: {}", error.to_string()), code));
+    read.messages.push_back(
+        invalid(id_in_unreadable(bytes), fmt::format("not a message: {}", error.to_string()), code));
     return read;
   }
   if (!parsed->is_array()) {

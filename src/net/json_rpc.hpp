@@ -1,8 +1,8 @@
 // JSON-RPC 2.0 messages as MCP uses them: read from bytes, made, written. Pure.
 //
 // read() never trusts: bytes that are no JSON, no object, not UTF-8, too deep, with names twice, with an id of another
-// kind than string or integer come back as Malformed with the error response that answers them (id null where none can
-// be read).
+// kind than string or integer come back as Malformed with the error response that answers them, under the id the
+// sender waits with where one can be made out. Half a surrogate pair, which some programs send, becomes U+FFFD.
 #pragma once
 
 #include <cstdint>

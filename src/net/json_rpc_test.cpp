@@ -1,5 +1,6 @@
 #include "net/json_rpc.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,10 +66,14 @@ TEST(JsonRpc, TellsWhatIsMalformedAndUnderWhichId) {
   const std::pair<std::string, const char*> table[] = {
       {"", "malformed null -32700"},
       {"nonsense", "malformed null -32700"},
-      {R"({"jsonrpc":"2.0","id":1,"method":"pi)", "malformed null -32700"},
+      {R"({"jsonrpc":"2.0","id":1,"method":"pi)", "malformed 1 -32700"},
+      {R"({"jsonrpc":"2.0","id":"k","method":"m","params":{"id":2,"x":1e400}})", "malformed \"k\" -32700"},
+      {R"({"id":-4,"method":"m","params":{"a":1,"a":2}})", "malformed -4 -32700"},
+      {R"({"id":1,"result":{"a":1,"a":2}})", "malformed null -32700"},
+      {R"({"method":"id","params":{"a":1,"a":2}})", "malformed null -32700"},
       {R"({"jsonrpc":"2.0","id":1,"method":"ping"}{"jsonrpc":"2.0","id":2,"method":"ping"})", "malformed null -32700"},
-      {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", "malformed null -32700"},
-      {std::string("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\0b\"}", 39), "malformed null -32700"},
+      {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", "malformed 1 -32700"},
+      {std::string("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\0b\"}", 39), "malformed 1 -32700"},
       {R"({"jsonrpc":"2.0","id":1,"id":2,"method":"ping"})", "malformed null -32700"},
       {"17", "malformed null -32600"},
       {"null", "malformed null -32600"},
@@ -102,13 +107,28 @@ TEST(JsonRpc, TellsWhatIsMalformedAndUnderWhichId) {
   for (const auto& [bytes, expected] : table) EXPECT_EQ(told(bytes), expected) << bytes;
 }
 
+// What JavaScript makes of a text that was cut in the middle of a character.
+TEST(JsonRpc, TakesHalfASurrogatePairForAnUnknownCharacter) {
+  const std::pair<const char*, const char*> table[] = {
+      {R"("cut \ud83d")", "cut \xef\xbf\xbd"},         {R"("\ude00 cut")", "\xef\xbf\xbd cut"},
+      {R"("\uD83D\uDE00")", "\xf0\x9f\x98\x80"},       {R"("\ud83d\ud83d\ude00")", "\xef\xbf\xbd\xf0\x9f\x98\x80"},
+      {R"("\\ud83d \ud83d")", "\\ud83d \xef\xbf\xbd"},
+  };
+  for (const auto& [text, expected] : table) {
+    const RpcRead read = read_rpc(fmt::format(R"({{"jsonrpc":"2.0","id":1,"method":"m","params":{{"t":{}}}}})", text));
+    const auto* request = std::get_if<RpcRequest>(&read.messages.front());
+    ASSERT_NE(request, nullptr) << text;
+    EXPECT_EQ(request->params.string_at("t"), expected) << text;
+  }
+}
+
 TEST(JsonRpc, KeepsItsLimits) {
   const auto nested = [](int depth) {
     return R"({"jsonrpc":"2.0","id":1,"method":"a","params":{"x":)" + std::string(depth, '[') +
            std::string(depth, ']') + "}}";
   };
   EXPECT_THAT(told(nested(limits::kMessageDepth - 2)), HasSubstr("request 1 a"));
-  EXPECT_EQ(told(nested(limits::kMessageDepth - 1)), "malformed null -32600");
+  EXPECT_EQ(told(nested(limits::kMessageDepth - 1)), "malformed 1 -32600");
 
   const auto long_one = [](std::size_t bytes) {
     std::string text = R"({"jsonrpc":"2.0","id":1,"method":"a","params":{"x":""}})";
@@ -116,7 +136,7 @@ TEST(JsonRpc, KeepsItsLimits) {
     return text;
   };
   EXPECT_THAT(told(long_one(limits::kMessageBytes)), HasSubstr("request 1 a"));
-  EXPECT_EQ(told(long_one(limits::kMessageBytes + 1)), "malformed null -32600");
+  EXPECT_EQ(told(long_one(limits::kMessageBytes + 1)), "malformed 1 -32600");
 
   const auto batch = [](std::size_t count) {
     std::string text = "[";
