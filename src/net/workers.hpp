@@ -30,7 +30,8 @@ class Workers {
   ~Workers();
   Workers(const Workers&) = delete;
 
-  bool run(Job job);  // false: too many wait
+  bool run(Job job);   // false: too many wait
+  std::size_t idle();  // how many threads wait for work
 
  private:
   // Where an idle thread waits to be called.
@@ -82,6 +83,12 @@ bool Workers<Bench>::run(Job job) {
     threads_.emplace_back([this] { work(); });
   }
   return true;
+}
+
+template <class Bench>
+std::size_t Workers<Bench>::idle() {
+  const std::scoped_lock lock(mutex_);
+  return idle_.size();
 }
 
 template <class Bench>

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <future>
-#include <set>
 
 namespace sb::net {
 namespace {
@@ -24,14 +23,42 @@ int run_one(Workers<Bench>& workers) {
   return done.get_future().get();
 }
 
+void wait_for_idle(Workers<Bench>& workers, std::size_t wanted) {
+  while (workers.idle() != wanted) std::this_thread::yield();
+}
+
 TEST(Workers, OneClientHasOneThread) {
   std::atomic<int> made = 0;
   Workers<Bench> workers(numbering(made), 8, 100);
-  // A thread that has told its result may not have sat down again, and a second one is started then; never a third.
-  std::set<int> used;
-  for (int i = 0; i < 1'000; ++i) used.insert(run_one(workers));
-  EXPECT_LE(made, 2);
-  EXPECT_LE(used.size(), 2u);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(run_one(workers), 1);
+    wait_for_idle(workers, 1);
+  }
+  EXPECT_EQ(made, 1);
+}
+
+TEST(Workers, WhoWorkedLastWorksNext) {
+  std::atomic<int> made = 0;
+  Workers<Bench> workers(numbering(made), 3, 100);
+  std::vector<std::promise<void>> ends(3);
+  std::vector<std::promise<int>> begins(3);
+  std::vector<int> benches;
+  for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(workers.run([&, i](Bench& bench) {
+      begins[i].set_value(bench.number);
+      ends[i].get_future().wait();
+    }));
+    benches.push_back(begins[i].get_future().get());
+  }
+  for (const std::size_t i : {2u, 0u, 1u}) {
+    const std::size_t before = workers.idle();
+    ends[i].set_value();
+    wait_for_idle(workers, before + 1);
+  }
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(run_one(workers), benches[1]);
+    wait_for_idle(workers, 3);
+  }
 }
 
 TEST(Workers, BusyOnesAreJoinedByOthersUpToTheLimitAndTheRestWaits) {
