@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -96,10 +97,45 @@ Result<std::string> read_stream(int descriptor, std::size_t max_bytes) {
   return out;
 }
 
+namespace {
+
+// Opened so that neither opening nor reading can hang on a pipe nobody writes to.
+Descriptor open_for_reading(const std::string& path) {
+  return Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+}
+
+// What is no plain file may have more to say later, or never: it is waited for while it keeps talking.
+Result<std::string> read_pipe(int descriptor, std::size_t max_bytes) {
+  constexpr int kSilenceMs = 5'000;
+  std::string out;
+  std::string piece(65'536, '\0');
+  while (out.size() <= max_bytes) {
+    pollfd waiting{descriptor, POLLIN, 0};
+    const int ready = ::poll(&waiting, 1, kSilenceMs);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0) return io_error("read", "", errno);
+    if (ready == 0) {
+      return fail(ErrorCode::kIo, "it is no plain file, and nothing came out of it for five seconds",
+                  "Name a file, or pipe it into the input");
+    }
+    const ssize_t count = ::read(descriptor, piece.data(), piece.size());
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (count < 0) return io_error("read", "", errno);
+    if (count == 0) return out;
+    out.append(piece, 0, static_cast<std::size_t>(count));
+  }
+  return fail(ErrorCode::kLimit, fmt::format("the input is longer than {} bytes", max_bytes), "Send less");
+}
+
+}  // namespace
+
 Result<std::string> SystemFiles::read(const std::string& path, std::size_t max_bytes) const {
-  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  Descriptor fd = open_for_reading(path);
   if (!fd.is_open()) return io_error("read", path, errno);
-  auto bytes = read_stream(fd.get(), max_bytes);
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) return io_error("read", path, errno);
+  const bool is_plain = S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
+  auto bytes = is_plain ? read_stream(fd.get(), max_bytes) : read_pipe(fd.get(), max_bytes);
   if (!bytes) {
     bytes.error().place.file = path;
     if (bytes.error().code == ErrorCode::kLimit) {
@@ -111,7 +147,7 @@ Result<std::string> SystemFiles::read(const std::string& path, std::size_t max_b
 }
 
 Result<std::string> SystemFiles::read_tail(const std::string& path, std::size_t max_bytes) const {
-  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  Descriptor fd = open_for_reading(path);
   if (!fd.is_open()) return io_error("read", path, errno);
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return io_error("read", path, errno);
