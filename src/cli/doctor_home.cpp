@@ -7,6 +7,7 @@
 #include "cli/doctor.hpp"
 #include "engine/keyring.hpp"
 #include "inbox/config.hpp"
+#include "inbox/desk.hpp"
 #include "inbox/operator_keys.hpp"
 #include "store/sqlite/inspect.hpp"
 #include "store/sqlite/sqlite_store.hpp"
@@ -103,7 +104,7 @@ void check_place(const Home& home, const DiskFacts& facts, Findings& findings) {
 }
 
 std::string store_path(const Patient& patient) {
-  return join_path(patient.homes->data, "signalbox.db");
+  return inbox::store_path(*patient.homes);
 }
 
 // Nothing where opening would make something: the store's shared memory is made when it is not there.

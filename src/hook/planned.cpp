@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "decision/render/render.hpp"
+#include "inbox/desk.hpp"
 #include "inbox/event_text.hpp"
 #include "inbox/signature.hpp"
 
@@ -96,7 +97,7 @@ store::SqliteOptions store_options() {
 }
 
 Result<std::string> store_path(const Seams& seams) {
-  return join_path(SB_TRY(sb::homes(seams.environment)).data, "signalbox.db");
+  return inbox::store_path(SB_TRY(sb::homes(seams.environment)));
 }
 
 Result<bool> has_store(const Seams& seams) {

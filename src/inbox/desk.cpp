@@ -4,14 +4,17 @@
 
 namespace sb::inbox {
 
+std::string store_path(const Homes& homes) {
+  return join_path(homes.data, "signalbox.db");
+}
+
 Result<std::unique_ptr<Desk>> Desk::open(const Seams& seams, store::Access access, store::SqliteOptions options) {
   std::unique_ptr<Desk> desk(new Desk);
   desk->homes_ = SB_TRY(sb::homes(seams.environment));
   desk->seen_ = desk->look(seams.files);
   desk->config_ = SB_TRY(load_config(seams.files, desk->homes_));
   desk->operators_ = SB_TRY(OperatorFiles(seams.files, desk->homes_).load());
-  desk->store_ =
-      SB_TRY(store::SqliteStore::open(join_path(desk->homes_.data, "signalbox.db"), access, std::move(options)));
+  desk->store_ = SB_TRY(store::SqliteStore::open(store_path(desk->homes_), access, std::move(options)));
   desk->inbox_.emplace(*desk->store_, seams.clock, seams.random, desk->operators_, desk->config_.policy);
   return desk;
 }

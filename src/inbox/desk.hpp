@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "base/files.hpp"
 #include "base/seams.hpp"
@@ -16,6 +17,9 @@
 #include "store/sqlite/sqlite_store.hpp"
 
 namespace sb::inbox {
+
+// The one file everything is kept in.
+std::string store_path(const Homes& homes);
 
 class Desk {
  public:

@@ -7,9 +7,15 @@
 namespace sb::mcp {
 
 Result<engine::SessionDesk*> ToolBench::desk() {
+  const auto identity = [this]() -> std::uint64_t {
+    const auto homes = this->homes();
+    return homes ? seams_.files.status(inbox::store_path(*homes)).identity : 0;
+  };
+  if (desk_ && identity() != store_identity_) desk_.reset();
   if (!desk_) {
     desk_ = SB_TRY(engine::SessionDesk::open(seams_, engine::Surface::kTools));
     desk_->commands().watch([this] { return keeps_going(); });
+    store_identity_ = identity();
   }
   SB_TRY(desk_->desk().refresh(seams_.files));
   return desk_.get();

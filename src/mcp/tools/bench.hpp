@@ -31,7 +31,8 @@ class ToolBench {
   Result<Homes> homes() const { return sb::homes(seams_.environment); }
 
   // The user's desk, with configuration and operators as they are now. One that cannot be had is tried again by the
-  // next call.
+  // next call; one whose file was taken away or replaced is opened anew, so that nothing is written where nobody will
+  // read it.
   Result<engine::SessionDesk*> desk();
   // As it is now; of the files that did not change since the last time nothing is read again.
   Result<workflow::Catalog> catalog(const std::string& workspace);
@@ -46,6 +47,7 @@ class ToolBench {
   const Call* call_ = nullptr;
   int waited_s_ = 0;
   std::unique_ptr<engine::SessionDesk> desk_;
+  std::uint64_t store_identity_ = 0;
   workflow::SourceCache sources_;
 };
 
