@@ -55,6 +55,7 @@ struct Sessions::Parts {
   Surface surface;
   std::recursive_mutex mutex;
   Keyring keys;
+  TimestampMs keys_read_ms = 0;
   std::map<std::string, std::shared_ptr<const Program>, std::less<>> programs;
   std::set<std::string, std::less<>> commandless;  // sessions known to run no command
 

@@ -92,9 +92,12 @@ Result<Token> Sessions::Parts::token(std::string_view text, std::initializer_lis
   const auto is_stale = [&] {
     return !token && (token.error().fault == TokenFault::kUnknownKey || token.error().fault == TokenFault::kRetiredKey);
   };
-  // Another process may have made or retired a key since.
-  if (keys.empty() || is_stale()) {
+  // Another process may have made or retired a key since: one that is retired must not count for long.
+  constexpr std::int64_t kKeysFreshMs = 1'000;
+  const TimestampMs now = clock.now_ms();
+  if (keys.empty() || is_stale() || now - keys_read_ms >= kKeysFreshMs || now < keys_read_ms) {
     SB_TRY(store.read([&](store::Snapshot& snapshot) { return keys.load(snapshot); }));
+    keys_read_ms = now;
     token = read_token(text, find);
   }
   if (!token) {
