@@ -242,7 +242,8 @@ steps:
   EXPECT_THAT(lines("typed"), HasSubstr("- An artifact `wr.gate_verdict` in `artifacts`: "));
   EXPECT_THAT(lines("typed"), HasSubstr("\n  Example: {\"kind\":\"wr.gate_verdict\""));
   EXPECT_THAT(lines("maybe"), HasSubstr("- If it applies, an artifact `wr.gate_verdict`"));
-  EXPECT_THAT(lines("rated"), HasSubstr("`wr.assessment` for `depth`: How deep it went.\n  - `reach` low|high: How far.\n"));
+  EXPECT_THAT(lines("rated"),
+              HasSubstr("`wr.assessment` for `depth`: How deep it went.\n  - `reach` low|high: How far.\n"));
   EXPECT_THAT(lines("rated"), HasSubstr("\"reach\":\"low\""));
   EXPECT_THAT(lines("caught"), HasSubstr("- Context key `parts`: {\"type\":\"array\",\"minItems\":1}\n"));
   EXPECT_THAT(lines("caught"), HasSubstr("- Context key `name` (string)\n"));
