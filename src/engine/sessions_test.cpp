@@ -112,6 +112,20 @@ TEST(Pain8, NothingStandsBeforeTheWorkflowsOwnFirstStep) {
   EXPECT_EQ(SessionPlace::step(place.start(kThree)), "one");
 }
 
+// A server that runs on must not go on with a key somebody retired beside it.
+TEST(Pain23, AKeyRetiredByAnotherProcessCountsNoMore) {
+  SessionPlace place;
+  const Answer first = place.start(kThree);
+  const Answer second = place.go_on(first);
+  const auto running = std::move(place.sessions);
+  place.next_sessions();
+  ASSERT_TRUE(place.sessions->rotate_keys(true));
+  place.inbox.clock.sleep_ms(1'000);
+  const auto refused = running->go_on({.token = SessionPlace::token_of(second), .submission = {.notes = "x"}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "TOKEN_BAD_SIGNATURE");
+}
+
 TEST(Pain23, KeysRotateOldTokensVerifyUntilTheyAreRetired) {
   SessionPlace place;
   const Answer first = place.start(kThree);

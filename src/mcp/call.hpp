@@ -103,6 +103,8 @@ struct Call {
   CallSink* sink = nullptr;
   std::shared_ptr<const std::atomic<bool>> is_cancelled;
 
+  // Of this machine's own user, who may read here what he likes.
+  bool is_local() const { return principal.empty() || principal == "local"; }
   const Input* input(std::string_view key) const {
     const auto found = inputs.find(key);
     return found == inputs.end() ? nullptr : &found->second;

@@ -166,7 +166,7 @@ void Peer::Parts::tell_cancelled(const RunningPtr& running_call) {
   if (!running_call->reply) return;
   for (const auto& [id, key] : running_call->open)
     running_call->reply->send(net::rpc_notification(
-        "notifications/cancelled", Value::object({{"requestId", id}, {"reason", "No answer is needed any more"}})));
+        "notifications/cancelled", Value::object({{"requestId", id}, {"reason", "The call that asked is over"}})));
 }
 
 void Peer::Parts::resume(const RunningPtr& running_call) {

@@ -224,9 +224,11 @@ class Reading {
     const std::string hint = near.name.empty() ? "" : fmt::format("; did you mean {}?", near.name);
     if (spec_.refuses_unknown || !path.empty()) {
       fault(at, fmt::format("is no input of {}{}", spec_.name, hint));
-    } else {
+    } else if (++ignored_ <= kIgnoredTold) {
       inputs_.notes.push_back(fmt::format("{} is no input of {} and was ignored{}", at, spec_.name,
                                           near.name.empty() ? "" : fmt::format(" (did you mean {}?)", near.name)));
+    } else if (ignored_ == kIgnoredTold + 1) {
+      inputs_.notes.push_back("further inputs that there are not were ignored too");
     }
   }
 
@@ -371,7 +373,10 @@ class Reading {
   }
 
   const ToolSpec& spec_;
+  static constexpr int kIgnoredTold = 3;
+
   Inputs& inputs_;
+  int ignored_ = 0;
   Value faults_ = Value::array();
   Value correct_ = Value::object();
   std::vector<std::string> messages_;

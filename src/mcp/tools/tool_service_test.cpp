@@ -2,6 +2,7 @@
 #include "mcp/tools/tool_service.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "base/limits.hpp"
 #include "mcp/tools/testing_tools.hpp"
@@ -245,6 +246,33 @@ TEST_F(Tools, AWorkflowIsValidatedAsTextObjectAndFile) {
                                 "{\"path\": " + quote_json(workspace + "/.signalbox/workflows/two-steps.json") + "}");
   EXPECT_TRUE(file["valid"].as_bool());
   EXPECT_EQ(error("validate_workflow", R"({"path": "/no/such/file.json"})").string_at("code"), "NOT_FOUND");
+}
+
+// It would quote any file to whoever holds a token, and wait at a pipe for ever.
+TEST_F(Tools, OnlyPlainFilesAreValidatedAndOnlyForThisMachinesUser) {
+  const std::string pipe = workspace + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(*error("validate_workflow", "{\"path\": " + quote_json(pipe) + "}").string_at("message"),
+              HasSubstr("no plain file"));
+  const std::string file = workspace + "/.signalbox/workflows/two-steps.json";
+  call.principal = "ann";
+  EXPECT_THAT(*error("validate_workflow", "{\"path\": " + quote_json(file) + "}").string_at("message"),
+              HasSubstr("server's machine"));
+}
+
+TEST_F(Tools, ManyUnknownInputsAreToldInFewWords) {
+  std::string given = R"({"workspacePath": "W", "workflowId": "two-steps", "goal": "g")";
+  for (int i = 0; i < 300; ++i) given += ", \"unheard" + std::to_string(i) + "\": 1";
+  EXPECT_LT(text_of(result("start_workflow", given + "}")).size(), 1'500u);
+}
+
+// What is written into a file that was taken away is read by nobody.
+TEST_F(Tools, AHomeThatWasTakenAwayIsMadeAnew) {
+  const std::string start = R"({"workspacePath": "W", "workflowId": "two-steps", "goal": "g"})";
+  result("start_workflow", start);
+  std::filesystem::remove_all(directory + "/own");
+  result("start_workflow", start);
+  EXPECT_TRUE(std::filesystem::exists(directory + "/own/signalbox.db"));
 }
 
 TEST_F(Tools, WhatToValidateIsSaidOnce) {
