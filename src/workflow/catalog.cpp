@@ -41,7 +41,10 @@ std::string_view to_string(Staleness staleness) {
 Result<Catalog> Catalog::open(const Files& files, const Environment& environment, const Homes& homes,
                               const Opening& opening) {
   SourceCache own;
-  return CatalogMaking(files, opening, opening.cache != nullptr ? *opening.cache : own).make(environment, homes);
+  Catalog catalog =
+      SB_TRY(CatalogMaking(files, opening, opening.cache != nullptr ? *opening.cache : own).make(environment, homes));
+  catalog.lister_ = opening.lister;
+  return catalog;
 }
 
 Result<Catalog> Catalog::open(const Files& files, const Environment& environment, const Homes& homes,
@@ -70,7 +73,7 @@ Result<const Entry*> Catalog::find(std::string_view id) const {
   for (const auto& [name, entry] : entries_) known.push_back(name);
   const std::string nearest = nearest_name(id, known);
   return fail(ErrorCode::kNotFound, fmt::format("there is no workflow {}", quote_json(id)),
-              nearest.empty() ? "`signalbox workflow list --all` shows those there are"
+              nearest.empty() ? fmt::format("`{}` shows those there are", lister_)
                               : fmt::format("Did you mean {}?", quote_json(nearest)));
 }
 

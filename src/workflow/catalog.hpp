@@ -102,6 +102,8 @@ struct Opening {
   std::vector<std::string> strongest;  // files and folders above all other sources, as if named
   SourceCache* cache = nullptr;
   std::function<void(int files)> on_file;  // told how many were looked at, for a progress line
+  // What lists the workflows where the catalog is used: told to whoever names one that is not there.
+  std::string lister = "signalbox workflow list --all";
 };
 
 class Catalog {
@@ -152,6 +154,7 @@ class Catalog {
   Contracts contracts_;
   Faults contract_faults_;
   Faults faults_;
+  std::string lister_;
   std::map<std::string, Value, std::less<>> features_;
   std::map<std::string, std::string, std::less<>> bindings_;   // `workflow\nslot`, or `\nslot` for any workflow
   std::map<std::string, const Entry*, std::less<>> routines_;  // by template id

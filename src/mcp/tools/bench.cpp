@@ -32,8 +32,9 @@ bool ToolBench::keeps_going() {
 
 Result<workflow::Catalog> ToolBench::catalog(const std::string& workspace) {
   const Homes homes = SB_TRY(this->homes());
-  return workflow::Catalog::open(seams_.files, seams_.environment, homes,
-                                 {.workspace = workspace, .strongest = {}, .cache = &sources_, .on_file = {}});
+  return workflow::Catalog::open(
+      seams_.files, seams_.environment, homes,
+      {.workspace = workspace, .strongest = {}, .cache = &sources_, .on_file = {}, .lister = "list_workflows"});
 }
 
 Result<std::string> ToolBench::workspace_here() const {
