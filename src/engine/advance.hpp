@@ -53,10 +53,11 @@ std::string_view to_string(BlockerCode code);  // MISSING_REQUIRED_NOTES, … as
 
 struct Blocker {
   BlockerCode code = BlockerCode::kMissingNotes;
-  std::string subject;  // a contract ref, an assessment, a context key, a step id
-  std::string message;  // what is missing
-  std::string fix;      // what to send
-  Value example;        // a contract's example, or null
+  std::string subject;    // a contract ref, an assessment, a context key, a step id
+  std::string message;    // what is missing
+  std::string fix;        // what to send
+  Value example;          // a contract's example, or null
+  std::string form = {};  // of a context key that is not set: what it must be, as `a list`
 };
 Value to_value(const Blocker& blocker);
 

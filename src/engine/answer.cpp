@@ -28,12 +28,14 @@ void add_notices(std::string& text, const std::vector<std::string>& notices) {
 std::string blocker_lines(const Blocker& blocker) {
   std::string lines = "- " + blocker.message + '\n';
   if (!blocker.fix.empty()) lines += fmt::format("  {}\n", blocker.fix);
-  if (!blocker.example.is_null()) lines += fmt::format("  Example: {}\n", to_json(blocker.example));
-  return lines;
+  if (blocker.example.is_null()) return lines;
+  const bool is_key = blocker.code == BlockerCode::kMissingContext || blocker.code == BlockerCode::kInvalidContext;
+  return lines + fmt::format("  Example: {}{}\n", is_key ? "\"context\": " : "", to_json(blocker.example));
 }
 
 std::string child_line(const ChildView& child) {
-  std::string line = fmt::format("- {} ({})", child.id, child.workflow_id);
+  std::string line = "- " + child.id;
+  if (child.workflow_id != child.id) line += fmt::format(" ({})", child.workflow_id);
   if (!child.goal.empty()) line += ": " + child.goal;
   if (!child.outcome.empty()) {
     line += fmt::format(" [{}{}{}]", child.outcome, child.reason.empty() ? "" : ": ", child.reason);
@@ -74,14 +76,18 @@ std::string render_awaiting(const AwaitingView& view) {
   if (!view.why.empty()) text += fmt::format("{}\n\n", view.why);
   if (view.evaluator != nullptr && !view.evaluator->token.empty()) {
     return text + child_line(*view.evaluator) +
-           "\nIt is a session of its own, best worked by an agent that did not do the work: it begins by continuing "
-           "with "
-           "that token and no output. When it has ended, continue here with the same token.\n";
+           "\nIt is a session of its own, best worked by an agent that did not do the work: it first calls "
+           "continue_workflow with that token alone. When it has ended, continue here with the same token.\n";
   }
   if (decision.is_null()) {
     return text + "Nothing is needed from you. Continue with the same token later to see how it went.\n";
   }
   text += view.shown.empty() ? decision.string_at("text").value_or("") : view.shown + '\n';
+  if (view.lacks_operator) {
+    return text +
+           "\nIt needs an operator's signature, and there is no operator yet: a person runs `signalbox operator init`. "
+           "Tell them so. Then continue with the same token, which asks anew.\n";
+  }
   text += fmt::format("\nA person {} this: `{}`", view.is_signed ? "signs" : "answers", view.command);
   if (const auto url = decision.string_at("url"); url && !url->empty()) text += fmt::format(", or at {}", *url);
   text += view.is_signed ? " in a terminal, with their passphrase.\n" : ".\n";
@@ -109,7 +115,7 @@ std::string render_children(const Program& program, const Node& node, const std:
   if (any_open) {
     text +=
         "Each is a session of its own, to be worked by its own agent where you can start one: hand it its token; it "
-        "begins by continuing with that token and no output.\n";
+        "first calls continue_workflow with that token alone.\n";
   }
   text += needed > 0 ? fmt::format("This step goes on when {} of {} have completed.", needed, children.size())
                      : std::string("This step goes on when all have ended.");

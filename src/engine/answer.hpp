@@ -43,6 +43,8 @@ struct StepView {
 };
 
 std::string render_step(const StepView& view);
+// What stands above a step when a session is taken up again; for those that wait for somebody then.
+std::string render_opening(const StepView& view);
 // The step's checks as the agent is told of them, one `- ` line each; empty when there are none.
 std::string requirement_lines(const Program& program, const Position& position, const Value& context);
 
@@ -62,6 +64,7 @@ struct AwaitingView {
   std::string command = {};  // with which a person answers
   std::string shown = {};    // the question as it is shown; empty: the decision's own text
   bool is_signed = false;
+  bool lacks_operator = false;           // asked before anybody could sign: it cannot be answered, only asked anew
   const ChildView* evaluator = nullptr;  // the session that judges, where there is one
 };
 std::string render_awaiting(const AwaitingView& view);

@@ -252,7 +252,8 @@ steps:
   EXPECT_THAT(lines("asked"), HasSubstr("- A person must approve it before the next step.\n"));
   EXPECT_THAT(lines("judged", Value::object({{"risky", true}})), HasSubstr("- It must be approved"));
   EXPECT_THAT(lines("judged"), Not(HasSubstr("approved")));
-  EXPECT_THAT(lines("last__verification"), HasSubstr("and it must succeed: `make test`\n"));
+  EXPECT_THAT(lines("last__verification"), Not(HasSubstr("make test"))) << "its own words say so already";
+  EXPECT_THAT(told.step("last__verification"), HasSubstr("make test"));
   EXPECT_THAT(told.step("plain"), HasSubstr("Checked on delivery:\n- Notes:"));
   EXPECT_THAT(told.step("silent"), Not(HasSubstr("Checked on")));
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/limits.hpp"
 #include "base/unicode.hpp"
@@ -84,9 +85,12 @@ Value to_value(const Blocker& blocker) {
 }
 
 Blocker missing_key(std::string_view key, std::string_view who, std::string_view kind) {
-  return {BlockerCode::kMissingContext, std::string(key),
+  return {BlockerCode::kMissingContext,
+          std::string(key),
           fmt::format("{} needs the context key {}, {}; it is not set.", who, quote_json(key), kind),
-          fmt::format("Send {} in context, {}.", quote_json(key), kind), Value()};
+          fmt::format("Send {} in context, {}.", quote_json(key), kind),
+          Value(),
+          std::string(kind)};
 }
 
 Blocker invalid_key(std::string_view key, std::string_view who, std::string_view kind, const Value& value) {
@@ -95,6 +99,62 @@ Blocker invalid_key(std::string_view key, std::string_view who, std::string_view
                       value.is_array() && value.size() == 0 ? "an empty list" : kind_name(value.kind())),
           fmt::format("Send {} in context, {}.", quote_json(key), kind), Value()};
 }
+
+namespace {
+
+// Keys by name and form, forms left out and then names where there are too many of them.
+std::string listed(const std::vector<const Blocker*>& keys) {
+  constexpr std::size_t kFormsBytes = 3'000, kNamesBytes = 4'000;
+  std::string text;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (text.size() > kNamesBytes) return text + fmt::format(", and {} more", keys.size() - i);
+    const Blocker& key = *keys[i];
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", quote_json(key.subject));
+    if (!key.form.empty() && text.size() + key.form.size() < kFormsBytes) text += fmt::format(" ({})", key.form);
+  }
+  return text;
+}
+
+Value examples_of(const std::vector<const Blocker*>& keys) {
+  constexpr std::size_t kExampleBytes = 4'000;
+  Value all = Value::object();
+  std::size_t bytes = 0;
+  for (const Blocker* key : keys) {
+    if (!key->example.is_object()) continue;
+    bytes += to_json(key->example).size();
+    if (bytes > kExampleBytes) break;
+    for (const auto& member : key->example.members()) all.set(member.name, member.value);
+  }
+  return all.size() > 0 ? all : Value();
+}
+
+Blocker missing_keys(const std::vector<const Blocker*>& keys) {
+  std::string subjects;
+  for (const Blocker* key : keys) {
+    if (subjects.size() < limits::kIdBytes) subjects += (subjects.empty() ? "" : ", ") + key->subject;
+  }
+  return {BlockerCode::kMissingContext, std::move(subjects),
+          fmt::format("{} context keys are not set: {}.", keys.size(), listed(keys)), "Send all of them in `context`.",
+          examples_of(keys)};
+}
+
+// All keys that are not set, as one blocker in the place of the first.
+std::vector<Blocker> with_keys_together(std::vector<Blocker> blockers) {
+  std::vector<const Blocker*> keys;
+  for (const Blocker& blocker : blockers) {
+    if (blocker.code == BlockerCode::kMissingContext) keys.push_back(&blocker);
+  }
+  if (keys.size() < 2) return blockers;
+  Blocker together = missing_keys(keys);
+  *std::ranges::find(blockers, BlockerCode::kMissingContext, &Blocker::code) = together;
+  bool is_first = true;
+  std::erase_if(blockers, [&](const Blocker& blocker) {
+    return blocker.code == BlockerCode::kMissingContext && !std::exchange(is_first, false);
+  });
+  return blockers;
+}
+
+}  // namespace
 
 std::vector<Blocker> bounded(std::vector<Blocker> blockers) {
   std::vector<Blocker> kept;
@@ -105,6 +165,7 @@ std::vector<Blocker> bounded(std::vector<Blocker> blockers) {
     };
     if (!is_key || std::ranges::none_of(kept, is_same)) kept.push_back(std::move(blocker));
   }
+  kept = with_keys_together(std::move(kept));
   if (kept.size() > limits::kBlockers) {
     const std::size_t left_out = kept.size() - limits::kBlockers;
     kept.resize(limits::kBlockers);

@@ -13,7 +13,7 @@ namespace sb::engine {
 Blocker missing_key(std::string_view key, std::string_view who, std::string_view kind);
 Blocker invalid_key(std::string_view key, std::string_view who, std::string_view kind, const Value& value);
 
-// At most kBlockers, each subject and code once, the rest counted.
+// At most kBlockers, the rest counted; each key once, and all that are not set as one, with one example for all.
 std::vector<Blocker> bounded(std::vector<Blocker> blockers);
 
 // What decision, loop or step ahead needs, told by `who`: nothing when the context has it.

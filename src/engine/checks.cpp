@@ -167,7 +167,8 @@ class Checks {
       if (value == nullptr || value->is_null()) {
         add(BlockerCode::kMissingContext, capture.key,
             fmt::format("The context key {} is not set.", quote_json(capture.key)),
-            fmt::format("Send it in `context`, {}.", form_of(capture.schema)), example_for(capture));
+            fmt::format("Send it in `context` ({}).", form_of(capture.schema)), example_for(capture));
+        blockers_.back().form = form_of(capture.schema);
       } else {
         check_capture(capture, *value);
       }
@@ -216,7 +217,7 @@ class Checks {
       return fmt::format("one of {}", fmt::join(words, ", "));
     }
     const auto type = schema.string_at("type");
-    return type ? fmt::format("of type {}", *type) : "as in the example";
+    return type ? *type : "as in the example";
   }
   static constexpr std::size_t kNamedChoices = 12;
 

@@ -143,7 +143,7 @@ TEST(Checks, AllAreToldTogether) {
                                     sending("", {}, json(R"({"size": "big"})")), kAssessments);
   EXPECT_THAT(codes(blockers), ElementsAre("MISSING_REQUIRED_OUTPUT", "MISSING_REQUIRED_OUTPUT", "CRITERIA_NOT_MET",
                                            "MISSING_CONTEXT_KEY", "INVALID_CONTEXT_KEY"));
-  EXPECT_EQ(blockers[2].message, "Name the risk.");
+  EXPECT_EQ(blockers[2].message, "Name the risk. (contain \"risk\")");
 }
 
 // Capturing is prose in the original, and an empty context passes.
@@ -177,10 +177,41 @@ TEST(Pain18, BlockersSayWhatIsMissingAndWhatToSend) {
 
 TEST(Checks, TellAtMostSoManyAndCountTheRest) {
   std::string captures = ", captures: {";
-  for (int i = 0; i < 15; ++i) captures += (i ? ", k" : "k") + std::to_string(i) + ": {}";
-  const auto blockers = blockers_of(captures + "}", sending("n"));
+  Value wrong = Value::object();
+  for (int i = 0; i < 15; ++i) {
+    captures += (i ? ", k" : "k") + std::to_string(i) + ": {type: string}";
+    wrong.set("k" + std::to_string(i), i);
+  }
+  const auto blockers = blockers_of(captures + "}", sending("n", {}, wrong));
   ASSERT_EQ(blockers.size(), limits::kBlockers);
   EXPECT_THAT(blockers.back().message, HasSubstr("5 more"));
+}
+
+TEST(Checks, AllKeysThatAreNotSetAreToldAtOnce) {
+  std::string captures = ", captures: {";
+  for (int i = 0; i < 40; ++i) captures += (i ? ", k" : "k") + std::to_string(i) + ": {type: integer}";
+  const auto blockers = blockers_of(captures + ", size: {enum: [S, L]}}", sending(""));
+  ASSERT_THAT(codes(blockers), ElementsAre("MISSING_REQUIRED_NOTES", "MISSING_CONTEXT_KEY"));
+  EXPECT_THAT(blockers[1].message, HasSubstr("41 context keys are not set: \"k0\" (integer), \"k1\" (integer)"));
+  EXPECT_THAT(blockers[1].message, HasSubstr("\"size\" (one of \"S\", \"L\")."));
+  EXPECT_EQ(blockers[1].example.size(), 41u);
+  EXPECT_THAT(blockers_of(captures + ", size: {enum: [S, L]}}", sending("n", {}, blockers[1].example)), IsEmpty());
+}
+
+TEST(Checks, OfTooManyKeysTheFormsAreLeftOutBeforeTheNames) {
+  std::string captures = ", captures: {";
+  for (int i = 0; i < 110; ++i)
+    captures += (i ? ", a_key_of_some_length_" : "a_key_of_some_length_") + std::to_string(i) + ": {type: integer}";
+  const auto blockers = blockers_of(captures + "}", sending("n"));
+  ASSERT_EQ(blockers.size(), 1u);
+  EXPECT_THAT(blockers[0].message, HasSubstr("\"a_key_of_some_length_109\"."));
+}
+
+TEST(Checks, ARefusalOfTheNotesRepeatsTheBound) {
+  const auto blockers =
+      blockers_of(", validationCriteria: [{type: length, min: 40, message: Too short.}]", sending("n"));
+  ASSERT_THAT(codes(blockers), ElementsAre("CRITERIA_NOT_MET"));
+  EXPECT_EQ(blockers[0].message, "Too short. (at least 40 characters)");
 }
 
 TEST(Checks, AKeyIsToldOnceThoughTwoWantIt) {

@@ -17,34 +17,13 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(0, end == std::string_view::npos ? 0 : end + 1));
 }
 
-std::string number_text(const Value& number) {
-  return number.is_integer() ? fmt::format("{}", number.as_integer()) : fmt::format("{}", number.as_number());
-}
-
-// `at least 50 characters`, `contains "Root cause"`: the rule behind an author's message.
-std::string rule_text(const Value& rule) {
-  const std::string type = rule.string_at("type").value_or("");
-  const Value& min = rule["min"];
-  const Value& max = rule["max"];
-  if (type == "contains") return fmt::format("contain {}", quote_json(rule.string_at("value").value_or("")));
-  if (type == "regex") return fmt::format("match {}", rule.string_at("value").value_or(""));
-  if (type == "length" && min.is_number() && max.is_number()) {
-    return fmt::format("{} to {} characters", number_text(min), number_text(max));
-  }
-  if (type == "length" && min.is_number()) return fmt::format("at least {} characters", number_text(min));
-  if (type == "length" && max.is_number()) return fmt::format("at most {} characters", number_text(max));
-  return {};
-}
-
 void add_notes(std::string& lines, const Step& step, const Value& wanted, const Value& context) {
   const Value& notes = wanted["notes"];
   if (notes.is_bool() && notes.as_bool()) lines += "- Notes: what you did, found and decided.\n";
   if (!step.criteria) return;
   const Value rules = workflow::to_requirements(*step.criteria, context);
   for (const Value& rule : rules.items()) {
-    const std::string text = rule_text(rule);
-    lines += fmt::format("- Notes: {}{}\n", trimmed(rule.string_at("message").value_or("")),
-                         text.empty() ? "" : fmt::format(" ({})", text));
+    lines += fmt::format("- Notes: {}\n", workflow::requirement_line(rule));
   }
 }
 
@@ -108,9 +87,6 @@ void add_captures(std::string& lines, const Step& step, const Value& wanted) {
 }
 
 void add_what_follows(std::string& lines, const Step& step, const Value& context) {
-  if (!step.command.empty()) {
-    lines += fmt::format("- Signalbox then runs this itself, and it must succeed: `{}`\n", step.command);
-  }
   const workflow::Confirmation& gate = step.confirmation;
   if (gate.kind == workflow::Confirmation::Kind::kNone) return;
   if (gate.when && !workflow::holds(*gate.when, context)) return;

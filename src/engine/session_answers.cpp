@@ -4,6 +4,7 @@
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
+#include "engine/blockers.hpp"
 #include "engine/session_parts.hpp"
 #include "inbox/answer_command.hpp"
 #include "inbox/choice_text.hpp"
@@ -51,7 +52,22 @@ std::string Sessions::Parts::mint(Purpose purpose, std::string_view session, Nod
 Result<Answer> Sessions::Parts::answer_for(store::Snapshot& snapshot, const Program& program, const Summary& summary,
                                            const Node& node, Occasion occasion, std::vector<std::string> notices,
                                            const Value& references) {
-  if (node.waiting) return awaiting(snapshot, program, summary, node);
+  if (node.waiting && occasion != Occasion::kRehydrate) return awaiting(snapshot, program, summary, node);
+  const auto view_of = [&](const Value& context) -> Result<StepView> {
+    StepView view{.program = program, .node = node, .context = context, .occasion = occasion};
+    view.goal = summary.goal;
+    view.notices = std::move(notices);
+    view.references = references;
+    if (occasion == Occasion::kRehydrate) view.recall = SB_TRY(recall_from(snapshot, program, summary.id, node));
+    return view;
+  };
+  if (node.waiting) {
+    // Whoever takes the session up here is shown the next step without this.
+    Answer waits = SB_TRY(awaiting(snapshot, program, summary, node));
+    const Value nothing = Value::object();
+    waits.text = render_opening(SB_TRY(view_of(nothing))) + waits.text;
+    return waits;
+  }
   Answer answer;
   answer.line = Value::object({{"kind", "ok"}, {"sessionId", summary.id}});
   if (node.kind == NodeKind::kEnd) {
@@ -71,11 +87,7 @@ Result<Answer> Sessions::Parts::answer_for(store::Snapshot& snapshot, const Prog
                                             {"title", workflow::fill_in_line(step.title, context)},
                                             {"requires", requirements(program, node.position, context)}}));
   answer.line.set("nextIntent", "perform_pending_then_continue");
-  StepView view{.program = program, .node = node, .context = context, .occasion = occasion};
-  view.goal = summary.goal;
-  view.notices = std::move(notices);
-  view.references = references;
-  if (occasion == Occasion::kRehydrate) view.recall = SB_TRY(recall_from(snapshot, program, summary.id, node));
+  const StepView view = SB_TRY(view_of(context));
   if (node.kind != NodeKind::kChildren) {
     answer.text = render_step(view);
     return answer;
@@ -104,7 +116,7 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
   std::string why(why_of(waiting));
   Value decision;
   std::string shown, command;
-  bool is_signed = false;
+  bool is_signed = false, lacks_operator = false;
   if (!waiting.decision.empty()) {
     auto state = inbox.look_in(snapshot, waiting.decision);
     const bool is_gone = !state && state.error().code == ErrorCode::kNotFound;
@@ -112,14 +124,10 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
     if (is_gone) {
       // An imported session comes without the questions that were open.
       why += " Its question stayed where the session came from: continuing asks it anew.";
-    } else if (state->opened.needs_signature && !state->opened.operators) {
-      why +=
-          " It needs an operator's signature, and there is no operator yet: a person runs `signalbox operator init`, "
-          "and continuing here then asks anew.";
-    }
-    if (!is_gone) {
+    } else {
       decision = decision_value(*state, inbox.may_relay(*state));
       is_signed = state->opened.needs_signature;
+      lacks_operator = is_signed && !state->opened.operators;
       const auto declared = declaration_of(state->opened);
       if (declared) shown = inbox::choice_text(*declared);
       command =
@@ -155,20 +163,20 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
                                  .command = std::move(command),
                                  .shown = std::move(shown),
                                  .is_signed = is_signed,
+                                 .lacks_operator = lacks_operator,
                                  .evaluator = judge.token.empty() ? nullptr : &judge});
   return answer;
 }
 
 Result<Answer> Sessions::Parts::blocked(store::Snapshot& snapshot, const Program& program, const Summary& summary,
-                                        const Node& node, const std::vector<Blocker>& blockers, int next_attempt,
+                                        const Node& node, const std::vector<Blocker>& all, int next_attempt,
                                         bool counts) {
+  const std::vector<Blocker> blockers = bounded(all);
   const std::string token = mint(Purpose::kContinue, summary.id, node.number, next_attempt);
   const workflow::Step& step = program.step(node.position.step);
   const Value context = context_at(program, node.position, SB_TRY(read_json_blob(snapshot, node.context)));
   Value told = Value::array();
-  for (const Blocker& blocker : blockers) {
-    if (told.size() < limits::kBlockers) told.push_back(to_value(blocker));
-  }
+  for (const Blocker& blocker : blockers) told.push_back(to_value(blocker));
   Answer answer;
   answer.text = render_blocked(program, node, blockers, counts);
   answer.line =

@@ -46,6 +46,23 @@ Value context_set_by(const Outcome& outcome) {
   return set;
 }
 
+// What is said to an agent that sends output while the session waits for somebody else.
+std::string not_taken(const Waiting& waiting) {
+  switch (waiting.what) {
+    case Waiting::For::kGate:
+    case Waiting::For::kEvaluator:
+      return "Nothing of what you sent now was taken: what this step delivered before waits to be accepted or "
+             "rejected.";
+    case Waiting::For::kDecision:
+      return "Nothing of what you sent now was taken: the session waits for a decision.";
+    case Waiting::For::kBreaker:
+    case Waiting::For::kQuorum:
+      break;
+  }
+  return "Nothing of what you sent now was taken: the session waits for a person to say how it goes on. Send it again "
+         "when they have.";
+}
+
 // Of what an agent sent: short, and nothing that could not be printed.
 std::string printable_id(std::string_view id) {
   return inbox::printable(id.substr(0, limits::kIdBytes));
@@ -108,22 +125,35 @@ Result<Answer> Sessions::Parts::go_on(Turn& turn, const Token& token, const Subm
         "PRECONDITION_FAILED",
         Error{ErrorCode::kLimit, "this step was tried as often as it may be", remedy(NextStep::kGoBack), {}, false});
   }
-  if (node.waiting) {
-    switch (node.waiting->what) {
-      case Waiting::For::kGate:
-      case Waiting::For::kEvaluator:
-        return poll_gate(turn, *program, node.number);
-      case Waiting::For::kBreaker:
-      case Waiting::For::kQuorum:
-        return poll_stuck(turn, *program, node.number, submission, has_output);
-      case Waiting::For::kDecision:
-        return poll_decision(turn, *program, node.number, submission);
-    }
-  }
+  if (node.waiting) return poll_waiting(turn, *program, node, submission, has_output);
   if (node.kind == NodeKind::kDecision) return poll_decision(turn, *program, node.number, submission);
   if (node.kind == NodeKind::kChildren) return poll_children(turn, *program, node.number, submission, has_output);
   if (!has_output) return answer_for(turn.transaction(), *program, summary, node, Occasion::kRehydrate, {});
   return deliver(turn, *program, node.number, submission);
+}
+
+Result<Answer> Sessions::Parts::poll_waiting(Turn& turn, const Program& program, const Node& node,
+                                             const Submission& submission, bool has_output) {
+  const auto poll = [&]() -> Result<Answer> {
+    switch (node.waiting->what) {
+      case Waiting::For::kGate:
+      case Waiting::For::kEvaluator:
+        return poll_gate(turn, program, node.number, submission);
+      case Waiting::For::kBreaker:
+      case Waiting::For::kQuorum:
+        return poll_stuck(turn, program, node.number, submission, has_output);
+      case Waiting::For::kDecision:
+        break;
+    }
+    return poll_decision(turn, program, node.number, submission);
+  };
+  Answer answer = SB_TRY(poll());
+  const Node& after = turn.known(node.number);
+  // A lifted breaker lets the submission be delivered, and that may open a gate of its own.
+  const bool still_waits = after.attempt == node.attempt && after.waiting &&
+                           (after.waiting->what == node.waiting->what || after.kind == NodeKind::kDecision);
+  if (still_waits && carries_output(submission)) answer.text = not_taken(*after.waiting) + "\n\n" + answer.text;
+  return answer;
 }
 
 Result<Answer> Sessions::Parts::deliver(Turn& turn, const Program& program, NodeNo number,
@@ -280,7 +310,8 @@ Status Sessions::Parts::relay(Turn& turn, const Token& token, const RelayedAnswe
   return {};
 }
 
-Result<Answer> Sessions::Parts::poll_gate(Turn& turn, const Program& program, NodeNo number) {
+Result<Answer> Sessions::Parts::poll_gate(Turn& turn, const Program& program, NodeNo number,
+                                          const Submission& submission) {
   const Node node = turn.known(number);
   const Waiting waiting = *node.waiting;
   store::Transaction& transaction = turn.transaction();
@@ -319,7 +350,7 @@ Result<Answer> Sessions::Parts::poll_gate(Turn& turn, const Program& program, No
       return ask_again(fmt::format("The evaluator was not sure: {}", reason));
     }
     return judged(turn, program, number, said, reason,
-                  Value::object({{"by", "evaluator"}, {"session", waiting.session}}));
+                  Value::object({{"by", "evaluator"}, {"session", waiting.session}}), submission);
   }
   const auto ask_anew = [&](std::string_view why) -> Result<Answer> {
     SB_TRY(turn.emit("gate_decided", Value::object({{"node", number},
@@ -354,11 +385,11 @@ Result<Answer> Sessions::Parts::poll_gate(Turn& turn, const Program& program, No
   if (reason.empty() && !is_approved) reason = "a person rejected it and gave no reason";
   const std::string by = outcome.principal.empty() ? "a person" : outcome.principal;
   return judged(turn, program, number, is_approved ? "approved" : "rejected", reason,
-                Value::object({{"by", by}, {"decision", waiting.decision}}));
+                Value::object({{"by", by}, {"decision", waiting.decision}}), submission);
 }
 
 Result<Answer> Sessions::Parts::judged(Turn& turn, const Program& program, NodeNo number, std::string_view verdict,
-                                       std::string reason, Value by) {
+                                       std::string reason, Value by, const Submission& submission) {
   const Node node = turn.known(number);
   const std::int64_t output_seq = turn.output_seq(number);
   Value payload = std::move(by);
@@ -370,8 +401,12 @@ Result<Answer> Sessions::Parts::judged(Turn& turn, const Program& program, NodeN
   if (verdict == "approved") {
     const Delivered output = SB_TRY(delivered(turn.transaction(), turn.summary().id, output_seq));
     const Value context = SB_TRY(read_json_blob(turn.transaction(), node.context));
-    const Submission submission{output.notes, output.artifacts, output.context_set, std::nullopt};
-    const Outcome outcome = SB_TRY(advance(program, turn.known(number), context, submission, true));
+    const Submission approved{output.notes, output.artifacts, output.context_set, std::nullopt};
+    Outcome outcome = SB_TRY(advance(program, turn.known(number), context, approved, true));
+    if (carries_output(submission)) {
+      outcome.notes_to_agent.push_back(
+          "what this step delivered before was approved; nothing of what you sent now was taken.");
+    }
     return move_on(turn, program, number, outcome, output.artifacts);
   }
   const std::vector<Blocker> blockers{{BlockerCode::kRejected,

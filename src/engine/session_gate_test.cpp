@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/limits.hpp"
 #include "engine/questions.hpp"
 #include "engine/testing_sessions.hpp"
 
@@ -113,6 +114,74 @@ steps:
   const Answer waits = place.go_on(place.start(deploy("true"), {}, true), delivery("production", "drop all"));
   const std::string token = waits.line["children"].items().at(0).string_at("continueToken").value_or("");
   EXPECT_THAT(place.go_on(token, {}).text, HasSubstr("drop all"));
+}
+
+TEST(GateQuestion, OutputSentWhileItIsOpenIsToldNotToBeTaken) {
+  SessionPlace place;
+  const Answer waits = place.go_on(place.start(deploy("true")), delivery("staging", "restart"));
+  EXPECT_THAT(waits.text, Not(HasSubstr("Nothing of what you sent")));
+  EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("Nothing of what you sent")));
+  const Answer again = place.go_on(waits, delivery("production", "drop all"));
+  EXPECT_THAT(again.text, HasSubstr("Nothing of what you sent now was taken: what this step delivered before waits"));
+  EXPECT_THAT(again.text, HasSubstr("A person must accept"));
+  place.decide(waits, "approve");
+  const Answer next = place.go_on(waits, delivery("production", "drop all"));
+  EXPECT_THAT(next.text, HasSubstr("nothing of what you sent now was taken"));
+  EXPECT_THAT(next.text, HasSubstr("Run restart on staging."));
+}
+
+TEST(Breaker, OutputSentWhileItIsAskedAboutIsToldNotToBeTaken) {
+  SessionPlace place;
+  Answer answer = place.start(deploy("true"));
+  for (int i = 0; i < limits::kBlockedInRow; ++i) answer = place.go_on(answer);
+  ASSERT_EQ(SessionPlace::kind(answer), "awaiting_decision") << answer.text;
+  EXPECT_THAT(answer.text, Not(HasSubstr("Nothing of what you sent")));
+  EXPECT_THAT(place.go_on(answer).text, HasSubstr("Nothing of what you sent now was taken"));
+  place.decide(answer, "again");
+  const Answer taken = place.go_on(answer, delivery("staging", "restart"));
+  EXPECT_THAT(taken.text, Not(HasSubstr("Nothing of what you sent")));
+  EXPECT_THAT(question(taken), HasSubstr("staging"));
+}
+
+TEST(DecisionStep, OutputSentWhileItIsOpenIsToldNotToBeTaken) {
+  SessionPlace place;
+  const Answer waits = place.start(R"(
+id: choosing
+name: Choosing
+description: A decision.
+version: 1.0.0
+steps:
+  - {id: pick, type: decision, title: Pick, decision: {instruction: "Which?", options: [Grid, List]}, captureAs: shape}
+  - {id: plan, title: Plan, prompt: "Plan {{shape}}."}
+)");
+  EXPECT_THAT(place.go_on(waits).text,
+              HasSubstr("Nothing of what you sent now was taken: the session waits for a dec"));
+  EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("Nothing of what you sent")));
+}
+
+TEST(GateQuestion, WithoutAnOperatorNamesNoIdThatCanNeverBeSigned) {
+  SessionPlace place;
+  const Answer waits = place.go_on(place.start(deploy("{kind: human_approval}")), delivery("staging", "restart"));
+  EXPECT_THAT(waits.text, HasSubstr("`signalbox operator init`"));
+  EXPECT_THAT(waits.text, Not(HasSubstr("inbox answer")));
+  place.inbox.enrol("ann");
+  EXPECT_THAT(place.poll(waits).text, HasSubstr("inbox answer"));
+}
+
+TEST(GateQuestion, ASessionTakenUpAtItIsToldItsGoalAndNotes) {
+  SessionPlace place;
+  const Answer waits = place.go_on(place.start(deploy("true")), delivery("staging", "restart", "The old one hangs."));
+  const Answer again = place.rehydrate(waits);
+  EXPECT_THAT(again.text, HasSubstr("Goal: Make it faster"));
+  EXPECT_THAT(again.text, HasSubstr("A person must accept"));
+  EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("\nGoal: Make it faster\n\nA person")));
+}
+
+TEST(Sessions, TellWhatIsAskedForInOneOrder) {
+  SessionPlace place;
+  const Answer first = place.start(deploy("true"));
+  place.next_sessions();
+  EXPECT_EQ(to_json(first.line["pending"]), to_json(place.rehydrate(first).line["pending"]));
 }
 
 }  // namespace

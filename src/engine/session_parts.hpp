@@ -43,6 +43,9 @@ struct CommandDue {
   std::vector<workflow::Origin> origins;
 };
 
+// Whether there is anything in it to deliver.
+bool carries_output(const Submission& submission);
+
 // An error that carries the format's code for agents.
 std::unexpected<Error> refuse(std::string_view code, Error error);
 
@@ -98,6 +101,7 @@ struct Sessions::Parts {
   Status start_children(Turn& turn, const Program& program, NodeNo node);
 
   // Delivering (session_delivering.cpp)
+  // Where the session waited and still does, says that nothing of the submission was taken.
   Result<Answer> go_on(Turn& turn, const Token& token, const Submission& submission, bool has_output);
   Result<Answer> deliver(Turn& turn, const Program& program, NodeNo node, const Submission& submission);
   Result<Answer> move_on(Turn& turn, const Program& program, NodeNo node, const Outcome& outcome,
@@ -114,9 +118,11 @@ struct Sessions::Parts {
                             bool needs_signature, std::string reason);
   // Answers the decision the token's node waits for, before it is gone on with.
   Status relay(Turn& turn, const Token& token, const RelayedAnswer& answer);
-  Result<Answer> poll_gate(Turn& turn, const Program& program, NodeNo node);
+  Result<Answer> poll_waiting(Turn& turn, const Program& program, const Node& node, const Submission& submission,
+                              bool has_output);
+  Result<Answer> poll_gate(Turn& turn, const Program& program, NodeNo node, const Submission& submission);
   Result<Answer> judged(Turn& turn, const Program& program, NodeNo node, std::string_view verdict, std::string reason,
-                        Value by);
+                        Value by, const Submission& submission);
   Result<Answer> poll_stuck(Turn& turn, const Program& program, NodeNo node, const Submission& submission,
                             bool has_output);
   Result<Answer> poll_decision(Turn& turn, const Program& program, NodeNo node, const Submission& submission);

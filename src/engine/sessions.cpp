@@ -38,11 +38,6 @@ Status check_start(const Starting& starting) {
   return check_text("the path of the workflow's file", starting.origin.file, limits::kTextBytes);
 }
 
-bool carries_output(const Submission& submission) {
-  return !submission.notes.empty() || !submission.artifacts.empty() ||
-         (submission.context.is_object() && submission.context.size() > 0);
-}
-
 std::string_view code_for(const Error& error) {
   switch (error.code) {
     case ErrorCode::kInvalid:
@@ -67,6 +62,11 @@ std::string_view code_for(const Error& error) {
 
 }  // namespace
 
+bool carries_output(const Submission& submission) {
+  return !submission.notes.empty() || !submission.artifacts.empty() ||
+         (submission.context.is_object() && submission.context.size() > 0);
+}
+
 SessionError session_error(Error error) {
   const std::string code(is_agent_code(error.rule) ? error.rule : code_for(error));
   return {code, std::move(error), {}};
@@ -88,9 +88,8 @@ Answered<Answer> Sessions::start(const Starting& starting) {
     Birth birth;
     for (const auto& compiled : starting.bundle) {
       SB_TRY(put_json_blob(transaction, compiled->pinned));
-      auto& program = parts_->programs[compiled->hash];
-      if (!program) program = std::make_shared<const Program>(compiled);
-      birth.program = program;
+      // Read back as every later turn reads it: what is pinned has its members by name.
+      birth.program = SB_TRY(parts_->program(transaction, compiled->hash));
     }
     birth.id = make_id("s-", parts_->clock.now_ms(), parts_->random);
     birth.origins = {starting.origin};

@@ -53,6 +53,11 @@ std::vector<std::string> reference_lines(const StepView& view) {
   return lines;
 }
 
+void add_notices(std::string& text, const StepView& view) {
+  for (const std::string& notice : view.notices) text += fmt::format("Note: {}\n", notice);
+  if (!view.notices.empty()) text += '\n';
+}
+
 void add_opening(std::string& text, const StepView& view) {
   const Definition& definition = view.program.definition();
   const bool is_taken_up = view.occasion == Occasion::kRehydrate;
@@ -162,18 +167,19 @@ std::string interlock_text(const workflow::Interlock& interlock) {
   return text.empty() ? text : fmt::format("Enforced while this step is open: {}.", text);
 }
 
-std::string metrics_text(workflow::MetricsProfile profile, bool is_last) {
+std::string metrics_text(workflow::MetricsProfile profile, bool is_last, bool may_write) {
   constexpr std::string_view kOutcome = "`metrics_outcome` (success|partial|abandoned|error)";
   switch (profile) {
     case workflow::MetricsProfile::kNone:
       return {};
     case workflow::MetricsProfile::kCoding: {
-      std::string text = "Report commits: full SHAs in context key `metrics_commit_shas`.";
+      std::string text;
+      if (may_write) text = "If you have committed: all SHAs so far, in full, in context key `metrics_commit_shas`.";
       if (is_last) {
         text += fmt::format(
-            " Last step: also {}, `metrics_pr_numbers`, `metrics_files_changed`, `metrics_lines_added`, "
+            "{}Last step: set context keys {}, `metrics_pr_numbers`, `metrics_files_changed`, `metrics_lines_added`, "
             "`metrics_lines_removed`.",
-            kOutcome);
+            text.empty() ? "" : " ", kOutcome);
       }
       return text;
     }
@@ -204,10 +210,16 @@ void add_own_words(std::string& text, const StepView& view, const Step& step) {
 
 }  // namespace
 
+std::string render_opening(const StepView& view) {
+  std::string text;
+  add_notices(text, view);
+  add_opening(text, view);
+  return text;
+}
+
 std::string render_step(const StepView& view) {
   std::string text;
-  for (const std::string& notice : view.notices) text += fmt::format("Note: {}\n", notice);
-  if (!view.notices.empty()) text += '\n';
+  add_notices(text, view);
   const StepNo number = view.program.find(view.node.position.step);
   if (number == kNoStep) return text;
   const ProgramStep& place = view.program.at(number);
@@ -219,7 +231,8 @@ std::string render_step(const StepView& view) {
   const std::string checks = requirement_lines(view.program, view.node.position, view.context);
   if (!checks.empty()) add_paragraph(text, "Checked on delivery:\n" + checks);
   add_paragraph(text, interlock_text(step.interlock));
-  add_paragraph(text, metrics_text(view.program.definition().metrics, place.is_last));
+  const bool may_write = !step.interlock.writes_declared || !step.interlock.writes.empty();
+  add_paragraph(text, metrics_text(view.program.definition().metrics, place.is_last, may_write));
   text += "Then continue with the `continueToken` below.\n";
   return text;
 }

@@ -197,6 +197,44 @@ std::string forbidding(const Criteria& part) {
   return fmt::format("the notes must not {}{}{}", demand_of(part), part.message.empty() ? "" : ": ", part.message);
 }
 
+std::string number_text(const Value& number) {
+  return number.is_integer() ? fmt::format("{}", number.as_integer()) : fmt::format("{}", number.as_number());
+}
+
+// `at least 50 characters`, `contains "Root cause"`: the rule behind an author's message.
+std::string rule_text(const Value& rule) {
+  const std::string type = rule.string_at("type").value_or("");
+  const Value& min = rule["min"];
+  const Value& max = rule["max"];
+  if (type == "contains") return fmt::format("contain {}", quote_json(rule.string_at("value").value_or("")));
+  if (type == "regex") return fmt::format("match {}", rule.string_at("value").value_or(""));
+  if (type == "length" && min.is_number() && max.is_number()) {
+    return fmt::format("{} to {} characters", number_text(min), number_text(max));
+  }
+  if (type == "length" && min.is_number()) return fmt::format("at least {} characters", number_text(min));
+  if (type == "length" && max.is_number()) return fmt::format("at most {} characters", number_text(max));
+  return {};
+}
+
+std::string_view type_name(Type type) {
+  for (const auto& [name, known] : kRuleTypes) {
+    if (known == type) return name;
+  }
+  for (const auto& [name, known] : kCompositions) {
+    if (known == type) return name;
+  }
+  return "and";
+}
+
+Value rule_value(const Criteria& criteria, std::string_view message) {
+  Value item = Value::object({{"type", type_name(criteria.type)}});
+  if (criteria.type == Type::kContains || criteria.type == Type::kRegex) item.set("value", criteria.value);
+  if (criteria.min) item.set("min", *criteria.min);
+  if (criteria.max) item.set("max", *criteria.max);
+  item.set("message", message);
+  return item;
+}
+
 Verdict judge(const Criteria& criteria, std::string_view notes, const Value& context, std::vector<std::string>& into);
 
 Verdict judge_any(const Criteria& criteria, std::string_view notes, const Value& context,
@@ -235,18 +273,8 @@ Verdict judge(const Criteria& criteria, std::string_view notes, const Value& con
     return verdict;
   }
   if (passes_rule(criteria, notes)) return Verdict::kPasses;
-  into.push_back(criteria.message);
+  into.push_back(requirement_line(rule_value(criteria, criteria.message)));
   return Verdict::kFails;
-}
-
-std::string_view type_name(Type type) {
-  for (const auto& [name, known] : kRuleTypes) {
-    if (known == type) return name;
-  }
-  for (const auto& [name, known] : kCompositions) {
-    if (known == type) return name;
-  }
-  return "and";
 }
 
 // The messages of the rules below, for a composition, which has none of its own.
@@ -262,14 +290,10 @@ void add_requirements(const Criteria& criteria, const Value& context, Value& int
     for (const Criteria& part : criteria.parts) add_requirements(part, context, into);
     return;
   }
-  Value item = Value::object({{"type", type_name(criteria.type)}});
-  if (criteria.type == Type::kContains || criteria.type == Type::kRegex) item.set("value", criteria.value);
-  if (criteria.min) item.set("min", *criteria.min);
-  if (criteria.max) item.set("max", *criteria.max);
   std::vector<std::string> messages;
   collect_messages(criteria, messages);
-  item.set("message", fmt::format("{}", fmt::join(messages, criteria.type == Type::kOr ? "; or: " : "; ")));
-  into.push_back(std::move(item));
+  into.push_back(
+      rule_value(criteria, fmt::format("{}", fmt::join(messages, criteria.type == Type::kOr ? "; or: " : "; "))));
 }
 
 }  // namespace
@@ -282,6 +306,13 @@ std::vector<std::string> unmet(const Criteria& criteria, std::string_view notes,
   std::vector<std::string> messages;
   judge(criteria, notes, context, messages);
   return messages;
+}
+
+std::string requirement_line(const Value& requirement) {
+  std::string text = requirement.string_at("message").value_or("");
+  text.erase(text.find_last_not_of(" \t\r\n") + 1);
+  const std::string rule = rule_text(requirement);
+  return rule.empty() ? text : fmt::format("{} ({})", text, rule);
 }
 
 Value to_requirements(const Criteria& criteria, const Value& context) {

@@ -32,11 +32,13 @@ struct Criteria {
 
 std::optional<Criteria> read_criteria(const Reader& reader);
 
-// The messages of what the notes fail, in order; empty when they pass.
+// What the notes fail, in order, each as requirement_line() words it; empty when they pass.
 std::vector<std::string> unmet(const Criteria& criteria, std::string_view notes, const Value& context);
 
 // For prompts and `requires.criteria`: [{type, value, min, max, message}], the plain rules that must all hold here; an
 // `or` or `not` is one item {type: "or"|"not", message}.
 Value to_requirements(const Criteria& criteria, const Value& context);
+// An item of these as an agent reads it, before and after: `Say more. (at least 50 characters)`.
+std::string requirement_line(const Value& requirement);
 
 }  // namespace sb::workflow

@@ -32,26 +32,26 @@ std::string unmet_of(const std::string& criteria, std::string_view notes, const 
 
 TEST(Criteria, EachTypeOfRule) {
   struct Row {
-    const char *rule, *good, *bad;
+    const char *rule, *good, *bad, *told;
   } rows[] = {
-      {R"({"type":"contains","value":"Risk","message":"m"})", "## Risks", "risk"},
-      {R"({"type":"regex","pattern":"^## ","message":"m"})", "## x", "a\n## x"},
-      {R"({"type":"regex","pattern":"^## ","flags":"m","message":"m"})", "a\n## x", "a ## x"},
-      {R"({"type":"regex","pattern":"done","flags":"gi","message":"m"})", "DONE", "open"},
-      {R"({"type":"regex","pattern":"a.b","flags":"s","message":"m"})", "a\nb", "a"},
-      {R"({"type":"regex","pattern":"b","flags":"y","message":"m"})", "ba", "ab"},
-      {R"({"type":"regex","pattern":"x$","message":"m"})", "x", "x\n"},
-      {R"({"type":"regex","pattern":"\\u0041","message":"m"})", "A", "B"},
-      {R"({"type":"length","min":3,"message":"m"})", "äöü", "äö"},
-      {R"({"type":"length","max":3,"message":"m"})", "äöü", "äöüä"},
-      {R"({"type":"length","min":1,"max":2,"message":"m"})", "a", ""},
-      {R"({"type":"schema","schema":{"type":"object","required":["a"]},"message":"m"})", R"({"a":1})", "{}"},
-      {R"({"type":"schema","schema":true,"message":"m"})", "1", "not json"},
+      {R"({"type":"contains","value":"Risk","message":"m"})", "## Risks", "risk", "m (contain \"Risk\")"},
+      {R"({"type":"regex","pattern":"^## ","message":"m"})", "## x", "a\n## x", "m (match ^## )"},
+      {R"({"type":"regex","pattern":"^## ","flags":"m","message":"m"})", "a\n## x", "a ## x", "m (match ^## )"},
+      {R"({"type":"regex","pattern":"done","flags":"gi","message":"m"})", "DONE", "open", "m (match done)"},
+      {R"({"type":"regex","pattern":"a.b","flags":"s","message":"m"})", "a\nb", "a", "m (match a.b)"},
+      {R"({"type":"regex","pattern":"b","flags":"y","message":"m"})", "ba", "ab", "m (match b)"},
+      {R"({"type":"regex","pattern":"x$","message":"m"})", "x", "x\n", "m (match x$)"},
+      {R"({"type":"regex","pattern":"\\u0041","message":"m"})", "A", "B", "m (match \\u0041)"},
+      {R"({"type":"length","min":3,"message":"m"})", "äöü", "äö", "m (at least 3 characters)"},
+      {R"({"type":"length","max":3,"message":"m"})", "äöü", "äöüä", "m (at most 3 characters)"},
+      {R"({"type":"length","min":1,"max":2,"message":"m"})", "a", "", "m (1 to 2 characters)"},
+      {R"({"type":"schema","schema":{"type":"object","required":["a"]},"message":"m"})", R"({"a":1})", "{}", "m"},
+      {R"({"type":"schema","schema":true,"message":"m"})", "1", "not json", "m"},
   };
   for (const Row& row : rows) {
     EXPECT_EQ(unmet_of(row.rule, row.good), "") << row.rule;
-    EXPECT_EQ(unmet_of(row.rule, row.bad), "m") << row.rule;
-    EXPECT_EQ(unmet_of(std::string("[") + row.rule + "]", row.bad), "m") << row.rule;
+    EXPECT_EQ(unmet_of(row.rule, row.bad), row.told) << row.rule;
+    EXPECT_EQ(unmet_of(std::string("[") + row.rule + "]", row.bad), row.told) << row.rule;
   }
 }
 
@@ -60,10 +60,11 @@ const char* const kB = R"({"type":"contains","value":"b","message":"needs b"})";
 
 TEST(Criteria, Compose) {
   const std::string both = std::string(kA) + "," + kB;
-  EXPECT_EQ(unmet_of("[" + both + "]", ""), "needs a|needs b");
-  EXPECT_EQ(unmet_of("{\"and\":[" + both + "]}", "b"), "needs a");
+  EXPECT_EQ(unmet_of("[" + both + "]", ""), "needs a (contain \"a\")|needs b (contain \"b\")");
+  EXPECT_EQ(unmet_of("{\"and\":[" + both + "]}", "b"), "needs a (contain \"a\")");
   EXPECT_EQ(unmet_of("{\"or\":[" + both + "]}", "b"), "");
-  EXPECT_EQ(unmet_of("{\"or\":[" + both + "]}", "x"), "at least one of these is needed: needs a; needs b");
+  EXPECT_EQ(unmet_of("{\"or\":[" + both + "]}", "x"),
+            "at least one of these is needed: needs a (contain \"a\"); needs b (contain \"b\")");
   EXPECT_EQ(unmet_of(std::string("{\"not\":") + kA + "}", "x"), "");
   EXPECT_EQ(unmet_of(std::string("{\"not\":") + kA + "}", "a"), "the notes must not contain \"a\": needs a");
   EXPECT_EQ(unmet_of("{\"not\":{\"or\":[" + both + "]}}", "x"), "");
@@ -73,9 +74,9 @@ TEST(Criteria, Compose) {
 TEST(Criteria, ARuleWithAConditionCountsOnlyWhereItHolds) {
   const std::string rule = R"({"type":"contains","value":"a","message":"needs a","condition":{"var":"big"}})";
   EXPECT_EQ(unmet_of(rule, "x"), "");
-  EXPECT_EQ(unmet_of(rule, "x", R"({"big":true})"), "needs a");
+  EXPECT_EQ(unmet_of(rule, "x", R"({"big":true})"), "needs a (contain \"a\")");
   // Not written, where it does not count: neither an escape from `or` nor a breach of `not`.
-  EXPECT_EQ(unmet_of("{\"or\":[" + rule + "," + kB + "]}", "x"), "needs b");
+  EXPECT_EQ(unmet_of("{\"or\":[" + rule + "," + kB + "]}", "x"), "needs b (contain \"b\")");
   EXPECT_EQ(unmet_of("{\"or\":[" + rule + "]}", "x"), "");
   EXPECT_EQ(unmet_of("{\"not\":" + rule + "}", "a"), "");
   EXPECT_EQ(unmet_of("{\"not\":" + rule + "}", "a", R"({"big":true})"), "the notes must not contain \"a\": needs a");
@@ -119,7 +120,7 @@ TEST(Criteria, FaultsAreOnePerMistake) {
 
 TEST(Criteria, APatternThatExplodesFailsAndEnds) {
   const std::string notes = std::string(64, 'a') + "!";
-  EXPECT_EQ(unmet_of(R"({"type":"regex","pattern":"^(a+)+$","message":"m"})", notes), "m");
+  EXPECT_EQ(unmet_of(R"({"type":"regex","pattern":"^(a+)+$","message":"m"})", notes), "m (match ^(a+)+$)");
 }
 
 TEST(Criteria, RequirementsListWhatMustHold) {
