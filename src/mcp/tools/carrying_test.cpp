@@ -77,7 +77,7 @@ TEST_F(CarryingTest, WhatNeedsASignatureIsNeverAskedInADialog) {
   const engine::Answer waiting = place.asked(kSigned);
   const Outcome outcome = place.carry(waiting, P::call());
   EXPECT_EQ(P::kind_of(outcome), "awaiting_decision");
-  EXPECT_THAT(P::text_of(outcome), HasSubstr("A person signs this: `signalbox inbox answer"));
+  EXPECT_THAT(P::text_of(outcome), HasSubstr("needs an operator's signature"));
   // Not even with a state that says it was.
   const Value state = Value::object({{"session", waiting.line["sessionId"]},
                                      {"token", P::token_of(waiting)},
