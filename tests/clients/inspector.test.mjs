@@ -30,12 +30,14 @@ scenario('500 calls, 8 at a time', async (place) => {
   assert.doesNotMatch(said, /"(failed|errors)":\s*[1-9]/);
 });
 
-scenario('a workflow by hand, with a dialog', async (place) => {
+scenario('a workflow by hand, with a dialog, over a restart of the server', async (place) => {
   install(place, release);
   const env = { MCP_INSPECTOR_SECRET_STORE: 'file' };
   const mcpdo = (...args) =>
     JSON.parse(place.run(process.execPath, [clients.mcpdo, '--format', 'json', ...args], { env }));
-  mcpdo('--connection', 'sb', 'connect', '-e', `SIGNALBOX_HOME=${place.env.SIGNALBOX_HOME}`, signalbox, 'mcp');
+  const connect = () =>
+    mcpdo('--connection', 'sb', 'connect', '-e', `SIGNALBOX_HOME=${place.env.SIGNALBOX_HOME}`, signalbox, 'mcp');
+  connect();
   try {
     const call = (tool, args) => mcpdo('@sb', 'tools/call', tool, JSON.stringify(args));
     const line = (result) => answerLine((result.result ?? result).content.map((block) => block.text));
@@ -46,6 +48,8 @@ scenario('a workflow by hand, with a dialog', async (place) => {
       continueToken: started.continueToken, output: { notesMarkdown: 'Looked.' },
     }));
     assert.equal(blocked.kind, 'blocked');
+    mcpdo('daemon', 'stop'); // and the server with it
+    connect();
     const pending = call('continue_workflow', {
       continueToken: blocked.retryContinueToken,
       output: { notesMarkdown: 'One change.' }, context: { changes: ['the parser'] },
