@@ -35,7 +35,7 @@ void judge(const std::string& text) {
   step.session = "s-1";
   step.workspace = "/w";
   step.out_of_scope = sb::inbox::paths_named(text);
-  const auto resolve = [](const std::string& path) { return sb::inbox::Places{"/w/" + path}; };
+  const auto resolve = [](const std::string& path) { return sb::inbox::Places{{"/w/" + path}, ""}; };
   for (const bool is_read_only : {false, true}) {
     for (const auto& writes : {std::vector<std::string>{}, std::vector<std::string>{text, "src/**"}}) {
       step.writes = writes;
