@@ -174,7 +174,8 @@ bool is_of_stateless_era(const net::HttpRequest& request, const net::RpcMessage&
 std::optional<net::RpcError> stateless_fault(const net::HttpRequest& request, const net::RpcRequest& message,
                                              const ParamHeaders& param_headers) {
   if (auto fault = meta_fault(message)) return fault;
-  const std::string& version = claimed_version(message)->as_string();
+  // A copy: the message becomes an RpcMessage for as long as it is asked.
+  const std::string version = claimed_version(message)->as_string();
   if (auto fault = header_fault(request, "MCP-Protocol-Version", version)) return fault;
   if (!revision_of(version)) return std::nullopt;
   if (auto fault = header_fault(request, "Mcp-Method", message.method)) return fault;

@@ -13,22 +13,23 @@ struct HttpServer::Parts : std::enable_shared_from_this<Parts> {
       : server(std::move(given)),
         options(std::move(wanted)),
         states(Seal(server.seal_key), server.clock, server.random, server.is_first_use),
-        workers(server.make_service, limits::kWorkers, limits::kWaitingCalls),
-        watch(loop, workers),
-        shared{server.facts, loop, workers, states, server.random, server.clock, watch},
+        workers(std::make_unique<net::Workers<Service>>(server.make_service, limits::kWorkers, limits::kWaitingCalls)),
+        watch(loop, *workers),
+        shared{server.facts, loop, *workers, states, server.random, server.clock, watch},
         listener(loop, {.address = options.address, .port = options.port},
                  [this](net::HttpRequest request, net::ExchangePtr exchange) {
                    handle(std::move(request), std::move(exchange));
                  }) {}
+  // What still works uses the rest.
+  ~Parts() { workers.reset(); }
 
   Status open();
   void handle(net::HttpRequest request, net::ExchangePtr exchange);
 
-  // In the order they need each other: work on the workers' threads uses what stands before them.
   ServerParts server;
   HttpOptions options;
   RequestStates states;
-  net::Workers<Service> workers;
+  std::unique_ptr<net::Workers<Service>> workers;
   Watch watch;
   PeerShared shared;
   std::optional<HttpGate> gate;

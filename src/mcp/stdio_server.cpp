@@ -86,14 +86,16 @@ class StdioServer {
 
 int serve_stdio(ServerParts parts, int input, int output) {
   net::Loop loop;
-  net::Workers<Service> workers(std::move(parts.make_service), limits::kWorkers, limits::kWaitingCalls);
+  auto workers =
+      std::make_unique<net::Workers<Service>>(std::move(parts.make_service), limits::kWorkers, limits::kWaitingCalls);
   RequestStates states(Seal(std::move(parts.seal_key)), parts.clock, parts.random, std::move(parts.is_first_use));
-  Watch watch(loop, workers);
-  PeerShared shared{parts.facts, loop, workers, states, parts.random, parts.clock, watch};
+  Watch watch(loop, *workers);
+  PeerShared shared{parts.facts, loop, *workers, states, parts.random, parts.clock, watch};
   StdioServer server(loop, shared, input, output);
   loop.run();
   // A handler that still works would hold up the end for as long as it likes; what it stores is whole or not there.
   if (server.has_work()) std::_Exit(EXIT_SUCCESS);
+  workers.reset();  // what still looks for changes uses the rest
   return EXIT_SUCCESS;
 }
 
