@@ -116,4 +116,8 @@ Result<std::shared_ptr<void>> FakeFiles::lock(const std::string&) {
   return std::make_shared<int>(0);
 }
 
+Result<std::shared_ptr<void>> FakeFiles::try_lock(const std::string& path) {
+  return lock(path);
+}
+
 }  // namespace sb

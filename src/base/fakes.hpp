@@ -52,6 +52,7 @@ class FakeFiles final : public Files {
   Result<std::vector<std::string>> list(const std::string& directory) const override;
   Result<std::string> canonical(const std::string& path) const override;
   Result<std::shared_ptr<void>> lock(const std::string& path) override;
+  Result<std::shared_ptr<void>> try_lock(const std::string& path) override;
 
   // Writes fail with kIo after this many more bytes.
   void set_space(std::size_t bytes) { space_ = bytes; }

@@ -127,6 +127,17 @@ Result<std::string> read_pipe(int descriptor, std::size_t max_bytes) {
   return fail(ErrorCode::kLimit, fmt::format("the input is longer than {} bytes", max_bytes), "Send less");
 }
 
+// Nothing when it is held and `how` does not wait.
+Result<std::shared_ptr<void>> take_lock(const std::string& path, int how) {
+  auto fd = std::make_shared<Descriptor>(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd->is_open()) return io_error("lock", path, errno);
+  while (::flock(fd->get(), how) != 0) {
+    if (errno == EWOULDBLOCK) return std::shared_ptr<void>();
+    if (errno != EINTR) return io_error("lock", path, errno);
+  }
+  return std::shared_ptr<void>(std::move(fd));
+}
+
 }  // namespace
 
 Result<std::string> SystemFiles::read(const std::string& path, std::size_t max_bytes) const {
@@ -256,12 +267,11 @@ Result<std::string> SystemFiles::canonical(const std::string& path) const {
 }
 
 Result<std::shared_ptr<void>> SystemFiles::lock(const std::string& path) {
-  auto fd = std::make_shared<Descriptor>(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!fd->is_open()) return io_error("lock", path, errno);
-  while (::flock(fd->get(), LOCK_EX) != 0) {
-    if (errno != EINTR) return io_error("lock", path, errno);
-  }
-  return std::shared_ptr<void>(std::move(fd));
+  return take_lock(path, LOCK_EX);
+}
+
+Result<std::shared_ptr<void>> SystemFiles::try_lock(const std::string& path) {
+  return take_lock(path, LOCK_EX | LOCK_NB);
 }
 
 std::string join_path(std::string_view directory, std::string_view name) {

@@ -49,6 +49,8 @@ class Files {
   // Waits for, then holds, an exclusive lock on `path` (made if missing) until the returned object dies. Other
   // processes are held off too.
   virtual Result<std::shared_ptr<void>> lock(const std::string& path) = 0;
+  // The same without waiting: nothing when somebody else holds it.
+  virtual Result<std::shared_ptr<void>> try_lock(const std::string& path) = 0;
 };
 
 class SystemFiles final : public Files {
@@ -64,6 +66,7 @@ class SystemFiles final : public Files {
   Result<std::vector<std::string>> list(const std::string& directory) const override;
   Result<std::string> canonical(const std::string& path) const override;
   Result<std::shared_ptr<void>> lock(const std::string& path) override;
+  Result<std::shared_ptr<void>> try_lock(const std::string& path) override;
 };
 
 // Everything up to the end of the stream; kLimit when it is longer.

@@ -53,12 +53,14 @@ class Kept {
 };
 
 // Reads once; closes at the end. Whether there may be more. All is read, kept or not, so that nobody blocks.
-bool drain(int& descriptor, Kept& into) {
+bool drain(int& descriptor, Kept& into, const std::function<void(std::string_view)>& on_output) {
   if (descriptor < 0) return false;
   char buffer[65536];
   const ssize_t count = ::read(descriptor, buffer, sizeof buffer);
   if (count > 0) {
-    into.add({buffer, static_cast<std::size_t>(count)});
+    const std::string_view piece(buffer, static_cast<std::size_t>(count));
+    into.add(piece);
+    if (on_output) on_output(piece);
     return true;
   }
   if (count == 0 || (errno != EINTR && errno != EAGAIN)) Pipe::close_one(descriptor);
@@ -93,9 +95,11 @@ class Run {
       }
     }
     // What it wrote before it ended is in the pipes; what others would still write is not waited for.
-    for (std::size_t bytes = 0; drain(pipes_.output.read_end, output_) && bytes < kPipeBytes; bytes += 65'536) {
+    for (std::size_t bytes = 0; drain(pipes_.output.read_end, output_, command_.on_output) && bytes < kPipeBytes;
+         bytes += 65'536) {
     }
-    for (std::size_t bytes = 0; drain(pipes_.errors.read_end, errors_) && bytes < kPipeBytes; bytes += 65'536) {
+    for (std::size_t bytes = 0; drain(pipes_.errors.read_end, errors_, command_.on_output) && bytes < kPipeBytes;
+         bytes += 65'536) {
     }
     exit_.output_cut = output_.was_cut() || errors_.was_cut();
     exit_.output = std::move(output_).text();
@@ -132,8 +136,8 @@ class Run {
                      {watch_.read_end, POLLIN, 0}};
     const std::int64_t longest = watch_.read_end < 0 ? 5 : 1'000;
     ::poll(fds, 4, static_cast<int>(std::min(left_ms, longest)));
-    if (fds[0].revents) drain(pipes_.output.read_end, output_);
-    if (fds[1].revents) drain(pipes_.errors.read_end, errors_);
+    if (fds[0].revents) drain(pipes_.output.read_end, output_, command_.on_output);
+    if (fds[1].revents) drain(pipes_.errors.read_end, errors_, command_.on_output);
     if (fds[2].revents) feed();
   }
 

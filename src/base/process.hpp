@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -23,6 +24,8 @@ struct Command {
   bool ends_all = false;       // what it started ends with it, even what has left its process group
   // Asked on the caller's thread about once a second; false ends it as when the time is up.
   std::function<bool()> keeps_going = {};
+  // Told of every piece of output and errors as it comes, on the caller's thread.
+  std::function<void(std::string_view)> on_output = {};
 };
 
 struct Exit {

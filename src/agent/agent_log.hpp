@@ -1,0 +1,76 @@
+// What an agent did in a session, turn by turn, and what people told it: stream `agent/SESSION`. The conversation is a
+// function of these events; a restarted process goes on from the last whole turn.
+//
+// Payloads are canonical JSON; long texts are blobs named by their hex SHA-256. Members in brackets may be absent.
+//   began         {v: 1, session, [run], workflow, role, model, mode, bundle: hash, keys: [{key, bytes, hash,
+//   [left_out]}],
+//                  limits, [lineage], [sandbox]}           bundle: the slots and the first message
+//   turn          {turn, reply: hash, request: hash, usage, cost, stop, model, [mark], ms}
+//   tool_started  {turn, call, tool, what}                 only tools that change something: what a crash may interrupt
+//   tool_ended    {turn, call, tool, result: hash, error, ms, [facts]}          facts: what later calls must know of it
+//   nudged        {turn, why, text}                        what Signalbox said by itself: hints, interrupted writes, …
+//   compacted     {turn, text: hash, before, after}        the conversation begins anew with this text
+//   issue         {turn, kind, severity, summary, …};  signal {turn, signalKind, payload};  refused {turn, what, why}
+//   child_began   {turn, child, workflow, depth};  child_ended {turn, child, state}
+//   recovered     {turn, how: resumed|afresh, why}
+//   ended         {state, reason, usage, cost, turns, ms}  may be followed by `retried`
+//   steered       {text, by};  pause_asked {by};  go_on_asked {by};  kill_asked {by, reason};  taken_over {by}
+//   steer_seen    {turn, upto}                             events up to that number are in the conversation
+//   retried       {by, [reason]}                           works on after an end
+//
+// The last line of people's events may be appended by any process at any time; whoever works the session looks for
+// them at every turn and about once a second while it waits.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/value.hpp"
+#include "store/store.hpp"
+
+namespace sb::agent {
+
+std::string agent_stream(std::string_view session);
+
+struct LoggedEvent {
+  std::int64_t seq = 0;
+  TimestampMs time_ms = 0;
+  std::string type;
+  Value payload;
+};
+
+// One session's log. append() tries again under the new head when somebody else was first. Thread-safe as the store.
+class AgentLog {
+ public:
+  AgentLog(store::Store& store, Clock& clock, std::string session);
+
+  Result<std::vector<LoggedEvent>> read(std::int64_t from_seq = 1) const;
+  // All in one commit, with the blobs they name.
+  struct Entry {
+    std::string type;
+    Value payload;
+    std::vector<std::string> blobs = {};
+  };
+  Status append(std::vector<Entry> entries);
+  Result<std::string> blob(std::string_view hex) const;  // kCorrupt when it is not there
+  const std::string& session() const { return session_; }
+
+ private:
+  store::Store& store_;
+  Clock& clock_;
+  std::string session_;
+};
+
+// What people asked of it and has not been done yet. Pure.
+struct Wishes {
+  std::vector<std::string> steered;  // texts not yet in the conversation, in order
+  std::int64_t upto = 0;             // the number for steer_seen
+  bool is_paused = false, is_killed = false, is_taken_over = false;
+  std::string by, reason;
+};
+Wishes wishes_in(const std::vector<LoggedEvent>& events);
+
+}  // namespace sb::agent

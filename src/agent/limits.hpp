@@ -1,0 +1,19 @@
+// What `agent` takes at most. docs/limits.md lists them; each is tested at the edge and one past it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sb::agent::limits {
+
+inline constexpr std::size_t kPriorContextBytes = 8'192;  // results of earlier phases in a prompt
+inline constexpr std::size_t kRulesBytes = 32u << 10;     // rule files and soul in a prompt
+inline constexpr std::size_t kReadBytes = 256u << 10;     // Read without offset and limit
+inline constexpr std::size_t kGlobResults = 100;
+inline constexpr std::size_t kGrepLines = 250;
+inline constexpr std::int64_t kBashMs = 300'000;
+inline constexpr std::size_t kToolResultBytes = 64u << 10;  // of one call, both ends kept
+inline constexpr std::size_t kReplyBytes = 4u << 20;        // of one reply of a model
+inline constexpr int kChildrenAtOnce = 10;                  // of one spawn_agent call
+
+}  // namespace sb::agent::limits

@@ -1,0 +1,106 @@
+// A model that is asked for its next message. Providers (anthropic, openai, scripted) and what is put around them
+// (retries, budgets, cassettes) all stand behind this.
+//
+// Messages are kept in one form, the content blocks of the Messages API, as values:
+//   {type: text, text}  {type: tool_use, id, name, input}  {type: tool_result, tool_use_id, content: text, is_error}
+// and whatever else a provider sent (thinking), which only that provider is given back. Providers translate.
+//
+// Threads: reply() from any; each call is one exchange.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/value.hpp"
+
+namespace sb::agent {
+
+struct Message {
+  enum class From { kUser, kAssistant };
+  From from = From::kUser;
+  Value::Array content;  // blocks
+};
+
+struct ToolDeclaration {
+  std::string name, description;
+  Value input_schema;
+};
+
+// Who asks. Not sent; scripted models, ledgers and cassettes go by it.
+struct Asker {
+  std::string run = {}, session = {}, workflow = {}, role = {}, step = {};
+  int turn = 0;  // of the session, from 1
+};
+
+struct ModelRequest {
+  std::vector<std::string> system = {};  // named slots in order, those that change least first
+  std::vector<Message> messages = {};
+  std::vector<ToolDeclaration> tools = {};
+  int max_tokens = 8'192;
+  std::optional<double> temperature = {};
+  Asker asker = {};
+};
+// What is sent, in the common form and without the asker: what hashes, cassettes and the proof of isolation look at.
+Value to_value(const ModelRequest& request);
+
+struct Usage {
+  std::int64_t input = 0, output = 0, cache_read = 0, cache_write = 0;  // tokens; input without the cached ones
+  Usage& operator+=(const Usage& other);
+  std::int64_t total() const { return input + output + cache_read + cache_write; }
+  bool operator==(const Usage&) const = default;
+};
+
+enum class StopReason { kEndTurn, kToolUse, kMaxTokens, kRefusal, kOther };
+std::string_view to_string(StopReason reason);
+
+struct ModelReply {
+  Value::Array content = {};  // blocks
+  StopReason stop = StopReason::kEndTurn;
+  Usage usage = {};
+  std::string model = {};  // as the provider names it
+  std::string mark = {};   // of a scripted one: which line was used; kept with the turn, and told to it after a restart
+};
+Value to_value(const ModelReply& reply);
+Result<ModelReply> reply_from(const Value& value);
+
+struct ModelError {
+  enum class Kind {
+    kUnreachable,  // retrying helps, from here on
+    kRateLimited,  // 429
+    kOverloaded,   // 529 and other 5xx
+    kCut,          // the stream ended before the message did
+    kAuth,         // 401, 403: retrying does not help, from here on
+    kRequest,      // 400: what we sent is wrong
+    kTooLong,      // the conversation does not fit
+    kMalformed,    // what came is no message
+    kTooLarge,     // an endless answer
+    kBudget,       // a budget is used up
+    kScript,       // the script has no line for this, or its guard does not hold
+    kDiverged,     // a replay was asked something it has no answer for
+    kStopped,      // on_delta said so
+  };
+  Kind kind = Kind::kUnreachable;
+  Error error;
+  std::optional<std::int64_t> retry_after_ms = {};
+  bool retry_helps() const { return kind <= Kind::kCut; }
+};
+std::string_view to_string(ModelError::Kind kind);
+using Replied = std::expected<ModelReply, ModelError>;
+
+// Text as it comes, or nothing but a sign of life; false breaks off.
+using OnDelta = std::function<bool(std::string_view text)>;
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  virtual std::string name() const = 0;  // provider/model
+  virtual Replied reply(const ModelRequest& request, const OnDelta& on_delta) = 0;
+};
+
+}  // namespace sb::agent

@@ -1,0 +1,51 @@
+// Which models there are and who uses which: the `models`, `roles`, `tiers` and `limits` parts of the configuration.
+// Secrets stay names (`$NAME`, `file:PATH`) until the moment they are sent. Pure.
+//
+//   models:
+//     main:  {provider: anthropic, model: claude-sonnet-4-5, key: $ANTHROPIC_API_KEY}
+//     other: {provider: openai, api: responses, model: gpt-5.2, key: $OPENAI_API_KEY, url: "http://127.0.0.1:8080/v1"}
+//     cc:    {provider: command, recipe: claude-code, upstream: main}
+//     demo:  {provider: scripted, script: replies.jsonl}
+//   roles: {default: main, reviewer: other}
+//   tiers: {heavy: main, lightweight: other}
+//   limits: {turns: 200, time: 60m, stall: 2m, tokens: 2000000, cost: 5.00, depth: 3}
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agent/worker.hpp"
+#include "base/reader.hpp"
+
+namespace sb::agent {
+
+struct ModelSettings {
+  enum class Provider { kAnthropic, kOpenai, kCommand, kScripted };
+  Provider provider = Provider::kAnthropic;
+  std::string name;                  // in the settings
+  std::string model, key, url;       // key: `$NAME`, `file:PATH` or empty
+  std::string api = "responses";     // of openai: responses, chat
+  std::string script;                // of scripted: absolute
+  std::string recipe;                // of command: claude-code, codex, or empty
+  std::vector<std::string> command;  // of command: words, with {prompt}, {mcp_url}, {mcp_token}, {proxy_url}
+  std::string upstream;              // of command: the model its proxy talks to; empty: its own login
+  int max_tokens = 8'192;
+  int context_tokens = 200'000;  // what a conversation may grow to
+  // Prices in millionths of a cent for each token.
+  std::int64_t input_price = 0, output_price = 0, cache_read_price = 0, cache_write_price = 0;
+};
+
+struct AgentSettings {
+  std::map<std::string, ModelSettings> models;
+  std::map<std::string, std::string> roles, tiers;  // to a model's name; roles has `default`
+  WorkLimits limits;
+  // The model for a role and a tier: the role's, else the tier's, else the default. kInvalid when there is none.
+  Result<const ModelSettings*> model_for(std::string_view role, std::string_view tier) const;
+};
+
+// Reads its four members of the document's root; `directory` is what relative paths are below. Known prices are filled
+// in from data/prices.yaml where none are given.
+void read_agent_settings(Fields& root, const std::string& directory, AgentSettings& settings);
+
+}  // namespace sb::agent

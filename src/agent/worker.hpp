@@ -1,0 +1,97 @@
+// Somebody who works a session of the engine from where it stands to its end: a model in our loop, or an agent program
+// of its own that is led over MCP.
+//
+// work() may be called again for the same session: after a restart of the process it goes on from the log; after
+// kAwaiting it goes on once the decision is answered. It returns when the session is complete or one of the named
+// states is reached; nothing else counts as success.
+//
+// Threads: work() from any, several sessions at once.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/isolation.hpp"
+#include "agent/model.hpp"
+
+namespace sb::agent {
+
+enum class EndState {
+  kComplete,      // the workflow is complete
+  kAwaiting,      // a person must answer Ended::decision first
+  kStoppedEarly,  // the agent ended its work before the workflow did
+  kStalled,       // no sign of life
+  kRepeating,     // the same call again and again
+  kNoProgress,    // most turns used, no step delivered
+  kStepRefused,   // a step was refused too often
+  kTurnLimit,
+  kTimeLimit,
+  kTokenLimit,
+  kMoneyLimit,
+  kKilled,
+  kTakenOver,
+  kSessionStopped,
+  kOutage,       // the provider cannot be reached or is overloaded: comes back by itself
+  kModelFailed,  // wrong key, wrong request, a reply that is none, a script that does not fit
+  kAgentDied,    // the agent's program ended or could not be started
+  kForbidden,    // a restricted role where isolation cannot be enforced; a depth that is not allowed
+  kBroke,        // ours: the record could not be written
+};
+std::string_view to_string(EndState state);  // complete, awaiting, stopped_early, …
+
+// 0 or empty: the default. A child's are never more than its parent has left.
+struct WorkLimits {
+  int turns = 200;
+  std::int64_t time_ms = 3'600'000;
+  std::int64_t stall_ms = 120'000;
+  int repeats = 3;
+  int depth = 3;                 // sessions below the first
+  std::int64_t tokens = 0;       // 0: no limit
+  std::int64_t micro_cents = 0;  // cost, in millionths of a cent; 0: no limit
+};
+
+struct Assignment {
+  std::string run = {};      // empty: of no run
+  std::string session = {};  // started already
+  std::string workflow = {}, role = {};
+  std::string tier = {};       // lightweight, mid, heavy, or empty
+  std::string work_tree = {};  // absolute
+  bool is_writable = true;
+  Bundle bundle = {};
+  WorkLimits limits = {};
+  std::vector<std::string> tools = {};  // allowed ones; empty: all
+  int depth = 0;
+  std::string model = {};  // the name in the settings, where not by role and tier
+};
+
+struct Ended {
+  EndState state = EndState::kBroke;
+  std::string reason;
+  std::string decision = {};  // kAwaiting
+  Usage usage = {};
+  std::int64_t micro_cents = 0;
+  int turns = 0;
+  std::int64_t retry_at_ms = 0;  // kOutage
+};
+
+// What happens while somebody works, for a display. Called from the working thread.
+struct Progress {
+  enum class Kind { kTurn, kDelta, kTool, kStep, kChild, kNudge, kEnded };
+  Kind kind = Kind::kTurn;
+  std::string session, workflow, step, text;
+  int turn = 0;
+  Usage usage = {};
+  std::int64_t micro_cents = 0;
+};
+using OnProgress = std::function<void(const Progress&)>;
+
+class Worker {
+ public:
+  virtual ~Worker() = default;
+  virtual Ended work(const Assignment& assignment, const OnProgress& on_progress) = 0;
+};
+
+}  // namespace sb::agent

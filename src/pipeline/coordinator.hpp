@@ -1,0 +1,54 @@
+// Drives a run: asks the plan what comes next, does it, and appends what happened. One process at a time drives a run
+// (a lock that dies with the process); killed anywhere and driven again, it ends the same.
+//
+// Threads: drive() on one; several runs in several coordinators.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/staff.hpp"
+#include "pipeline/plan.hpp"
+
+namespace sb::pipeline {
+
+struct RunWish {
+  std::string goal, workspace;  // workspace: absolute, links resolved
+  std::optional<Ticket> ticket;
+  std::optional<RunMode> mode;
+  std::string trigger = {};
+};
+
+// Puts a question to whoever is there; nothing: nobody is, it stays in the inbox.
+using AskHere = std::function<Status(const std::string& decision)>;
+
+struct CoordinatorParts {
+  Seams seams;
+  engine::SessionDesk& desk;
+  const Settings& settings;
+  Forge& forge;
+  agent::Worker& staff;
+  AskHere ask_here = {};
+  std::function<void(const RunState&, const RunEvent&)> on_event = {};
+  agent::OnProgress on_progress = {};
+  std::function<bool()> keeps_going = {};  // false: leave off; the run goes on when it is driven again
+};
+
+class Coordinator {
+ public:
+  explicit Coordinator(CoordinatorParts parts);
+  ~Coordinator();
+  // The run's id; it is in the log when this returns.
+  Result<std::string> open(const RunWish& wish);
+  // Until it is over, waits for somebody who is not here, or is parked longer than `patience_ms`. kConflict when
+  // another process drives it.
+  Result<RunState> drive(std::string_view run, std::int64_t patience_ms);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace sb::pipeline

@@ -1,0 +1,89 @@
+// From a work tree to a merged change, in steps that can each be made again. A step first looks at the world whether
+// its effect is there; only then acts; its event is appended by the caller afterwards. So a kill between the effect and
+// its event changes nothing: the commit has the same hash (its times come from the run's log), the push finds the
+// branch there, the request is found by its mark, a merge is found merged.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/seams.hpp"
+#include "pipeline/forge.hpp"
+#include "pipeline/git.hpp"
+
+namespace sb::pipeline {
+
+enum class DeliveryStep {
+  kHead,
+  kScope,
+  kChecks,
+  kSecrets,
+  kCommit,
+  kPush,
+  kRequest,
+  kRequestChecks,
+  kMerge,
+  kConfirm,
+  kClose
+};
+std::string_view to_string(DeliveryStep step);  // head, scope, checks, …
+
+struct Finding {  // against delivering; for the fixer, the reviewer and the person
+  std::string severity, summary, file, cause;
+  Value to_value() const;
+};
+
+struct ProjectCheck {
+  std::string name, run;
+  std::int64_t time_ms = 600'000;
+};
+
+struct DeliveryWish {
+  std::string run, session, goal;
+  WorkTree tree;
+  int round = 0;       // of fixing; each round is one commit
+  std::string parent;  // what the commit stands on: the base, or the round before
+  TimestampMs at = 0;  // the commit's time
+  std::vector<std::string> files_changed, out_of_scope, protected_paths;
+  std::vector<std::string> internal_paths;  // of Signalbox, never delivered: .signalbox/current-pitch.md, …
+  std::vector<ProjectCheck> checks;
+  bool checks_trusted = false;
+  std::string title, body;           // of the request
+  std::string type, scope, subject;  // of the commit
+  Identity identity;
+  std::string remote = "origin";
+  bool waits_for_checks = true;
+};
+
+struct StepDone {
+  bool passed = true;
+  std::vector<Finding> findings = {};  // not passed: why
+  Value facts = {};                    // for the event: {commit}, {request, url}, {output, exit}, {collateral: […]}, …
+  bool was_there = false;              // done before
+  std::int64_t again_at_ms = 0;        // not yet: look again then
+};
+
+struct DeliveryParts {
+  Seams seams;
+  Forge& forge;
+  std::vector<std::string> secrets = {};  // known values, besides the patterns
+  // Runs a project's check in the sandbox, in the work tree.
+  std::function<Result<Exit>(const ProjectCheck&, const std::string& directory)> run_check;
+  std::function<bool()> keeps_going = {};
+};
+
+// One step. `before`: the facts of the steps done in this round. An error stops the run (retry_helps: parks it).
+Result<StepDone> deliver(DeliveryStep step, const DeliveryWish& wish, const Value& before, DeliveryParts& parts);
+
+// Pure parts.
+struct ScopeReport {
+  std::vector<Finding> blocking;        // undeclared or out of scope or protected, each naming its file
+  std::vector<std::string> collateral;  // changed beside what was declared
+  std::vector<std::string> unchanged;   // declared and not changed
+};
+ScopeReport check_scope(const std::vector<Change>& changes, const DeliveryWish& wish);
+// Added lines only; names file, line and kind, never the value.
+std::vector<Finding> scan_secrets(std::string_view diff, const std::vector<std::string>& known);
+
+}  // namespace sb::pipeline

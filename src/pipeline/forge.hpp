@@ -1,0 +1,55 @@
+// Where change requests live. Every call may be made again: it looks first whether it was done before, and says so.
+//
+// `local`: a bare repository; the request is a branch and a note, merging is a fast-forward. `github`: the REST API.
+// Both pass tests in forge_conformance.hpp.
+//
+// Errors: kUnavailable with retry_helps (an outage, a rate limit; `retry_after_ms`), kForbidden (the token), kConflict
+// (it refused: protected branch, not mergeable, changed meanwhile), kInvalid (what came back is no answer).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/value.hpp"
+#include "pipeline/ticket.hpp"
+
+namespace sb::pipeline {
+
+struct RequestWish {
+  std::string run;  // marks the request as ours
+  std::string branch, base, commit, title, body;
+};
+struct ChangeRequest {
+  std::string id, url;
+  std::string commit;  // the branch's head as the forge has it
+  enum class State { kOpen, kMerged, kClosed } state = State::kOpen;
+  std::string merged_as = {};
+  std::string merged_base = {};  // the base's head that has it
+};
+struct RequestChecks {
+  enum class State { kNone, kPending, kPassed, kFailed } state = State::kNone;
+  std::vector<std::string> failed = {};
+};
+
+class Forge {
+ public:
+  virtual ~Forge() = default;
+  virtual std::string name() const = 0;  // local, github
+  virtual bool is_hosted() const = 0;    // merging is asked for by default
+  // For `git push`; empty where none is needed.
+  virtual std::string push_secret() const { return {}; }
+
+  virtual Result<std::optional<ChangeRequest>> find(const std::string& branch, const std::string& run) = 0;
+  virtual Result<ChangeRequest> open_or_update(const RequestWish& wish) = 0;
+  virtual Result<RequestChecks> checks(const ChangeRequest& request) = 0;
+  // Only while its head is `commit`. What it says is not believed: ask find() whether it is merged.
+  virtual Status merge(const ChangeRequest& request, const std::string& commit, const std::string& title) = 0;
+  virtual Status comment(const ChangeRequest& request, const std::string& mark, const std::string& text) = 0;
+  virtual Result<Ticket> ticket(const std::string& url_or_id) = 0;
+  virtual Status close_ticket(const Ticket& ticket, const std::string& comment) = 0;
+};
+
+}  // namespace sb::pipeline

@@ -1,0 +1,16 @@
+// What `pipeline` takes at most. docs/limits.md lists them; each is tested at the edge and one past it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sb::pipeline::limits {
+
+inline constexpr std::size_t kTicketBytes = 1u << 20;        // a ticket with its comments
+inline constexpr std::size_t kPartialNotes = 50;             // characters of notes a partial phase must exceed
+inline constexpr std::size_t kDiffBytes = 4u << 20;          // a diff that is scanned and shown
+inline constexpr std::size_t kCheckOutputBytes = 64u << 10;  // of a check, both ends kept
+inline constexpr int kFixRounds = 2;                         // where the settings say nothing
+inline constexpr std::int64_t kRequestChecksMs = 3'600'000;  // until a forge's checks are there
+
+}  // namespace sb::pipeline::limits

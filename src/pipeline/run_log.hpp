@@ -1,0 +1,107 @@
+// A run as its events: stream `run/ID`. The state of a run is a function of them; resuming is reading them again.
+// Collection `runs`: key id, sort `TIME/ID`, value the summary as runs list shows it.
+//
+// Every payload is canonical JSON. Members in brackets may be absent.
+//   opened         {v: 1, run, goal, ticket, ticket_hash, workspace, repository, settings_hash, [mode], [trigger]}
+//   routed         {mode, reasons: […], touches_ui}
+//   tree_made      {path, branch, base, commit}
+//   phase_started  {phase, round, attempt, workflow, hash, session, bundle}       bundle: agent::Bundle::facts()
+//   interpretation {artifact, session}                    committed: carried to every later phase
+//   phase_ended    {phase, round, attempt, state, reason, result, usage, cost}      result: PhaseResult; state:
+//   agent::EndState delivered      {step, round, passed, findings, facts, was_there} asked          {question,
+//   decision, packet}           question: ui, merge, escalation, ticket_changed, dirty, … decided        {question,
+//   decision, choice, by} escalated      {phase, reason} parked         {until, reason};   woken {} stop_asked     {by,
+//   reason};      resumed {by, pid} pitch_archived {path, to} ended          {outcome, reason, [commit], [request],
+//   [url]}   outcome: merged|requested|escalated|stopped|abandoned|failed
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/worker.hpp"
+#include "base/clock.hpp"
+#include "pipeline/delivery.hpp"
+#include "pipeline/hand_off.hpp"
+#include "pipeline/route.hpp"
+#include "pipeline/ticket.hpp"
+#include "store/store.hpp"
+
+namespace sb::pipeline {
+
+struct RunEvent {
+  std::int64_t seq = 0;
+  TimestampMs time_ms = 0;
+  std::string type;
+  Value payload;
+};
+
+struct PhaseRecord {
+  Phase phase = Phase::kDiscovery;
+  int round = 0, attempt = 1;
+  std::string workflow, hash, session;
+  bool is_over = false;
+  std::string state, reason;
+  PhaseResult result;
+  agent::Usage usage;
+  std::int64_t micro_cents = 0;
+  TimestampMs started_at = 0, ended_at = 0;
+};
+
+struct Asked {
+  std::string question, decision;
+  Value packet;
+  std::string choice, by;  // empty: not answered yet
+};
+
+// What is known of a run; `signalbox runs show --json` prints it.
+struct RunState {
+  std::string id, goal, workspace, repository, settings_hash, trigger;
+  Ticket ticket;
+  std::optional<RunMode> wanted;
+  std::optional<Route> route;
+  WorkTree tree;
+  std::vector<PhaseRecord> phases;  // in order of starting
+  Value interpretation;
+  struct Delivered {
+    DeliveryStep step = DeliveryStep::kHead;
+    int round = 0;
+    StepDone done;
+    TimestampMs at = 0;
+  };
+  std::vector<Delivered> delivered;
+  std::vector<Asked> asked;
+  bool has_escalated = false;
+  std::string escalated_phase, escalated_reason;
+  TimestampMs parked_until = 0;
+  std::string parked_reason;
+  bool stop_asked = false;
+  bool pitch_archived = false;
+  std::string outcome, outcome_reason, commit, request, url;  // outcome empty: not over
+  TimestampMs started_at = 0, updated_at = 0;
+  std::int64_t events = 0;
+
+  Value to_value() const;  // PipelineRunContext
+};
+// kCorrupt for events that make no run.
+Result<RunState> fold_run(const std::vector<RunEvent>& events);
+
+class RunLog {
+ public:
+  RunLog(store::Store& store, Clock& clock) : store_(store), clock_(clock) {}
+  Result<std::vector<RunEvent>> read(std::string_view run) const;
+  Result<RunState> state(std::string_view run) const;
+  // Under the head `after` (number of events seen): kConflict when somebody else appended. Updates the row of `runs`.
+  Status append(std::string_view run, std::int64_t after, std::string type, Value payload);
+  // Whatever the head is: for people (stop).
+  Status append_any(std::string_view run, std::string type, Value payload);
+  Result<std::vector<Value>> list(int limit) const;          // newest first
+  Result<std::string> resolve(std::string_view name) const;  // id, its beginning, or `last`
+
+ private:
+  store::Store& store_;
+  Clock& clock_;
+};
+
+}  // namespace sb::pipeline
