@@ -54,7 +54,11 @@ class AgentLog {
     Value payload;
     std::vector<std::string> blobs = {};
   };
-  Status append(std::vector<Entry> entries);
+  // `rows` are put in the same commit: what scripted models have used.
+  struct Row {
+    std::string collection, key, value;
+  };
+  Status append(std::vector<Entry> entries, std::vector<Row> rows = {});
   Result<std::string> blob(std::string_view hex) const;  // kCorrupt when it is not there
   const std::string& session() const { return session_; }
 

@@ -64,7 +64,9 @@ struct ModelReply {
   StopReason stop = StopReason::kEndTurn;
   Usage usage = {};
   std::string model = {};  // as the provider names it
-  std::string mark = {};   // of a scripted one: which line was used; kept with the turn, and told to it after a restart
+  // Of a scripted one: SCRIPT/LINE that was used. The loop puts a row RUN/MARK into the collection `script-used` with
+  // the commit that keeps the turn, so that a restart goes on with the next line.
+  std::string mark = {};
 };
 Value to_value(const ModelReply& reply);
 Result<ModelReply> reply_from(const Value& value);
