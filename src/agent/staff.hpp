@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "agent/agent_host.hpp"
 #include "agent/settings.hpp"
 #include "agent/worker.hpp"
 #include "base/seams.hpp"
@@ -13,23 +14,6 @@
 #include "net/http_client.hpp"
 
 namespace sb::agent {
-
-// A server on loopback that leads an agent program: MCP for one session, and the way to the model. Made by whoever may
-// use src/mcp.
-struct LedPlace {
-  std::string mcp_url, mcp_token;  // streamable HTTP; the token lets in to this session only
-  std::string proxy_url;           // stands for the provider's address; empty: none
-};
-class AgentHost {
- public:
-  virtual ~AgentHost() = default;
-  struct Guest {
-    std::string run, session, workflow, role;
-    const ModelSettings* upstream = nullptr;  // null: no proxy
-  };
-  // Until the returned object dies.
-  virtual Result<std::shared_ptr<LedPlace>> open(const Guest& guest, Worker& children) = 0;
-};
 
 struct StaffParts {
   Seams seams;
