@@ -6,7 +6,11 @@
 
 namespace sb::agent::limits {
 
+inline constexpr std::size_t kIdentityBytes = 8u << 10;   // what every agent is told of itself
+inline constexpr std::size_t kTier0Bytes = 32u << 10;     // project identity in a prompt
 inline constexpr std::size_t kPriorContextBytes = 8'192;  // results of earlier phases in a prompt
+inline constexpr std::size_t kMemoryBytes = 8u << 10;     // what was learned before, in a prompt
+inline constexpr std::size_t kThisTurnBytes = 2u << 20;   // task and raw inputs in a prompt
 inline constexpr std::size_t kRulesBytes = 32u << 10;     // rule files and soul in a prompt
 inline constexpr std::size_t kReadBytes = 256u << 10;     // Read without offset and limit
 inline constexpr std::size_t kGlobResults = 100;
