@@ -3,7 +3,8 @@
 //
 // Messages are kept in one form, the content blocks of the Messages API, as values:
 //   {type: text, text}  {type: tool_use, id, name, input}  {type: tool_result, tool_use_id, content: text, is_error}
-// and whatever else a provider sent (thinking), which only that provider is given back. Providers translate.
+// and whatever else a provider sent (thinking), which only that provider is given back. Providers translate. The input
+// of a tool_use that was no JSON object stands as a string, as it came: misfit() refuses it, and the model is told.
 //
 // Threads: reply() from any; each call is one exchange.
 #pragma once
@@ -12,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +47,8 @@ struct ModelRequest {
   int max_tokens = 8'192;
   std::optional<double> temperature = {};
   Asker asker = {};
+  // Asked a few times a second, also while nothing comes: false breaks off (kStopped). No sign of life. Not sent.
+  std::function<bool()> keeps_going = {};
 };
 // What is sent, in the common form and without the asker: what hashes, cassettes and the proof of isolation look at.
 Value to_value(const ModelRequest& request);
@@ -55,9 +59,12 @@ struct Usage {
   std::int64_t total() const { return input + output + cache_read + cache_write; }
   bool operator==(const Usage&) const = default;
 };
+Value to_value(const Usage& usage);    // {input, output, [cache_read], [cache_write]}
+Usage usage_from(const Value& value);  // what is not there, or no count, is 0
 
 enum class StopReason { kEndTurn, kToolUse, kMaxTokens, kRefusal, kOther };
-std::string_view to_string(StopReason reason);
+std::string_view to_string(StopReason reason);  // as the Messages API says: end_turn, tool_use, …
+StopReason stop_reason_named(std::string_view name);
 
 struct ModelReply {
   Value::Array content = {};  // blocks
@@ -70,6 +77,8 @@ struct ModelReply {
 };
 Value to_value(const ModelReply& reply);
 Result<ModelReply> reply_from(const Value& value);
+// Each block an object with a type, and with what its type needs; kInvalid names the first that is not.
+Result<Value::Array> blocks_from(const Value& value);
 
 struct ModelError {
   enum class Kind {
@@ -92,10 +101,13 @@ struct ModelError {
   std::optional<std::int64_t> retry_after_ms = {};
   bool retry_helps() const { return kind <= Kind::kCut; }
 };
-std::string_view to_string(ModelError::Kind kind);
+std::string_view to_string(ModelError::Kind kind);  // unreachable, rate_limited, …
+std::optional<ModelError::Kind> model_error_named(std::string_view name);
+std::span<const std::string_view> model_error_names();
 using Replied = std::expected<ModelReply, ModelError>;
 
-// Text as it comes, or nothing but a sign of life; false breaks off.
+// Text as it comes, or nothing but a sign of life (a ping, a piece of a tool's input, a wait before the next try);
+// false breaks off.
 using OnDelta = std::function<bool(std::string_view text)>;
 
 class Model {

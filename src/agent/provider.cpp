@@ -1,0 +1,20 @@
+#include "agent/provider.hpp"
+
+#include <utility>
+
+#include "fmt/format.h"
+
+namespace sb::agent {
+
+Result<std::unique_ptr<Model>> make_model(const ModelSettings& settings, ProviderParts parts) {
+  using Provider = ModelSettings::Provider;
+  if (settings.provider == Provider::kScripted) {
+    auto used = parts.used ? parts.used : std::make_shared<UsedLines>(parts.store);
+    return make_scripted(settings.name, settings.script,
+                         {parts.seams.files, parts.seams.clock, std::move(used), std::move(parts.run)});
+  }
+  return fail(ErrorCode::kInvalid, fmt::format("The model {} is an agent program, not a model", settings.name),
+              "Name a model of another provider here");
+}
+
+}  // namespace sb::agent
