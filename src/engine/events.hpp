@@ -5,7 +5,7 @@
 //   session_started   {v: 1, session, workflow, name, hash, origins: [{kind, folder, file, digest}], goal, context,
 //   autonomous,
 //                      workspace, depth, [repository], [git_branch], [git_head],
-//                      [parent: {session, node, child}], [references]}
+//                      [parent: {session, node, child}], [lineage], [references]}      lineage: lineage.hpp
 //   node_opened       {node, parent, attempt, kind, step, title, loops: [{loop, iteration}], context, jumps,
 //                      artifacts, depth, [children: [{id, workflow, hash, goal, capture_as, session, context}]],
 //                      [decision]}                                    parent and attempt 0: the first one

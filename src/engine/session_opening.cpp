@@ -4,6 +4,7 @@
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
+#include "engine/lineage.hpp"
 #include "engine/session_parts.hpp"
 #include "workflow/prompt_text.hpp"
 
@@ -89,7 +90,7 @@ Value origins_value(const std::vector<workflow::Origin>& origins) {
   return all;
 }
 
-Value started_value(const Birth& birth, const std::string& context) {
+Value started_value(const Birth& birth, const std::string& context, const TokenKey& key) {
   const workflow::Definition& definition = birth.program->definition();
   Value value = Value::object({{"v", 1},
                                {"session", birth.id},
@@ -112,6 +113,7 @@ Value started_value(const Birth& birth, const std::string& context) {
     value.set(
         "parent",
         Value::object({{"session", birth.parent_session}, {"node", birth.parent_node}, {"child", birth.parent_child}}));
+    value.set("lineage", sign_lineage({birth.parent_session, birth.id, birth.depth}, key));
   }
   if (!birth.references.is_null()) value.set("references", birth.references);
   return value;
@@ -245,7 +247,8 @@ Result<Born> Sessions::Parts::give_birth(store::Transaction& transaction, const 
   const Program& program = *birth.program;
   const Move move = next_position(program, {}, {}, context, {}, true);
   Turn turn = Turn::fresh(transaction, birth.id, clock.now_ms());
-  SB_TRY(turn.emit("session_started", started_value(birth, SB_TRY(put_json_blob(transaction, context)))));
+  SB_TRY(
+      turn.emit("session_started", started_value(birth, SB_TRY(put_json_blob(transaction, context)), keys.current())));
   if (const auto lacking = obstacles(program, turn.summary(), move, context); !lacking.empty()) {
     return refuse("PRECONDITION_FAILED",
                   Error{ErrorCode::kInvalid,

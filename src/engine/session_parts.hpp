@@ -92,6 +92,8 @@ struct Sessions::Parts {
   // Opening (session_opening.cpp)
   // kInvalid with PRECONDITION_FAILED when its first step lacks a key.
   Result<Born> give_birth(store::Transaction& transaction, const Birth& birth);
+  // Makes it a child of that session (session_lineage.cpp).
+  Status descend(store::Snapshot& snapshot, Birth& birth, const std::string& parent);
   // Why the step the cursor came to cannot be opened: keys it lacks, options that cannot be offered.
   std::vector<Blocker> obstacles(const Program& program, const Summary& summary, const Move& move,
                                  const Value& context) const;

@@ -34,6 +34,13 @@ Status check_text(std::string_view what, std::string_view text, std::size_t limi
 Status check_start(const Starting& starting) {
   SB_TRY(check_text("the goal", starting.goal, limits::kGoalBytes));
   if (is_blank(starting.goal)) return fail(ErrorCode::kInvalid, "the goal is empty", "Say what is to be done");
+  if (!starting.id.empty()) {
+    const auto bytes = session_bytes(starting.id);
+    if (!bytes || session_id_of(*bytes) != starting.id) {
+      return fail(ErrorCode::kInvalid, fmt::format("{} is no session's id", quote_json(starting.id)),
+                  "An id is s- and 26 characters");
+    }
+  }
   SB_TRY(check_text("the workspace's path", starting.workspace, limits::kTextBytes));
   return check_text("the path of the workflow's file", starting.origin.file, limits::kTextBytes);
 }
@@ -85,13 +92,14 @@ Answered<Answer> Sessions::start(const Starting& starting) {
   if (const Status fits = check_start(starting); !fits) return answered<Answer>(std::unexpected(fits.error()));
   return answered(parts_->store.write([&](store::Transaction& transaction) -> Result<Answer> {
     SB_TRY(parts_->keys.load_or_make(transaction, parts_->random, parts_->clock.now_ms()));
+    if (auto before = SB_TRY(started_before(transaction, starting))) return std::move(*before);
     Birth birth;
     for (const auto& compiled : starting.bundle) {
       SB_TRY(put_json_blob(transaction, compiled->pinned));
       // Read back as every later turn reads it: what is pinned has its members by name.
       birth.program = SB_TRY(parts_->program(transaction, compiled->hash));
     }
-    birth.id = make_id("s-", parts_->clock.now_ms(), parts_->random);
+    birth.id = starting.id.empty() ? make_id("s-", parts_->clock.now_ms(), parts_->random) : starting.id;
     birth.origins = {starting.origin};
     birth.origins.insert(birth.origins.end(), starting.borrowed.begin(), starting.borrowed.end());
     birth.goal = starting.goal;
@@ -102,6 +110,7 @@ Answered<Answer> Sessions::start(const Starting& starting) {
     birth.git_head = starting.git_head;
     birth.is_autonomous = starting.is_autonomous;
     birth.references = starting.references;
+    if (!starting.parent.empty()) SB_TRY(parts_->descend(transaction, birth, starting.parent));
     const Born born = SB_TRY(parts_->give_birth(transaction, birth));
     return parts_->answer_for(transaction, *birth.program, born.summary, born.node, Occasion::kStart, born.warnings,
                               starting.references);

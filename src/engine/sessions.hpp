@@ -45,6 +45,11 @@ struct Starting {
   bool is_autonomous = false;
   std::string repository, git_branch, git_head;  // observed by the caller
   Value references = {};                         // resolved by the caller
+  // Chosen by the caller, in the form of session_id_of: starting again with one that is there gives that session's
+  // present answer and starts nothing. kConflict when it has another workflow, goal or parent. Empty: a new one.
+  std::string id = {};
+  // The session in which this one is started; its depth is one more, at most limits::kChildDepth (kForbidden).
+  std::string parent = {};
 };
 
 // A person's answer that an agent passes on: only where the user's configuration says `confirmations: relay`, and never
@@ -100,6 +105,10 @@ class Sessions {
   // Ends it before its workflow does. Ending an ended one changes nothing.
   Status stop(std::string_view session, std::string reason, std::string by);
 
+  // That it was started by the session it names, and that one by its own, up to the first: kForbidden when a signature
+  // is missing or forged, or a depth does not fit. Who works a session asks this first.
+  Status check_lineage(std::string_view session);
+
   Result<Summary> summary(std::string_view session);
   // By id, or the beginning of one.
   Result<std::string> resolve(std::string_view name);
@@ -123,6 +132,8 @@ class Sessions {
 
  private:
   Result<Answer> show(store::Snapshot& snapshot, const Summary& summary, const Node& node);
+  // Of the session that has this id already; nothing when there is none.
+  Result<std::optional<Answer>> started_before(store::Snapshot& snapshot, const Starting& starting);
 
   struct Parts;
   std::unique_ptr<Parts> parts_;
