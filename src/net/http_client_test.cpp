@@ -1,0 +1,332 @@
+#include "net/http_client.hpp"
+
+#include <gtest/gtest.h>
+
+#include "net/http_testing.hpp"
+#include "net/limits.hpp"
+#include "net/raw_server.hpp"
+
+namespace sb::net {
+namespace {
+
+using Kind = ClientFailure::Kind;
+
+class HttpClientTest : public testing::Test {
+ protected:
+  std::string told(const Sent& sent) {
+    return sent ? "answered " + std::to_string(sent->status) : sent.error().error.to_string();
+  }
+  std::unique_ptr<HttpClient> client = make_http_client();
+};
+
+TEST_F(HttpClientTest, SendsARequestAndGathersItsAnswer) {
+  TestServer server({}, echo);
+  const std::string url = "http://127.0.0.1:" + std::to_string(server.port()) + "/a%20b?c=d";
+  const Sent sent =
+      client->send({.method = "POST", .url = url, .headers = {{"X-One", "1"}, {"X-None", ""}}, .body = "hello"});
+  ASSERT_TRUE(sent) << told(sent);
+  EXPECT_EQ(sent->status, 200);
+  EXPECT_EQ(sent->header("content-type"), "text/plain");
+  EXPECT_TRUE(sent->body.starts_with("POST [/a b] [c=d]")) << sent->body;
+  EXPECT_TRUE(sent->body.contains("X-One=1 X-None= ")) << sent->body;
+  EXPECT_TRUE(sent->body.contains("[hello]")) << sent->body;
+  EXPECT_FALSE(sent->body.contains("Content-Type=")) << sent->body;
+}
+
+TEST_F(HttpClientTest, KnowsTheMethods) {
+  RawServer server([](auto& peer, const auto& request) {
+    const bool is_head = request.head.starts_with("HEAD");
+    return peer.put("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n" + std::string(is_head ? "" : "ok"));
+  });
+  for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"}) {
+    for (const char* body : {"", "x"}) {
+      if (*body && std::string_view(method) == "HEAD") continue;
+      const Sent sent = client->send({.method = method, .url = server.url(), .body = body});
+      ASSERT_TRUE(sent) << method << told(sent);
+      const auto last = server.requests().back();
+      EXPECT_TRUE(last.head.starts_with(std::string(method) + " / HTTP/1.1\r\n")) << last.head;
+      EXPECT_EQ(last.body, body) << last.head;
+    }
+  }
+}
+
+TEST_F(HttpClientTest, SendsALargeBodyWhole) {
+  RawServer server(
+      [](auto& peer, const auto& request) { return peer.answer(200, std::to_string(request.body.size())); });
+  const Sent sent = client->send({.method = "POST", .url = server.url(), .body = std::string(9u << 20, 'x')});
+  ASSERT_TRUE(sent) << told(sent);
+  EXPECT_EQ(sent->body, std::to_string(9u << 20));
+}
+
+TEST_F(HttpClientTest, HandsOutPiecesAsTheyCome) {
+  std::promise<void> first_seen;
+  RawServer server([&](auto& peer, const auto&) {
+    peer.put("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n");
+    first_seen.get_future().wait();
+    return peer.put("6\r\nsecond\r\n0\r\n\r\n");
+  });
+  std::vector<std::string> pieces;
+  const Sent sent = client->send({.url = server.url(), .on_piece = [&](std::string_view piece) {
+                                    if (pieces.empty()) first_seen.set_value();
+                                    pieces.emplace_back(piece);
+                                    return true;
+                                  }});
+  ASSERT_TRUE(sent) << told(sent);
+  EXPECT_EQ(pieces, (std::vector<std::string>{"first", "second"}));
+  EXPECT_EQ(sent->body, "");
+}
+
+TEST_F(HttpClientTest, GathersTheBodyOfARefusalEvenWhenPiecesAreWanted) {
+  RawServer server([](auto& peer, const auto&) { return peer.answer(429, "slow down", "Retry-After: 7\r\n"); });
+  const Sent sent = client->send({.url = server.url(), .on_piece = [](auto) -> bool { throw "never"; }});
+  ASSERT_TRUE(sent) << told(sent);
+  EXPECT_EQ(sent->status, 429);
+  EXPECT_EQ(sent->body, "slow down");
+  EXPECT_EQ(sent->header("retry-after"), "7");
+}
+
+TEST_F(HttpClientTest, KeepsAConnectionForTheNextRequest) {
+  RawServer server([](auto& peer, const auto&) { return peer.answer(200, "ok"); });
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(client->send({.method = "POST", .url = server.url(), .body = "x"}));
+  EXPECT_EQ(server.connections(), 1);
+}
+
+TEST_F(HttpClientTest, NeverSendsTwiceWhatMayHaveBeenActedOn) {
+  RawServer server([](auto& peer, const auto& request) { return request.number == 1 && peer.answer(200, "ok"); });
+  ASSERT_TRUE(client->send({.method = "POST", .url = server.url(), .body = "x"}));
+  const Sent sent = client->send({.method = "POST", .url = server.url(), .body = "y"});
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().kind, Kind::kLost) << told(sent);
+  EXPECT_EQ(server.requests().size(), 2u);
+  ASSERT_FALSE(client->send({.method = "DELETE", .url = server.url()}));
+  EXPECT_EQ(server.requests().size(), 3u);
+}
+
+TEST_F(HttpClientTest, FollowsNoRedirect) {
+  RawServer elsewhere([](auto& peer, const auto&) { return peer.answer(200, "stolen"); });
+  RawServer server(
+      [&](auto& peer, const auto&) { return peer.answer(302, "", "Location: " + elsewhere.url() + "\r\n"); });
+  const Sent sent = client->send({.url = server.url(), .headers = {{"Authorization", "Bearer secret"}}});
+  ASSERT_TRUE(sent) << told(sent);
+  EXPECT_EQ(sent->status, 302);
+  EXPECT_EQ(elsewhere.connections(), 0);
+}
+
+TEST_F(HttpClientTest, SaysThatNobodyIsThere) {
+  int port = 0;
+  {
+    RawServer gone([](auto&, const auto&) { return false; });
+    port = gone.port();
+  }
+  const Sent sent = client->send({.url = "http://127.0.0.1:" + std::to_string(port) + "/?key=secret"});
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().kind, Kind::kUnreachable);
+  EXPECT_TRUE(sent.error().error.message.contains("127.0.0.1")) << told(sent);
+  EXPECT_FALSE(told(sent).contains("secret"));
+  const Sent unknown = client->send({.url = "http://no-such-host.invalid/"});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().kind, Kind::kUnreachable) << told(unknown);
+}
+
+TEST_F(HttpClientTest, SpeaksNoTlsWithAServerThatHasNone) {
+  RawServer server([](auto& peer, const auto&) { return peer.answer(200, "plain"); });
+  const Sent sent =
+      client->send({.url = "https://127.0.0.1:" + std::to_string(server.port()) + "/", .whole_ms = 5'000});
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().kind, Kind::kUnreachable) << told(sent);
+}
+
+TEST_F(HttpClientTest, GivesUpOnAServerThatIsSilent) {
+  RawServer server([](auto& peer, const auto& request) {
+    if (request.number == 2) peer.put("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
+    return peer.be_silent(), false;
+  });
+  for (int i = 0; i < 2; ++i) {
+    const Sent sent = client->send({.url = server.url(), .idle_ms = 200});
+    ASSERT_FALSE(sent);
+    EXPECT_EQ(sent.error().kind, Kind::kTimeout) << told(sent);
+  }
+}
+
+TEST_F(HttpClientTest, GivesUpOnAServerThatDripsForever) {
+  RawServer server([](auto& peer, const auto&) {
+    peer.put("HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n");
+    while (peer.put("x")) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return false;
+  });
+  const Sent sent = client->send({.url = server.url(), .idle_ms = 60'000, .whole_ms = 400});
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().kind, Kind::kTimeout) << told(sent);
+}
+
+TEST_F(HttpClientTest, TellsACutAnswerFromAWholeOne) {
+  for (const bool is_reset : {false, true}) {
+    for (const char* part : {"", "HTTP/1.1 200 O", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf",
+                             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n"}) {
+      RawServer server([&](auto& peer, const auto&) {
+        peer.put(part);
+        if (is_reset) peer.will_reset();
+        return false;
+      });
+      const Sent sent = client->send({.method = "POST", .url = server.url(), .body = "x"});
+      ASSERT_FALSE(sent) << part;
+      EXPECT_EQ(sent.error().kind, Kind::kLost) << part << told(sent);
+      EXPECT_TRUE(sent.error().error.retry_helps);
+    }
+  }
+}
+
+TEST_F(HttpClientTest, TakesAnAnswerUpToTheLimitAndNotOneByteMore) {
+  RawServer server([](auto& peer, const auto& request) {
+    return peer.answer(request.head.contains("/bad") ? 500 : 200,
+                       std::string(request.head.contains("more") ? 1001 : 1000, 'x'));
+  });
+  for (const char* path : {"/", "/bad"}) {
+    const Sent whole = client->send({.url = server.url(path), .max_bytes = 1000});
+    ASSERT_TRUE(whole) << told(whole);
+    EXPECT_EQ(whole->body.size(), 1000u);
+    const Sent larger = client->send({.url = server.url(std::string(path) + "more"), .max_bytes = 1000});
+    ASSERT_FALSE(larger);
+    EXPECT_EQ(larger.error().kind, Kind::kTooLarge) << told(larger);
+  }
+}
+
+TEST_F(HttpClientTest, TakesEndlessBodiesAndHeadersNoFurtherThanTheLimit) {
+  RawServer server([](auto& peer, const auto& request) {
+    peer.put("HTTP/1.1 200 OK\r\n");
+    if (request.head.contains("/body")) peer.put("Transfer-Encoding: chunked\r\n\r\n");
+    const std::string body = "1000\r\n" + std::string(4096, 'x') + "\r\n";
+    const std::string header = "X-Long: " + std::string(1000, 'y') + "\r\n";
+    while (peer.put(request.head.contains("/body") ? body : header)) {
+    }
+    return false;
+  });
+  for (const char* path : {"/body", "/headers"}) {
+    const Sent sent = client->send({.url = server.url(path), .max_bytes = 1u << 20});
+    ASSERT_FALSE(sent);
+    EXPECT_EQ(sent.error().kind, Kind::kTooLarge) << path << told(sent);
+  }
+}
+
+TEST_F(HttpClientTest, TakesHeadersUpToTheLimit) {
+  RawServer server([](auto& peer, const auto& request) {
+    const std::string start = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n";
+    std::size_t left = limits::kAnswerHeaderBytes - start.size() - 2 + (request.head.contains("more") ? 1 : 0);
+    std::string all = start;
+    for (; left > 60'000; left -= 50'000) all += "X-A: " + std::string(50'000 - 7, 'y') + "\r\n";
+    all += "X-B: " + std::string(left - 7, 'z') + "\r\n\r\n";
+    return peer.put(all);
+  });
+  const Sent whole = client->send({.url = server.url()});
+  EXPECT_TRUE(whole) << told(whole);
+  const Sent more = client->send({.url = server.url("/more")});
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().kind, Kind::kTooLarge) << told(more);
+}
+
+TEST_F(HttpClientTest, IsNotFooledByWhatIsNoHttp) {
+  for (const char* bytes : {"hello\r\n\r\n", "SSH-2.0-x\r\n", "\r\n\r\n\r\n", "HTTP/9.9 999\r\n\r\n",
+                            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZZ\r\n",
+                            "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n"}) {
+    RawServer server([&](auto& peer, const auto&) { return peer.put(bytes), false; });
+    const Sent sent = client->send({.url = server.url()});
+    ASSERT_FALSE(sent) << bytes << sent->status << sent->body;
+    EXPECT_EQ(sent.error().kind, Kind::kLost) << bytes << told(sent);
+  }
+}
+
+TEST_F(HttpClientTest, PassesOverInterimAnswers) {
+  RawServer server([](auto& peer, const auto&) {
+    return peer.put(
+        "HTTP/1.1 103 Early\r\nX-A: early\r\n\r\nHTTP/1.1 201 Made\r\nX-A: late\r\nContent-Length: 2\r\n\r\nok");
+  });
+  const Sent sent = client->send({.url = server.url()});
+  ASSERT_TRUE(sent) << told(sent);
+  EXPECT_EQ(sent->status, 201);
+  EXPECT_EQ(sent->header("x-a"), "late");
+  EXPECT_EQ(sent->body, "ok");
+}
+
+TEST_F(HttpClientTest, RefusesRequestsThatSmuggle) {
+  RawServer server([](auto& peer, const auto&) { return peer.answer(200, "ok"); });
+  const auto kind = [&](ClientRequest request) {
+    const Sent sent = client->send(request);
+    EXPECT_FALSE(sent);
+    EXPECT_FALSE(told(sent).contains("secret")) << told(sent);
+    return sent ? Kind::kLost : sent.error().kind;
+  };
+  EXPECT_EQ(kind({.url = server.url(), .headers = {{"X", "a\r\nY: secret"}}}), Kind::kRequest);
+  EXPECT_EQ(kind({.url = server.url(), .headers = {{"X", "secret\n"}}}), Kind::kRequest);
+  EXPECT_EQ(kind({.url = server.url(), .headers = {{"X", std::string("secret\0", 7)}}}), Kind::kRequest);
+  EXPECT_EQ(kind({.url = server.url(), .headers = {{"X: y\r\nZ", "secret"}}}), Kind::kRequest);
+  EXPECT_EQ(kind({.url = server.url(), .headers = {{"", "secret"}}}), Kind::kRequest);
+  EXPECT_EQ(kind({.url = server.url("/a\r\nX: y")}), Kind::kRequest);
+  EXPECT_EQ(kind({.url = server.url("/a b")}), Kind::kRequest);
+  EXPECT_EQ(kind({.method = "GET /\r\n", .url = server.url()}), Kind::kRequest);
+  EXPECT_EQ(kind({.method = "", .url = server.url()}), Kind::kRequest);
+  for (const char* url : {"", "x", "file:///etc/passwd", "ftp://127.0.0.1/", "http://", "http://u:secret@127.0.0.1/",
+                          "https:///x", "HTTP:/127.0.0.1"}) {
+    EXPECT_EQ(kind({.url = url}), Kind::kRequest) << url;
+  }
+  EXPECT_EQ(server.connections(), 0);
+}
+
+TEST_F(HttpClientTest, BreaksOffWhenTold) {
+  RawServer server([](auto& peer, const auto& request) {
+    if (request.head.contains("/pieces")) {
+      peer.put("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+      while (peer.put("1\r\nx\r\n")) {
+      }
+    }
+    return peer.be_silent(), false;
+  });
+  int looks = 0;
+  const Sent silent = client->send({.url = server.url(), .keeps_going = [&] { return ++looks < 3; }});
+  ASSERT_FALSE(silent);
+  EXPECT_EQ(silent.error().kind, Kind::kStopped) << told(silent);
+  EXPECT_EQ(looks, 3);
+  int pieces = 0;
+  const Sent flood = client->send({.url = server.url("/pieces"), .on_piece = [&](auto) { return ++pieces < 2; }});
+  ASSERT_FALSE(flood);
+  EXPECT_EQ(flood.error().kind, Kind::kStopped) << told(flood);
+  EXPECT_EQ(pieces, 2);
+  const Sent looked = client->send({.url = server.url("/pieces"),
+                                    .max_bytes = std::size_t{1} << 40,
+                                    .on_piece = [](auto) { return true; },
+                                    .keeps_going = [] { return false; }});
+  ASSERT_FALSE(looked);
+  EXPECT_EQ(looked.error().kind, Kind::kStopped) << told(looked);
+}
+
+TEST_F(HttpClientTest, ServesManyThreadsAtOnce) {
+  RawServer server([](auto& peer, const auto& request) { return peer.answer(200, request.body); });
+  std::vector<std::thread> threads;
+  std::atomic<int> right = 0;
+  for (int i = 0; i < 12; ++i) {
+    threads.emplace_back([&, i] {
+      for (int k = 0; k < 20; ++k) {
+        const std::string body = std::to_string(i * 100 + k);
+        const Sent sent = client->send({.method = "POST", .url = server.url(), .body = body});
+        right += sent && sent->body == body;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 240);
+}
+
+TEST_F(HttpClientTest, AsksNoProxyForTheOwnMachine) {
+  RawServer proxy([](auto& peer, const auto&) { return peer.answer(200, "from the proxy"); });
+  RawServer server([](auto& peer, const auto&) { return peer.answer(200, "straight"); });
+  ::setenv("http_proxy", proxy.url().c_str(), 1);
+  const Sent near = client->send({.url = server.url()});
+  const Sent far = client->send({.url = "http://far.invalid/x"});
+  ::unsetenv("http_proxy");
+  ASSERT_TRUE(near) << told(near);
+  EXPECT_EQ(near->body, "straight");
+  ASSERT_TRUE(far) << told(far);
+  EXPECT_EQ(far->body, "from the proxy");
+}
+
+}  // namespace
+}  // namespace sb::net
