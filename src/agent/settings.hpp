@@ -8,7 +8,9 @@
 //     demo:  {provider: scripted, script: replies.jsonl}
 //   roles: {default: main, reviewer: other}
 //   tiers: {heavy: main, lightweight: other}
-//   limits: {turns: 200, time: 60m, stall: 2m, tokens: 2000000, cost: 5.00, depth: 3}
+//   limits: {turns: 200, time: 60m, stall: 2m, tokens: 2000000, cost: 5.00, depth: 3, repeats: 3}
+// Also of a model: max_tokens, context_tokens, prices: {input: 3, output: 15, cache_read: 0.3, cache_write: 3.75}, in
+// dollars for a million tokens. `cost` is in dollars.
 #pragma once
 
 #include <map>
@@ -32,6 +34,7 @@ struct ModelSettings {
   std::string upstream;              // of command: the model its proxy talks to; empty: its own login
   int max_tokens = 8'192;
   int context_tokens = 200'000;  // what a conversation may grow to
+  bool has_prices = false;       // given in the file
   // Prices in millionths of a cent for each token.
   std::int64_t input_price = 0, output_price = 0, cache_read_price = 0, cache_write_price = 0;
 };
@@ -40,12 +43,17 @@ struct AgentSettings {
   std::map<std::string, ModelSettings> models;
   std::map<std::string, std::string> roles, tiers;  // to a model's name; roles has `default`
   WorkLimits limits;
+  std::string file;  // the user's config.yaml, to name where models are written
   // The model for a role and a tier: the role's, else the tier's, else the default. kInvalid when there is none.
   Result<const ModelSettings*> model_for(std::string_view role, std::string_view tier) const;
 };
 
 // Reads its four members of the document's root; `directory` is what relative paths are below. Known prices are filled
-// in from data/prices.yaml where none are given.
+// in from data/prices.yaml where none are given. What an earlier file said stays where this one says nothing.
 void read_agent_settings(Fields& root, const std::string& directory, AgentSettings& settings);
+// After all files were read: whether the models that `roles`, `tiers` and `upstream` of this one name are there.
+void check_model_names(Fields& root, const AgentSettings& settings);
+
+Value to_value(const AgentSettings& settings);  // everything that steers an agent, for hashes and for showing
 
 }  // namespace sb::agent

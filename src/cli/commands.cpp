@@ -5,6 +5,7 @@
 namespace sb::cli {
 
 Action declare_ask(CLI::App& app);
+Action declare_config(CLI::App& app);
 Action declare_contract(CLI::App& app);
 Action declare_doctor(CLI::App& app);
 Action declare_flow(CLI::App& app);
@@ -26,6 +27,8 @@ const std::vector<CommandRow>& commands() {
   static const std::vector<CommandRow> table = {
       {"ask", "Ask a person here, or through the inbox", "signalbox ask drop-table.yaml --json --wait 10m",
        declare_ask},
+      {"config", "Check what config.yaml and a workspace's signalbox.yaml say", "signalbox config check",
+       declare_config},
       {"contract", "See what artifacts must look like, and check contracts of your own",
        "signalbox contract show wr.contracts.review_verdict", declare_contract},
       {"doctor", "Look at everything Signalbox needs, and say how to mend what is wrong", "signalbox doctor",

@@ -9,6 +9,7 @@
 #include "inbox/config.hpp"
 #include "inbox/desk.hpp"
 #include "inbox/operator_keys.hpp"
+#include "pipeline/settings.hpp"
 #include "store/sqlite/inspect.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 
@@ -179,15 +180,15 @@ Findings check_home(const Patient& patient) {
 Findings check_configuration(const Patient& patient) {
   if (!patient.homes) return {};
   const std::string path = join_path(patient.homes->config, "config.yaml");
-  if (patient.seams.files.kind(path) == FileKind::kMissing) return {{Health::kOk, "none, so all is as by default"}};
-  const auto document = load_document(patient.seams.files, path);
+  const auto document = inbox::load_if_any(patient.seams.files, path);
   if (!document) return {wrong(document.error())};
-  const auto config = inbox::read_config(*document);
+  if (!*document) return {{Health::kOk, "none, so all is as by default"}};
+  pipeline::Settings settings;
+  Faults faults;
+  pipeline::read_settings(**document, pipeline::SettingsOf::kUser, patient.homes->config, settings, faults);
   Findings findings;
-  if (!config) {
-    for (const Error& fault : config.error()) findings.push_back(wrong(fault));
-    return findings;
-  }
+  for (const Error& fault : faults) findings.push_back(wrong(fault));
+  if (!findings.empty()) return findings;
   return {{Health::kOk, path}};
 }
 

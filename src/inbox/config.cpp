@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "base/reader.hpp"
-
 namespace sb::inbox {
 namespace {
 
@@ -36,24 +34,35 @@ void read_workspaces(Fields& fields, Policy& policy) {
 
 }  // namespace
 
+Result<std::optional<Document>> load_if_any(const Files& files, const std::string& path) {
+  if (files.kind(path) == FileKind::kMissing) return std::nullopt;
+  const std::string text = SB_TRY(files.read(path, limits::kDocumentBytes));
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) return std::nullopt;
+  return SB_TRY(parse_document(path, text));
+}
+
+void read_policy(Fields& root, Policy& policy) {
+  policy.strict = root.boolean("strict").value_or(false);
+  policy.may_relay = root.choice<bool>("confirmations", kConfirmations).value_or(false);
+  read_workspaces(root, policy);
+}
+
 Checked<Config> read_config(const Document& document) {
   Faults faults;
   Config config;
   if (document.root.is_null()) return config;
   Fields fields = Reader(document, faults).fields();
-  config.policy.strict = fields.boolean("strict").value_or(false);
-  config.policy.may_relay = fields.choice<bool>("confirmations", kConfirmations).value_or(false);
-  read_workspaces(fields, config.policy);
+  read_policy(fields, config.policy);
+  for (const std::string_view key : kRunKeys) fields.get(key);
   fields.finish();
   if (!faults.empty()) return std::unexpected(std::move(faults));
   return config;
 }
 
 Result<Config> load_config(const Files& files, const Homes& homes) {
-  const std::string path = join_path(homes.config, "config.yaml");
-  if (files.kind(path) == FileKind::kMissing) return Config{};
-  const Document document = SB_TRY(load_document(files, path));
-  Checked<Config> config = read_config(document);
+  const auto document = SB_TRY(load_if_any(files, join_path(homes.config, "config.yaml")));
+  if (!document) return Config{};
+  Checked<Config> config = read_config(*document);
   if (!config) return std::unexpected(first_of(config.error()));
   return std::move(*config);
 }

@@ -5,20 +5,39 @@
 //   confirmations: relay         # an agent may pass on a person's answer (never for signed decisions); default: ask
 //   workspaces:
 //     /srv/shop: {confirmations: relay}
+//
+// The keys that steer runs stand in the same file and are read by pipeline/settings.hpp. Both readers know all keys, so
+// that none of them makes the other one refuse the file or overlook half of it.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/document.hpp"
 #include "base/environment.hpp"
 #include "base/files.hpp"
+#include "base/reader.hpp"
 #include "inbox/authority.hpp"
 
 namespace sb::inbox {
 
+// Root keys of config.yaml that only the user's own file may have, and those that a workspace's signalbox.yaml may
+// have too.
+inline constexpr std::array<std::string_view, 3> kUserKeys = {"strict", "confirmations", "workspaces"};
+inline constexpr std::array<std::string_view, 17> kRunKeys = {
+    "models",     "roles",     "tiers", "limits", "base",      "branch", "forge",      "checks",  "merge",
+    "on_partial", "protected", "tier0", "soul",   "isolation", "phases", "fix_rounds", "identity"};
+
 struct Config {
   Policy policy;
 };
+
+// Nothing when there is no such file, or nothing in it.
+Result<std::optional<Document>> load_if_any(const Files& files, const std::string& path);
+// The user's keys, of the document's root.
+void read_policy(Fields& root, Policy& policy);
 
 // Without the file, everything is as if it were empty. Unknown keys are faults that name the nearest known one.
 Checked<Config> read_config(const Document& document);

@@ -1,5 +1,7 @@
 // The configuration of runs: `signalbox.yaml` of the workspace over `config.yaml` of the user. The workspace's counts
 // only while its folder is trusted (`signalbox trust`); an untrusted one is an error that says so, not half a policy.
+// Where both say something, the workspace's counts; models, roles, tiers, limits, isolation and phases are laid over
+// each other member by member, and a path that either protects is protected.
 //
 //   base: main
 //   branch: {strategy: worktree, prefix: signalbox/}
@@ -7,6 +9,8 @@
 //   checks: [./check, {name: types, run: npm run types, time: 5m}]
 //   merge: ask                    # auto, never
 //   on_partial: proceed           # retry_once, escalate
+//   fix_rounds: 2
+//   identity: {name: Signalbox, email: signalbox@localhost}
 //   protected: [.github/**]
 //   tier0: [VISION.md, docs/decisions/*.md]
 //   soul: docs/soul.md
@@ -44,13 +48,25 @@ struct Settings {
   std::vector<std::string> protected_paths, tier0;
   std::string soul;
   std::map<std::string, agent::Wish> isolation;  // by workflow
-  std::map<Phase, std::string> phases;           // workflow of each
+  std::map<Phase, std::string> phases;           // workflow of each; all are there
   int fix_rounds = 2;
   Identity identity;
   std::string hash;  // over everything that steers a run
 };
 
-// All faults of both files together, each with file, line and the nearest known key.
+inline constexpr std::string_view kWorkspaceFile = "signalbox.yaml";
+
+// All faults of both files together, each with file, line and the nearest known key. An untrusted signalbox.yaml is the
+// one fault kForbidden, and nothing of it is read. No models at all is no fault: agents.model_for() says what to write.
 Checked<Settings> load_settings(const Seams& seams, const Homes& homes, const std::string& workspace);
+
+// One document laid over `settings`. Of the user's file the keys of inbox/config.hpp are checked too; the workspace's
+// must not have them. Relative paths are below `directory`. Pure.
+enum class SettingsOf { kUser, kWorkspace };
+void read_settings(const Document& document, SettingsOf whose, const std::string& directory, Settings& settings,
+                   Faults& faults);
+
+Value to_value(const Settings& settings);  // everything that steers a run; secrets are names
+std::string_view to_string(MergePolicy policy);
 
 }  // namespace sb::pipeline
