@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/environment.hpp"
 #include "base/seams.hpp"
 #include "pipeline/forge.hpp"
 #include "pipeline/git.hpp"
@@ -54,6 +55,7 @@ struct DeliveryWish {
   Identity identity;
   std::string remote = "origin";
   bool waits_for_checks = true;
+  Ticket ticket = {};  // closed in the end
 };
 
 struct StepDone {
@@ -73,8 +75,29 @@ struct DeliveryParts {
   std::function<bool()> keeps_going = {};
 };
 
-// One step. `before`: the facts of the steps done in this round. An error stops the run (retry_helps: parks it).
+// One step. `before`: the facts of the steps done in this round, under their names or all in one object. An error stops
+// the run (retry_helps: parks it). What somebody can mend in the change, or must decide, is a finding instead.
+//
+// | step | looks at | does | facts |
+// |---|---|---|---|
+// | head | the work tree is on the run's branch, at the parent or above it | nothing; commits an agent made are folded | head, [folded] |
+// | scope | everything changed against the parent | fixes it as a tree object: what is scanned and committed | tree, snapshot, files, collateral, unchanged |
+// | checks | | runs the project's; puts the work tree back as it was | checks: [{name, passed, exit, output, …}], [restored] |
+// | secrets | added lines of the tree | | scanned |
+// | commit | the branch has it | a commit of the tree, its times from the run | commit, parent, tree |
+// | push | the remote has it | pushes, if the remote's branch is where we left it | commit |
+// | request | branch and mark | opens or updates | request, url, at |
+// | request_checks | | asks; `again_at_ms` while they run | state |
+// | merge | it is merged | asks for it, at this commit only | at |
+// | confirm | it is merged | | merged_as, base |
+// | close | it is closed | closes the ticket with a word | |
 Result<StepDone> deliver(DeliveryStep step, const DeliveryWish& wish, const Value& before, DeliveryParts& parts);
+
+// For DeliveryParts::run_check: in bubblewrap where that works (the work tree writable, the rest read-only or absent, no
+// network, no variables but PATH, HOME, LANG, TERM), without where it does not; `sandbox` gets its name.
+using RunCheck = std::function<Result<Exit>(const ProjectCheck&, const std::string& directory)>;
+RunCheck make_check_runner(const Seams& seams, const Homes& homes, std::function<bool()> keeps_going = {},
+                           std::string* sandbox = nullptr);
 
 // Pure parts.
 struct ScopeReport {
@@ -82,6 +105,8 @@ struct ScopeReport {
   std::vector<std::string> collateral;  // changed beside what was declared
   std::vector<std::string> unchanged;   // declared and not changed
 };
+// Of Signalbox, not of the change: never delivered, never counted.
+bool is_internal(const Change& change, const DeliveryWish& wish);
 ScopeReport check_scope(const std::vector<Change>& changes, const DeliveryWish& wish);
 // Added lines only; names file, line and kind, never the value.
 std::vector<Finding> scan_secrets(std::string_view diff, const std::vector<std::string>& known);

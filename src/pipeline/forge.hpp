@@ -3,10 +3,11 @@
 // `local`: a bare repository; the request is a branch and a note, merging is a fast-forward. `github`: the REST API.
 // Both pass tests in forge_conformance.hpp.
 //
-// Errors: kUnavailable with retry_helps (an outage, a rate limit; `retry_after_ms`), kForbidden (the token), kConflict
+// Errors: kUnavailable with retry_helps (an outage, a rate limit: retry_after_ms()), kForbidden (the token), kConflict
 // (it refused: protected branch, not mergeable, changed meanwhile), kInvalid (what came back is no answer).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,8 +40,11 @@ class Forge {
   virtual ~Forge() = default;
   virtual std::string name() const = 0;  // local, github
   virtual bool is_hosted() const = 0;    // merging is asked for by default
-  // For `git push`; empty where none is needed.
+  // For `git push`; empty where none is needed. Only ever sent to push_host().
   virtual std::string push_secret() const { return {}; }
+  virtual std::string push_host() const { return {}; }
+  // How long the newest kUnavailable asks to wait; 0: it did not say.
+  virtual std::int64_t retry_after_ms() const { return 0; }
 
   virtual Result<std::optional<ChangeRequest>> find(const std::string& branch, const std::string& run) = 0;
   virtual Result<ChangeRequest> open_or_update(const RequestWish& wish) = 0;

@@ -2,6 +2,7 @@
 // nothing asked on a terminal.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,28 +15,56 @@ struct Identity {
 };
 
 struct Change {
-  char status = 'M';  // A, M, D, R, T, U
+  char status = 'M';  // A, M, D, R, T
   std::string path, old_path = {};
+  bool is_link = false, is_repository = false;  // what it is now: a symbolic link; a repository inside this one
+};
+
+// One command and what it is given besides its words.
+struct GitCall {
+  std::vector<std::string> words;                         // behind `git -C DIRECTORY`
+  std::string input = {};                                 // its standard input
+  std::string secret = {};                                // for a remote; see Git::run
+  std::map<std::string, std::string> environment = {};    // besides the clean one
+  bool is_remote = false;                                 // talks to another repository: may use the user's agents
+  std::vector<int> fine = {0};                            // exit codes that are no error
+  std::size_t max_bytes = std::size_t{64} << 20;
+  std::int64_t time_ms = 600'000;
 };
 
 class Git {
  public:
-  Git(const Seams& seams, std::string directory) : seams_(seams), directory_(std::move(directory)) {}
+  // `git_dir`: where the repository is, when the folder's own `.git` is not to be believed.
+  Git(const Seams& seams, std::string directory, std::string git_dir = {})
+      : seams_(seams), directory_(std::move(directory)), git_dir_(std::move(git_dir)) {}
   const std::string& directory() const { return directory_; }
 
   // The words behind `git -C DIRECTORY`; kUnavailable with retry_helps when a remote cannot be reached, kConflict when
-  // it rejects, kIo when the disk is full. `secret`: put into the environment of this one command for a remote, never
-  // into words or files.
+  // it rejects, kForbidden when it does not let us in, kIo when the disk is full. `secret`: put into the environment of
+  // this one command for a remote, never into words or files.
   Result<std::string> run(std::vector<std::string> words, const std::string& input = {},
                           const std::string& secret = {});
+  Result<Exit> run(const GitCall& call);
   Result<std::string> commit_of(const std::string& name);        // kNotFound
+  Result<bool> is_ancestor(const std::string& old, const std::string& young);  // or the same
+  // Everything in the work tree that is not ignored, as a tree object. Made in an index of our own: what somebody put
+  // into the work tree's, or hid there, does not count. `from`: the commit it is compared with, for speed.
+  Result<std::string> snapshot(const std::string& from);
+  Result<std::vector<Change>> changes_between(const std::string& from, const std::string& tree);
   Result<std::vector<Change>> changes(const std::string& from);  // work tree and index against a commit, untracked too
-  Result<std::string> diff(const std::string& from, std::size_t max_bytes);
+  Result<std::string> diff(const std::string& from, std::size_t max_bytes);  // the same; kLimit when it is larger
 
  private:
   Seams seams_;
-  std::string directory_;
+  std::string directory_, git_dir_;
 };
+
+// The Git of a run's work tree. kConflict when its `.git` leads anywhere but to a repository outside of the folder
+// that is worked in: an agent that may write there must not choose what we run.
+Result<Git> git_of_work_tree(const Seams& seams, const std::string& path);
+
+// A path or an output of git for people and for JSON: bytes that are no text as `\xNN`.
+std::string shown(std::string_view bytes);
 
 // How a repository is found before a run starts: everything that would go wrong later, told now.
 struct RepositoryFacts {
@@ -45,18 +74,23 @@ struct RepositoryFacts {
 };
 Result<RepositoryFacts> look_at_repository(const Seams& seams, const std::string& directory);
 
-// The run's own work tree, made under `place`; asking again gives the same one. A branch that exists and is not this
-// run's is kConflict. Never removes anything that is not delivered.
+// The run's own work tree, made under `place`; asking again gives the same one, also when the first try was killed half
+// way. A branch that exists and is not this run's is kConflict. Never removes anything that is not delivered.
+//
+// Which commit it was made from stands in the ref `refs/signalbox/base/RUN`, written before anything else: so a second
+// try stands on the same commit, and a branch of that name without the ref is somebody else's.
 struct WorkTree {
-  std::string path, branch, base, base_commit;
+  std::string path, branch, base, base_commit;  // branch empty: read-only, detached
 };
 struct WorkTreeWish {
   std::string repository, place, run;
   std::string strategy = "worktree";  // none, worktree, read-only
   std::string base = "main", remote = "origin", prefix = "signalbox/";
+  std::string secret = {};  // for fetching
 };
 Result<WorkTree> make_work_tree(const Seams& seams, const WorkTreeWish& wish);
-// kConflict, and nothing is removed, while it holds anything that is not in `delivered` (a commit).
+// kConflict, and nothing is removed, while it holds anything that is not in `delivered`: the commit that was pushed
+// (not what a squash made of it); empty: nothing was. `.signalbox/*.md`, the notes of phases, do not count.
 Status remove_work_tree(const Seams& seams, const std::string& repository, const WorkTree& tree,
                         const std::string& delivered);
 

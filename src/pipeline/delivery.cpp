@@ -1,0 +1,246 @@
+#include "pipeline/delivery.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/unicode.hpp"
+#include "pipeline/delivery_steps.hpp"
+
+namespace sb::pipeline {
+namespace steps {
+namespace {
+
+constexpr std::size_t kSubjectBytes = 200;
+constexpr std::size_t kListedFiles = 500;  // in an event
+
+std::string line_of(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+const Value* fact_value(const Value& before, DeliveryStep step, std::string_view name) {
+  const Value* under = before.find(to_string(step));
+  if (const Value* value = under ? under->find(name) : nullptr) return value;
+  return before.find(name);
+}
+
+Value shown_files(const std::vector<Change>& changes, const DeliveryWish& wish) {
+  Value files = Value::array();
+  for (const Change& change : changes) {
+    if (is_internal(change, wish)) continue;
+    if (files.size() == kListedFiles) {
+      files.push_back(fmt::format("… and more: {} in all", changes.size()));
+      break;
+    }
+    files.push_back(shown(change.path));
+  }
+  return files;
+}
+
+// Entries of `from` put back over those paths of the index, or taken out where it has none.
+Result<std::string> without(Git& git, const std::string& tree, const std::string& from,
+                            const std::vector<std::string>& paths) {
+  const std::string folder = line_of(SB_TRY(git.run({"rev-parse", "--absolute-git-dir"})));
+  const std::map<std::string, std::string> index = {{"GIT_INDEX_FILE", join_path(folder, "signalbox-delivery-index")}};
+  SB_TRY(git.run({.words = {"read-tree", tree}, .environment = index}));
+  std::string input;
+  for (const std::string& path : paths) {
+    const std::string entry = SB_TRY(git.run({"ls-tree", "-z", from, "--", path}));  // MODE TYPE HASH\tPATH\0
+    const std::size_t tab = entry.find('\t');
+    if (tab == std::string::npos) {
+      input += fmt::format("0 {:040d}\t", 0) + path + '\0';
+    } else {
+      input += entry;
+    }
+  }
+  SB_TRY(git.run({.words = {"update-index", "-z", "--index-info"}, .input = input, .environment = index}));
+  return line_of(SB_TRY(git.run({.words = {"write-tree"}, .environment = index})).output);
+}
+
+std::string message_of(const DeliveryWish& wish) {
+  std::string subject = wish.subject.empty() ? wish.title : wish.subject;
+  if (subject.empty()) subject = wish.goal;
+  std::string head = one_line(wish.type, 40);
+  if (!head.empty() && !wish.scope.empty()) head += "(" + one_line(wish.scope, 60) + ")";
+  head = one_line((head.empty() ? "" : head + ": ") + subject, kSubjectBytes);
+  if (head.empty()) head = "Change by run " + wish.run;
+  std::string trailers = "Signalbox-Run: " + one_line(wish.run, 128) + "\n";
+  if (!wish.session.empty()) trailers += "Signalbox-Session: " + one_line(wish.session, 128) + "\n";
+  return head + "\n\n" + trailers;
+}
+
+}  // namespace
+
+std::string Job::fact(DeliveryStep step, std::string_view name) const {
+  const Value* value = fact_value(before, step, name);
+  return value && value->is_string() ? value->as_string() : "";
+}
+
+std::int64_t Job::number(DeliveryStep step, std::string_view name) const {
+  const Value* value = fact_value(before, step, name);
+  return value && value->is_integer() ? value->as_integer() : 0;
+}
+
+StepDone blocked(Finding finding, Value facts) {
+  return {.passed = false, .findings = {std::move(finding)}, .facts = std::move(facts)};
+}
+
+std::string one_line(std::string_view text, std::size_t max_bytes) {
+  std::string line;
+  for (const char c : text) {
+    const bool is_space = c == '\n' || c == '\r' || c == '\t' || c == ' ';
+    if (is_space && (line.empty() || line.ends_with(' '))) continue;
+    line += is_space ? ' ' : c;
+  }
+  line = shown(line);
+  line = std::string(beginning(line, max_bytes));
+  while (line.ends_with(' ')) line.pop_back();
+  return line;
+}
+
+Result<StepDone> head(const Job& job) {
+  auto git = job.git();
+  if (!git && git.error().code == ErrorCode::kConflict) {
+    return blocked({"critical", git.error().message, ".git", "work_tree_changed"});
+  }
+  if (!git) return std::unexpected(git.error());
+  const auto finding = [&](std::string summary) {
+    return blocked({"critical", std::move(summary), "", "wrong_head"});
+  };
+  const Exit name = SB_TRY(git->run({.words = {"symbolic-ref", "--quiet", "HEAD"}, .fine = {0, 1}}));
+  const std::string on = line_of(name.output);
+  if (on != "refs/heads/" + job.wish.tree.branch) {
+    return finding(fmt::format("the work tree is on {}, not on the run's branch {}",
+                               on.empty() ? "no branch" : shown(on), shown(job.wish.tree.branch)));
+  }
+  const auto tip = git->commit_of("HEAD");
+  if (!tip) return finding("the run's branch has no commit any more");
+  if (!SB_TRY(git->is_ancestor(job.wish.parent, *tip))) {
+    return finding(fmt::format("the run's branch is at {}, which does not stand on {}", *tip, job.wish.parent));
+  }
+  StepDone done{.facts = Value::object({{"head", *tip}, {"branch", job.wish.tree.branch}})};
+  // Commits that an agent made: their content is part of what is compared, scanned and committed; the commits are not.
+  const std::string range = fmt::format("{}..{}", job.wish.parent, *tip);
+  const std::string made = SB_TRY(git->run({"rev-list", "--max-count=50", range}));
+  Value folded = Value::array();
+  for (std::size_t at = 0; at < made.size(); at = made.find('\n', at) + 1) {
+    folded.push_back(made.substr(at, made.find('\n', at) - at));
+  }
+  if (folded.size() > 0) done.facts.set("folded", std::move(folded));
+  return done;
+}
+
+Result<Fixed> fix_tree(const Job& job, Git& git) {
+  Fixed fixed;
+  fixed.snapshot = fixed.tree = SB_TRY(git.snapshot(job.wish.parent));
+  fixed.changes = SB_TRY(git.changes_between(job.wish.parent, fixed.snapshot));
+  std::vector<std::string> internal;
+  for (const Change& change : fixed.changes) {
+    if (!is_internal(change, job.wish)) continue;
+    internal.push_back(change.path);
+    if (!change.old_path.empty()) internal.push_back(change.old_path);
+  }
+  if (!internal.empty()) fixed.tree = SB_TRY(without(git, fixed.snapshot, job.wish.parent, internal));
+  return fixed;
+}
+
+Result<std::string> tree_of(const Job& job, Git& git) {
+  std::string tree = job.fact(DeliveryStep::kScope, "tree");
+  if (!tree.empty() && git.run({"cat-file", "-e", tree + "^{tree}"})) return tree;
+  return std::move(SB_TRY(fix_tree(job, git)).tree);
+}
+
+Result<StepDone> scope(const Job& job) {
+  Git git = SB_TRY(job.git());
+  const auto fixed = fix_tree(job, git);
+  if (!fixed && fixed.error().message.find("does not have a commit checked out") != std::string::npos) {
+    return blocked({"major", "a folder of the work tree is an empty repository of its own: " + fixed.error().message,
+                    "", "nested_repository"});
+  }
+  if (!fixed) return std::unexpected(fixed.error());
+  ScopeReport report = check_scope(fixed->changes, job.wish);
+  const Value files = shown_files(fixed->changes, job.wish);
+  if (files.size() == 0) report.blocking.push_back({"major", "nothing was changed", "", "nothing_changed"});
+  for (const Change& change : fixed->changes) {
+    if (!change.is_link || is_internal(change, job.wish)) continue;
+    const std::string target = SB_TRY(git.run({"cat-file", "blob", fixed->tree + ":" + change.path}));
+    const std::string inside = lexically_normal(join_path(parent_path(change.path), target));
+    if (!target.starts_with('/') && inside != ".." && !inside.starts_with("../")) continue;
+    report.blocking.push_back({"major", fmt::format("{} is a link that leads out of the repository: {}",
+                                                    shown(change.path), shown(target)),
+                               shown(change.path), "link_outside"});
+  }
+  StepDone done{.passed = report.blocking.empty(), .findings = std::move(report.blocking)};
+  done.facts = Value::object({{"tree", fixed->tree},
+                              {"snapshot", fixed->snapshot},
+                              {"files", files},
+                              {"collateral", Value::array(report.collateral)},
+                              {"unchanged", Value::array(report.unchanged)}});
+  return done;
+}
+
+Result<StepDone> commit(const Job& job) {
+  Git git = SB_TRY(job.git());
+  const DeliveryWish& wish = job.wish;
+  const std::string tree = SB_TRY(tree_of(job, git));
+  if (tree == line_of(SB_TRY(git.run({"rev-parse", "--verify", wish.parent + "^{tree}"})))) {
+    return blocked({"major", "nothing was changed", "", "nothing_changed"});
+  }
+  const std::string date = fmt::format("@{} +0000", wish.at / 1000);
+  const std::string name = one_line(wish.identity.name, 200), email = one_line(wish.identity.email, 200);
+  GitCall call{.words = {"-c", "user.name=" + (name.empty() ? Identity().name : name), "-c",
+                         "user.email=" + (email.empty() ? Identity().email : email), "-c",
+                         "i18n.commitEncoding=UTF-8", "commit-tree", "--no-gpg-sign", "-p", wish.parent, tree},
+               .input = message_of(wish),
+               .environment = {{"GIT_AUTHOR_DATE", date}, {"GIT_COMMITTER_DATE", date}}};
+  const std::string hash = line_of(SB_TRY(git.run(call)).output);
+  StepDone done{.facts = Value::object({{"commit", hash}, {"parent", wish.parent}, {"tree", tree}})};
+  const std::string ref = "refs/heads/" + wish.tree.branch;
+  const std::string tip = SB_TRY(git.commit_of(ref));
+  done.was_there = tip == hash;
+  if (!done.was_there) {
+    if (!SB_TRY(git.is_ancestor(wish.parent, tip))) {
+      return blocked({"critical", fmt::format("the run's branch is at {}, which does not stand on {}", tip, wish.parent),
+                      "", "wrong_head"});
+    }
+    SB_TRY(git.run({"update-ref", "-m", "signalbox: deliver", ref, hash, tip}));
+  }
+  // The work tree's own index still stands at the parent. It is only looked at by agents and people.
+  (void)git.run({"reset", "--quiet", "--mixed"});
+  return done;
+}
+
+}  // namespace steps
+
+Result<StepDone> deliver(DeliveryStep step, const DeliveryWish& wish, const Value& before, DeliveryParts& parts) {
+  const steps::Job job{wish, before, parts};
+  if (wish.parent.empty()) return fail(ErrorCode::kInvalid, "the commit that is delivered on is not known");
+  switch (step) {
+    case DeliveryStep::kHead:
+      return steps::head(job);
+    case DeliveryStep::kScope:
+      return steps::scope(job);
+    case DeliveryStep::kChecks:
+      return steps::checks(job);
+    case DeliveryStep::kSecrets:
+      return steps::secrets(job);
+    case DeliveryStep::kCommit:
+      return steps::commit(job);
+    case DeliveryStep::kPush:
+      return steps::push(job);
+    case DeliveryStep::kRequest:
+      return steps::request(job);
+    case DeliveryStep::kRequestChecks:
+      return steps::request_checks(job);
+    case DeliveryStep::kMerge:
+      return steps::merge(job);
+    case DeliveryStep::kConfirm:
+      return steps::confirm(job);
+    case DeliveryStep::kClose:
+      return steps::close(job);
+  }
+  return fail(ErrorCode::kInternal, "no such step");
+}
+
+}  // namespace sb::pipeline

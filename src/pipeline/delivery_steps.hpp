@@ -1,0 +1,45 @@
+// The steps of delivery.hpp, each a function. Only for delivery*.cpp.
+#pragma once
+
+#include "pipeline/delivery.hpp"
+
+namespace sb::pipeline::steps {
+
+struct Job {
+  const DeliveryWish& wish;
+  const Value& before;
+  DeliveryParts& parts;
+
+  Result<Git> git() const { return git_of_work_tree(parts.seams, wish.tree.path); }
+  // A fact of a step before: `before` holds them under the step's name, or all in one.
+  std::string fact(DeliveryStep step, std::string_view name) const;
+  std::int64_t number(DeliveryStep step, std::string_view name) const;
+  std::string mark() const { return "Signalbox-Run: " + wish.run; }
+};
+
+Result<StepDone> head(const Job& job);
+Result<StepDone> scope(const Job& job);
+Result<StepDone> checks(const Job& job);
+Result<StepDone> secrets(const Job& job);
+Result<StepDone> commit(const Job& job);
+Result<StepDone> push(const Job& job);
+Result<StepDone> request(const Job& job);
+Result<StepDone> request_checks(const Job& job);
+Result<StepDone> merge(const Job& job);
+Result<StepDone> confirm(const Job& job);
+Result<StepDone> close(const Job& job);
+
+StepDone blocked(Finding finding, Value facts = {});
+// The tree that is delivered: as `scope` fixed it, or made now.
+struct Fixed {
+  std::string tree, snapshot;  // without and with what is internal
+  std::vector<Change> changes;
+};
+Result<Fixed> fix_tree(const Job& job, Git& git);
+Result<std::string> tree_of(const Job& job, Git& git);
+// One line without control characters, at most so many bytes.
+std::string one_line(std::string_view text, std::size_t max_bytes);
+// Text of several lines, bytes that are none shown as such, values that are secrets taken out.
+std::string plain_text(std::string_view text, const std::vector<std::string>& secrets);
+
+}  // namespace sb::pipeline::steps

@@ -1,0 +1,102 @@
+// What changed in a work tree, seen through an index of our own.
+#include <fmt/format.h>
+
+#include "base/pattern.hpp"
+#include "pipeline/git.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+std::string line_of(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+// The next piece of NUL-ended output.
+std::string_view take_piece(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\0'), text.size());
+  const std::string_view piece = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return piece;
+}
+
+// `diff-tree --raw -z`: `:OLDMODE NEWMODE OLD NEW STATUS\0path\0[newpath\0]`
+Result<std::vector<Change>> parse_raw(std::string_view text) {
+  std::vector<Change> changes;
+  while (!text.empty()) {
+    const std::string_view head = take_piece(text);
+    const std::size_t letter = head.rfind(' ');
+    if (!head.starts_with(':') || head.size() < 16 || letter == head.npos || letter + 1 >= head.size()) {
+      return fail(ErrorCode::kInternal, fmt::format("git diff-tree said {}", shown(head)));
+    }
+    const std::string_view mode = head.substr(8, 6);
+    Change change{.status = head[letter + 1], .path = std::string(take_piece(text))};
+    if (change.status == 'R' || change.status == 'C') {
+      change.old_path = std::exchange(change.path, std::string(take_piece(text)));
+      if (change.status == 'C') change.status = 'A', change.old_path.clear();
+    }
+    change.is_link = mode == "120000";
+    change.is_repository = mode == "160000";
+    changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
+}  // namespace
+
+Result<std::string> Git::snapshot(const std::string& from) {
+  std::string directory = line_of(SB_TRY(run({"rev-parse", "--absolute-git-dir"})));
+  const std::string index = join_path(directory, "signalbox-index");
+  const auto with_index = [&](std::vector<std::string> words) {
+    return run(GitCall{.words = std::move(words), .environment = {{"GIT_INDEX_FILE", index}}});
+  };
+  // A lock that a killed command of ours left: nobody else uses this index, and one process at a time drives a run.
+  SB_TRY(seams_.files.remove(index + ".lock"));
+  // With -m what is known of unchanged files is kept, and they need not be read again.
+  auto read = with_index({"read-tree", "-m", from});
+  if (!read) {
+    SB_TRY(seams_.files.remove(index));
+    SB_TRY(with_index({"read-tree", from}));
+  }
+  SB_TRY(with_index({"add", "--all", "--", "."}));
+  return line_of(SB_TRY(with_index({"write-tree"})).output);
+}
+
+Result<std::vector<Change>> Git::changes_between(const std::string& from, const std::string& tree) {
+  return parse_raw(SB_TRY(run({"diff-tree", "-r", "-z", "-M", "--raw", "--no-ext-diff", from, tree})));
+}
+
+Result<std::vector<Change>> Git::changes(const std::string& from) {
+  return changes_between(from, SB_TRY(snapshot(from)));
+}
+
+Result<std::string> Git::diff(const std::string& from, std::size_t max_bytes) {
+  const std::string tree = SB_TRY(snapshot(from));
+  return std::move(SB_TRY(run({.words = {"diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", from, tree},
+                               .max_bytes = max_bytes}))
+                       .output);
+}
+
+Result<Git> git_of_work_tree(const Seams& seams, const std::string& path) {
+  const std::string real = SB_TRY(seams.files.canonical(path));
+  const std::string entry = join_path(real, ".git");
+  const FileStatus status = seams.files.status(entry);
+  const auto refused = [&](std::string_view why) {
+    return fail(ErrorCode::kConflict, fmt::format("{} {}; somebody changed it", shown(entry), why),
+                "Look at it; to put it back: git worktree repair");
+  };
+  if (status.is_link) return refused("is a symbolic link");
+  if (status.kind == FileKind::kDirectory) return Git(seams, real, entry);  // worked in place
+  if (status.kind != FileKind::kFile) return refused("is not there");
+  std::string text = line_of(SB_TRY(seams.files.read(entry, 64 << 10)));
+  if (!text.starts_with("gitdir: ")) return refused("is not what git writes");
+  const auto directory = seams.files.canonical(text.substr(8));
+  if (!directory) return refused("leads nowhere");
+  if ((*directory + "/").starts_with(parent_path(real) + "/")) return refused("leads into the folder of work trees");
+  const auto back = seams.files.read(join_path(*directory, "gitdir"), 64 << 10);
+  const auto back_real = back ? seams.files.canonical(line_of(*back)) : std::unexpected(back.error());
+  if (!back_real || *back_real != entry) return refused("leads to a repository that does not know this folder");
+  return Git(seams, real, *directory);
+}
+
+}  // namespace sb::pipeline

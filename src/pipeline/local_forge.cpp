@@ -1,0 +1,213 @@
+#include "pipeline/local_forge.hpp"
+
+#include <fmt/format.h>
+
+#include "base/crypto.hpp"
+#include "base/document.hpp"
+#include "pipeline/git.hpp"
+#include "pipeline/limits.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+std::string line_of(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+class LocalForge final : public Forge {
+ public:
+  LocalForge(const Seams& seams, std::string repository, std::string remote)
+      : seams_(seams), git_(seams, std::move(repository)), remote_(std::move(remote)) {}
+  std::string name() const override { return "local"; }
+  bool is_hosted() const override { return false; }
+
+  Result<std::optional<ChangeRequest>> find(const std::string& branch, const std::string& run) override;
+  Result<ChangeRequest> open_or_update(const RequestWish& wish) override;
+  Result<RequestChecks> checks(const ChangeRequest&) override { return RequestChecks{}; }
+  Status merge(const ChangeRequest& request, const std::string& commit, const std::string& title) override;
+  Status comment(const ChangeRequest& request, const std::string& mark, const std::string& text) override;
+  Result<Ticket> ticket(const std::string& url_or_id) override;
+  Status close_ticket(const Ticket& ticket, const std::string& comment) override;
+
+ private:
+  struct Note {
+    std::string hash;  // of the blob; empty: there is none
+    Value value;
+  };
+  static std::string note_ref(const std::string& run) { return "refs/signalbox/requests/" + run; }
+  Status check_remote();
+  Result<std::string> hash_there(const std::string& ref);  // empty: not there
+  Result<Note> note_at(const std::string& ref);
+  Status put_note(const std::string& ref, const std::string& expected, const Value& note);
+  Status push(const std::string& ref, const std::string& expected, const std::string& hash);
+  Status fetch_commit(const std::string& ref, const std::string& hash);
+  Result<ChangeRequest> request_of(const Note& note);
+
+  Seams seams_;
+  Git git_;
+  std::string remote_;
+};
+
+Status LocalForge::check_remote() {
+  if (remote_.find('/') != std::string::npos) return {};
+  if (git_.run({"remote", "get-url", remote_})) return {};
+  return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(remote_)),
+              fmt::format("Make one: git init --bare ../remote.git && git remote add {} ../remote.git", remote_));
+}
+
+Result<std::string> LocalForge::hash_there(const std::string& ref) {
+  SB_TRY(check_remote());
+  const std::string text =
+      SB_TRY(git_.run(GitCall{.words = {"ls-remote", "--quiet", remote_, ref}, .is_remote = true})).output;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    const std::size_t tab = line.find('\t');
+    if (tab != line.npos && line.substr(tab + 1) == ref) return std::string(line.substr(0, tab));
+    at = end + 1;
+  }
+  return std::string();
+}
+
+Status LocalForge::fetch_commit(const std::string& ref, const std::string& hash) {
+  if (git_.run(GitCall{.words = {"cat-file", "-e", hash}})) return {};
+  SB_TRY(git_.run(GitCall{.words = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote_, ref},
+                          .is_remote = true}));
+  return {};
+}
+
+Result<LocalForge::Note> LocalForge::note_at(const std::string& ref) {
+  Note note{.hash = SB_TRY(hash_there(ref)), .value = {}};
+  if (note.hash.empty()) return note;
+  SB_TRY(fetch_commit(ref, note.hash));
+  const std::string text =
+      SB_TRY(git_.run(GitCall{.words = {"cat-file", "blob", note.hash}, .max_bytes = limits::kDiffBytes})).output;
+  auto parsed = parse_json(text);
+  if (!parsed || !parsed->is_object()) {
+    return fail(ErrorCode::kInvalid, fmt::format("{} of the remote is not what Signalbox writes there", shown(ref)),
+                fmt::format("Look at it: git cat-file blob {}", note.hash));
+  }
+  note.value = std::move(*parsed);
+  return note;
+}
+
+Status LocalForge::push(const std::string& ref, const std::string& expected, const std::string& hash) {
+  SB_TRY(git_.run(GitCall{.words = {"push", "--quiet", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags",
+                                    fmt::format("--force-with-lease={}:{}", ref, expected), remote_, hash + ":" + ref},
+                          .is_remote = true}));
+  return {};
+}
+
+Status LocalForge::put_note(const std::string& ref, const std::string& expected, const Value& note) {
+  const std::string hash = line_of(SB_TRY(git_.run({"hash-object", "-w", "--stdin"}, to_canonical_json(note) + "\n")));
+  if (hash == expected) return {};
+  return push(ref, expected, hash);
+}
+
+Result<ChangeRequest> LocalForge::request_of(const Note& note) {
+  const std::string branch = "refs/heads/" + note.value.string_at("branch").value_or("");
+  const std::string base = "refs/heads/" + note.value.string_at("base").value_or("");
+  ChangeRequest request{.id = note.value.string_at("run").value_or(""), .url = {}, .commit = SB_TRY(hash_there(branch))};
+  request.url = fmt::format("{} {}", line_of(git_.run({"remote", "get-url", remote_}).value_or(remote_)),
+                            note_ref(request.id));
+  const std::string base_hash = SB_TRY(hash_there(base));
+  const std::string head = request.commit.empty() ? note.value.string_at("commit").value_or("") : request.commit;
+  if (!base_hash.empty() && !head.empty()) {
+    SB_TRY(fetch_commit(base, base_hash));
+    if (!request.commit.empty()) SB_TRY(fetch_commit(branch, request.commit));
+    const bool is_known = git_.run(GitCall{.words = {"cat-file", "-e", head}}).has_value();
+    if (is_known && SB_TRY(git_.is_ancestor(head, base_hash))) {
+      request.state = ChangeRequest::State::kMerged;
+      request.commit = request.merged_as = head;
+      request.merged_base = base_hash;
+      return request;
+    }
+  }
+  if (request.commit.empty()) request.state = ChangeRequest::State::kClosed;
+  return request;
+}
+
+Result<std::optional<ChangeRequest>> LocalForge::find(const std::string& branch, const std::string& run) {
+  const Note note = SB_TRY(note_at(note_ref(run)));
+  if (note.hash.empty()) return std::nullopt;
+  if (note.value.string_at("branch") != branch) {
+    return fail(ErrorCode::kConflict, fmt::format("the request of run {} is for another branch", shown(run)));
+  }
+  return SB_TRY(request_of(note));
+}
+
+Result<ChangeRequest> LocalForge::open_or_update(const RequestWish& wish) {
+  const std::string head = SB_TRY(hash_there("refs/heads/" + wish.branch));
+  if (head != wish.commit) {
+    return fail(ErrorCode::kConflict,
+                fmt::format("the remote's {} is at {}, not at {}", shown(wish.branch),
+                            head.empty() ? "nothing" : head, shown(wish.commit)));
+  }
+  const Note before = SB_TRY(note_at(note_ref(wish.run)));
+  Note note = before;
+  note.value.set("v", 1);
+  note.value.set("run", wish.run);
+  note.value.set("branch", wish.branch);
+  note.value.set("base", wish.base);
+  note.value.set("commit", wish.commit);
+  note.value.set("title", shown(wish.title));
+  note.value.set("body", wish.body);
+  if (!note.value["comments"].is_array()) note.value.set("comments", Value::array());
+  SB_TRY(put_note(note_ref(wish.run), before.hash, note.value));
+  return request_of(note);
+}
+
+Status LocalForge::merge(const ChangeRequest& request, const std::string& commit, const std::string&) {
+  const Note note = SB_TRY(note_at(note_ref(request.id)));
+  if (note.hash.empty()) return fail(ErrorCode::kNotFound, fmt::format("there is no request {}", shown(request.id)));
+  const ChangeRequest now = SB_TRY(request_of(note));
+  if (now.state == ChangeRequest::State::kMerged && now.merged_as == commit) return {};
+  if (now.commit != commit) {
+    return fail(ErrorCode::kConflict, fmt::format("the request is at {} by now, not at {}",
+                                                  now.commit.empty() ? "nothing" : now.commit, shown(commit)));
+  }
+  const std::string base = note.value.string_at("base").value_or("");
+  const std::string there = SB_TRY(hash_there("refs/heads/" + base));
+  if (there.empty()) return fail(ErrorCode::kNotFound, fmt::format("the remote has no branch {}", shown(base)));
+  SB_TRY(fetch_commit("refs/heads/" + base, there));
+  if (!SB_TRY(git_.is_ancestor(there, commit))) {
+    return fail(ErrorCode::kConflict,
+                fmt::format("{} has moved on since the run began, so merging is not a fast-forward", shown(base)),
+                fmt::format("Merge {} by hand, or run the ticket again", shown(note.value.string_at("branch").value_or(""))));
+  }
+  return push("refs/heads/" + base, there, commit);
+}
+
+Status LocalForge::comment(const ChangeRequest& request, const std::string& mark, const std::string& text) {
+  Note note = SB_TRY(note_at(note_ref(request.id)));
+  if (note.hash.empty()) return fail(ErrorCode::kNotFound, fmt::format("there is no request {}", shown(request.id)));
+  Value comments = note.value["comments"].is_array() ? note.value["comments"] : Value::array();
+  for (const Value& one : comments.items()) {
+    if (one.string_at("mark") == mark) return {};
+  }
+  comments.push_back(Value::object({{"mark", mark}, {"text", text}}));
+  note.value.set("comments", std::move(comments));
+  return put_note(note_ref(request.id), note.hash, note.value);
+}
+
+Result<Ticket> LocalForge::ticket(const std::string& url_or_id) {
+  const std::string path = url_or_id.starts_with('/') ? url_or_id : join_path(git_.directory(), url_or_id);
+  return read_ticket(SB_TRY(seams_.files.read(path, limits::kTicketBytes)), url_or_id);
+}
+
+Status LocalForge::close_ticket(const Ticket& ticket, const std::string& comment) {
+  if (ticket.id.empty()) return {};
+  const std::string ref = "refs/signalbox/closed/" + sha256_hex(ticket.id);
+  const std::string there = SB_TRY(hash_there(ref));
+  if (!there.empty()) return {};
+  return put_note(ref, "", Value::object({{"v", 1}, {"ticket", ticket.id}, {"title", ticket.title}, {"comment", comment}}));
+}
+
+}  // namespace
+
+std::unique_ptr<Forge> make_local_forge(const Seams& seams, std::string repository, std::string remote) {
+  return std::make_unique<LocalForge>(seams, std::move(repository), std::move(remote));
+}
+
+}  // namespace sb::pipeline

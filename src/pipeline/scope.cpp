@@ -1,0 +1,145 @@
+// Whether what changed is what was announced.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/path_glob.hpp"
+#include "inbox/open_step.hpp"
+#include "pipeline/delivery.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+constexpr std::string_view kOurs = ".signalbox";
+
+bool any_covers(const std::vector<std::string>& globs, std::string_view path) {
+  return std::ranges::any_of(globs, [&](const std::string& glob) { return glob_covers(glob, path); });
+}
+
+// A path, a glob, or a sentence with paths in it.
+std::vector<std::string> globs_of(const std::vector<std::string>& entries) {
+  std::vector<std::string> globs;
+  for (const std::string& entry : entries) {
+    const std::size_t begin = std::min(entry.find_first_not_of(" \t\n`"), entry.size());
+    const std::size_t end = entry.find_last_not_of(" \t\n`");
+    const std::string plain = begin < entry.size() ? entry.substr(begin, end - begin + 1) : "";
+    if (!plain.empty()) globs.push_back(lexically_normal(plain));
+    for (std::string& path : inbox::paths_named(entry)) globs.push_back(lexically_normal(path));
+  }
+  return globs;
+}
+
+std::vector<std::string> globs_named(const std::vector<std::string>& sentences) {
+  std::vector<std::string> globs;
+  for (const std::string& sentence : sentences) {
+    for (std::string& path : inbox::paths_named(sentence)) globs.push_back(lexically_normal(path));
+  }
+  return globs;
+}
+
+// Covers what nobody could have meant: then it announces nothing.
+bool covers_everything(std::string_view glob) {
+  return glob == "." || glob.empty() || glob_covers(glob, "signalbox-probe-1/signalbox-probe-2/signalbox-probe.3");
+}
+
+struct Rules {
+  std::vector<std::string> declared, forbidden, protected_paths;
+};
+
+// Why a file may not be delivered; empty when it may.
+std::optional<Finding> fault_of(const std::string& path, const Rules& rules) {
+  const auto finding = [&](const char* severity, std::string summary, const char* cause) {
+    return Finding{severity, std::move(summary), shown(path), cause};
+  };
+  if (any_covers(rules.forbidden, path)) {
+    return finding("critical", fmt::format("{} was changed although it is out of scope", shown(path)), "out_of_scope");
+  }
+  if (any_covers(rules.protected_paths, path) || path.starts_with(std::string(kOurs) + "/")) {
+    return finding("critical", fmt::format("{} was changed although it is protected", shown(path)), "protected_path");
+  }
+  if (!any_covers(rules.declared, path)) {
+    return finding("major", fmt::format("{} was changed and is not among the declared files", shown(path)),
+                   "undeclared_file");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_internal(const Change& change, const DeliveryWish& wish) {
+  if (any_covers(wish.internal_paths, change.path)) return true;
+  // Notes and designs that phases write there for each other.
+  return change.status == 'A' && change.path.starts_with(std::string(kOurs) + "/") && change.path.ends_with(".md");
+}
+
+ScopeReport check_scope(const std::vector<Change>& changes, const DeliveryWish& wish) {
+  ScopeReport report;
+  Rules rules{.declared = globs_of(wish.files_changed),
+              .forbidden = globs_named(wish.out_of_scope),
+              .protected_paths = wish.protected_paths};
+  std::erase_if(rules.declared, [&](const std::string& glob) {
+    if (!covers_everything(glob)) return false;
+    report.blocking.push_back({"major", fmt::format("the declared files name everything ({})", shown(glob)), "",
+                               "undeclared_file"});
+    return true;
+  });
+  std::vector<std::string> touched;
+  for (const Change& change : changes) {
+    if (is_internal(change, wish)) continue;
+    for (const std::string& path : {change.old_path, change.path}) {  // a rename touches both
+      if (path.empty()) continue;
+      touched.push_back(path);
+      auto fault = fault_of(path, rules);
+      if (!fault) continue;
+      report.blocking.push_back(std::move(*fault));
+      report.collateral.push_back(shown(path));
+    }
+    if (change.is_repository && change.status == 'A') {
+      report.blocking.push_back({"major", fmt::format("{} is a repository of its own", shown(change.path)),
+                                 shown(change.path), "nested_repository"});
+    }
+  }
+  for (const std::string& entry : wish.files_changed) {
+    const auto globs = globs_of({entry});
+    const bool is_touched = std::ranges::any_of(touched, [&](const auto& path) { return any_covers(globs, path); });
+    if (!is_touched) report.unchanged.push_back(shown(entry));
+  }
+  return report;
+}
+
+Value Finding::to_value() const {
+  Value value = Value::object({{"severity", severity}, {"summary", summary}});
+  if (!file.empty()) value.set("file", file);
+  if (!cause.empty()) value.set("cause", cause);
+  return value;
+}
+
+std::string_view to_string(DeliveryStep step) {
+  switch (step) {
+    case DeliveryStep::kHead:
+      return "head";
+    case DeliveryStep::kScope:
+      return "scope";
+    case DeliveryStep::kChecks:
+      return "checks";
+    case DeliveryStep::kSecrets:
+      return "secrets";
+    case DeliveryStep::kCommit:
+      return "commit";
+    case DeliveryStep::kPush:
+      return "push";
+    case DeliveryStep::kRequest:
+      return "request";
+    case DeliveryStep::kRequestChecks:
+      return "request_checks";
+    case DeliveryStep::kMerge:
+      return "merge";
+    case DeliveryStep::kConfirm:
+      return "confirm";
+    case DeliveryStep::kClose:
+      return "close";
+  }
+  return "?";
+}
+
+}  // namespace sb::pipeline
