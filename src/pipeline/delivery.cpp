@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/path_glob.hpp"
 #include "base/unicode.hpp"
 #include "pipeline/delivery_steps.hpp"
 
@@ -105,9 +106,7 @@ Result<StepDone> head(const Job& job) {
     return blocked({"critical", git.error().message, ".git", "work_tree_changed"});
   }
   if (!git) return std::unexpected(git.error());
-  const auto finding = [&](std::string summary) {
-    return blocked({"critical", std::move(summary), "", "wrong_head"});
-  };
+  const auto finding = [&](std::string summary) { return blocked({"critical", std::move(summary), "", "wrong_head"}); };
   const Exit name = SB_TRY(git->run({.words = {"symbolic-ref", "--quiet", "HEAD"}, .fine = {0, 1}}));
   const std::string on = line_of(name.output);
   if (on != "refs/heads/" + job.wish.tree.branch) {
@@ -167,9 +166,9 @@ Result<StepDone> scope(const Job& job) {
     const std::string target = SB_TRY(git.run({"cat-file", "blob", fixed->tree + ":" + change.path}));
     const std::string inside = lexically_normal(join_path(parent_path(change.path), target));
     if (!target.starts_with('/') && inside != ".." && !inside.starts_with("../")) continue;
-    report.blocking.push_back({"major", fmt::format("{} is a link that leads out of the repository: {}",
-                                                    shown(change.path), shown(target)),
-                               shown(change.path), "link_outside"});
+    report.blocking.push_back(
+        {"major", fmt::format("{} is a link that leads out of the repository: {}", shown(change.path), shown(target)),
+         shown(change.path), "link_outside"});
   }
   StepDone done{.passed = report.blocking.empty(), .findings = std::move(report.blocking)};
   done.facts = Value::object({{"tree", fixed->tree},
@@ -190,8 +189,8 @@ Result<StepDone> commit(const Job& job) {
   const std::string date = fmt::format("@{} +0000", wish.at / 1000);
   const std::string name = one_line(wish.identity.name, 200), email = one_line(wish.identity.email, 200);
   GitCall call{.words = {"-c", "user.name=" + (name.empty() ? Identity().name : name), "-c",
-                         "user.email=" + (email.empty() ? Identity().email : email), "-c",
-                         "i18n.commitEncoding=UTF-8", "commit-tree", "--no-gpg-sign", "-p", wish.parent, tree},
+                         "user.email=" + (email.empty() ? Identity().email : email), "-c", "i18n.commitEncoding=UTF-8",
+                         "commit-tree", "--no-gpg-sign", "-p", wish.parent, tree},
                .input = message_of(wish),
                .environment = {{"GIT_AUTHOR_DATE", date}, {"GIT_COMMITTER_DATE", date}}};
   const std::string hash = line_of(SB_TRY(git.run(call)).output);
@@ -201,8 +200,9 @@ Result<StepDone> commit(const Job& job) {
   done.was_there = tip == hash;
   if (!done.was_there) {
     if (!SB_TRY(git.is_ancestor(wish.parent, tip))) {
-      return blocked({"critical", fmt::format("the run's branch is at {}, which does not stand on {}", tip, wish.parent),
-                      "", "wrong_head"});
+      return blocked({"critical",
+                      fmt::format("the run's branch is at {}, which does not stand on {}", tip, wish.parent), "",
+                      "wrong_head"});
     }
     SB_TRY(git.run({"update-ref", "-m", "signalbox: deliver", ref, hash, tip}));
   }

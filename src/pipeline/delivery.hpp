@@ -41,18 +41,18 @@ struct ProjectCheck {
 };
 
 struct DeliveryWish {
-  std::string run, session, goal;
-  WorkTree tree;
-  int round = 0;       // of fixing; each round is one commit
-  std::string parent;  // what the commit stands on: the base, or the round before
-  TimestampMs at = 0;  // the commit's time
-  std::vector<std::string> files_changed, out_of_scope, protected_paths;
-  std::vector<std::string> internal_paths;  // of Signalbox, never delivered: .signalbox/current-pitch.md, …
-  std::vector<ProjectCheck> checks;
+  std::string run = {}, session = {}, goal = {};
+  WorkTree tree = {};
+  int round = 0;            // of fixing; each round is one commit
+  std::string parent = {};  // what the commit stands on: the base, or the round before
+  TimestampMs at = 0;       // the commit's time
+  std::vector<std::string> files_changed = {}, out_of_scope = {}, protected_paths = {};
+  std::vector<std::string> internal_paths = {};  // of Signalbox, never delivered: .signalbox/current-pitch.md, …
+  std::vector<ProjectCheck> checks = {};
   bool checks_trusted = false;
-  std::string title, body;           // of the request
-  std::string type, scope, subject;  // of the commit
-  Identity identity;
+  std::string title = {}, body = {};                // of the request
+  std::string type = {}, scope = {}, subject = {};  // of the commit
+  Identity identity = {};
   std::string remote = "origin";
   bool waits_for_checks = true;
   Ticket ticket = {};  // closed in the end
@@ -63,7 +63,7 @@ struct StepDone {
   std::vector<Finding> findings = {};  // not passed: why
   Value facts = {};                    // for the event: {commit}, {request, url}, {output, exit}, {collateral: […]}, …
   bool was_there = false;              // done before
-  std::int64_t again_at_ms = 0;        // not yet: look again then
+  std::int64_t again_at_ms = 0;        // not passed and without findings: not yet; look again then
 };
 
 struct DeliveryParts {
@@ -80,10 +80,10 @@ struct DeliveryParts {
 //
 // | step | looks at | does | facts |
 // |---|---|---|---|
-// | head | the work tree is on the run's branch, at the parent or above it | nothing; commits an agent made are folded | head, [folded] |
-// | scope | everything changed against the parent | fixes it as a tree object: what is scanned and committed | tree, snapshot, files, collateral, unchanged |
-// | checks | | runs the project's; puts the work tree back as it was | checks: [{name, passed, exit, output, …}], [restored] |
-// | secrets | added lines of the tree | | scanned |
+// | head | the work tree is on the run's branch, at the parent or above it | nothing; commits an agent made are folded
+// | head, [folded] | | scope | everything changed against the parent | fixes it as a tree object: what is scanned and
+// committed | tree, snapshot, files, collateral, unchanged | | checks | | runs the project's; puts the work tree back
+// as it was | checks: [{name, passed, exit, output, …}], [restored] | | secrets | added lines of the tree | | scanned |
 // | commit | the branch has it | a commit of the tree, its times from the run | commit, parent, tree |
 // | push | the remote has it | pushes, if the remote's branch is where we left it | commit |
 // | request | branch and mark | opens or updates | request, url, at |
@@ -93,8 +93,8 @@ struct DeliveryParts {
 // | close | it is closed | closes the ticket with a word | |
 Result<StepDone> deliver(DeliveryStep step, const DeliveryWish& wish, const Value& before, DeliveryParts& parts);
 
-// For DeliveryParts::run_check: in bubblewrap where that works (the work tree writable, the rest read-only or absent, no
-// network, no variables but PATH, HOME, LANG, TERM), without where it does not; `sandbox` gets its name.
+// For DeliveryParts::run_check: in bubblewrap where that works (the work tree writable, the rest read-only or absent,
+// no network, no variables but PATH, HOME, LANG, TERM), without where it does not; `sandbox` gets its name.
 using RunCheck = std::function<Result<Exit>(const ProjectCheck&, const std::string& directory)>;
 RunCheck make_check_runner(const Seams& seams, const Homes& homes, std::function<bool()> keeps_going = {},
                            std::string* sandbox = nullptr);

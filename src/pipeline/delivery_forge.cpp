@@ -10,7 +10,7 @@
 namespace sb::pipeline::steps {
 namespace {
 
-constexpr std::int64_t kLookAgainMs = 15'000;   // between looks at a forge's checks
+constexpr std::int64_t kLookAgainMs = 15'000;    // between looks at a forge's checks
 constexpr std::int64_t kChecksStartMs = 60'000;  // a forge takes that long to notice a push
 constexpr std::int64_t kConfirmEveryMs = 2'000;
 constexpr std::int64_t kConfirmMs = 60'000;  // until a merge that was taken must show
@@ -30,14 +30,14 @@ std::string host_of(std::string_view url) {
 }
 
 Result<std::string> hash_there(Git& git, const std::string& remote, const std::string& ref, const std::string& secret) {
-  const std::string text = SB_TRY(git.run(GitCall{.words = {"ls-remote", "--quiet", remote, ref},
-                                                  .secret = secret,
-                                                  .is_remote = true}))
-                               .output;
+  const std::string text =
+      SB_TRY(git.run(GitCall{.words = {"ls-remote", "--quiet", remote, ref}, .secret = secret, .is_remote = true}))
+          .output;
   const std::string end = "\t" + ref + "\n";
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
     const std::string_view rest = std::string_view(text).substr(at);
-    if (const std::size_t tab = rest.find('\t'); rest.substr(tab).starts_with(end)) return std::string(rest.substr(0, tab));
+    if (const std::size_t tab = rest.find('\t'); rest.substr(tab).starts_with(end))
+      return std::string(rest.substr(0, tab));
   }
   return std::string();
 }
@@ -56,14 +56,9 @@ std::string body_of(const Job& job) {
   return body + (body.empty() ? "" : "\n\n") + job.mark() + "\n";
 }
 
-// An outage of the forge, with how long it asks to wait.
-std::unexpected<Error> passed_on(Error error) {
-  return std::unexpected(std::move(error));
-}
-
 Result<ChangeRequest> request_of(const Job& job) {
   auto found = job.parts.forge.find(job.wish.tree.branch, job.wish.run);
-  if (!found) return passed_on(std::move(found).error());
+  if (!found) return std::unexpected(std::move(found).error());
   if (!*found) {
     return fail(ErrorCode::kNotFound, fmt::format("the change request of {} is gone", shown(job.wish.tree.branch)),
                 "Look at the forge");
@@ -80,7 +75,8 @@ bool expects_checks(const Job& job) {
 }  // namespace
 
 Result<StepDone> push(const Job& job) {
-  Git git = SB_TRY(job.git());
+  Git tree = SB_TRY(job.git());
+  Git git = SB_TRY(repository_of(job.parts.seams, tree));
   const std::string commit = SB_TRY(commit_fact(job));
   const std::string& remote = job.wish.remote;
   const auto url = git.run({"remote", "get-url", "--push", remote});
@@ -105,11 +101,11 @@ Result<StepDone> push(const Job& job) {
                                 shown(job.wish.tree.branch), there),
                     "", "branch_moved"});
   }
-  const auto pushed = git.run(GitCall{
-      .words = {"push", "--quiet", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags",
-                fmt::format("--force-with-lease={}:{}", ref, there), remote, commit + ":" + ref},
-      .secret = secret,
-      .is_remote = true});
+  const auto pushed =
+      git.run(GitCall{.words = {"push", "--quiet", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags",
+                                fmt::format("--force-with-lease={}:{}", ref, there), remote, commit + ":" + ref},
+                      .secret = secret,
+                      .is_remote = true});
   if (!pushed && pushed.error().code == ErrorCode::kConflict) {
     return blocked({"major", "the remote does not take the branch: " + pushed.error().message, "", "push_rejected"});
   }
@@ -121,47 +117,45 @@ Result<StepDone> request(const Job& job) {
   const std::string commit = SB_TRY(commit_fact(job));
   const DeliveryWish& wish = job.wish;
   const auto before = job.parts.forge.find(wish.tree.branch, wish.run);
-  if (!before) return passed_on(before.error());
+  if (!before) return std::unexpected(before.error());
   std::string title = one_line(wish.title.empty() ? wish.goal : wish.title, 200);
   if (title.empty()) title = "Run " + wish.run;
-  const auto opened = job.parts.forge.open_or_update(
-      {.run = wish.run, .branch = wish.tree.branch, .base = wish.tree.base, .commit = commit, .title = title,
-       .body = body_of(job)});
+  const auto opened = job.parts.forge.open_or_update({.run = wish.run,
+                                                      .branch = wish.tree.branch,
+                                                      .base = wish.tree.base,
+                                                      .commit = commit,
+                                                      .title = title,
+                                                      .body = body_of(job)});
   if (!opened && opened.error().code == ErrorCode::kConflict) {
-    return blocked({"major", "the forge does not take the change request: " + opened.error().message, "",
-                    "request_refused"});
+    return blocked(
+        {"major", "the forge does not take the change request: " + opened.error().message, "", "request_refused"});
   }
-  if (!opened) return passed_on(opened.error());
-  return StepDone{.facts = Value::object({{"request", opened->id},
-                                          {"url", opened->url},
-                                          {"commit", commit},
-                                          {"at", job.parts.seams.clock.now_ms()}}),
-                  .was_there = before->has_value()};
+  if (!opened) return std::unexpected(opened.error());
+  return StepDone{
+      .facts = Value::object(
+          {{"request", opened->id}, {"url", opened->url}, {"commit", commit}, {"at", job.parts.seams.clock.now_ms()}}),
+      .was_there = before->has_value()};
 }
 
 Result<StepDone> request_checks(const Job& job) {
   if (!job.wish.waits_for_checks) return StepDone{.facts = Value::object({{"state", "not waited for"}})};
   const ChangeRequest request = SB_TRY(request_of(job));
   const auto checks = job.parts.forge.checks(request);
-  if (!checks) return passed_on(checks.error());
+  if (!checks) return std::unexpected(checks.error());
   const TimestampMs now = job.parts.seams.clock.now_ms();
   const std::int64_t began = job.number(DeliveryStep::kRequest, "at");
   const std::int64_t waited = began > 0 ? now - began : 0;
   using State = RequestChecks::State;
-  const auto not_yet = [&](std::int64_t limit) {
-    return StepDone{.passed = waited < limit,
-                    .findings = {},
-                    .facts = Value::object({{"state", "pending"}}),
-                    .again_at_ms = now + kLookAgainMs};
-  };
+  const StepDone not_yet{
+      .passed = false, .facts = Value::object({{"state", "pending"}}), .again_at_ms = now + kLookAgainMs};
   switch (checks->state) {
     case State::kPassed:
       return StepDone{.facts = Value::object({{"state", "passed"}})};
     case State::kNone:
-      if (expects_checks(job) && waited < kChecksStartMs) return not_yet(kChecksStartMs);
+      if (expects_checks(job) && waited < kChecksStartMs) return not_yet;
       return StepDone{.facts = Value::object({{"state", "none"}})};
     case State::kPending:
-      if (waited < limits::kRequestChecksMs) return not_yet(limits::kRequestChecksMs);
+      if (waited < limits::kRequestChecksMs) return not_yet;
       return blocked({"major", fmt::format("the forge's checks have not ended after {} minutes", waited / 60'000), "",
                       "checks_pending"},
                      Value::object({{"state", "pending"}}));
@@ -170,7 +164,8 @@ Result<StepDone> request_checks(const Job& job) {
   }
   StepDone done{.passed = false, .facts = Value::object({{"state", "failed"}})};
   for (const std::string& name : checks->failed) {
-    done.findings.push_back({"major", fmt::format("the forge's check {} failed", one_line(name, 200)), "", "checks_failed"});
+    done.findings.push_back(
+        {"major", fmt::format("the forge's check {} failed", one_line(name, 200)), "", "checks_failed"});
   }
   if (done.findings.empty()) done.findings.push_back({"major", "a check of the forge failed", "", "checks_failed"});
   return done;
@@ -191,7 +186,7 @@ Result<StepDone> merge(const Job& job) {
   if (!merged && merged.error().code == ErrorCode::kConflict) {
     return blocked({"critical", "the forge refuses to merge: " + merged.error().message, "", "merge_refused"});
   }
-  if (!merged) return passed_on(merged.error());
+  if (!merged) return std::unexpected(merged.error());
   return done;
 }
 
@@ -212,7 +207,7 @@ Result<StepDone> confirm(const Job& job) {
   const TimestampMs now = job.parts.seams.clock.now_ms();
   const std::int64_t asked = job.number(DeliveryStep::kMerge, "at");
   if (request.state == ChangeRequest::State::kOpen && asked > 0 && now - asked < kConfirmMs) {
-    return StepDone{.facts = Value::object({{"state", "open"}}), .again_at_ms = now + kConfirmEveryMs};
+    return StepDone{.passed = false, .facts = Value::object({{"state", "open"}}), .again_at_ms = now + kConfirmEveryMs};
   }
   return blocked({"critical", "the forge took the merge, but the request is not merged", "", "not_merged"});
 }
@@ -220,10 +215,10 @@ Result<StepDone> confirm(const Job& job) {
 Result<StepDone> close(const Job& job) {
   if (job.wish.ticket.id.empty()) return StepDone{.facts = Value::object({{"ticket", ""}})};
   const ChangeRequest request = SB_TRY(request_of(job));
-  const std::string word = fmt::format("Done by {}{}.\n\n{}\n", request.url, request.merged_as.empty() ? "" : ", merged as " + request.merged_as,
-                                       job.mark());
+  const std::string word = fmt::format("Done by {}{}.\n\n{}\n", request.url,
+                                       request.merged_as.empty() ? "" : ", merged as " + request.merged_as, job.mark());
   const Status closed = job.parts.forge.close_ticket(job.wish.ticket, word);
-  if (!closed) return passed_on(closed.error());
+  if (!closed) return std::unexpected(closed.error());
   return StepDone{.facts = Value::object({{"ticket", job.wish.ticket.id}})};
 }
 

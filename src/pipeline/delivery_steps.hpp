@@ -39,7 +39,7 @@ Result<Fixed> fix_tree(const Job& job, Git& git);
 Result<std::string> tree_of(const Job& job, Git& git);
 // One line without control characters, at most so many bytes.
 std::string one_line(std::string_view text, std::size_t max_bytes);
-// Text of several lines, bytes that are none shown as such, values that are secrets taken out.
+// Text that may be kept and shown: UTF-8, without control sequences, secrets taken out.
 std::string plain_text(std::string_view text, const std::vector<std::string>& secrets);
 
 }  // namespace sb::pipeline::steps

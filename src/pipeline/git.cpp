@@ -14,14 +14,21 @@ constexpr std::size_t kToldBytes = 600;  // of git's own words in an error
 constexpr std::string_view kSecretName = "SIGNALBOX_GIT_SECRET";
 
 // Nothing of the repository is run: no hooks, no monitors, no `ext::` transports; nothing is asked.
-constexpr std::array<const char*, 11> kSettings = {
-    "core.hooksPath=/dev/null", "core.fsmonitor=false",    "core.askPass=",      "core.quotePath=false",
-    "protocol.ext.allow=never", "gc.auto=0",               "maintenance.auto=0", "advice.detachedHead=false",
-    "submodule.recurse=false",  "push.recurseSubmodules=no", "color.ui=false"};
+constexpr std::array<const char*, 11> kSettings = {"core.hooksPath=/dev/null",
+                                                   "core.fsmonitor=false",
+                                                   "core.askPass=",
+                                                   "core.quotePath=false",
+                                                   "protocol.ext.allow=never",
+                                                   "gc.auto=0",
+                                                   "maintenance.auto=0",
+                                                   "advice.detachedHead=false",
+                                                   "submodule.recurse=false",
+                                                   "push.recurseSubmodules=no",
+                                                   "color.ui=false"};
 
 // What a transport may need of the user's: keys by their agent, proxies, certificates.
 constexpr std::array<const char*, 14> kForRemotes = {
-    "SSH_AUTH_SOCK", "https_proxy", "HTTPS_PROXY", "http_proxy",    "all_proxy",      "ALL_PROXY",    "no_proxy",
+    "SSH_AUTH_SOCK", "https_proxy",   "HTTPS_PROXY",  "http_proxy",     "all_proxy",      "ALL_PROXY",       "no_proxy",
     "NO_PROXY",      "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSH_COMMAND", "USER"};
 
 std::map<std::string, std::string> environment_for(const Seams& seams, const GitCall& call, bool has_ssh_command) {
@@ -163,20 +170,19 @@ Result<Exit> Git::run(const GitCall& call) {
   std::vector<std::string> argv = {"git", "-C", directory_};
   for (const char* setting : kSettings) argv.insert(argv.end(), {"-c", setting});
   if (!call.secret.empty()) add_secret(argv);
-  bool has_ssh_command = false;
   GitCall whole = call;
   if (!git_dir_.empty()) {
     whole.environment.emplace("GIT_DIR", git_dir_);
     whole.environment.emplace("GIT_WORK_TREE", directory_);
   }
-  if (call.is_remote) {
+  if (call.is_remote && !has_ssh_command_) {
     const GitCall look{.words = {"config", "--get", "core.sshCommand"}, .fine = {0, 1}};
-    has_ssh_command = SB_TRY(run(look)).code == 0;
+    has_ssh_command_ = SB_TRY(run(look)).code == 0;
   }
   argv.insert(argv.end(), call.words.begin(), call.words.end());
   auto exit = seams_.process.run({.argv = std::move(argv),
                                   .input = call.input,
-                                  .environment = environment_for(seams_, whole, has_ssh_command),
+                                  .environment = environment_for(seams_, whole, has_ssh_command_.value_or(false)),
                                   .timeout_ms = call.time_ms,
                                   .max_output_bytes = call.max_bytes,
                                   .ends_all = true});
@@ -205,8 +211,8 @@ Result<std::string> Git::run(std::vector<std::string> words, const std::string& 
 
 Result<std::string> Git::commit_of(const std::string& name) {
   if (name.empty() || name.find('\0') != std::string::npos) return fail(ErrorCode::kNotFound, "no commit is named");
-  Exit exit = SB_TRY(run({.words = {"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"},
-                          .fine = {0, 1, 128}}));
+  Exit exit = SB_TRY(run(
+      {.words = {"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"}, .fine = {0, 1, 128}}));
   while (exit.output.ends_with('\n')) exit.output.pop_back();
   if (exit.code != 0 || exit.output.empty()) {
     return fail(ErrorCode::kNotFound, fmt::format("{} names no commit here", shown(name)));

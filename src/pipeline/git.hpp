@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,12 +23,12 @@ struct Change {
 
 // One command and what it is given besides its words.
 struct GitCall {
-  std::vector<std::string> words;                         // behind `git -C DIRECTORY`
-  std::string input = {};                                 // its standard input
-  std::string secret = {};                                // for a remote; see Git::run
-  std::map<std::string, std::string> environment = {};    // besides the clean one
-  bool is_remote = false;                                 // talks to another repository: may use the user's agents
-  std::vector<int> fine = {0};                            // exit codes that are no error
+  std::vector<std::string> words;                       // behind `git -C DIRECTORY`
+  std::string input = {};                               // its standard input
+  std::string secret = {};                              // for a remote; see Git::run
+  std::map<std::string, std::string> environment = {};  // besides the clean one
+  bool is_remote = false;                               // talks to another repository: may use the user's agents
+  std::vector<int> fine = {0};                          // exit codes that are no error
   std::size_t max_bytes = std::size_t{64} << 20;
   std::int64_t time_ms = 600'000;
 };
@@ -45,7 +46,7 @@ class Git {
   Result<std::string> run(std::vector<std::string> words, const std::string& input = {},
                           const std::string& secret = {});
   Result<Exit> run(const GitCall& call);
-  Result<std::string> commit_of(const std::string& name);        // kNotFound
+  Result<std::string> commit_of(const std::string& name);                      // kNotFound
   Result<bool> is_ancestor(const std::string& old, const std::string& young);  // or the same
   // Everything in the work tree that is not ignored, as a tree object. Made in an index of our own: what somebody put
   // into the work tree's, or hid there, does not count. `from`: the commit it is compared with, for speed.
@@ -57,11 +58,15 @@ class Git {
  private:
   Seams seams_;
   std::string directory_, git_dir_;
+  std::optional<bool> has_ssh_command_ = {};  // in the user's configuration
 };
 
 // The Git of a run's work tree. kConflict when its `.git` leads anywhere but to a repository outside of the folder
 // that is worked in: an agent that may write there must not choose what we run.
 Result<Git> git_of_work_tree(const Seams& seams, const std::string& path);
+
+// The repository a work tree is of, at its own folder: the URLs of remotes may be relative to that.
+Result<Git> repository_of(const Seams& seams, Git& work_tree);
 
 // A path or an output of git for people and for JSON: bytes that are no text as `\xNN`.
 std::string shown(std::string_view bytes);

@@ -99,4 +99,12 @@ Result<Git> git_of_work_tree(const Seams& seams, const std::string& path) {
   return Git(seams, real, *directory);
 }
 
+Result<Git> repository_of(const Seams& seams, Git& work_tree) {
+  const std::string list = SB_TRY(work_tree.run({"worktree", "list", "--porcelain", "-z"}));
+  std::string_view rest = list;
+  const std::string_view first = take_piece(rest);
+  if (!first.starts_with("worktree ")) return fail(ErrorCode::kInternal, "git worktree list said " + shown(first));
+  return Git(seams, std::string(first.substr(9)));
+}
+
 }  // namespace sb::pipeline

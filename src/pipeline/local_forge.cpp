@@ -72,8 +72,8 @@ Result<std::string> LocalForge::hash_there(const std::string& ref) {
 
 Status LocalForge::fetch_commit(const std::string& ref, const std::string& hash) {
   if (git_.run(GitCall{.words = {"cat-file", "-e", hash}})) return {};
-  SB_TRY(git_.run(GitCall{.words = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote_, ref},
-                          .is_remote = true}));
+  SB_TRY(git_.run(
+      GitCall{.words = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote_, ref}, .is_remote = true}));
   return {};
 }
 
@@ -108,9 +108,10 @@ Status LocalForge::put_note(const std::string& ref, const std::string& expected,
 Result<ChangeRequest> LocalForge::request_of(const Note& note) {
   const std::string branch = "refs/heads/" + note.value.string_at("branch").value_or("");
   const std::string base = "refs/heads/" + note.value.string_at("base").value_or("");
-  ChangeRequest request{.id = note.value.string_at("run").value_or(""), .url = {}, .commit = SB_TRY(hash_there(branch))};
-  request.url = fmt::format("{} {}", line_of(git_.run({"remote", "get-url", remote_}).value_or(remote_)),
-                            note_ref(request.id));
+  ChangeRequest request{
+      .id = note.value.string_at("run").value_or(""), .url = {}, .commit = SB_TRY(hash_there(branch))};
+  request.url =
+      fmt::format("{} {}", line_of(git_.run({"remote", "get-url", remote_}).value_or(remote_)), note_ref(request.id));
   const std::string base_hash = SB_TRY(hash_there(base));
   const std::string head = request.commit.empty() ? note.value.string_at("commit").value_or("") : request.commit;
   if (!base_hash.empty() && !head.empty()) {
@@ -140,9 +141,8 @@ Result<std::optional<ChangeRequest>> LocalForge::find(const std::string& branch,
 Result<ChangeRequest> LocalForge::open_or_update(const RequestWish& wish) {
   const std::string head = SB_TRY(hash_there("refs/heads/" + wish.branch));
   if (head != wish.commit) {
-    return fail(ErrorCode::kConflict,
-                fmt::format("the remote's {} is at {}, not at {}", shown(wish.branch),
-                            head.empty() ? "nothing" : head, shown(wish.commit)));
+    return fail(ErrorCode::kConflict, fmt::format("the remote's {} is at {}, not at {}", shown(wish.branch),
+                                                  head.empty() ? "nothing" : head, shown(wish.commit)));
   }
   const Note before = SB_TRY(note_at(note_ref(wish.run)));
   Note note = before;
@@ -172,9 +172,10 @@ Status LocalForge::merge(const ChangeRequest& request, const std::string& commit
   if (there.empty()) return fail(ErrorCode::kNotFound, fmt::format("the remote has no branch {}", shown(base)));
   SB_TRY(fetch_commit("refs/heads/" + base, there));
   if (!SB_TRY(git_.is_ancestor(there, commit))) {
-    return fail(ErrorCode::kConflict,
-                fmt::format("{} has moved on since the run began, so merging is not a fast-forward", shown(base)),
-                fmt::format("Merge {} by hand, or run the ticket again", shown(note.value.string_at("branch").value_or(""))));
+    return fail(
+        ErrorCode::kConflict,
+        fmt::format("{} has moved on since the run began, so merging is not a fast-forward", shown(base)),
+        fmt::format("Merge {} by hand, or run the ticket again", shown(note.value.string_at("branch").value_or(""))));
   }
   return push("refs/heads/" + base, there, commit);
 }
@@ -201,7 +202,8 @@ Status LocalForge::close_ticket(const Ticket& ticket, const std::string& comment
   const std::string ref = "refs/signalbox/closed/" + sha256_hex(ticket.id);
   const std::string there = SB_TRY(hash_there(ref));
   if (!there.empty()) return {};
-  return put_note(ref, "", Value::object({{"v", 1}, {"ticket", ticket.id}, {"title", ticket.title}, {"comment", comment}}));
+  return put_note(ref, "",
+                  Value::object({{"v", 1}, {"ticket", ticket.id}, {"title", ticket.title}, {"comment", comment}}));
 }
 
 }  // namespace

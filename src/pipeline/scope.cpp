@@ -79,8 +79,8 @@ ScopeReport check_scope(const std::vector<Change>& changes, const DeliveryWish& 
               .protected_paths = wish.protected_paths};
   std::erase_if(rules.declared, [&](const std::string& glob) {
     if (!covers_everything(glob)) return false;
-    report.blocking.push_back({"major", fmt::format("the declared files name everything ({})", shown(glob)), "",
-                               "undeclared_file"});
+    report.blocking.push_back(
+        {"major", fmt::format("the declared files name everything ({})", shown(glob)), "", "undeclared_file"});
     return true;
   });
   std::vector<std::string> touched;

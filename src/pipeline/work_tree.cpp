@@ -187,9 +187,8 @@ Status Maker::add(const std::string& commit) {
 Status Maker::add_submodules() {
   if (seams_.files.kind(join_path(path_, ".gitmodules")) == FileKind::kMissing) return {};
   Git tree(seams_, path_);
-  const auto exit = tree.run(GitCall{.words = {"submodule", "--quiet", "update", "--init", "--recursive"},
-                                     .secret = wish_.secret,
-                                     .is_remote = true});
+  const auto exit = tree.run(GitCall{
+      .words = {"submodule", "--quiet", "update", "--init", "--recursive"}, .secret = wish_.secret, .is_remote = true});
   if (exit) return {};
   Error error = exit.error();
   error.message = "its submodules cannot be fetched: " + error.message;

@@ -1,0 +1,183 @@
+// Looks for secrets in what a diff adds.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agent/plain_text.hpp"
+#include "agent/secret_patterns.hpp"
+#include "base/unicode.hpp"
+#include "pipeline/delivery_steps.hpp"
+#include "pipeline/limits.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+constexpr std::size_t kFindings = 50;
+constexpr std::size_t kShortestKnown = 6;  // a shorter value is in every other line
+
+// Added lines that follow each other, as one text: a key may go over several.
+struct Added {
+  std::string file, text;
+  std::vector<std::pair<std::size_t, std::int64_t>> lines = {};  // where each begins, and its number
+
+  std::int64_t line_at(std::size_t place) const {
+    std::int64_t number = 0;
+    for (const auto& [begin, line] : lines) {
+      if (begin <= place) number = line;
+    }
+    return number;
+  }
+};
+
+class Scanner {
+ public:
+  Scanner(const std::vector<std::string>& known, std::vector<Finding>& findings) : known_(known), findings_(findings) {}
+
+  void take(std::string_view diff);
+
+ private:
+  void line(std::string_view text);
+  void flush();
+  void tell(std::int64_t line, std::string_view kind);
+
+  agent::SecretPatterns patterns_;
+  const std::vector<std::string>& known_;
+  std::vector<Finding>& findings_;
+  Added added_ = {};
+  std::int64_t number_ = 0;
+  std::int64_t old_left_ = 0, new_left_ = 0;  // lines of the hunk still to come: a line may look like a header
+};
+
+void Scanner::tell(std::int64_t line, std::string_view kind) {
+  if (findings_.size() >= kFindings) return;
+  findings_.push_back({"critical", fmt::format("{}:{} adds what looks like a secret ({})", added_.file, line, kind),
+                       added_.file, "secret"});
+}
+
+void Scanner::flush() {
+  if (added_.text.empty()) return;
+  for (const std::string& value : known_) {
+    if (value.size() < kShortestKnown) continue;
+    const std::size_t at = added_.text.find(value);
+    if (at != std::string::npos) tell(added_.line_at(at), "a value that is configured as one");
+  }
+  for (const agent::SecretPlace& place : patterns_.find(agent::as_utf8(added_.text))) {
+    tell(added_.line_at(place.begin), place.kind);
+  }
+  added_.text.clear();
+  added_.lines.clear();
+}
+
+// `@@ -12,3 +14,5 @@`: the number behind `sign`, and how many.
+std::pair<std::int64_t, std::int64_t> range_of(std::string_view head, char sign) {
+  std::size_t at = head.find(sign, 2);
+  std::int64_t numbers[2] = {0, 1};
+  for (int i = 0; i < 2 && at < head.size(); ++i) {
+    numbers[i] = 0;
+    for (++at; at < head.size() && head[at] >= '0' && head[at] <= '9'; ++at) {
+      numbers[i] = std::min<std::int64_t>(numbers[i] * 10 + (head[at] - '0'), 1LL << 40);
+    }
+    if (at >= head.size() || head[at] != ',') break;
+  }
+  return {numbers[0], numbers[1]};
+}
+
+void Scanner::line(std::string_view text) {
+  if (old_left_ <= 0 && new_left_ <= 0) {
+    if (text.starts_with("@@ ")) {
+      flush();
+      old_left_ = range_of(text, '-').second;
+      std::tie(number_, new_left_) = range_of(text, '+');
+    } else if (text.starts_with("+++ ")) {
+      flush();
+      text.remove_prefix(4);
+      if (text.starts_with("b/")) text.remove_prefix(2);
+      if (text.ends_with('\t')) text.remove_suffix(1);  // git ends names with spaces so
+      added_.file = shown(text);
+    }
+    return;
+  }
+  if (text.starts_with('+')) {
+    added_.lines.emplace_back(added_.text.size(), number_++);
+    added_.text += text.substr(1);
+    added_.text += '\n';
+    --new_left_;
+  } else if (text.starts_with('-')) {
+    --old_left_;
+  } else if (!text.starts_with('\\')) {
+    flush();
+    ++number_, --old_left_, --new_left_;
+  }
+}
+
+void Scanner::take(std::string_view diff) {
+  while (!diff.empty()) {
+    const std::size_t end = std::min(diff.find('\n'), diff.size());
+    line(diff.substr(0, end));
+    diff.remove_prefix(std::min(end + 1, diff.size()));
+  }
+  flush();
+}
+
+}  // namespace
+
+std::vector<Finding> scan_secrets(std::string_view diff, const std::vector<std::string>& known) {
+  std::vector<Finding> findings;
+  Scanner(known, findings).take(diff);
+  return findings;
+}
+
+namespace steps {
+
+Result<StepDone> secrets(const Job& job) {
+  Git git = SB_TRY(job.git());
+  const std::string tree = SB_TRY(tree_of(job, git));
+  const auto diff_words = [&](std::vector<std::string> paths) {
+    std::vector<std::string> words = {"diff-tree",
+                                      "-r",
+                                      "-p",
+                                      "--no-renames",
+                                      "--unified=0",
+                                      "--text",
+                                      "--no-ext-diff",
+                                      "--no-textconv",
+                                      "--no-color",
+                                      "--src-prefix=a/",
+                                      "--dst-prefix=b/",
+                                      job.wish.parent,
+                                      tree,
+                                      "--"};
+    words.insert(words.end(), paths.begin(), paths.end());
+    return words;
+  };
+  StepDone done{.facts = Value::object({{"tree", tree}})};
+  // File by file, so that the whole may be of any size.
+  std::int64_t scanned = 0;
+  const auto whole = git.run(GitCall{.words = diff_words({}), .max_bytes = limits::kDiffBytes});
+  if (whole) {
+    scanned = static_cast<std::int64_t>(whole->output.size());
+    done.findings = scan_secrets(whole->output, job.parts.secrets);
+  } else if (whole.error().code != ErrorCode::kLimit) {
+    return std::unexpected(whole.error());
+  } else {
+    for (const Change& change : SB_TRY(git.changes_between(job.wish.parent, tree))) {
+      const auto part = git.run(GitCall{.words = diff_words({change.path}), .max_bytes = limits::kDiffBytes * 16});
+      if (!part && part.error().code == ErrorCode::kLimit) {
+        done.findings.push_back({"major", fmt::format("{} is too large to be scanned for secrets", shown(change.path)),
+                                 shown(change.path), "too_large"});
+        continue;
+      }
+      if (!part) return std::unexpected(part.error());
+      scanned += static_cast<std::int64_t>(part->output.size());
+      for (Finding& finding : scan_secrets(part->output, job.parts.secrets)) {
+        if (done.findings.size() < kFindings) done.findings.push_back(std::move(finding));
+      }
+    }
+  }
+  done.passed = done.findings.empty();
+  done.facts.set("scanned", scanned);
+  return done;
+}
+
+}  // namespace steps
+}  // namespace sb::pipeline
