@@ -1,0 +1,93 @@
+// A machine for one test of a run: a home of its own, a git repository whose `./check` fails, a bare remote, a scripted
+// model and small workflows for the phases. The program is the real one, started as a user starts it.
+//
+// Threads: run() from any; the rest from one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/value.hpp"
+
+namespace sb::piped {
+
+struct Ended {
+  int code = -1;  // 128 + signal when ended by one
+  bool was_killed = false;
+  std::string output, errors;
+  long resident_kilobytes = 0;  // the most it had
+  double took_ms = 0;
+
+  // The last line of the output that is a JSON object; null when there is none.
+  Value last() const;
+};
+
+struct Start {
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment = {};  // NAME=VALUE, besides the place's
+  std::string input = {};
+  std::string directory = {};  // empty: the repository
+  int most_seconds = 120;      // then it is killed: a hang is a finding
+};
+Ended start_program(const std::string& program, const std::vector<std::string>& environment, const Start& start);
+
+class Place {
+ public:
+  explicit Place(std::string program);
+  ~Place();
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  const std::string& root() const { return root_; }
+  std::string home() const { return root_ + "/home"; }
+  std::string repository() const { return root_ + "/repo"; }
+  std::string remote() const { return root_ + "/remote.git"; }
+  const std::string& program() const { return program_; }
+  const std::vector<std::string>& environment() const { return environment_; }
+  void keep() { is_kept_ = true; }  // for somebody to look at
+
+  // config.yaml of the user: the scripted model, the small workflows, and these lines. Later keys of the same name
+  // replace earlier ones: `configure("merge: ask")`.
+  void configure(const std::string& lines = {});
+  void script(const std::string& lines);
+  void write(const std::string& path, const std::string& text, bool is_executable = false) const;  // under root
+  std::string read(const std::string& path) const;                                                 // empty: not there
+  bool exists(const std::string& path) const;
+  // In the repository, committed and pushed.
+  void commit(const std::string& path, const std::string& text, bool is_executable = false) const;
+
+  Ended run(std::vector<std::string> arguments) const { return run(Start{.arguments = std::move(arguments)}); }
+  Ended run(Start start) const;
+  // `signalbox run GOAL --workspace REPO --json …`
+  Ended go(const std::string& goal, std::vector<std::string> more = {}) const;
+  // With these bytes as the ticket.
+  Ended go_with_ticket(const std::string& goal, const std::string& ticket, std::vector<std::string> more = {}) const;
+  Ended resume(const std::string& run = "last", std::vector<std::string> more = {}) const;
+  // The run as `runs show --json` prints it; null when it does not.
+  Value shown(const std::string& run = "last") const;
+  // Its events as `runs export` prints them, those of type `type` when one is given.
+  std::vector<Value> events(const std::string& type = {}, const std::string& run = "last") const;
+  // What is asked now and waits for a person.
+  std::vector<Value> open_decisions() const;
+  Ended answer(const std::string& decision, const std::string& choice) const;
+  // Answers the one open question of the run, then drives it on.
+  Ended answer_and_resume(const std::string& choice) const;
+
+  // Output without its last line feed; nothing when git says no.
+  std::optional<std::string> git(const std::string& directory, std::vector<std::string> words) const;
+  // Of the remote: how many commits `main` has above the first; the text of a file there.
+  int delivered_commits(const std::string& branch = "main") const;
+  std::string delivered(const std::string& path, const std::string& branch = "main") const;
+  std::vector<std::string> remote_branches() const;
+  // The repository's: besides the user's own.
+  std::vector<std::string> work_trees() const;
+
+ private:
+  std::string root_, program_;
+  std::vector<std::string> environment_;
+  std::string extra_;
+  bool is_kept_ = false;
+};
+
+}  // namespace sb::piped

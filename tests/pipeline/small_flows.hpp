@@ -1,0 +1,15 @@
+// Workflows of a step or two for each phase, with the contracts of the real ones: `small.PHASE` asks for its artifact,
+// `loose.PHASE` does not.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sb::piped {
+
+struct SmallFlow {
+  std::string file, text;
+};
+std::vector<SmallFlow> small_flows();
+
+}  // namespace sb::piped
