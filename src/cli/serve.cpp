@@ -118,7 +118,8 @@ Action declare_serve(CLI::App& app) {
   auto options = std::make_shared<ServeOptions>();
   app.add_option("--port", options->port, "Port to listen on; 0 takes a free one (default 3917)")
       ->check(CLI::Range(0, 65535));
-  app.add_option("--bind", options->address, "Address to listen on (default 127.0.0.1); others need tokens");
+  app.add_option("--bind", options->address, "Address to listen on (default 127.0.0.1); others need tokens")
+      ->transform([](const std::string& name) { return name == "localhost" ? "127.0.0.1" : name; });
   app.add_option("--host", options->hosts, "A further name clients may call it by; may be repeated");
   app.add_option("--token-file", options->token_file, "File of mode 0600 with a line `NAME TOKEN` each");
   app.add_flag("--json", options->is_json, "Say on the output where it listens, as one line of JSON");

@@ -188,7 +188,7 @@ RpcRead read_rpc(std::string_view bytes) {
     read.messages.push_back(read_one(*parsed));
     return read;
   }
-  read.is_batch = true;
+  // A batch that is none is answered as one message.
   auto& items = parsed->items();
   if (items.empty()) {
     read.messages.push_back(invalid({}, "a batch needs at least one message"));
@@ -196,6 +196,7 @@ RpcRead read_rpc(std::string_view bytes) {
     read.messages.push_back(
         invalid({}, fmt::format("{} messages in a batch; at most {} may be", items.size(), limits::kBatchMessages)));
   } else {
+    read.is_batch = true;
     read.messages.reserve(items.size());
     for (Value& item : items) read.messages.push_back(read_one(item));
   }

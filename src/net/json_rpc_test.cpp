@@ -100,7 +100,7 @@ TEST(JsonRpc, TellsWhatIsMalformedAndUnderWhichId) {
       {R"({"jsonrpc":"2.0","id":1,"error":{"code":99999999999,"message":""}})", "malformed null -32600"},
       {R"({"jsonrpc":"2.0","result":{}})", "malformed null -32600"},
       {R"({"id":1,"result":{}})", "malformed null -32600"},
-      {"[]", "batch: malformed null -32600"},
+      {"[]", "malformed null -32600"},
       {"[1]", "batch: malformed null -32600"},
       {R"([[],{"jsonrpc":"2.0","id":1,"method":"ping"}])", "batch: malformed null -32600; request 1 ping {}"},
   };

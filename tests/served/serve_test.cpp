@@ -59,6 +59,12 @@ TEST(Serve, DoesNotListenBeyondLoopbackWithoutTokens) {
   EXPECT_THAT(ended.errors, HasSubstr("signalbox serve token"));
 }
 
+TEST(Serve, KnowsLocalhostByName) {
+  const Folder folder;
+  Server server(SB_PROGRAM, folder.path(), {"--bind", "localhost"});
+  EXPECT_TRUE(Session(server.port()).is_open());
+}
+
 TEST(Serve, LetsInWhoHasAToken) {
   const Folder folder;
   const std::string ada = token_for(folder, "ada"), bob = token_for(folder, "bob");
