@@ -15,6 +15,9 @@ enum class Phase { kDiscovery, kShaping, kDesign, kCoding, kReview, kFix, kAudit
 std::string_view to_string(Phase phase);
 std::optional<Phase> phase_named(std::string_view name);
 
+// The kind its last step hands over; empty: any.
+std::string_view artifact_kind(Phase phase);
+
 enum class ResultKind { kFull, kPartial, kFallback };
 std::string_view to_string(ResultKind kind);
 

@@ -11,6 +11,7 @@ inline constexpr std::size_t kPartialNotes = 50;             // characters of no
 inline constexpr std::size_t kDiffBytes = 4u << 20;          // a diff that is scanned and shown
 inline constexpr std::size_t kCheckOutputBytes = 64u << 10;  // of a check, both ends kept
 inline constexpr int kFixRounds = 2;                         // where the settings say nothing
+inline constexpr std::int64_t kRunCutoffMs = 9'000'000;      // agents' work in a run, then a person is asked
 inline constexpr std::int64_t kRequestChecksMs = 3'600'000;  // until a forge's checks are there
 
 }  // namespace sb::pipeline::limits

@@ -31,6 +31,7 @@ struct AwaitAnswer {
 };
 struct Escalate {
   std::string phase, reason;
+  int round = 0;
 };
 struct Wait {  // parked
   TimestampMs until;
@@ -44,5 +45,18 @@ using Action = std::variant<RouteIt, MakeTree, StartPhase, WorkPhase, DeliverSte
                             ArchivePitch, EndRun, Over>;
 
 Action next_action(const RunState& state, const Settings& settings, bool is_hosted);
+
+// Which of the answers a question may have; the first is what one would usually say.
+//   escalation: retry, fix, accept, proceed, merge, leave, full, stop    ui: approve, again, stop
+//   merge: merge, fix, leave                                         ticket_changed: old, restart, stop
+struct Choice {
+  std::string id, label;
+};
+std::vector<Choice> choices_for(const RunState& state, std::string_view question, const Settings& settings);
+
+MergePolicy merge_policy(const Settings& settings, bool is_hosted);
+// Findings the next round is to deal with: of the review, of delivery, and what a person said.
+Value::Array findings_before(const RunState& state, int round);
+std::string verdict_of(const PhaseRecord& review);  // clean, minor, blocking, unknown
 
 }  // namespace sb::pipeline

@@ -5,14 +5,21 @@
 //   opened         {v: 1, run, goal, ticket, ticket_hash, workspace, repository, settings_hash, [mode], [trigger]}
 //   routed         {mode, reasons: […], touches_ui}
 //   tree_made      {path, branch, base, commit}
-//   phase_started  {phase, round, attempt, workflow, hash, session, bundle}       bundle: agent::Bundle::facts()
+//   phase_started  {phase, round, attempt, workflow, hash, session, bundle, blob}
+//                  bundle: agent::Bundle::facts(); blob: the bundle itself, a blob of the store
 //   interpretation {artifact, session}                    committed: carried to every later phase
-//   phase_ended    {phase, round, attempt, state, reason, result, usage, cost}      result: PhaseResult; state:
-//   agent::EndState delivered      {step, round, passed, findings, facts, was_there} asked          {question,
-//   decision, packet}           question: ui, merge, escalation, ticket_changed, dirty, … decided        {question,
-//   decision, choice, by} escalated      {phase, reason} parked         {until, reason};   woken {} stop_asked     {by,
-//   reason};      resumed {by, pid} pitch_archived {path, to} ended          {outcome, reason, [commit], [request],
-//   [url]}   outcome: merged|requested|escalated|stopped|abandoned|failed
+//   phase_ended    {phase, round, attempt, state, reason, result, usage, cost, turns}
+//                  result: PhaseResult; state: agent::EndState
+//   delivered      {step, round, passed, findings, facts, was_there}
+//   asked          {question, decision, packet}           question: ui, merge, escalation, ticket_changed, session
+//   decided        {question, decision, choice, by, [remark]}
+//   escalated      {phase, round, reason}
+//   parked         {until, reason};   woken {}
+//   stop_asked     {by, reason};      resumed {by, pid}
+//   settings_changed {hash, was};     workflow_changed {workflow, hash, was}
+//   pitch_archived {path, to}
+//   ended          {outcome, reason, [commit], [request], [url]}
+//                  outcome: merged|requested|escalated|stopped|abandoned|failed
 #pragma once
 
 #include <map>
@@ -37,27 +44,39 @@ struct RunEvent {
   Value payload;
 };
 
+// The `seq` members are numbers of events: what came after what.
 struct PhaseRecord {
   Phase phase = Phase::kDiscovery;
   int round = 0, attempt = 1;
   std::string workflow, hash, session;
+  Value bundle;
+  std::string blob;  // hex
   bool is_over = false;
   std::string state, reason;
   PhaseResult result;
   agent::Usage usage;
   std::int64_t micro_cents = 0;
+  int turns = 0;
   TimestampMs started_at = 0, ended_at = 0;
+  std::int64_t started_seq = 0, ended_seq = 0;
 };
 
 struct Asked {
   std::string question, decision;
   Value packet;
-  std::string choice, by;  // empty: not answered yet
+  std::string choice, by, remark;  // choice empty: not answered yet
+  std::int64_t seq = 0, decided_seq = 0;
+};
+
+struct Escalation {
+  std::string phase, reason;
+  int round = 0;
+  std::int64_t seq = 0;
 };
 
 // What is known of a run; `signalbox runs show --json` prints it.
 struct RunState {
-  std::string id, goal, workspace, repository, settings_hash, trigger;
+  std::string id, goal, workspace, repository, settings_hash, ticket_hash, trigger;
   Ticket ticket;
   std::optional<RunMode> wanted;
   std::optional<Route> route;
@@ -69,23 +88,37 @@ struct RunState {
     int round = 0;
     StepDone done;
     TimestampMs at = 0;
+    std::int64_t seq = 0;
   };
   std::vector<Delivered> delivered;
   std::vector<Asked> asked;
-  bool has_escalated = false;
-  std::string escalated_phase, escalated_reason;
+  std::vector<Escalation> escalations;
   TimestampMs parked_until = 0;
   std::string parked_reason;
   bool stop_asked = false;
+  std::string stop_by, stop_reason;
   bool pitch_archived = false;
   std::string outcome, outcome_reason, commit, request, url;  // outcome empty: not over
   TimestampMs started_at = 0, updated_at = 0;
+  std::int64_t worked_ms = 0;  // in phases, without waiting for people or providers
   std::int64_t events = 0;
+  std::string waits_for = {};  // set by whoever drives it, when it leaves off: what must happen first
+
+  const PhaseRecord* newest(Phase phase) const;
+  const PhaseRecord* newest(Phase phase, int round) const;
+  const Delivered* newest(DeliveryStep step, int round) const;
+  const Asked* open_question() const;
+  agent::Usage usage() const;
+  std::int64_t micro_cents() const;
+  std::string status() const;  // the outcome, or: waiting, parked, running
 
   Value to_value() const;  // PipelineRunContext
 };
 // kCorrupt for events that make no run.
 Result<RunState> fold_run(const std::vector<RunEvent>& events);
+
+std::string run_stream(std::string_view run);
+std::optional<DeliveryStep> step_named(std::string_view name);
 
 class RunLog {
  public:
@@ -93,11 +126,16 @@ class RunLog {
   Result<std::vector<RunEvent>> read(std::string_view run) const;
   Result<RunState> state(std::string_view run) const;
   // Under the head `after` (number of events seen): kConflict when somebody else appended. Updates the row of `runs`.
-  Status append(std::string_view run, std::int64_t after, std::string type, Value payload);
+  // Blobs go into the same commit.
+  Status append(std::string_view run, std::int64_t after, std::string type, Value payload,
+                std::vector<std::string> blobs = {});
+  Status append_in(store::Transaction& transaction, std::string_view run, std::int64_t after, std::string type,
+                   Value payload);
   // Whatever the head is: for people (stop).
   Status append_any(std::string_view run, std::string type, Value payload);
   Result<std::vector<Value>> list(int limit) const;          // newest first
   Result<std::string> resolve(std::string_view name) const;  // id, its beginning, or `last`
+  Result<std::string> blob(std::string_view hex) const;
 
  private:
   store::Store& store_;

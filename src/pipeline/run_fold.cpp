@@ -1,0 +1,289 @@
+// Events to the state of a run.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pipeline/run_log.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+Error damaged(const RunEvent& event, std::string_view what) {
+  return Error{ErrorCode::kCorrupt, fmt::format("event {} ({}) of the run {}", event.seq, event.type, what), {}, {}};
+}
+
+std::string text(const Value& payload, std::string_view name) {
+  return payload.string_at(name).value_or("");
+}
+
+std::int64_t number(const Value& payload, std::string_view name) {
+  const Value& value = payload[name];
+  return value.is_integer() ? value.as_integer() : 0;
+}
+
+bool flag(const Value& payload, std::string_view name) {
+  const Value& value = payload[name];
+  return value.is_bool() && value.as_bool();
+}
+
+std::vector<std::string> strings(const Value& value) {
+  std::vector<std::string> all;
+  if (!value.is_array()) return all;
+  for (const Value& item : value.items()) {
+    if (item.is_string()) all.push_back(item.as_string());
+  }
+  return all;
+}
+
+class Folding {
+ public:
+  Status take(const RunEvent& event) {
+    if (state_.events == 0 && event.type != "opened") {
+      return std::unexpected(damaged(event, "comes before it was opened"));
+    }
+    for (const auto& [type, fold] : kinds()) {
+      if (type != event.type) continue;
+      SB_TRY((this->*fold)(event));
+      break;
+    }
+    state_.events = event.seq;
+    state_.updated_at = event.time_ms;
+    return {};
+  }
+  RunState finish() { return std::move(state_); }
+
+ private:
+  using Fold = Status (Folding::*)(const RunEvent&);
+  static const std::vector<std::pair<std::string_view, Fold>>& kinds() {
+    static const std::vector<std::pair<std::string_view, Fold>> all = {
+        {"opened", &Folding::opened},
+        {"routed", &Folding::routed},
+        {"tree_made", &Folding::tree_made},
+        {"phase_started", &Folding::phase_started},
+        {"interpretation", &Folding::interpretation},
+        {"phase_ended", &Folding::phase_ended},
+        {"delivered", &Folding::delivered},
+        {"asked", &Folding::asked},
+        {"decided", &Folding::decided},
+        {"escalated", &Folding::escalated},
+        {"parked", &Folding::parked},
+        {"woken", &Folding::woken},
+        {"stop_asked", &Folding::stop_asked},
+        {"resumed", &Folding::resumed},
+        {"settings_changed", &Folding::settings_changed},
+        {"pitch_archived", &Folding::pitch_archived},
+        {"ended", &Folding::ended},
+    };
+    return all;
+  }
+
+  Status opened(const RunEvent& event) {
+    const Value& payload = event.payload;
+    if (number(payload, "v") != 1) {
+      return fail(ErrorCode::kUnsupported, "this run was written by another version of Signalbox");
+    }
+    if (state_.events != 0) return std::unexpected(damaged(event, "opens it twice"));
+    state_.id = text(payload, "run");
+    state_.goal = text(payload, "goal");
+    state_.workspace = text(payload, "workspace");
+    state_.repository = text(payload, "repository");
+    state_.settings_hash = text(payload, "settings_hash");
+    state_.ticket_hash = text(payload, "ticket_hash");
+    state_.trigger = text(payload, "trigger");
+    if (payload["ticket"].is_object()) state_.ticket = SB_TRY(Ticket::from(payload["ticket"]));
+    if (const auto mode = payload.string_at("mode")) state_.wanted = mode_named(*mode);
+    state_.started_at = event.time_ms;
+    return {};
+  }
+
+  Status routed(const RunEvent& event) {
+    const auto mode = mode_named(text(event.payload, "mode"));
+    if (!mode) return std::unexpected(damaged(event, "names no mode"));
+    state_.route = Route{*mode, strings(event.payload["reasons"]), flag(event.payload, "touches_ui")};
+    return {};
+  }
+
+  Status tree_made(const RunEvent& event) {
+    const Value& payload = event.payload;
+    state_.tree = {text(payload, "path"), text(payload, "branch"), text(payload, "base"), text(payload, "commit")};
+    return {};
+  }
+
+  Status phase_started(const RunEvent& event) {
+    const Value& payload = event.payload;
+    const auto phase = phase_named(text(payload, "phase"));
+    if (!phase) return std::unexpected(damaged(event, "names no phase"));
+    PhaseRecord record;
+    record.phase = *phase;
+    record.round = static_cast<int>(number(payload, "round"));
+    record.attempt = static_cast<int>(number(payload, "attempt"));
+    record.workflow = text(payload, "workflow");
+    record.hash = text(payload, "hash");
+    record.session = text(payload, "session");
+    record.bundle = payload["bundle"];
+    record.blob = text(payload, "blob");
+    record.started_at = event.time_ms;
+    record.started_seq = event.seq;
+    state_.phases.push_back(std::move(record));
+    working_since_ = event.time_ms;
+    return {};
+  }
+
+  Status interpretation(const RunEvent& event) {
+    state_.interpretation = event.payload["artifact"];
+    return {};
+  }
+
+  Status phase_ended(const RunEvent& event) {
+    const Value& payload = event.payload;
+    const auto is_it = [&](const PhaseRecord& record) {
+      return !record.is_over && to_string(record.phase) == text(payload, "phase") &&
+             record.round == number(payload, "round") && record.attempt == number(payload, "attempt");
+    };
+    const auto found = std::ranges::find_if(state_.phases, is_it);
+    if (found == state_.phases.end()) return std::unexpected(damaged(event, "ends a phase that was not started"));
+    found->is_over = true;
+    found->state = text(payload, "state");
+    found->reason = text(payload, "reason");
+    found->result = SB_TRY(PhaseResult::from(payload["result"]));
+    found->usage = agent::usage_from(payload["usage"]);
+    found->micro_cents = number(payload, "cost");
+    found->turns = static_cast<int>(number(payload, "turns"));
+    found->ended_at = event.time_ms;
+    found->ended_seq = event.seq;
+    stop_working(event);
+    return {};
+  }
+
+  Status delivered(const RunEvent& event) {
+    const Value& payload = event.payload;
+    const auto step = step_named(text(payload, "step"));
+    if (!step) return std::unexpected(damaged(event, "names no step"));
+    RunState::Delivered made;
+    made.step = *step;
+    made.round = static_cast<int>(number(payload, "round"));
+    made.done.passed = flag(payload, "passed");
+    made.done.was_there = flag(payload, "was_there");
+    made.done.facts = payload["facts"];
+    if (payload["findings"].is_array()) {
+      for (const Value& item : payload["findings"].items()) {
+        made.done.findings.push_back(
+            {text(item, "severity"), text(item, "summary"), text(item, "file"), text(item, "cause")});
+      }
+    }
+    made.at = event.time_ms;
+    made.seq = event.seq;
+    note_facts(made.done.facts);
+    state_.delivered.push_back(std::move(made));
+    return {};
+  }
+
+  void note_facts(const Value& facts) {
+    if (const auto commit = facts.string_at("commit")) state_.commit = *commit;
+    if (const auto request = facts.string_at("request")) state_.request = *request;
+    if (const auto url = facts.string_at("url")) state_.url = *url;
+  }
+
+  Status asked(const RunEvent& event) {
+    const Value& payload = event.payload;
+    Asked question;
+    question.question = text(payload, "question");
+    question.decision = text(payload, "decision");
+    question.packet = payload["packet"];
+    question.seq = event.seq;
+    state_.asked.push_back(std::move(question));
+    stop_working(event);
+    return {};
+  }
+
+  Status decided(const RunEvent& event) {
+    const std::string decision = text(event.payload, "decision");
+    for (Asked& asked : state_.asked) {
+      if (asked.decision != decision || !asked.choice.empty()) continue;
+      asked.choice = text(event.payload, "choice");
+      asked.by = text(event.payload, "by");
+      asked.remark = text(event.payload, "remark");
+      asked.decided_seq = event.seq;
+    }
+    go_on_working(event);
+    return {};
+  }
+
+  Status escalated(const RunEvent& event) {
+    state_.escalations.push_back({text(event.payload, "phase"), text(event.payload, "reason"),
+                                  static_cast<int>(number(event.payload, "round")), event.seq});
+    return {};
+  }
+
+  Status parked(const RunEvent& event) {
+    state_.parked_until = number(event.payload, "until");
+    state_.parked_reason = text(event.payload, "reason");
+    stop_working(event);
+    return {};
+  }
+
+  Status woken(const RunEvent& event) {
+    state_.parked_until = 0;
+    state_.parked_reason.clear();
+    go_on_working(event);
+    return {};
+  }
+
+  Status stop_asked(const RunEvent& event) {
+    state_.stop_asked = true;
+    state_.stop_by = text(event.payload, "by");
+    state_.stop_reason = text(event.payload, "reason");
+    return {};
+  }
+
+  // Nobody worked between the last event and this one.
+  Status resumed(const RunEvent& event) {
+    if (working_since_ == 0) return {};
+    state_.worked_ms += std::max<std::int64_t>(0, state_.updated_at - working_since_);
+    working_since_ = event.time_ms;
+    return {};
+  }
+
+  Status settings_changed(const RunEvent& event) {
+    state_.settings_hash = text(event.payload, "hash");
+    return {};
+  }
+
+  Status pitch_archived(const RunEvent&) {
+    state_.pitch_archived = true;
+    return {};
+  }
+
+  Status ended(const RunEvent& event) {
+    const Value& payload = event.payload;
+    state_.outcome = text(payload, "outcome");
+    if (state_.outcome.empty()) return std::unexpected(damaged(event, "names no outcome"));
+    state_.outcome_reason = text(payload, "reason");
+    note_facts(payload);
+    return {};
+  }
+
+  void stop_working(const RunEvent& event) {
+    if (working_since_ == 0) return;
+    state_.worked_ms += std::max<std::int64_t>(0, event.time_ms - working_since_);
+    working_since_ = 0;
+  }
+  void go_on_working(const RunEvent& event) {
+    const bool is_working = !state_.phases.empty() && !state_.phases.back().is_over;
+    if (is_working && working_since_ == 0) working_since_ = event.time_ms;
+  }
+
+  RunState state_;
+  TimestampMs working_since_ = 0;
+};
+
+}  // namespace
+
+Result<RunState> fold_run(const std::vector<RunEvent>& events) {
+  if (events.empty()) return fail(ErrorCode::kCorrupt, "a run without events is none");
+  Folding folding;
+  for (const RunEvent& event : events) SB_TRY(folding.take(event));
+  return folding.finish();
+}
+
+}  // namespace sb::pipeline
