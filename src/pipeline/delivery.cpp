@@ -119,6 +119,7 @@ Result<StepDone> head(const Job& job) {
     return finding(fmt::format("the run's branch is at {}, which does not stand on {}", *tip, job.wish.parent));
   }
   StepDone done{.facts = Value::object({{"head", *tip}, {"branch", job.wish.tree.branch}})};
+  if (*tip == job.wish.parent) return done;
   // Commits that an agent made: their content is part of what is compared, scanned and committed; the commits are not.
   const std::string range = fmt::format("{}..{}", job.wish.parent, *tip);
   const std::string made = SB_TRY(git->run({"rev-list", "--max-count=50", range}));

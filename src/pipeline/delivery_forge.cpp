@@ -116,8 +116,6 @@ Result<StepDone> push(const Job& job) {
 Result<StepDone> request(const Job& job) {
   const std::string commit = SB_TRY(commit_fact(job));
   const DeliveryWish& wish = job.wish;
-  const auto before = job.parts.forge.find(wish.tree.branch, wish.run);
-  if (!before) return std::unexpected(before.error());
   std::string title = one_line(wish.title.empty() ? wish.goal : wish.title, 200);
   if (title.empty()) title = "Run " + wish.run;
   const auto opened = job.parts.forge.open_or_update({.run = wish.run,
@@ -134,7 +132,7 @@ Result<StepDone> request(const Job& job) {
   return StepDone{
       .facts = Value::object(
           {{"request", opened->id}, {"url", opened->url}, {"commit", commit}, {"at", job.parts.seams.clock.now_ms()}}),
-      .was_there = before->has_value()};
+      .was_there = opened->was_there};
 }
 
 Result<StepDone> request_checks(const Job& job) {

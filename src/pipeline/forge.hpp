@@ -29,6 +29,7 @@ struct ChangeRequest {
   enum class State { kOpen, kMerged, kClosed } state = State::kOpen;
   std::string merged_as = {};
   std::string merged_base = {};  // the base's head that has it
+  bool was_there = false;        // of open_or_update(): it was opened before
 };
 struct RequestChecks {
   enum class State { kNone, kPending, kPassed, kFailed } state = State::kNone;

@@ -180,12 +180,14 @@ Result<Exit> Git::run(const GitCall& call) {
     has_ssh_command_ = SB_TRY(run(look)).code == 0;
   }
   argv.insert(argv.end(), call.words.begin(), call.words.end());
+  // These may go on for long after we were killed, while the run is taken up again.
+  const bool is_long = call.is_remote || call.words.front() == "worktree";
   auto exit = seams_.process.run({.argv = std::move(argv),
                                   .input = call.input,
                                   .environment = environment_for(seams_, whole, has_ssh_command_.value_or(false)),
                                   .timeout_ms = call.time_ms,
                                   .max_output_bytes = call.max_bytes,
-                                  .ends_all = true});
+                                  .ends_all = is_long});
   if (!exit) return std::unexpected(std::move(exit).error());
   if (exit->code == 127 && exit->errors.starts_with("git: ")) {
     return fail(ErrorCode::kUnavailable, "git cannot be run", "Install git");
@@ -221,6 +223,7 @@ Result<std::string> Git::commit_of(const std::string& name) {
 }
 
 Result<bool> Git::is_ancestor(const std::string& old, const std::string& young) {
+  if (old == young) return true;
   return SB_TRY(run({.words = {"merge-base", "--is-ancestor", old, young}, .fine = {0, 1}})).code == 0;
 }
 

@@ -45,7 +45,7 @@ Result<std::vector<Change>> parse_raw(std::string_view text) {
 }  // namespace
 
 Result<std::string> Git::snapshot(const std::string& from) {
-  std::string directory = line_of(SB_TRY(run({"rev-parse", "--absolute-git-dir"})));
+  const std::string directory = git_dir_.empty() ? line_of(SB_TRY(run({"rev-parse", "--absolute-git-dir"}))) : git_dir_;
   const std::string index = join_path(directory, "signalbox-index");
   const auto with_index = [&](std::vector<std::string> words) {
     return run(GitCall{.words = std::move(words), .environment = {{"GIT_INDEX_FILE", index}}});

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "base/crypto.hpp"
 #include "base/document.hpp"
 #include "pipeline/git.hpp"
@@ -31,56 +33,66 @@ class LocalForge final : public Forge {
   Status close_ticket(const Ticket& ticket, const std::string& comment) override;
 
  private:
+  // What the remote has, read at once.
+  struct There {
+    std::map<std::string, std::string> refs;  // to their hashes
+    std::string at(const std::string& ref) const { return refs.contains(ref) ? refs.at(ref) : ""; }
+  };
   struct Note {
     std::string hash;  // of the blob; empty: there is none
     Value value;
+    std::string text(std::string_view name) const { return value.string_at(name).value_or(""); }
   };
   static std::string note_ref(const std::string& run) { return "refs/signalbox/requests/" + run; }
-  Status check_remote();
-  Result<std::string> hash_there(const std::string& ref);  // empty: not there
-  Result<Note> note_at(const std::string& ref);
+  static std::string branch_ref(const std::string& branch) { return "refs/heads/" + branch; }
+  Result<There> look(const std::string& ref);  // every branch, and this one
+  Result<Note> note_at(const There& there, const std::string& ref);
   Status put_note(const std::string& ref, const std::string& expected, const Value& note);
   Status push(const std::string& ref, const std::string& expected, const std::string& hash);
-  Status fetch_commit(const std::string& ref, const std::string& hash);
-  Result<ChangeRequest> request_of(const Note& note);
+  Status have(const std::string& ref, const std::string& hash);
+  Result<ChangeRequest> request_of(const There& there, const Note& note);
 
   Seams seams_;
   Git git_;
-  std::string remote_;
+  std::string remote_, url_ = {};
 };
 
-Status LocalForge::check_remote() {
-  if (remote_.find('/') != std::string::npos) return {};
-  if (git_.run({"remote", "get-url", remote_})) return {};
-  return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(remote_)),
-              fmt::format("Make one: git init --bare ../remote.git && git remote add {} ../remote.git", remote_));
-}
-
-Result<std::string> LocalForge::hash_there(const std::string& ref) {
-  SB_TRY(check_remote());
+Result<LocalForge::There> LocalForge::look(const std::string& ref) {
+  if (url_.empty() && remote_.find('/') != std::string::npos) url_ = remote_;
+  if (url_.empty()) {
+    auto url = git_.run({"remote", "get-url", remote_});
+    if (!url) {
+      return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(remote_)),
+                  fmt::format("Make one: git init --bare ../remote.git && git remote add {} ../remote.git", remote_));
+    }
+    url_ = line_of(std::move(*url));
+  }
   const std::string text =
-      SB_TRY(git_.run(GitCall{.words = {"ls-remote", "--quiet", remote_, ref}, .is_remote = true})).output;
+      SB_TRY(git_.run(GitCall{.words = {"ls-remote", "--quiet", remote_, "refs/heads/*", ref}, .is_remote = true}))
+          .output;
+  There there;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = std::string_view(text).substr(at, end - at);
-    const std::size_t tab = line.find('\t');
-    if (tab != line.npos && line.substr(tab + 1) == ref) return std::string(line.substr(0, tab));
+    const std::size_t tab = std::min(line.find('\t'), line.size());
+    if (tab < line.size()) there.refs.emplace(line.substr(tab + 1), line.substr(0, tab));
     at = end + 1;
   }
-  return std::string();
+  return there;
 }
 
-Status LocalForge::fetch_commit(const std::string& ref, const std::string& hash) {
+// So that the object is in the work copy too.
+Status LocalForge::have(const std::string& ref, const std::string& hash) {
   if (git_.run(GitCall{.words = {"cat-file", "-e", hash}})) return {};
   SB_TRY(git_.run(
       GitCall{.words = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote_, ref}, .is_remote = true}));
   return {};
 }
 
-Result<LocalForge::Note> LocalForge::note_at(const std::string& ref) {
-  Note note{.hash = SB_TRY(hash_there(ref)), .value = {}};
+Result<LocalForge::Note> LocalForge::note_at(const There& there, const std::string& ref) {
+  Note note{.hash = there.at(ref), .value = {}};
   if (note.hash.empty()) return note;
-  SB_TRY(fetch_commit(ref, note.hash));
+  SB_TRY(have(ref, note.hash));
   const std::string text =
       SB_TRY(git_.run(GitCall{.words = {"cat-file", "blob", note.hash}, .max_bytes = limits::kDiffBytes})).output;
   auto parsed = parse_json(text);
@@ -105,20 +117,18 @@ Status LocalForge::put_note(const std::string& ref, const std::string& expected,
   return push(ref, expected, hash);
 }
 
-Result<ChangeRequest> LocalForge::request_of(const Note& note) {
-  const std::string branch = "refs/heads/" + note.value.string_at("branch").value_or("");
-  const std::string base = "refs/heads/" + note.value.string_at("base").value_or("");
-  ChangeRequest request{
-      .id = note.value.string_at("run").value_or(""), .url = {}, .commit = SB_TRY(hash_there(branch))};
-  request.url =
-      fmt::format("{} {}", line_of(git_.run({"remote", "get-url", remote_}).value_or(remote_)), note_ref(request.id));
-  const std::string base_hash = SB_TRY(hash_there(base));
-  const std::string head = request.commit.empty() ? note.value.string_at("commit").value_or("") : request.commit;
+Result<ChangeRequest> LocalForge::request_of(const There& there, const Note& note) {
+  const std::string branch = branch_ref(note.text("branch")), base = branch_ref(note.text("base"));
+  ChangeRequest request{.id = note.text("run"), .url = {}, .commit = there.at(branch)};
+  request.url = fmt::format("{} {}", url_, note_ref(request.id));
+  const std::string base_hash = there.at(base);
+  const std::string head = request.commit.empty() ? note.text("commit") : request.commit;
   if (!base_hash.empty() && !head.empty()) {
-    SB_TRY(fetch_commit(base, base_hash));
-    if (!request.commit.empty()) SB_TRY(fetch_commit(branch, request.commit));
-    const bool is_known = git_.run(GitCall{.words = {"cat-file", "-e", head}}).has_value();
-    if (is_known && SB_TRY(git_.is_ancestor(head, base_hash))) {
+    SB_TRY(have(base, base_hash));
+    if (!request.commit.empty()) SB_TRY(have(branch, request.commit));
+    // A branch that was removed, and its commit with it, is merged only if the base has it.
+    const auto is_in_base = git_.is_ancestor(head, base_hash);
+    if (is_in_base && *is_in_base) {
       request.state = ChangeRequest::State::kMerged;
       request.commit = request.merged_as = head;
       request.merged_base = base_hash;
@@ -130,58 +140,60 @@ Result<ChangeRequest> LocalForge::request_of(const Note& note) {
 }
 
 Result<std::optional<ChangeRequest>> LocalForge::find(const std::string& branch, const std::string& run) {
-  const Note note = SB_TRY(note_at(note_ref(run)));
+  const There there = SB_TRY(look(note_ref(run)));
+  const Note note = SB_TRY(note_at(there, note_ref(run)));
   if (note.hash.empty()) return std::nullopt;
-  if (note.value.string_at("branch") != branch) {
+  if (note.text("branch") != branch) {
     return fail(ErrorCode::kConflict, fmt::format("the request of run {} is for another branch", shown(run)));
   }
-  return SB_TRY(request_of(note));
+  return SB_TRY(request_of(there, note));
 }
 
 Result<ChangeRequest> LocalForge::open_or_update(const RequestWish& wish) {
-  const std::string head = SB_TRY(hash_there("refs/heads/" + wish.branch));
+  const There there = SB_TRY(look(note_ref(wish.run)));
+  const std::string head = there.at(branch_ref(wish.branch));
   if (head != wish.commit) {
     return fail(ErrorCode::kConflict, fmt::format("the remote's {} is at {}, not at {}", shown(wish.branch),
                                                   head.empty() ? "nothing" : head, shown(wish.commit)));
   }
-  const Note before = SB_TRY(note_at(note_ref(wish.run)));
+  const Note before = SB_TRY(note_at(there, note_ref(wish.run)));
   Note note = before;
   note.value.set("v", 1);
   note.value.set("run", wish.run);
   note.value.set("branch", wish.branch);
   note.value.set("base", wish.base);
   note.value.set("commit", wish.commit);
-  note.value.set("title", shown(wish.title));
+  note.value.set("title", wish.title);
   note.value.set("body", wish.body);
   if (!note.value["comments"].is_array()) note.value.set("comments", Value::array());
   SB_TRY(put_note(note_ref(wish.run), before.hash, note.value));
-  return request_of(note);
+  ChangeRequest request = SB_TRY(request_of(there, note));
+  request.was_there = !before.hash.empty();
+  return request;
 }
 
 Status LocalForge::merge(const ChangeRequest& request, const std::string& commit, const std::string&) {
-  const Note note = SB_TRY(note_at(note_ref(request.id)));
+  const There there = SB_TRY(look(note_ref(request.id)));
+  const Note note = SB_TRY(note_at(there, note_ref(request.id)));
   if (note.hash.empty()) return fail(ErrorCode::kNotFound, fmt::format("there is no request {}", shown(request.id)));
-  const ChangeRequest now = SB_TRY(request_of(note));
+  const ChangeRequest now = SB_TRY(request_of(there, note));
   if (now.state == ChangeRequest::State::kMerged && now.merged_as == commit) return {};
   if (now.commit != commit) {
     return fail(ErrorCode::kConflict, fmt::format("the request is at {} by now, not at {}",
                                                   now.commit.empty() ? "nothing" : now.commit, shown(commit)));
   }
-  const std::string base = note.value.string_at("base").value_or("");
-  const std::string there = SB_TRY(hash_there("refs/heads/" + base));
-  if (there.empty()) return fail(ErrorCode::kNotFound, fmt::format("the remote has no branch {}", shown(base)));
-  SB_TRY(fetch_commit("refs/heads/" + base, there));
-  if (!SB_TRY(git_.is_ancestor(there, commit))) {
-    return fail(
-        ErrorCode::kConflict,
-        fmt::format("{} has moved on since the run began, so merging is not a fast-forward", shown(base)),
-        fmt::format("Merge {} by hand, or run the ticket again", shown(note.value.string_at("branch").value_or(""))));
+  const std::string base = note.text("base"), base_hash = there.at(branch_ref(base));
+  if (base_hash.empty()) return fail(ErrorCode::kNotFound, fmt::format("the remote has no branch {}", shown(base)));
+  if (!SB_TRY(git_.is_ancestor(base_hash, commit))) {
+    return fail(ErrorCode::kConflict,
+                fmt::format("{} has moved on since the run began, so merging is not a fast-forward", shown(base)),
+                fmt::format("Merge {} by hand, or run the ticket again", shown(note.text("branch"))));
   }
-  return push("refs/heads/" + base, there, commit);
+  return push(branch_ref(base), base_hash, commit);
 }
 
 Status LocalForge::comment(const ChangeRequest& request, const std::string& mark, const std::string& text) {
-  Note note = SB_TRY(note_at(note_ref(request.id)));
+  Note note = SB_TRY(note_at(SB_TRY(look(note_ref(request.id))), note_ref(request.id)));
   if (note.hash.empty()) return fail(ErrorCode::kNotFound, fmt::format("there is no request {}", shown(request.id)));
   Value comments = note.value["comments"].is_array() ? note.value["comments"] : Value::array();
   for (const Value& one : comments.items()) {
@@ -200,8 +212,7 @@ Result<Ticket> LocalForge::ticket(const std::string& url_or_id) {
 Status LocalForge::close_ticket(const Ticket& ticket, const std::string& comment) {
   if (ticket.id.empty()) return {};
   const std::string ref = "refs/signalbox/closed/" + sha256_hex(ticket.id);
-  const std::string there = SB_TRY(hash_there(ref));
-  if (!there.empty()) return {};
+  if (!SB_TRY(look(ref)).at(ref).empty()) return {};
   return put_note(ref, "",
                   Value::object({{"v", 1}, {"ticket", ticket.id}, {"title", ticket.title}, {"comment", comment}}));
 }
