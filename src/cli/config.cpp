@@ -76,7 +76,7 @@ void print_json(const Context& context, const Checked<pipeline::Settings>& setti
 Result<int> check(const Context& context, const ConfigOptions& options) {
   const std::string workspace = SB_TRY(workspace_of(context, options.directory));
   const Homes homes = SB_TRY(sb::homes(context.seams.environment));
-  const auto settings = load_settings(context.seams, homes, workspace);
+  const auto settings = pipeline::load_settings(context.seams, homes, workspace);
   if (options.wants_json) {
     print_json(context, settings);
   } else if (settings) {

@@ -1,0 +1,229 @@
+// Kills a run at every commit of its store and drives it on: the result must be the one of a run that nobody killed.
+//
+//   faults_kill_run --program build/release/signalbox --library build/release/tests/libkill_at.so
+//                   [--stride 1] [--only before:17] [--at-once 2] [--keep]
+//
+// The boundaries are read from a clean run: a FULL one with a review that finds something, so that there are two
+// commits to deliver. At each it is killed just before anything of the commit is written (what it tells of has happened
+// and is not recorded) and just after it is on disk. `--stride 7` takes every seventh of these; which ones, the seed
+// says. Exits 1 with what it found.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include "faults/driver.hpp"
+#include "pipeline/place.hpp"
+#include "pipeline/script.hpp"
+
+namespace sb::faults {
+namespace {
+
+using piped::Ended;
+using piped::Line;
+
+constexpr const char* kGoal = "Make the check pass";
+constexpr int kLeastBoundaries = 80;
+constexpr int kMostResumes = 4;
+
+// What an agent does that is told its write may not have happened: it makes sure.
+std::string made_sure(const std::string& workflow, const std::string& text) {
+  return Line(workflow)
+      .when_contains("interrupted")
+      .call("Bash", Value::object({{"command", fmt::format("printf '{}' > answer.txt", text)}}));
+}
+
+std::string script() {
+  using namespace piped;
+  return lines({discovered(), shaped(), coded("right\n"), reviewed("minor", {finding("minor", "It is not tidy.")}),
+                fixed("right\nand tidy\n"), reviewed("clean")});
+}
+
+// Everything about a finished run that somebody could notice, but times and names that are of one run only.
+struct Result {
+  std::string outcome, tree, branches, commits;
+  std::size_t work_trees = 0, requests = 0, phases = 0;
+  std::int64_t events = 0;
+  std::string faults;  // in this run by itself
+
+  bool operator==(const Result& other) const {
+    return outcome == other.outcome && tree == other.tree && branches == other.branches && commits == other.commits &&
+           work_trees == other.work_trees && requests == other.requests && phases == other.phases;
+  }
+  std::string text() const {
+    return fmt::format("outcome {}, tree {}, branches [{}], commits [{}], {} work trees, {} requests, {} phases",
+                       outcome, tree, branches, commits, work_trees, requests, phases);
+  }
+};
+
+std::string without_run_id(std::string text, const std::string& run) {
+  for (std::size_t at; !run.empty() && (at = text.find(run)) != std::string::npos;) text.replace(at, run.size(), "RUN");
+  return text;
+}
+
+void check_sessions(const piped::Place& place, std::string& faults) {
+  const auto listed = place.run({"session", "list", "--all", "--json"});
+  const auto value = listed.last();
+  const Value* sessions = value.is_array() ? &value : value.find("sessions");
+  if (sessions == nullptr || sessions->size() == 0) {
+    faults += "sessions cannot be listed; ";
+    return;
+  }
+  for (const Value& session : sessions->items()) {
+    const std::string id = session.string_at("sessionId").value_or("");
+    const std::string status = session.string_at("status").value_or("");
+    if (status != "complete") faults += fmt::format("session {} is {}; ", id, status);
+    const Ended verified = place.run({"session", "verify", id});
+    if (verified.code != 0) faults += fmt::format("verify {}: {}{}; ", id, verified.output, verified.errors);
+  }
+}
+
+Result look(const piped::Place& place) {
+  Result result;
+  const Value run = place.shown();
+  const std::string id = run.string_at("id").value_or("");
+  result.outcome = run.string_at("outcome").value_or("none");
+  result.events = static_cast<std::int64_t>(place.events().size());
+  result.phases = place.events("phase_ended").size();
+  result.tree = place.git(place.remote(), {"rev-parse", "main^{tree}"}).value_or("none");
+  result.commits = place.git(place.remote(), {"log", "--format=%s", "main"}).value_or("none");
+  result.branches =
+      without_run_id(place.git(place.remote(), {"for-each-ref", "--format=%(refname)"}).value_or("none"), id);
+  std::ranges::replace(result.commits, '\n', '|');
+  std::ranges::replace(result.branches, '\n', '|');
+  result.work_trees = place.work_trees().size();
+  for (const Value& event : place.events("delivered")) {
+    const bool opened = event["payload"]["step"] == Value("request") && !(event["payload"]["was_there"] == Value(true));
+    if (opened) ++result.requests;
+  }
+  if (const auto status = place.git(place.repository(), {"status", "--porcelain"}); status != "") {
+    result.faults += fmt::format("the user's work tree is not clean: {}; ", status.value_or("no status"));
+  }
+  if (place.events("ended").size() != 1) result.faults += "it did not end once; ";
+  if (place.run({"runs", "list", "--json"}).output.find(id) == std::string::npos) result.faults += "it is not listed; ";
+  check_sessions(place, result.faults);
+  return result;
+}
+
+void prepare(piped::Place& place) {
+  place.script(made_sure("coding", "right\\n") + made_sure("fix", "right\\nand tidy\\n") + script());
+}
+
+class Killing {
+ public:
+  Killing(std::string program, std::string library, bool is_kept)
+      : program_(std::move(program)), library_(std::filesystem::absolute(library)), is_kept_(is_kept) {}
+
+  // Of a clean run: its result, and the number of commits.
+  bool learn() {
+    piped::Place place(program_);
+    prepare(place);
+    const std::string count = place.root() + "/count";
+    const Ended ended = go(place, {"LD_PRELOAD=" + library_, "KILL_COUNT=" + count});
+    commits_ = std::atol(place.read("count").c_str());
+    clean_ = look(place);
+    fmt::print("a clean run: {} events of the run, {} boundaries; {}\n", clean_.events, commits_, clean_.text());
+    if (ended.code != 0 || clean_.outcome != "merged" || !clean_.faults.empty()) {
+      fmt::print("FAILED: the clean run ended with {}: {}\n{}{}\n", ended.code, clean_.faults, ended.output,
+                 ended.errors);
+      return false;
+    }
+    if (commits_ < kLeastBoundaries) fmt::print("FAILED: fewer than {} boundaries\n", kLeastBoundaries);
+    return commits_ >= kLeastBoundaries;
+  }
+
+  std::vector<std::string> all_moments() const {
+    std::vector<std::string> moments;
+    for (long i = 1; i <= commits_; ++i) {
+      moments.push_back(fmt::format("before:{}", i));
+      moments.push_back(fmt::format("after:{}", i));
+    }
+    return moments;
+  }
+
+  void kill_at(const std::string& moment, Findings& findings) {
+    piped::Place place(program_);
+    if (is_kept_) place.keep();
+    prepare(place);
+    Ended ended = go(place, {"LD_PRELOAD=" + library_, "KILL_AT=" + moment});
+    if (!ended.was_killed && ended.code != 0) return tell(findings, place, moment, "it ended by itself", ended);
+    if (ended.was_killed) ++kills_;
+    for (int i = 0; i < kMostResumes && ended.code != 0; ++i) ended = go_on(place);
+    if (ended.code != 0) return tell(findings, place, moment, "it cannot be driven on", ended);
+    const Result result = look(place);
+    if (!result.faults.empty()) tell(findings, place, moment, result.faults, ended);
+    if (!(result == clean_)) tell(findings, place, moment, "it ended otherwise: " + result.text(), ended);
+  }
+
+  int kills() const { return kills_; }
+
+ private:
+  static Ended go(const piped::Place& place, std::vector<std::string> environment) {
+    return place.run(piped::Start{.arguments = {"run", kGoal, "--workspace", place.repository(), "--json"},
+                                  .environment = std::move(environment)});
+  }
+
+  // Killed before the run was there, it is started again.
+  static Ended go_on(const piped::Place& place) { return place.shown().is_object() ? place.resume() : go(place, {}); }
+
+  static void tell(Findings& findings, const piped::Place& place, const std::string& moment, const std::string& what,
+                   const Ended& ended) {
+    findings.add(
+        fmt::format("killed {} ({}): {}\n  exit {}: {}\n  {}", moment, place.root(), what, ended.code,
+                    ended.output.substr(ended.output.size() - std::min<std::size_t>(ended.output.size(), 1500)),
+                    ended.errors.substr(0, 1500)));
+  }
+
+  std::string program_, library_;
+  bool is_kept_;
+  long commits_ = 0;
+  Result clean_;
+  std::atomic<int> kills_ = 0;
+};
+
+int run(Killing& killing, std::size_t stride, const std::string& only, std::uint64_t seed, int at_once) {
+  if (!killing.learn()) return 1;
+  std::vector<std::string> moments = killing.all_moments();
+  if (!only.empty()) moments = {only};
+  std::vector<std::string> chosen;
+  for (std::size_t i = only.empty() ? seed % stride : 0; i < moments.size(); i += stride) chosen.push_back(moments[i]);
+  fmt::print("seed {}: {} of {} moments\n", seed, chosen.size(), moments.size());
+  Findings findings;
+  std::atomic<std::size_t> next = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < at_once; ++i) {
+      threads.emplace_back([&] {
+        for (std::size_t at; (at = next++) < chosen.size();) killing.kill_at(chosen[at], findings);
+      });
+    }
+  }
+  fmt::print("{} kills, {} findings\n", killing.kills(), findings.count());
+  return findings.count() == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace sb::faults
+
+int main(int argc, char** argv) {
+  CLI::App app("Kills a run at every commit of its store and looks whether it ends the same");
+  std::string program, library, only;
+  std::size_t stride = 1;
+  std::uint64_t seed = std::random_device{}();
+  int at_once = 2;
+  bool keep = false;
+  app.add_option("--program", program, "The signalbox to run")->required();
+  app.add_option("--library", library, "The library that kills it")->required();
+  app.add_option("--stride", stride, "Every how manieth moment")->check(CLI::PositiveNumber);
+  app.add_option("--only", only, "One moment, such as before:17");
+  app.add_option("--seed", seed, "Where a stride begins");
+  app.add_option("--at-once", at_once, "Runs at the same time");
+  app.add_flag("--keep", keep, "Leave the folders in place");
+  CLI11_PARSE(app, argc, argv);
+  sb::faults::Killing killing(program, library, keep);
+  return sb::faults::run(killing, stride, only, seed, at_once);
+}
