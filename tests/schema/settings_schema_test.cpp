@@ -1,0 +1,148 @@
+// docs/schema/signalbox.schema.json and the program's own reading agree: what the schema refuses the program refuses,
+// and what the program refuses for its shape the schema refuses. What takes more than one place of the file to see
+// (names of models, branches, paths) is the program's alone.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/fakes.hpp"
+#include "base/files.hpp"
+#include "inbox/config.hpp"
+#include "pipeline/settings.hpp"
+#include "workflow/json_schema.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+constexpr std::array<std::string_view, 11> kShapeRules = {
+    "unknown_key", "missing_key", "wrong_kind", "unknown_choice", "out_of_range",     "too_long",
+    "too_few",     "too_many",    "bad_name",   "bad_line",       "recipe_or_command"};
+
+const char* const kExamples[] = {
+    R"({"strict": true, "confirmations": "relay", "workspaces": {"/srv/shop": {"confirmations": "ask"}},
+        "models": {"main": {"provider": "anthropic", "model": "m", "key": "$KEY", "max_tokens": 100,
+                            "prices": {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}},
+                   "other": {"provider": "openai", "api": "chat", "model": "m", "url": "http://127.0.0.1:1/v1",
+                             "key": "file:/k", "context_tokens": 9000},
+                   "cc": {"provider": "command", "recipe": "codex", "upstream": "main", "model": "x"},
+                   "mine": {"provider": "command", "command": ["a", "{prompt}"]},
+                   "demo": {"provider": "scripted", "script": "replies.jsonl"}},
+        "roles": {"default": "main", "reviewer": "other", "worker": "main", "challenger": "cc", "adversarial": "cc",
+                  "evaluator": "mine"},
+        "tiers": {"heavy": "main", "mid": "main", "lightweight": "other"}})",
+    R"({"limits": {"turns": 20, "time": "10m", "stall": "30s", "tokens": 2000, "cost": 5.5, "depth": 1, "repeats": 4},
+        "base": "trunk", "branch": {"strategy": "worktree", "prefix": "bot/"},
+        "forge": {"kind": "github", "repository": "a/b", "token": "$T", "url": "https://x/api", "remote": "origin"},
+        "checks": ["./check", {"name": "types", "run": "npm run types", "time": "5m"}],
+        "merge": "auto", "on_partial": "retry_once", "fix_rounds": 1, "identity": {"name": "Bot", "email": "b@x"}})",
+    R"({"protected": [".github/**"], "tier0": ["VISION.md"], "soul": "docs/soul.md", "forge": {"kind": "local"},
+        "isolation": {"wr.mr-review": {"mode": "challenger", "tier0": false},
+                      "x.y": {"mode": "blind", "inputs": ["diff"]},
+                      "x.z": {"mode": "custom", "include": ["a"], "exclude": ["b"]}},
+        "phases": {"discovery": "a.b", "shaping": "a.b", "design": "a.b", "coding": "a.b", "review": "a.b",
+                   "fix": "a.b", "audit": "a.b"}})"};
+
+void collect(Value& value, std::vector<Value*>& into) {
+  into.push_back(&value);
+  if (value.is_array()) {
+    for (Value& item : value.items()) collect(item, into);
+  } else if (value.is_object()) {
+    for (auto& member : value.members()) collect(member.value, into);
+  }
+}
+
+// One small change: a member removed, added, misspelt or moved in from elsewhere, or a value made another.
+void mutate(Value& root, FakeRandom& random) {
+  std::vector<Value*> all;
+  collect(root, all);
+  Value& target = *all[random.next() % all.size()];
+  const Value others[] = {Value(),          Value(true), Value(7),       Value(-1),      Value(2.5),
+                          Value("text"),    Value(""),   Value("A b"),   Value(" "),     Value("x\n"),
+                          Value(1'000'001), Value("$X"), Value::array(), Value::object()};
+  const auto at = [&](std::size_t size) { return static_cast<long>(random.next() % size); };
+  switch (random.next() % 5) {
+    case 0:
+      if (target.is_object() && target.size() > 0) target.members().erase(target.members().begin() + at(target.size()));
+      break;
+    case 1:
+      if (target.is_object()) target.set("unknown", 1);
+      break;
+    case 2:
+      if (target.is_object() && target.size() > 0)
+        target.members()[static_cast<std::size_t>(at(target.size()))].name += "x";
+      break;
+    case 3: {
+      const Value moved = *all[random.next() % all.size()];
+      target = moved;
+      break;
+    }
+    default:
+      target = others[random.next() % std::size(others)];
+  }
+}
+
+class SettingsSchema : public testing::Test {
+ protected:
+  static Document document(const std::string& text) { return *parse_document("config.yaml", text); }
+  static Faults faults(const Value& value, SettingsOf whose = SettingsOf::kUser) {
+    Settings settings;
+    Faults found;
+    const Document read = document(to_json(value));
+    read_settings(read, whose, "/h", settings, found);
+    return found;
+  }
+
+  workflow::JsonSchema schema_ = *workflow::JsonSchema::compile(
+      load_document(SystemFiles(), SB_SOURCE_DIR "/docs/schema/signalbox.schema.json")->root);
+};
+
+TEST_F(SettingsSchema, BothTakeTheExamples) {
+  for (const char* const example : kExamples) {
+    const Value value = document(example).root;
+    const auto misfits = schema_.check(value);
+    EXPECT_TRUE(misfits.empty()) << misfits[0].pointer << " " << misfits[0].message;
+    const Faults found = faults(value);
+    EXPECT_TRUE(found.empty()) << found[0].to_string();
+  }
+}
+
+TEST_F(SettingsSchema, HasExactlyTheKnownRootKeys) {
+  const Value schema = load_document(SystemFiles(), SB_SOURCE_DIR "/docs/schema/signalbox.schema.json")->root;
+  std::vector<std::string> published, known;
+  for (const Value::Member& member : schema["properties"].members()) published.push_back(member.name);
+  known.assign(inbox::kUserKeys.begin(), inbox::kUserKeys.end());
+  known.insert(known.end(), inbox::kRunKeys.begin(), inbox::kRunKeys.end());
+  std::ranges::sort(published);
+  std::ranges::sort(known);
+  EXPECT_EQ(published, known);
+}
+
+TEST_F(SettingsSchema, TheSameVerdictOnThousandsOfSmallMutations) {
+  constexpr std::uint64_t kSeed = 20261115;
+  FakeRandom random(kSeed);
+  int refused = 0;
+  for (int round = 0; round < 2'000; ++round) {
+    Value tree = document(kExamples[random.next() % std::size(kExamples)]).root;
+    mutate(tree, random);
+    if (!tree.is_object()) continue;
+    const auto misfits = schema_.check(tree);
+    const Faults found = faults(tree);
+    const std::string where = fmt::format("seed {} round {}: {}", kSeed, round, to_json(tree));
+    refused += misfits.empty() ? 0 : 1;
+    if (!misfits.empty()) {
+      ASSERT_FALSE(found.empty()) << where << "\nonly the schema refuses it: " << misfits[0].pointer << " "
+                                  << misfits[0].message;
+      continue;
+    }
+    for (const Error& fault : found) {
+      ASSERT_EQ(std::ranges::find(kShapeRules, fault.rule), kShapeRules.end())
+          << where << "\nthe schema lets it through: " << fault.to_string();
+    }
+  }
+  EXPECT_GT(refused, 600);
+}
+
+}  // namespace
+}  // namespace sb::pipeline
