@@ -64,6 +64,10 @@ void HttpServer::Parts::handle(net::HttpRequest request, net::ExchangePtr exchan
     return exchange->respond(std::move(*refused));
   }
   if (request.path == options.path) {
+    if (options.needs_token && std::get<std::string>(visitor) == "local") {
+      headers.emplace_back("WWW-Authenticate", R"(Bearer realm="signalbox")");
+      return exchange->respond(refusal(401, "A bearer token is needed", std::move(headers)));
+    }
     return endpoint->handle(std::move(request), std::move(exchange), std::get<std::string>(visitor),
                             std::move(headers));
   }

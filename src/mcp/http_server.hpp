@@ -33,6 +33,8 @@ struct HttpOptions {
   std::vector<std::string> hosts = {};  // further names under which it may be called
   // Whom a token names, or nothing. Beyond loopback it must be there.
   std::function<std::optional<std::string>(std::string_view token)> bearer = {};
+  // Also on loopback, at the path of the MCP server; others must look for themselves.
+  bool needs_token = false;
   net::HttpHandler fallback = {};
 };
 

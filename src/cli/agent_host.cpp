@@ -1,0 +1,143 @@
+#include "cli/agent_host.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "base/crypto.hpp"
+#include "cli/model_proxy.hpp"
+#include "mcp/http_server.hpp"
+#include "mcp/service.hpp"
+
+namespace sb::cli {
+namespace {
+
+constexpr std::size_t kTokenBytes = 32;
+
+constexpr std::string_view kInstructions =
+    "You work one session of a workflow here, step by step. Do exactly the step you are shown, then deliver it with "
+    "continue_workflow; its answer is the next step, what is missing, or that the workflow is complete.";
+
+// The tools of the leader, over MCP.
+class LedService final : public mcp::Service {
+ public:
+  LedService(agent::Leader& leader, const std::atomic<bool>& is_closed) : leader_(leader), is_closed_(is_closed) {}
+
+  Value tools() override {
+    Value items = Value::array();
+    for (const agent::ToolDeclaration& tool : leader_.tools()) {
+      items.push_back(
+          Value::object({{"name", tool.name}, {"description", tool.description}, {"inputSchema", tool.input_schema}}));
+    }
+    return items;
+  }
+
+  mcp::Outcome call_tool(std::string_view name, const Value& arguments, mcp::Call& call) override {
+    leader_.sign_of_life();
+    const auto tools = leader_.tools();
+    const bool is_known = std::ranges::any_of(tools, [&](const auto& tool) { return tool.name == name; });
+    if (!is_known) {
+      return mcp::RpcError{net::rpc::kInvalidParams, fmt::format("There is no tool {} here", quote_json(name))};
+    }
+    const agent::ToolRun run{
+        .keeps_going = [&] { return !is_closed_ && !(call.is_cancelled && call.is_cancelled->load()); },
+        .on_output = [this](std::string_view) { leader_.sign_of_life(); }};
+    const Value input = arguments.is_null() ? Value::object() : arguments;
+    const auto result = leader_.call({.id = {}, .name = std::string(name), .input = input}, run);
+    leader_.sign_of_life();
+    return mcp::tool_result({mcp::text_content(result.text)}, result.is_error);
+  }
+
+ private:
+  agent::Leader& leader_;
+  const std::atomic<bool>& is_closed_;
+};
+
+class Place final : public agent::LedPlace {
+ public:
+  Place(const Seams& seams, net::HttpClient& http, agent::Leader& leader, const agent::ModelSettings* upstream)
+      : seams_(seams), leader_(leader), seal_key_(seams.random.bytes(32)) {
+    mcp_token = "sbg_" + to_base32(seams.random.bytes(kTokenBytes));
+    if (upstream != nullptr) proxy_.emplace(loop_, ProxyParts{seams, http, leader, *upstream, mcp_token});
+  }
+
+  ~Place() override {
+    is_closed_ = true;
+    if (proxy_) proxy_->stop();
+    if (!thread_.joinable()) return;
+    loop_.post([this] { server_->close([this] { loop_.stop(); }); });
+    thread_.join();
+    server_.reset();
+    proxy_.reset();
+  }
+
+  Status open() {
+    server_.emplace(loop_, server_parts(), options());
+    SB_TRY(server_->open());
+    const std::string base = fmt::format("http://127.0.0.1:{}", server_->port());
+    mcp_url = base + "/mcp";
+    if (proxy_) proxy_url = base + "/model";
+    thread_ = std::thread([this] { loop_.run(); });
+    return {};
+  }
+
+ private:
+  mcp::ServerParts server_parts() {
+    const auto version = Value::object({{"name", "signalbox"}, {"title", "Signalbox"}, {"version", SIGNALBOX_VERSION}});
+    return {.facts = {.info = version, .instructions = std::string(kInstructions)},
+            .make_service = [this] { return std::make_unique<LedService>(leader_, is_closed_); },
+            .seal_key = [this] { return seal_key_; },
+            // Nobody is asked anything over this connection, so there is no state to be used twice.
+            .is_first_use = [](std::string_view, TimestampMs) -> Result<bool> { return false; },
+            .clock = seams_.clock,
+            .random = seams_.random};
+  }
+
+  mcp::HttpOptions options() {
+    mcp::HttpOptions options;
+    options.needs_token = true;
+    options.bearer = [this](std::string_view token) -> std::optional<std::string> {
+      if (!constant_time_equal(token, mcp_token)) return std::nullopt;
+      return "agent";
+    };
+    options.fallback = [this](net::HttpRequest request, const net::ExchangePtr& exchange) {
+      if (proxy_) return proxy_->handle(std::move(request), exchange);
+      exchange->respond({.status = 404, .headers = {{"Content-Type", "text/plain"}}, .body = "Nothing is here\n"});
+    };
+    return options;
+  }
+
+  Seams seams_;
+  agent::Leader& leader_;
+  const std::string seal_key_;
+  std::atomic<bool> is_closed_ = false;
+  net::Loop loop_;
+  std::optional<ModelProxy> proxy_;
+  std::optional<mcp::HttpServer> server_;
+  std::thread thread_;
+};
+
+class LoopbackHost final : public agent::AgentHost {
+ public:
+  LoopbackHost(const Seams& seams, net::HttpClient& http) : seams_(seams), http_(http) {}
+
+  Result<std::unique_ptr<agent::LedPlace>> open(agent::Leader& leader, const agent::ModelSettings* upstream) override {
+    auto place = std::make_unique<Place>(seams_, http_, leader, upstream);
+    SB_TRY(place->open());
+    return place;
+  }
+
+ private:
+  Seams seams_;
+  net::HttpClient& http_;
+};
+
+}  // namespace
+
+std::unique_ptr<agent::AgentHost> make_agent_host(const Seams& seams, net::HttpClient& http) {
+  return std::make_unique<LoopbackHost>(seams, http);
+}
+
+}  // namespace sb::cli

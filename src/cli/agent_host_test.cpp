@@ -1,0 +1,290 @@
+#include "cli/agent_host.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <mutex>
+
+#include "base/document.hpp"
+#include "base/fakes.hpp"
+#include "net/http_testing.hpp"
+
+namespace sb::cli {
+namespace {
+
+using agent::LedExchange;
+using agent::ModelError;
+using agent::ModelSettings;
+using testing::HasSubstr;
+using testing::Not;
+
+class NotingLeader final : public agent::Leader {
+ public:
+  void sign_of_life() override { ++signs; }
+  std::vector<agent::ToolDeclaration> tools() override {
+    return {{"complete_step", "Delivers.", *parse_json(R"({"type": "object"})")}};
+  }
+  agent::ToolResult call(const agent::ToolCall& call, const agent::ToolRun&) override {
+    return {"called " + call.name + " " + to_json(call.input), false};
+  }
+  std::optional<ModelError> refusal(const std::function<bool()>&) override { return refused; }
+  agent::Replied reply(agent::ModelRequest request) override {
+    const std::scoped_lock lock(mutex);
+    asked_for = std::move(request);
+    return agent::ModelReply{.content = {*parse_json(R"({"type": "tool_use", "id": "t1", "name": "complete_step",
+                                                         "input": {"notes": "n"}})")},
+                             .stop = agent::StopReason::kToolUse,
+                             .usage = {.input = 7, .output = 3},
+                             .model = "script",
+                             .mark = "s/1"};
+  }
+  Status asked(const LedExchange& exchange) override {
+    const std::scoped_lock lock(mutex);
+    exchanges.push_back(exchange);
+    return {};
+  }
+
+  std::atomic<int> signs = 0;
+  std::optional<ModelError> refused;
+  std::mutex mutex;
+  agent::ModelRequest asked_for;
+  std::vector<LedExchange> exchanges;
+};
+
+class Host : public testing::Test {
+ protected:
+  Host() : seams{files, clock, random, process, environment, streams}, host(make_agent_host(seams, *http)) {}
+
+  void open(std::optional<ModelSettings> wanted) {
+    upstream = std::move(wanted);
+    auto opened = host->open(leader, upstream ? &*upstream : nullptr);
+    ASSERT_TRUE(opened) << opened.error().to_string();
+    place = std::move(*opened);
+    port = std::atoi(place->mcp_url.c_str() + place->mcp_url.rfind(':') + 1);
+  }
+  static ModelSettings scripted() {
+    ModelSettings model;
+    model.provider = ModelSettings::Provider::kScripted;
+    model.name = "demo";
+    return model;
+  }
+  ModelSettings served(ModelSettings::Provider provider, int at) {
+    ModelSettings model;
+    model.provider = provider;
+    model.name = "main";
+    model.model = "the-model";
+    model.key = "$REAL_KEY";
+    model.url = "http://127.0.0.1:" + std::to_string(at) + "/v1";
+    return model;
+  }
+
+  net::TestAnswer post(const std::string& path, const std::string& body, const std::string& headers) {
+    net::TestClient client(port);
+    client.put("POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port) +
+               "\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n" + headers +
+               "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    return client.answer();
+  }
+  std::string bearer() const { return "Authorization: Bearer " + place->mcp_token + "\r\n"; }
+  std::string api_key() const { return "x-api-key: " + place->mcp_token + "\r\n"; }
+
+  SystemFiles files;
+  SystemClock clock;
+  SystemRandom random;
+  SystemProcess process;
+  Environment environment{{{"REAL_KEY", "sk-real-one"}}};
+  FakeStreams streams;
+  Seams seams;
+  std::unique_ptr<net::HttpClient> http = net::make_http_client();
+  NotingLeader leader;
+  std::optional<ModelSettings> upstream;
+  std::unique_ptr<agent::AgentHost> host;
+  std::unique_ptr<agent::LedPlace> place;
+  int port = 0;
+};
+
+constexpr std::string_view kCall =
+    R"({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "complete_step",
+        "arguments": {"notes": "done"}, "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}}}})";
+constexpr const char* kCallHeaders =
+    "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: complete_step\r\n";
+constexpr std::string_view kQuestion =
+    R"({"model": "wanted", "stream": true, "messages": [{"role": "user", "content": "hello"}],
+        "tools": [{"name": "mcp__signalbox__complete_step", "input_schema": {"type": "object"}}]})";
+
+TEST_F(Host, LetsTheProgramCallTheToolsOfItsSession) {
+  open(std::nullopt);
+  EXPECT_EQ(place->proxy_url, "");
+  const auto answer = post("/mcp", std::string(kCall), bearer() + kCallHeaders);
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  EXPECT_THAT(answer.body, HasSubstr(R"(called complete_step {\"notes\":\"done\"})"));
+  EXPECT_GT(leader.signs, 0);
+}
+
+TEST_F(Host, LetsNobodyInWithoutTheToken) {
+  open(scripted());
+  EXPECT_EQ(post("/mcp", std::string(kCall), kCallHeaders).status, 401);
+  EXPECT_EQ(post("/mcp", std::string(kCall), std::string("Authorization: Bearer other\r\n") + kCallHeaders).status,
+            401);
+  for (const char* headers : {"", "x-api-key: other\r\n", "Authorization: Bearer other\r\n"}) {
+    EXPECT_EQ(post("/model/v1/messages", std::string(kQuestion), headers).status, 401) << headers;
+  }
+  EXPECT_EQ(leader.exchanges.size(), 0u);
+}
+
+TEST_F(Host, OfAnotherProgramTakesAnotherToken) {
+  open(scripted());
+  const std::string first = api_key();
+  NotingLeader other;
+  const auto second = host->open(other, &*upstream);
+  ASSERT_TRUE(second);
+  port = std::atoi((*second)->mcp_url.c_str() + (*second)->mcp_url.rfind(':') + 1);
+  EXPECT_EQ(post("/model/v1/messages", std::string(kQuestion), first).status, 401);
+}
+
+TEST_F(Host, AnswersFromAScriptInTheProgramsOwnApi) {
+  open(scripted());
+  const auto answer = post("/model/v1/messages?beta=true", std::string(kQuestion), api_key());
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  EXPECT_THAT(answer.head, HasSubstr("text/event-stream"));
+  EXPECT_THAT(answer.body, HasSubstr("event: message_stop"));
+  EXPECT_THAT(answer.body, HasSubstr(R"("name":"mcp__signalbox__complete_step")"));
+  ASSERT_EQ(leader.exchanges.size(), 1u);
+  EXPECT_EQ(leader.exchanges[0].request, kQuestion);
+  EXPECT_EQ(leader.exchanges[0].reply, answer.body);
+  EXPECT_EQ(leader.exchanges[0].usage, (agent::Usage{.input = 7, .output = 3}));
+  EXPECT_EQ(leader.exchanges[0].mark, "s/1");
+  EXPECT_EQ(leader.asked_for.messages.size(), 1u);
+}
+
+TEST_F(Host, AnswersResponsesAndChatToo) {
+  open(scripted());
+  const auto responses = post("/model/v1/responses",
+                              R"({"model": "m", "stream": true, "input": "hello", "tools": [{"type": "namespace",
+                                  "name": "mcp__signalbox", "tools": [{"type": "function", "name": "complete_step"}]}]})",
+                              bearer());
+  EXPECT_THAT(responses.body, HasSubstr("event: response.completed"));
+  EXPECT_THAT(responses.body, HasSubstr(R"("name":"complete_step","namespace":"mcp__signalbox")"));
+  const auto chat = post("/model/v1/chat/completions",
+                         R"({"model": "m", "messages": [{"role": "user", "content": "hello"}]})", bearer());
+  EXPECT_THAT(chat.body, HasSubstr(R"("finish_reason":"tool_calls")"));
+  EXPECT_EQ(leader.exchanges.size(), 2u);
+}
+
+TEST_F(Host, RefusesWhatTheLeaderDoesNotAllowInTheApisWords) {
+  open(scripted());
+  leader.refused = ModelError{ModelError::Kind::kBudget, {ErrorCode::kForbidden, "all 10 tokens are used", {}, {}}, {}};
+  const auto answer = post("/model/v1/messages", std::string(kQuestion), api_key());
+  EXPECT_EQ(answer.status, 403);
+  EXPECT_THAT(answer.body, HasSubstr(R"({"type":"error","error":{"type":"permission_error","message":"all 10)"));
+  EXPECT_EQ(leader.exchanges.size(), 0u);
+}
+
+TEST_F(Host, RefusesOtherPathsAndBadBodies) {
+  open(scripted());
+  for (const char* path : {"/model/v1/files", "/model/v1/messages/batches", "/model/v1/../v1/other", "/model", "/other",
+                           "/model/http://example.org/v1/messages"}) {
+    EXPECT_EQ(post(path, std::string(kQuestion), api_key()).status, 404) << path;
+  }
+  std::string deep(10'000, '[');
+  for (const std::string& body :
+       {std::string("{"), std::string("[]"), std::string("{}"), std::string("\xff\xfe"), deep}) {
+    EXPECT_EQ(post("/model/v1/messages", body, api_key()).status, 400) << body.substr(0, 20);
+  }
+  EXPECT_EQ(leader.exchanges.size(), 0u);
+}
+
+// What stands in for a provider: notes what came and answers with a stream.
+class Provider {
+ public:
+  explicit Provider(std::string body, int status = 200)
+      : server_({}, [this, body = std::move(body), status](net::HttpRequest request, const net::ExchangePtr& exchange) {
+          {
+            const std::scoped_lock lock(mutex_);
+            request_ = std::move(request);
+          }
+          exchange->respond({.status = status,
+                             .headers = {{"Content-Type", status == 200 ? "text/event-stream" : "application/json"},
+                                         {"Retry-After", "7"}},
+                             .body = body});
+        }) {}
+  net::HttpRequest request() {
+    const std::scoped_lock lock(mutex_);
+    return request_;
+  }
+  int port() const { return server_.port(); }
+
+ private:
+  std::mutex mutex_;
+  net::HttpRequest request_;
+  net::TestServer server_;
+};
+
+constexpr const char* kStream =
+    "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"the-model-1\",\"usage\":"
+    "{\"input_tokens\":11,\"cache_read_input_tokens\":5,\"output_tokens\":1}}}\n\n"
+    "event: content_block_delta\ndata: {\"type\":\"content_block_delta\"}\n\n"
+    "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":"
+    "{\"output_tokens\":9}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
+
+TEST_F(Host, PutsTheKeyInOnTheWayAndCountsWhatComesBack) {
+  Provider provider(kStream);
+  open(served(ModelSettings::Provider::kAnthropic, provider.port()));
+  const auto answer = post("/model/v1/messages?beta=true", std::string(kQuestion),
+                           api_key() + "anthropic-version: 2023-06-01\r\nX-Spy: home\r\n");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body, kStream);
+  const net::HttpRequest sent = provider.request();
+  EXPECT_EQ(sent.path, "/v1/messages");
+  EXPECT_EQ(sent.query, "beta=true");
+  EXPECT_EQ(sent.header("x-api-key"), "sk-real-one");
+  EXPECT_EQ(sent.header("anthropic-version"), "2023-06-01");
+  EXPECT_FALSE(sent.header("X-Spy"));
+  EXPECT_EQ(parse_json(sent.body)->string_at("model"), "the-model") << "whatever the program named";
+  ASSERT_EQ(leader.exchanges.size(), 1u);
+  EXPECT_EQ(leader.exchanges[0].request, sent.body);
+  EXPECT_EQ(leader.exchanges[0].reply, kStream);
+  EXPECT_EQ(leader.exchanges[0].model, "the-model-1");
+  EXPECT_EQ(leader.exchanges[0].usage, (agent::Usage{.input = 11, .output = 9, .cache_read = 5}));
+  EXPECT_EQ(leader.exchanges[0].stop, agent::StopReason::kEndTurn);
+  EXPECT_THAT(leader.exchanges[0].request + leader.exchanges[0].reply + answer.head, Not(HasSubstr("sk-real-one")));
+}
+
+TEST_F(Host, PassesErrorsOnWithoutTheKey) {
+  Provider provider(R"({"error": {"message": "slow down"}})", 429);
+  open(served(ModelSettings::Provider::kOpenai, provider.port()));
+  const auto answer = post("/model/v1/responses", R"({"model": "m", "stream": true, "input": "x"})", bearer());
+  EXPECT_EQ(answer.status, 429);
+  EXPECT_THAT(answer.head, HasSubstr("Retry-After: 7"));
+  EXPECT_THAT(answer.body, HasSubstr("slow down"));
+  EXPECT_EQ(provider.request().header("Authorization"), "Bearer sk-real-one");
+  ASSERT_EQ(leader.exchanges.size(), 1u);
+  EXPECT_EQ(leader.exchanges[0].failure->kind, ModelError::Kind::kRateLimited);
+  EXPECT_EQ(leader.exchanges[0].failure->retry_after_ms, 7'000);
+}
+
+TEST_F(Host, DoesNotSpeakAnApiTheUpstreamHasNot) {
+  Provider provider(kStream);
+  open(served(ModelSettings::Provider::kAnthropic, provider.port()));
+  EXPECT_EQ(post("/model/v1/responses", R"({"input": "x"})", bearer()).status, 404);
+  EXPECT_EQ(provider.request().path, "");
+}
+
+TEST_F(Host, SaysThatAProviderCannotBeReached) {
+  int gone = 0;
+  {
+    Provider provider(kStream);
+    gone = provider.port();
+  }
+  open(served(ModelSettings::Provider::kAnthropic, gone));
+  const auto answer = post("/model/v1/messages", std::string(kQuestion), api_key());
+  EXPECT_EQ(answer.status, 529);
+  ASSERT_EQ(leader.exchanges.size(), 1u);
+  EXPECT_TRUE(leader.exchanges[0].failure->retry_helps());
+}
+
+}  // namespace
+}  // namespace sb::cli

@@ -1,0 +1,75 @@
+// The way from an agent program to its model: `/model/v1/…` of the program's place.
+//
+// Takes the questions of three APIs (agent/proxy_wire.hpp) and nothing else, puts the real key in, names the model of
+// the settings whatever the program named, streams the answer back, and tells the leader of every exchange. The
+// program's own headers do not pass, but for those that say how to read the question. Where the upstream model is
+// scripted, the answer is made here.
+//
+// Refused, in the API's own words: a wrong token, other paths, a body that is no question, an exchange the leader does
+// not allow.
+//
+// Threads: handle() on the loop's; questions are worked on by threads of its own. The destructor waits for them; stop()
+// makes that short.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "agent/agent_host.hpp"
+#include "agent/proxy_wire.hpp"
+#include "base/seams.hpp"
+#include "net/http_client.hpp"
+#include "net/http_listener.hpp"
+#include "net/workers.hpp"
+
+namespace sb::cli {
+
+struct ProxyParts {
+  Seams seams;
+  net::HttpClient& http;
+  agent::Leader& leader;
+  agent::ModelSettings upstream;
+  std::string token;  // what the program must bring as its key
+};
+
+class ModelProxy {
+ public:
+  ModelProxy(net::Loop& loop, ProxyParts parts);
+  void handle(net::HttpRequest request, const net::ExchangePtr& exchange);
+  void stop() { is_stopped_ = true; }
+
+ private:
+  struct Bench {};
+  struct Question {
+    agent::Wire wire = agent::Wire::kMessages;
+    std::string path, query, body;
+    net::Headers headers;
+    Value read = {};
+    std::uint64_t number = 0;  // of its exchange
+    std::shared_ptr<std::atomic<bool>> is_gone = std::make_shared<std::atomic<bool>>(false);
+  };
+  // Exchanges belong to the loop's thread, so the others know them by number only.
+  using Waiting = std::map<std::uint64_t, net::ExchangePtr>;
+
+  bool has_token(const net::HttpRequest& request) const;
+  void work(Question& question);
+  void answer_scripted(const Question& question, agent::LedExchange& exchange);
+  void forward(const Question& question, agent::LedExchange& exchange);
+  net::ClientRequest upstream_request(const Question& question) const;
+  Result<std::string> upstream_body(const Question& question) const;
+  void refuse(const Question& question, const agent::ModelError& error);
+  void respond(std::uint64_t number, net::HttpAnswer answer);
+  void on_exchange(std::uint64_t number, bool is_last, std::function<void(net::HttpExchange&)> act);
+
+  net::Loop& loop_;
+  const ProxyParts parts_;
+  std::atomic<bool> is_stopped_ = false;
+  std::shared_ptr<Waiting> waiting_ = std::make_shared<Waiting>();
+  std::uint64_t last_ = 0;
+  net::Workers<Bench> workers_;
+};
+
+}  // namespace sb::cli
