@@ -134,15 +134,12 @@ void read_chat(const Value& body, ModelRequest& request) {
 }
 
 // As the program knows the tool the script names.
-std::string known_name(std::string_view wanted, const std::vector<ToolDeclaration>& tools) {
-  const std::string_view other = wanted == "complete_step" ? "continue_workflow" : wanted;
-  for (const std::string_view name : {wanted, other}) {
-    for (const ToolDeclaration& tool : tools) {
-      if (tool.name == name || tool.name.ends_with(fmt::format("__{}", name))) return tool.name;
-    }
+std::string known_name(const std::string& wanted, const std::vector<ToolDeclaration>& tools) {
+  const std::string ending = "__" + wanted;
+  for (const ToolDeclaration& tool : tools) {
+    if (tool.name == wanted || tool.name.ends_with(ending)) return tool.name;
   }
-  // A client that lists its servers' tools only when it searches for them still takes a call by the full name.
-  return other != wanted ? fmt::format("mcp__signalbox__{}", other) : std::string(wanted);
+  return wanted;
 }
 
 std::string event_text(const Value& data) {
