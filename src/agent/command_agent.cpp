@@ -159,7 +159,7 @@ class CommandAgent final : public Worker {
     }
   }
 
-  static Ended ended_of(const Settled& settled) {
+  static Ended ended_of(const Standstill& settled) {
     Ended ended = ended_as(settled.state, settled.reason);
     ended.decision = settled.decision;
     return ended;

@@ -92,21 +92,21 @@ Status LedSession::recall() {
   return {};
 }
 
-Result<std::optional<Settled>> LedSession::settled() {
+Result<std::optional<Standstill>> LedSession::settled() {
   const std::scoped_lock lock(mutex_);
   engine::Sessions& sessions = desk_->sessions();
   const engine::Summary summary = SB_TRY(sessions.summary(parts_.assignment.session));
-  if (summary.status == engine::SessionStatus::kComplete) return Settled{EndState::kComplete, "", ""};
+  if (summary.status == engine::SessionStatus::kComplete) return Standstill{EndState::kComplete, "", ""};
   if (summary.status == engine::SessionStatus::kStopped) {
-    return Settled{EndState::kSessionStopped, summary.stopped_reason, ""};
+    return Standstill{EndState::kSessionStopped, summary.stopped_reason, ""};
   }
   const auto answer = sessions.go_on({.token = SB_TRY(sessions.token_for(summary))});
   if (!answer) return std::unexpected(answer.error().error);
   step_ = answer->line["pending"].string_at("stepId").value_or("");
-  if (answer->line.string_at("kind") == "complete") return Settled{EndState::kComplete, "", ""};
+  if (answer->line.string_at("kind") == "complete") return Standstill{EndState::kComplete, "", ""};
   const auto decision = answer->line["decision"].string_at("id");
   if (answer->line.string_at("kind") != "awaiting_decision" || !decision) return std::nullopt;
-  return Settled{EndState::kAwaiting, fmt::format("a person must decide {}", *decision), *decision};
+  return Standstill{EndState::kAwaiting, fmt::format("a person must decide {}", *decision), *decision};
 }
 
 Status LedSession::begin() {
@@ -153,20 +153,20 @@ void LedSession::fill(Ended& ended) const {
 }
 
 void LedSession::decide(EndState state, std::string reason) {
-  if (!verdict_) verdict_ = Settled{state, std::move(reason), ""};
+  if (!verdict_) verdict_ = Standstill{state, std::move(reason), ""};
 }
 
-std::optional<Settled> LedSession::verdict() const {
+std::optional<Standstill> LedSession::verdict() const {
   const std::scoped_lock lock(mutex_);
   return verdict_;
 }
 
-Settled LedSession::failure_verdict(const ModelError& failure) const {
+Standstill LedSession::failure_verdict(const ModelError& failure) const {
   const EndState state = failure.retry_helps() ? EndState::kOutage : EndState::kModelFailed;
   return {state, redactor_.clean(failure.error.to_string()), ""};
 }
 
-std::optional<Settled> LedSession::outage() const {
+std::optional<Standstill> LedSession::outage() const {
   const std::scoped_lock lock(mutex_);
   if (!last_failure_ || last_failure_->kind == Kind::kStopped) return std::nullopt;
   return failure_verdict(*last_failure_);
@@ -273,7 +273,7 @@ Status LedSession::asked(const LedExchange& exchange) {
     retry_at_ms_ = parts_.staff.seams.clock.now_ms() + failure.retry_after_ms.value_or(kOutageWaitMs);
     // The program would only be told the same again.
     if (failure.kind == Kind::kAuth || failure.kind == Kind::kScript) {
-      const Settled why = failure_verdict(failure);
+      const Standstill why = failure_verdict(failure);
       decide(why.state, why.reason);
     }
     const std::string text = redactor_.clean(failure.error.to_string());

@@ -28,7 +28,7 @@ struct LedParts {
 };
 
 // How a session stands that nobody needs to work on right now.
-struct Settled {
+struct Standstill {
   EndState state = EndState::kComplete;
   std::string reason, decision;
 };
@@ -38,7 +38,7 @@ class LedSession final : public Leader {
   static Result<std::unique_ptr<LedSession>> open(LedParts parts);
 
   // As it stands in the engine: complete, stopped or waiting for a person. Nothing: there is work to do.
-  Result<std::optional<Settled>> settled();
+  Result<std::optional<Standstill>> settled();
   // Writes `began`, or that it goes on after a crash.
   Status begin();
   // What the program is told when it starts; `again` after it stopped early.
@@ -48,8 +48,8 @@ class LedSession final : public Leader {
   // Asked about once a second while the program runs: false, it must end. Why stands in verdict() then.
   bool keeps_going();
   // The first reason found; also what a model's failures mean once the program has ended by itself.
-  std::optional<Settled> verdict() const;
-  std::optional<Settled> outage() const;
+  std::optional<Standstill> verdict() const;
+  std::optional<Standstill> outage() const;
   void fill(Ended& ended) const;  // usage, cost, turns
   std::int64_t retry_at_ms() const { return retry_at_ms_; }
 
@@ -64,12 +64,12 @@ class LedSession final : public Leader {
   LedSession(LedParts parts, std::unique_ptr<engine::SessionDesk> desk, std::unique_ptr<engine::SessionDesk> tool_desk);
   Status recall();  // counts what the log has already
   void decide(EndState state, std::string reason);
-  Result<engine::Answer> deliver(const ToolCall& call, std::string& refused);
+  Result<engine::Answer> hand_in(const ToolCall& call, std::string& refused);
   std::string steering();
   void look_after(const engine::Answer& answer);
   void tell(Progress::Kind kind, std::string text);
   std::optional<ModelError> over_limits();
-  Settled failure_verdict(const ModelError& failure) const;
+  Standstill failure_verdict(const ModelError& failure) const;
 
   LedParts parts_;
   Redactor redactor_;
@@ -81,7 +81,7 @@ class LedSession final : public Leader {
   int turns_ = 0;
   Usage usage_;
   std::int64_t micro_cents_ = 0;
-  std::optional<Settled> verdict_;
+  std::optional<Standstill> verdict_;
   std::optional<ModelError> last_failure_;
   std::int64_t retry_at_ms_ = 0;
   int calls_ = 0;            // of tools, for their ids

@@ -82,7 +82,7 @@ std::string LedSession::steering() {
   return seen ? spoken(wishes.steered) : std::string();
 }
 
-Result<engine::Answer> LedSession::deliver(const ToolCall& call, std::string& refused) {
+Result<engine::Answer> LedSession::hand_in(const ToolCall& call, std::string& refused) {
   const std::scoped_lock lock(tool_mutex_);
   engine::Sessions& sessions = tool_desk_->sessions();
   const engine::Summary summary = SB_TRY(sessions.summary(parts_.assignment.session));
@@ -134,7 +134,7 @@ ToolResult LedSession::call(const ToolCall& call, const ToolRun&) {
     if (!noted) return {fmt::format("Nothing was done: {}", noted.error().to_string()), true};
   }
   std::string refused;
-  const auto answer = deliver(call, refused);
+  const auto answer = hand_in(call, refused);
   const std::scoped_lock lock(mutex_);
   ToolResult result;
   result.is_error = !answer;
