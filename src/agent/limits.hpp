@@ -16,9 +16,11 @@ inline constexpr std::size_t kReadBytes = 256u << 10;     // Read without offset
 inline constexpr std::size_t kGlobResults = 100;
 inline constexpr std::size_t kGrepLines = 250;
 inline constexpr std::int64_t kBashMs = 300'000;
-inline constexpr std::size_t kToolResultBytes = 64u << 10;  // of one call, both ends kept
-inline constexpr std::size_t kReplyBytes = 4u << 20;        // of one reply of a model
-inline constexpr std::size_t kScriptBytes = 16u << 20;      // the file of a scripted model
-inline constexpr int kChildrenAtOnce = 10;                  // of one spawn_agent call
+inline constexpr std::size_t kToolResultBytes = 64u << 10;   // of one call, both ends kept
+inline constexpr std::size_t kReplyBytes = 4u << 20;         // of one reply of a model
+inline constexpr std::size_t kReplyStreamBytes = 64u << 20;  // of the events it comes in
+inline constexpr std::size_t kReplyDepth = 48;               // nesting of what a model sends, a tool's input among it
+inline constexpr std::size_t kScriptBytes = 16u << 20;       // the file of a scripted model
+inline constexpr int kChildrenAtOnce = 10;                   // of one spawn_agent call
 
 }  // namespace sb::agent::limits

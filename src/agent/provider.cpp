@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "agent/anthropic.hpp"
+#include "agent/openai.hpp"
 #include "fmt/format.h"
 
 namespace sb::agent {
@@ -13,6 +15,8 @@ Result<std::unique_ptr<Model>> make_model(const ModelSettings& settings, Provide
     return make_scripted(settings.name, settings.script,
                          {parts.seams.files, parts.seams.clock, std::move(used), std::move(parts.run)});
   }
+  if (settings.provider == Provider::kAnthropic) return make_anthropic(settings, parts.seams, parts.http);
+  if (settings.provider == Provider::kOpenai) return make_openai(settings, parts.seams, parts.http);
   return fail(ErrorCode::kInvalid, fmt::format("The model {} is an agent program, not a model", settings.name),
               "Name a model of another provider here");
 }
