@@ -120,9 +120,10 @@ Error error_of(const Exit& exit, const GitCall& call) {
     if (said.empty()) said = fmt::format("it ended with {}", exit.code);
     return Error{code, fmt::format("git {}: {}", what, said), std::move(remedy), {}, retry};
   };
-  if (has_any(all, {"No space left on device", "Disk quota exceeded", "File too large", "Read-only file system"}) ||
+  if (has_any(all, {"No space left on device", "Disk quota exceeded", "File too large", "Read-only file system",
+                    "unable to write", "unable to create"}) ||
       exit.code == 128 + 25) {  // SIGXFSZ
-    return error(ErrorCode::kIo, "Make room on the disk and go on");
+    return error(ErrorCode::kIo, "Make room on the disk, or see that it may be written to, and go on");
   }
   if (has_any(all, {"Authentication failed", "could not read Username", "could not read Password",
                     "Permission denied (publickey", "error: 403", "error: 401", "HTTP 403"})) {
