@@ -6,13 +6,16 @@
 //   [left_out]}],
 //                  limits, [lineage], [sandbox]}           bundle: the slots and the first message
 //   turn          {turn, reply: hash, request: hash, usage, cost, stop, model, [mark], ms}
-//   tool_started  {turn, call, tool, what}                 only tools that change something: what a crash may interrupt
+//   tool_started  {turn, call, tool, what, [token], [decision]}     only tools that change something: what a crash may
+//                  interrupt. token: of the attempt that complete_step delivers; decision: that ask opened
 //   tool_ended    {turn, call, tool, result: hash, error, ms, [facts]}          facts: what later calls must know of it
+//   awaiting      {turn, decision}                         a person must answer; the worker has left meanwhile
+//   parked        {turn, reason, until}                    the provider is not there; the worker has left meanwhile
 //   nudged        {turn, why, text}                        what Signalbox said by itself: hints, interrupted writes, …
 //   compacted     {turn, text: hash, before, after}        the conversation begins anew with this text
 //   issue         {turn, kind, severity, summary, …};  signal {turn, signalKind, payload};  refused {turn, what, why}
-//   child_began   {turn, child, workflow, depth};  child_ended {turn, child, state}
-//   recovered     {turn, how: resumed|afresh, why}
+//   child_began   {turn, child, workflow, depth};  child_ended {turn, child, state, reason, usage, cost}
+//   recovered     {turn, how: resumed|afresh, why, [text: hash]}        text: with which the conversation begins anew
 //   ended         {state, reason, usage, cost, turns, ms}  may be followed by `retried`
 //   steered       {text, by};  pause_asked {by};  go_on_asked {by};  kill_asked {by, reason};  taken_over {by}
 //   steer_seen    {turn, upto}                             events up to that number are in the conversation
@@ -22,6 +25,7 @@
 // them at every turn and about once a second while it waits.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,6 +63,9 @@ class AgentLog {
     std::string collection, key, value;
   };
   Status append(std::vector<Entry> entries, std::vector<Row> rows = {});
+  // The same where what is appended depends on what else is done in that commit. `make` may be called again.
+  using Make = std::function<Result<std::vector<Entry>>(store::Transaction&)>;
+  Status append_with(const Make& make, const std::vector<Row>& rows = {});
   Result<std::string> blob(std::string_view hex) const;  // kCorrupt when it is not there
   const std::string& session() const { return session_; }
 

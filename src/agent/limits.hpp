@@ -21,6 +21,7 @@ inline constexpr std::size_t kReplyBytes = 4u << 20;         // of one reply of 
 inline constexpr std::size_t kReplyStreamBytes = 64u << 20;  // of the events it comes in
 inline constexpr std::size_t kReplyDepth = 48;               // nesting of what a model sends, a tool's input among it
 inline constexpr std::size_t kScriptBytes = 16u << 20;       // the file of a scripted model
+inline constexpr std::size_t kReadsAtOnce = 8;               // calls that only read, of one turn
 inline constexpr int kChildrenAtOnce = 10;                   // of one spawn_agent call
 
 }  // namespace sb::agent::limits

@@ -25,6 +25,8 @@ struct StaffParts {
   std::function<std::unique_ptr<Model>(std::unique_ptr<Model>, const Assignment&)> around = {};
   // What an agent's child is told of its surroundings: the sources its bundle is made of. May be empty.
   std::function<std::vector<Source>(const Assignment& parent)> sources = {};
+  // Values that must be in no log, prompt or note, besides the keys of the settings' models: tokens of forges, ….
+  std::vector<std::string> secrets = {};
 };
 
 class Staff final : public Worker {

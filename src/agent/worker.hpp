@@ -41,6 +41,7 @@ enum class EndState {
   kBroke,        // ours: the record could not be written
 };
 std::string_view to_string(EndState state);  // complete, awaiting, stopped_early, …
+std::optional<EndState> end_state_named(std::string_view name);
 
 // 0 or empty: the default. A child's are never more than its parent has left.
 struct WorkLimits {
@@ -65,6 +66,9 @@ struct Assignment {
   std::vector<std::string> tools = {};  // allowed ones; empty: all
   int depth = 0;
   std::string model = {};  // the name in the settings, where not by role and tier
+  // Asked about once a second, on any thread: false leaves off, as the end of the process would. work() then returns
+  // kKilled, nothing is recorded, and it goes on when it is called again.
+  std::function<bool()> keeps_going = {};
 };
 
 struct Ended {

@@ -1,0 +1,35 @@
+// What one piece of work on a session is done with: shared by the loop, the tools that move the session, and whoever
+// leads an agent program. Holds references; lives as long as the work does.
+#pragma once
+
+#include <functional>
+#include <mutex>
+
+#include "agent/agent_log.hpp"
+#include "agent/redact.hpp"
+#include "agent/staff.hpp"
+#include "agent/watch.hpp"
+#include "agent/worker.hpp"
+
+namespace sb::agent {
+
+struct Duty {
+  const StaffParts& parts;
+  const Assignment& assignment;
+  WorkLimits limits;  // none of them 0 but tokens and money
+  AgentLog& log;
+  Watch& watch;
+  const Redactor& redactor;
+  Worker& children;  // who works the sessions below this one
+  OnProgress on_progress;
+  std::function<WorkLimits()> left;    // what of the limits is not used yet
+  std::function<Ended()> totals = {};  // used so far
+  int turn = 0;
+
+  void tell(Progress::Kind kind, std::string text, std::string step = {}) const;
+};
+
+// Every 0 that means the default is the default.
+WorkLimits with_defaults(WorkLimits limits);
+
+}  // namespace sb::agent

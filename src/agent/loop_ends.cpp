@@ -1,0 +1,131 @@
+// When the loop is over, and what is said before it comes to that.
+#include <fmt/format.h>
+
+#include "agent/loop.hpp"
+
+namespace sb::agent {
+namespace {
+
+constexpr int kNudges = 2;      // to go on, before an agent that stops has stopped early
+constexpr int kCutReplies = 5;  // in a row
+constexpr std::int64_t kOutageMs = 60'000;
+
+Ended ended_as(EndState state, std::string reason) {
+  return {.state = state, .reason = std::move(reason)};
+}
+
+}  // namespace
+
+std::optional<Ended> Loop::model_failed(const ModelError& error) {
+  if (auto end = duty_.watch.end()) return finish(std::move(*end));
+  const std::string why = duty_.redactor.clean(error.error.to_string());
+  if (error.retry_helps()) {
+    Ended ended = ended_as(EndState::kOutage, why);
+    ended.retry_at_ms = duty_.parts.seams.clock.now_ms() + error.retry_after_ms.value_or(kOutageMs);
+    return leave(std::move(ended));
+  }
+  switch (error.kind) {
+    case ModelError::Kind::kTooLong:
+      if (was_compacted_) return finish(ended_as(EndState::kModelFailed, why));
+      was_compacted_ = true;
+      return compact("it was longer than the model takes");
+    case ModelError::Kind::kBudget:
+      return finish(ended_as(EndState::kMoneyLimit, why));
+    case ModelError::Kind::kStopped:
+      return finish(ended_as(EndState::kStalled, why));
+    default:
+      return finish(ended_as(EndState::kModelFailed, fmt::format("{}: {}", to_string(error.kind), why)));
+  }
+}
+
+std::optional<Ended> Loop::limit_reached() {
+  const WorkLimits& limits = duty_.limits;
+  if (course_.turns() >= limits.turns) {
+    return finish(ended_as(EndState::kTurnLimit, fmt::format("{} turns are used up", limits.turns)));
+  }
+  if (course_.advances() == 0 && limits.turns >= 5 && course_.turns() * 10 >= limits.turns * 8) {
+    return finish(ended_as(EndState::kNoProgress, fmt::format("{} of {} turns are used and no step is delivered",
+                                                              course_.turns(), limits.turns)));
+  }
+  if (limits.tokens > 0 && course_.spent().total() >= limits.tokens) {
+    return finish(ended_as(EndState::kTokenLimit,
+                           fmt::format("{} of {} tokens are used", course_.spent().total(), limits.tokens)));
+  }
+  if (limits.micro_cents > 0 && course_.spent_micro_cents() >= limits.micro_cents) {
+    return finish(ended_as(EndState::kMoneyLimit, fmt::format("the session has cost {:.2f} of {:.2f} dollars",
+                                                              static_cast<double>(course_.spent_micro_cents()) / 1e8,
+                                                              static_cast<double>(limits.micro_cents) / 1e8)));
+  }
+  if (course_.repeats() >= limits.repeats && course_.was_told_of_repeating() && course_.repeats() > limits.repeats) {
+    return finish(
+        ended_as(EndState::kRepeating,
+                 fmt::format("the same call was made {} times in a row, with the same result", course_.repeats())));
+  }
+  if (course_.early_stops() > kNudges) {
+    return finish(ended_as(EndState::kStoppedEarly,
+                           "the agent stopped before the workflow was complete, and did not go on when told to"));
+  }
+  if (course_.cut_replies() > kCutReplies) {
+    return finish(ended_as(EndState::kStoppedEarly,
+                           fmt::format("{} replies in a row were longer than allowed", course_.cut_replies())));
+  }
+  return std::nullopt;
+}
+
+void Loop::add_nudges(Batch& batch) {
+  const auto say = [&](std::string_view why, std::string_view text) {
+    batch.entries.push_back({"nudged", Value::object({{"turn", course_.turn()}, {"why", why}, {"text", text}})});
+    duty_.tell(Progress::Kind::kNudge, std::string(why), step_);
+  };
+  const bool is_told = course_.has_something_to_say();
+  if (!is_told && course_.cut_replies() > 0) {
+    say("cut", "Your reply was cut off because it was too long. Go on where it ended, in smaller pieces.");
+  } else if (!is_told) {
+    say("stopped_early",
+        "The workflow is not complete. Go on with the open step and deliver it with complete_step. If something that "
+        "only a "
+        "person can know is missing, use ask; if the step cannot be done, say so in its notes.");
+  }
+  if (course_.repeats() >= duty_.limits.repeats && !course_.was_told_of_repeating()) {
+    say("repeating",
+        "You made the same call several times and got the same result. Do something else: it will not change.");
+  }
+}
+
+Ended Loop::with_totals(Ended ended) {
+  ended.usage = course_.usage();
+  ended.micro_cents = course_.micro_cents();
+  ended.turns = course_.turn();
+  return ended;
+}
+
+Ended Loop::leave(Ended ended) {
+  const bool waits = ended.state == EndState::kAwaiting;
+  if (!waits && ended.state != EndState::kOutage) return finish(std::move(ended));
+  Batch batch;
+  if (waits) {
+    batch.entries.push_back({"awaiting", Value::object({{"turn", course_.turn()}, {"decision", ended.decision}})});
+  } else {
+    batch.entries.push_back(
+        {"parked", Value::object({{"turn", course_.turn()}, {"reason", ended.reason}, {"until", ended.retry_at_ms}})});
+  }
+  if (auto broke = keep(batch)) return std::move(*broke);
+  return with_totals(std::move(ended));
+}
+
+Ended Loop::finish(Ended ended, Batch batch) {
+  ended = with_totals(std::move(ended));
+  const bool is_left_off = ended.state == EndState::kKilled && ended.reason.empty();
+  if (is_left_off || ended.state == EndState::kBroke) return ended;
+  batch.entries.push_back({"ended", Value::object({{"state", to_string(ended.state)},
+                                                   {"reason", ended.reason},
+                                                   {"usage", to_value(ended.usage)},
+                                                   {"cost", ended.micro_cents},
+                                                   {"turns", ended.turns},
+                                                   {"ms", duty_.watch.worked_ms()}})});
+  if (auto broke = keep(batch)) return std::move(*broke);
+  duty_.tell(Progress::Kind::kEnded, std::string(to_string(ended.state)), step_);
+  return ended;
+}
+
+}  // namespace sb::agent
