@@ -8,9 +8,18 @@
 namespace sb::piped {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+std::vector<std::string> phases_of(const Place& place) {
+  std::vector<std::string> names;
+  for (const Value& event : place.events("phase_ended")) {
+    names.push_back(event["payload"].string_at("phase").value_or("?"));
+  }
+  return names;
+}
 
 TEST(FullRun, BecomesAMergedChange) {
   Place place(SB_PROGRAM);
@@ -22,6 +31,187 @@ TEST(FullRun, BecomesAMergedChange) {
   EXPECT_EQ(place.delivered_commits(), 1);
   EXPECT_THAT(place.work_trees(), IsEmpty());
   EXPECT_EQ(place.git(place.repository(), {"status", "--porcelain"}), "");
+  EXPECT_THAT(phases_of(place), ::testing::ElementsAre("discovery", "shaping", "coding", "review"));
+}
+
+TEST(FullRun, EveryPhaseIsGivenWhatTheOnesBeforeItSettled) {
+  Place place(SB_PROGRAM);
+  place.script(lines({discovered(),
+                      Line("shaping")
+                          .expect("Write the answer file.")
+                          .expect("must say right")
+                          .complete(long_notes(), {shaping_handoff()}),
+                      Line("coding")
+                          .step("build")
+                          .expect("Anything but the answer.")
+                          .expect("must say right")
+                          .call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\n"}})),
+                      Line("coding").step("build").complete(long_notes()),
+                      Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}),
+                      Line("review")
+                          .expect("The answer is right.")
+                          .expect("Plain text.")
+                          .expect("must say right")
+                          .complete(long_notes(), {verdict("clean")})}));
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+}
+
+TEST(FullRun, MinorFindingsAreFixedPushedAndReviewedAgain) {
+  Place place(SB_PROGRAM);
+  place.script(
+      lines({discovered(), shaped(), coded(), reviewed("minor", {finding("minor", "It is not tidy.")}),
+             Line("fix").expect("It is not tidy.").call("Read", Value::object({{"filePath", "answer.txt"}})),
+             Line("fix").call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\nand tidy\n"}})),
+             Line("fix").complete(long_notes(), {coding_handoff({"answer.txt"}, {"Mended as found."})}),
+             Line("review").expect("Mended as found.").complete(long_notes(), {verdict("clean")})}));
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_EQ(place.shown()["outcome"], Value("merged"));
+  EXPECT_EQ(place.delivered("answer.txt"), "right\nand tidy");
+  EXPECT_EQ(place.delivered_commits(), 2);  // the fix is a commit of its own, reviewed after it was pushed
+  EXPECT_THAT(phases_of(place), ::testing::ElementsAre("discovery", "shaping", "coding", "review", "fix", "review"));
+}
+
+TEST(FullRun, TwoRoundsOfFixingAreTheMost) {
+  Place place(SB_PROGRAM);
+  const Value::Array found = {finding("minor", "It is not tidy.")};
+  place.script(lines({discovered(), shaped(), coded(), reviewed("minor", found), fixed("right\n1\n"),
+                      reviewed("minor", found), fixed("right\n2\n"), reviewed("minor", found)}));
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
+  EXPECT_EQ(place.delivered("answer.txt"), "");
+  ASSERT_THAT(place.open_decisions(), SizeIs(1));
+  EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("It is not tidy."));
+  EXPECT_THAT(place.work_trees(), SizeIs(1));  // undelivered work stays
+}
+
+TEST(FullRun, BlockingIsAuditedAndFixedAndWhenItStaysAPersonDecides) {
+  Place place(SB_PROGRAM);
+  const Value::Array found = {finding("critical", "It opens a door.", "security")};
+  place.script(
+      lines({discovered(), shaped(), coded(), reviewed("blocking", found),
+             Line("audit")
+                 .expect("It opens a door.")
+                 .complete(long_notes(), {Value::object({{"kind", "small.audit"}, {"summary", "The door is real."}})}),
+             Line("fix")
+                 .expect("It opens a door.")
+                 .expect("The door is real.")
+                 .call("Read", Value::object({{"filePath", "answer.txt"}})),
+             Line("fix").call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\nsafe\n"}})),
+             Line("fix").complete(long_notes(), {coding_handoff()}), reviewed("blocking", found)}));
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
+  EXPECT_EQ(place.delivered("answer.txt"), "");
+  ASSERT_THAT(place.open_decisions(), SizeIs(1));
+  // The whole packet: what was found, and where to look.
+  EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("It opens a door."));
+
+  const Ended merged = place.answer_and_resume("merge");
+  EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
+  EXPECT_EQ(place.shown()["outcome"], Value("merged"));
+  EXPECT_EQ(place.delivered("answer.txt"), "right\nsafe");
+}
+
+TEST(FullRun, WhatWasBlockedOnceNeverMergesWithoutAPerson) {
+  Place place(SB_PROGRAM);
+  place.configure("merge: auto");
+  place.script(lines({discovered(), shaped(), coded(), reviewed("blocking", {finding("major", "It is wrong.")}),
+                      audited(), fixed(), reviewed("clean")}));
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
+  EXPECT_EQ(place.delivered("answer.txt"), "");
+  const Ended merged = place.answer_and_resume("merge");
+  EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
+  EXPECT_EQ(place.delivered("answer.txt"), "right\nand tidy");
+}
+
+TEST(FullRun, MergingIsAskedForWhereTheSettingsSaySo) {
+  Place place(SB_PROGRAM);
+  place.configure("merge: ask");
+  place.script(clean_run());
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
+  EXPECT_THAT(ended.output + ended.errors, HasSubstr("runs resume"));
+  EXPECT_EQ(place.delivered("answer.txt"), "");
+  EXPECT_EQ(place.resume().code, 1);  // nobody answered yet
+  const Ended merged = place.answer_and_resume("merge");
+  EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
+  EXPECT_EQ(place.shown()["outcome"], Value("merged"));
+}
+
+TEST(FullRun, MergeNeverLeavesTheRequestOpen) {
+  Place place(SB_PROGRAM);
+  place.configure("merge: never");
+  place.script(clean_run());
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_EQ(place.shown()["outcome"], Value("requested"));
+  EXPECT_EQ(place.delivered("answer.txt"), "");
+  EXPECT_THAT(place.remote_branches(), SizeIs(2));
+}
+
+TEST(FullRun, ARunThatIsOverIsNotDrivenAgain) {
+  Place place(SB_PROGRAM);
+  place.script(clean_run());
+  ASSERT_EQ(place.go("Make the check pass").code, 0);
+  const std::size_t events = place.events().size();
+  const Ended again = place.resume();
+  EXPECT_EQ(again.code, 0) << again.output << again.errors;
+  EXPECT_EQ(place.events().size(), events);
+}
+
+TEST(ImplementRun, BuildsThePitchOfTheWorkspaceAndArchivesIt) {
+  Place place(SB_PROGRAM);
+  place.write("repo/.signalbox/current-pitch.md", "# Pitch\nThe file answer.txt says right, in lower case.\n");
+  place.script(lines({Line("coding")
+                          .step("build")
+                          .expect("in lower case")
+                          .call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\n"}})),
+                      Line("coding").step("build").complete(long_notes()),
+                      Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
+  const Ended ended = place.go("Build what was pitched");
+  ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_THAT(phases_of(place), ::testing::ElementsAre("coding", "review"));
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+  EXPECT_EQ(place.delivered(".signalbox/current-pitch.md"), "");
+  EXPECT_FALSE(place.exists("repo/.signalbox/current-pitch.md"));  // so the next task is not taken for this one
+  ASSERT_THAT(place.events("pitch_archived"), SizeIs(1));
+}
+
+TEST(ImplementRun, WithoutAPitchSaysSo) {
+  Place place(SB_PROGRAM);
+  place.script(clean_run());
+  const Ended ended = place.go("Build what was pitched", {"--mode", "IMPLEMENT"});
+  EXPECT_NE(ended.code, 0);
+  EXPECT_THAT(ended.output + ended.errors, HasSubstr("pitch"));
+}
+
+TEST(UiChange, IsDesignedAndAPersonApprovesBeforeItIsBuilt) {
+  Place place(SB_PROGRAM);
+  place.script(lines({discovered(), shaped(), designed(),
+                      Line("coding")
+                          .step("build")
+                          .expect("One button, to the left.")
+                          .call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\n"}})),
+                      Line("coding").step("build").complete(long_notes()),
+                      Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
+  const Ended ended = place.go("Move the button on the settings screen");
+  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
+  EXPECT_THAT(phases_of(place), ::testing::ElementsAre("discovery", "shaping", "design"));
+  ASSERT_THAT(place.open_decisions(), SizeIs(1));
+  EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("One button, to the left."));
+  const Ended merged = place.answer_and_resume("approve");
+  EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
+  EXPECT_EQ(place.shown()["outcome"], Value("merged"));
+}
+
+TEST(UiChange, D10_WordsThatOnlyContainAWordForAnInterfaceAreNone) {
+  Place place(SB_PROGRAM);
+  place.script(clean_run());
+  const Ended ended = place.go("Build the suite, require a guid, review the preview of the redesigned viewport");
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_THAT(phases_of(place), ::testing::ElementsAre("discovery", "shaping", "coding", "review"));
 }
 
 }  // namespace

@@ -254,7 +254,7 @@ Ended Place::answer_and_resume(const std::string& choice) const {
   if (open.size() != 1) {
     return {.code = -1, .output = {}, .errors = fmt::format("{} decisions are open, not one", open.size())};
   }
-  Ended answered = answer(open[0].string_at("id").value_or(""), choice);
+  Ended answered = answer(open[0].string_at("decision").value_or(""), choice);
   return answered.code == 0 ? resume() : answered;
 }
 

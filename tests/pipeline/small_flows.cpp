@@ -42,6 +42,7 @@ std::vector<SmallFlow> small_flows() {
   for (const char* phase : {"discovery", "shaping", "coding", "review", "fix"}) {
     flows.push_back({fmt::format("loose-{}.yaml", phase), head(fmt::format("loose.{}", phase)) + step("work")});
   }
+  flows.push_back({"silent-shaping.yaml", head("silent.shaping") + step("work") + "    notesOptional: true\n"});
   return flows;
 }
 

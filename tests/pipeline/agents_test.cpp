@@ -1,0 +1,155 @@
+// Agents that do not come to the end of their phase: each has a name, the run knows at once, and nothing is lost.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pipeline/place.hpp"
+#include "pipeline/script.hpp"
+
+namespace sb::piped {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+std::string state_of(const Place& place, const std::string& phase) {
+  for (const Value& event : place.events("phase_ended")) {
+    if (event["payload"]["phase"] == Value(phase)) return event["payload"].string_at("state").value_or("?");
+  }
+  return "none";
+}
+
+// Ends in that state with a question, and goes on to a merged change when it is tried again.
+void ends_as_and_can_be_retried(const std::string& bad_lines, const std::string& state,
+                                const std::string& limits = {}) {
+  Place place(SB_PROGRAM);
+  place.configure(limits);
+  place.script(discovered() + bad_lines);
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
+  EXPECT_EQ(state_of(place, "shaping"), state);
+  ASSERT_THAT(place.open_decisions(), SizeIs(1));
+  EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("shaping"));
+  EXPECT_THAT(place.work_trees(), SizeIs(1));
+
+  place.script(discovered() + shaped() + coded() + reviewed());
+  place.answer_and_resume("retry");
+  const Ended merged = place.answer_and_resume("merge");
+  EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+}
+
+TEST(Agent, D16_ThatDiesIsSeenAtOnce) {
+  Place place(SB_PROGRAM);
+  place.configure("models: {script: {provider: scripted, script: " + place.root() +
+                  "/script.jsonl}, dying: {provider: command, command: [/bin/sh, -c, 'exit 7']}}\n"
+                  "roles: {default: script, reviewer: dying}");
+  place.script(discovered() + shaped() + coded());
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
+  EXPECT_THAT(state_of(place, "review"), AnyOf("agent_died", "forbidden"));
+  EXPECT_THAT(place.open_decisions(), SizeIs(1));
+  EXPECT_THAT(place.work_trees(), SizeIs(1));
+}
+
+TEST(Agent, WhoseModelRefusesItsKeyIsSeenAtOnce) {
+  ends_as_and_can_be_retried(Line("shaping").error("auth", "the key is not known").repeat(), "model_failed");
+}
+
+TEST(Agent, ThatStallsIsStopped) {
+  ends_as_and_can_be_retried(Line("shaping").delay_ms(60'000).text("Well."), "stalled", "limits: {stall: 1s}");
+}
+
+TEST(Agent, ThatRepeatsItselfIsStopped) {
+  ends_as_and_can_be_retried(Line("shaping").call("Read", Value::object({{"filePath", "README.md"}})).repeat(),
+                             "repeating");
+}
+
+TEST(Agent, D24_ThatStopsBeforeTheWorkflowDoesHasNotSucceeded) {
+  ends_as_and_can_be_retried(Line("shaping").text("I am done here.").repeat(), "stopped_early");
+}
+
+TEST(Agent, ThatRunsOutOfTurnsIsStopped) {
+  Place place(SB_PROGRAM);
+  place.configure("limits: {turns: 6}");
+  std::string many = discovered();
+  for (int i = 0; i < 20; ++i) {
+    many += Line("shaping").call("Bash", Value::object({{"command", "echo " + std::to_string(i)}}));
+  }
+  place.script(many);
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
+  EXPECT_THAT(state_of(place, "shaping"), AnyOf("turn_limit", "no_progress"));
+}
+
+TEST(Agent, ThatIsRefusedItsStepTooOftenIsStopped) {
+  ends_as_and_can_be_retried(
+      Line("shaping")
+          .complete(long_notes(), {Value::object({{"kind", "wr.shaping_handoff"}, {"version", 9}})})
+          .repeat(),
+      "step_refused");
+}
+
+TEST(Agent, WithToolsThatDoNotExistIsToldSoAndGoesOn) {
+  Place place(SB_PROGRAM);
+  place.script(
+      lines({discovered(), Line("shaping").call("Teleport", Value::object({{"to", "main"}})),
+             Line("shaping").expect("Teleport").complete(long_notes(), {shaping_handoff()}), coded(), reviewed()}));
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+}
+
+TEST(Agent, WithArgumentsOfTheWrongShapeIsToldSoAndGoesOn) {
+  Place place(SB_PROGRAM);
+  place.script(lines({discovered(), Line("shaping").call("Read", Value::object({{"filePath", 7}, {"colour", "red"}})),
+                      Line("shaping").call("complete_step", Value::object({{"notes", Value::array()}})),
+                      Line("shaping").complete(long_notes(), {shaping_handoff()}), coded(), reviewed()}));
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+}
+
+TEST(Agent, WithTheArtifactOfAnotherStepIsToldSoAndGoesOn) {
+  Place place(SB_PROGRAM);
+  place.script(lines({discovered(), Line("shaping").complete(long_notes(), {verdict("clean")}),
+                      Line("shaping").expect("wr.shaping_handoff").complete(long_notes(), {shaping_handoff()}), coded(),
+                      reviewed()}));
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+}
+
+TEST(Agent, TextWithControlSequencesNeverReachesTheTerminalRaw) {
+  Place place(SB_PROGRAM);
+  const std::string evil = "\x1b]0;owned\x07\x1b[2J\x1b[31mred\xc2\x9b";
+  place.script(
+      lines({discovered(), Line("shaping").text(evil).call("Bash", Value::object({{"command", "echo " + evil}})),
+             Line("shaping").complete(long_notes() + evil, {shaping_handoff({.out_of_scope = {"Not " + evil}})}),
+             coded(), reviewed("minor", {finding("minor", "Bad: " + evil)}), fixed(),
+             reviewed("minor", {finding("minor", "Bad: " + evil)}), fixed("right\n3\n"),
+             reviewed("minor", {finding("minor", "Bad: " + evil)})}));
+  const Ended ended = place.run({"run", "Make it pass " + evil, "--workspace", place.repository()});
+  std::string all = ended.output + ended.errors;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"runs", "show", "last"}, {"runs", "list"}, {"inbox", "list"}}) {
+    const Ended shown = place.run(words);
+    all += shown.output + shown.errors;
+  }
+  EXPECT_THAT(all, HasSubstr("Make it pass"));
+  EXPECT_THAT(all, Not(HasSubstr("\x1b]0;")));
+  EXPECT_THAT(all, Not(HasSubstr("\x1b[2J")));
+  EXPECT_THAT(all, Not(HasSubstr("\xc2\x9b")));
+}
+
+TEST(Agent, D21_ACallThatIsInItsTimeIsNoStall) {
+  Place place(SB_PROGRAM);
+  place.configure("limits: {stall: 1s}");
+  place.script(
+      lines({discovered(), Line("shaping").call("Bash", Value::object({{"command", "sleep 3; echo done"}})),
+             Line("shaping").expect("done").complete(long_notes(), {shaping_handoff()}), coded(), reviewed()}));
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+}
+
+}  // namespace
+}  // namespace sb::piped

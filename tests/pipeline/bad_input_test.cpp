@@ -1,0 +1,231 @@
+// Repositories and tickets as they also are. Each gets a clear word, and nothing is half done.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pipeline/place.hpp"
+#include "pipeline/script.hpp"
+
+namespace sb::piped {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+std::string said(const Ended& ended) {
+  return ended.output + ended.errors;
+}
+
+TEST(Repository, ThatIsDirtyKeepsItsChangesAndTheyAreNotDelivered) {
+  Place place(SB_PROGRAM);
+  place.write("repo/README.md", "half a thought\n");
+  place.write("repo/scratch.txt", "mine\n");
+  place.script(clean_run());
+  Ended ended = place.go("Make the check pass");
+  if (ended.code == 1) ended = place.answer_and_resume("proceed");  // where it asks about them first
+  ASSERT_EQ(ended.code, 0) << said(ended);
+  EXPECT_EQ(place.read("repo/README.md"), "half a thought\n");
+  EXPECT_EQ(place.read("repo/scratch.txt"), "mine\n");
+  EXPECT_EQ(place.delivered("scratch.txt"), "");
+  EXPECT_EQ(place.delivered("README.md"), "A place to try things.");
+}
+
+TEST(Repository, ThatIsDetachedIsLeftAsItIs) {
+  Place place(SB_PROGRAM);
+  place.git(place.repository(), {"checkout", "--quiet", "--detach"});
+  const auto head = place.git(place.repository(), {"rev-parse", "HEAD"});
+  place.script(clean_run());
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 0) << said(ended);
+  EXPECT_EQ(place.git(place.repository(), {"rev-parse", "HEAD"}), head);
+  EXPECT_FALSE(place.git(place.repository(), {"symbolic-ref", "HEAD"}));
+}
+
+TEST(Repository, WithoutARemoteIsRefusedBeforeAnythingIsDone) {
+  Place place(SB_PROGRAM);
+  place.git(place.repository(), {"remote", "remove", "origin"});
+  place.script(clean_run());
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_THAT(ended.code, AnyOf(1, 2)) << said(ended);
+  EXPECT_THAT(said(ended), HasSubstr("remote"));
+  EXPECT_THAT(place.events("phase_started"), IsEmpty());
+}
+
+TEST(Repository, WhoseRemoteIsGoneSaysSo) {
+  Place place(SB_PROGRAM);
+  place.git(place.repository(), {"remote", "set-url", "origin", place.root() + "/nowhere.git"});
+  place.script(clean_run());
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_NE(ended.code, 0) << said(ended);
+  EXPECT_THAT(said(ended), HasSubstr("nowhere.git"));
+  EXPECT_THAT(place.events("phase_started"), IsEmpty());
+}
+
+TEST(Repository, ThatIsNoneSaysSo) {
+  Place place(SB_PROGRAM);
+  place.write("plain/file.txt", "x\n");
+  place.script(clean_run());
+  const Ended ended = place.run({"run", "Make the check pass", "--workspace", place.root() + "/plain", "--json"});
+  EXPECT_EQ(ended.code, 2) << said(ended);
+  EXPECT_THAT(said(ended), HasSubstr("git"));
+}
+
+TEST(Repository, WithSubmodulesRunsOrSaysWhyNot) {
+  Place place(SB_PROGRAM);
+  const std::string other = place.root() + "/other";
+  place.git(place.root(), {"init", "--quiet", "--initial-branch=main", other});
+  place.write("other/lib.txt", "lib\n");
+  place.git(other, {"add", "--all"});
+  place.git(other, {"commit", "--quiet", "--message", "Lib"});
+  ASSERT_TRUE(
+      place.git(place.repository(), {"-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other, "lib"}));
+  place.git(place.repository(), {"commit", "--quiet", "--message", "Take lib in"});
+  place.git(place.repository(), {"push", "--quiet", "origin", "main"});
+  place.script(clean_run());
+  const Ended ended = place.go("Make the check pass");
+  if (ended.code == 0) {
+    EXPECT_EQ(place.delivered("answer.txt"), "right");
+    EXPECT_EQ(place.git(place.remote(), {"ls-tree", "main", "lib"}).value_or("").substr(0, 6), "160000");
+  } else {
+    EXPECT_THAT(said(ended), HasSubstr("submodule"));
+  }
+}
+
+TEST(Repository, WithABranchOfThatNameKeepsIt) {
+  Place place(SB_PROGRAM);
+  place.configure("branch: {prefix: topic}");  // no slash: a branch `topic` is no folder in its way
+  place.git(place.repository(), {"branch", "topic"});
+  place.script(clean_run());
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 0) << said(ended);
+  EXPECT_TRUE(place.git(place.repository(), {"rev-parse", "topic"}));
+}
+
+TEST(Repository, WithABranchInTheWayOfOursSaysSo) {
+  Place place(SB_PROGRAM);
+  place.git(place.repository(), {"branch", "signalbox"});  // refs/heads/signalbox/… cannot be made now
+  place.script(clean_run());
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_NE(ended.code, 0);
+  EXPECT_THAT(said(ended), HasSubstr("signalbox"));
+  EXPECT_TRUE(place.git(place.repository(), {"rev-parse", "signalbox"}));
+}
+
+TEST(Ticket, OfNothingIsRefused) {
+  Place place(SB_PROGRAM);
+  place.script(clean_run());
+  for (const std::string& text : {std::string(), std::string(" \n\t\n"), std::string("\xff\xfe\x00\x01", 4)}) {
+    const Ended ended = place.go_with_ticket("Make the check pass", text);
+    EXPECT_EQ(ended.code, 2) << said(ended);
+    EXPECT_THAT(said(ended), HasSubstr("ticket"));
+  }
+  EXPECT_THAT(place.run({"runs", "list", "--json"}).output, Not(HasSubstr("Make the check pass")));
+}
+
+TEST(Ticket, OfAMegabyteIsReadAndOneByteMoreIsRefused) {
+  Place place(SB_PROGRAM);
+  place.script(clean_run());
+  std::string text = "---\ntitle: Long\n---\n";
+  text += std::string((1u << 20) - text.size() - 200, 'w');
+  const Ended ended = place.go_with_ticket("Make the check pass", text);
+  EXPECT_EQ(ended.code, 0) << said(ended).substr(0, 2000);
+  const Ended refused = place.go_with_ticket("Make the check pass", text + std::string(1u << 20, 'w'));
+  EXPECT_EQ(refused.code, 2) << said(refused).substr(0, 2000);
+}
+
+TEST(Ticket, ThatIsNotThereIsNamed) {
+  Place place(SB_PROGRAM);
+  const Ended ended = place.go("Make the check pass", {"--ticket", place.root() + "/missing.md"});
+  EXPECT_EQ(ended.code, 2) << said(ended);
+  EXPECT_THAT(said(ended), HasSubstr("missing.md"));
+}
+
+TEST(Goal, OfNothingIsRefused) {
+  Place place(SB_PROGRAM);
+  for (const char* goal : {"", "   "}) {
+    const Ended ended = place.go(goal);
+    EXPECT_EQ(ended.code, 2) << said(ended);
+  }
+}
+
+TEST(Ticket, D14_EveryPartOfItReachesTheAgents) {
+  Place place(SB_PROGRAM);
+  const std::string ticket =
+      "---\ntitle: The answer is wrong\nlabels: [label-marker]\nacceptance: [acceptance-marker]\n"
+      "links: ['https://example.org/link-marker']\n---\nbody-marker\n";
+  place.script(lines({Line("discovery")
+                          .step("interpret")
+                          .expect("label-marker")
+                          .expect("acceptance-marker")
+                          .expect("link-marker")
+                          .expect("body-marker")
+                          .complete(long_notes(), {interpretation()}),
+                      Line("discovery").step("hand-off").complete(long_notes(), {discovery_handoff()}), shaped(),
+                      Line("coding")
+                          .step("build")
+                          .expect("label-marker")
+                          .expect("acceptance-marker")
+                          .expect("link-marker")
+                          .expect("body-marker")
+                          .call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\n"}})),
+                      Line("coding").step("build").complete(long_notes()),
+                      Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
+  const Ended ended = place.go_with_ticket("Mend it", ticket);
+  EXPECT_EQ(ended.code, 0) << said(ended);
+}
+
+TEST(Ticket, EditedHalfWayIsAskedAbout) {
+  for (const char* choice : {"old", "restart"}) {
+    Place place(SB_PROGRAM);
+    place.configure("merge: ask");
+    place.script(clean_run());
+    ASSERT_EQ(place.go_with_ticket("Mend it", "# Title\nSay right.\n").code, 1);
+    place.write("ticket.md", "# Title\nSay left instead.\n");
+    Ended ended = place.resume();
+    ASSERT_EQ(ended.code, 1) << said(ended);
+    ASSERT_THAT(place.events("asked"), SizeIs(2));
+    EXPECT_EQ(place.events("asked")[1]["payload"]["question"], Value("ticket_changed"));
+    EXPECT_EQ(place.delivered("answer.txt"), "");
+    const std::string decision = place.events("asked")[1]["payload"].string_at("decision").value_or("");
+    ASSERT_EQ(place.answer(decision, choice).code, 0);
+    ended = place.resume();
+    if (std::string_view(choice) == "old") {
+      ended = place.answer_and_resume("merge");
+      EXPECT_EQ(ended.code, 0) << said(ended);
+    } else {
+      EXPECT_NE(place.shown()["outcome"], Value("merged"));
+    }
+  }
+}
+
+TEST(Model, WithAnEndlessAnswerIsBrokenOff) {
+  Place place(SB_PROGRAM);
+  place.script(discovered() + std::string(Line("shaping").text(std::string(5u << 20, 'a'))));
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 1) << said(ended).substr(0, 2000);
+  EXPECT_LT(ended.output.size() + ended.errors.size(), 200'000u);
+}
+
+TEST(Model, ThatIsNotConfiguredIsAClearWord) {
+  Place place(SB_PROGRAM);
+  place.configure("models: {}\nroles: {}");
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 2) << said(ended);
+  EXPECT_THAT(said(ended), HasSubstr("config.yaml"));
+  EXPECT_THAT(place.work_trees(), IsEmpty());
+}
+
+TEST(Settings, OfAProjectNobodyTrustsStopTheRun) {
+  Place place(SB_PROGRAM);
+  place.commit("signalbox.yaml", "merge: auto\nchecks: ['touch /tmp/never']\n");
+  place.script(clean_run());
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 2) << said(ended);
+  EXPECT_THAT(said(ended), HasSubstr("signalbox trust"));
+}
+
+}  // namespace
+}  // namespace sb::piped

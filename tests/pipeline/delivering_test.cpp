@@ -1,0 +1,246 @@
+// What stands between a work tree and a merged change: scope, checks, secrets, the remote, the forge.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "pipeline/place.hpp"
+#include "pipeline/script.hpp"
+
+namespace sb::piped {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+Value write_call(const std::string& file, const std::string& text) {
+  return Value::object({{"filePath", file}, {"content", text}});
+}
+
+// The step as it was made in that round; null when it was not.
+Value step_of(const Place& place, const std::string& step, int round = 0) {
+  for (const Value& event : place.events("delivered")) {
+    const Value& payload = event["payload"];
+    if (payload["step"] == Value(step) && payload["round"] == Value(round)) return payload;
+  }
+  return {};
+}
+
+std::string coded_beside(const std::string& other) {
+  return lines({Line("coding")
+                    .step("build")
+                    .call("Write", write_call("answer.txt", "right\n"))
+                    .call("Write", write_call(other, "beside\n")),
+                Line("coding").step("build").complete(long_notes()),
+                Line("coding").step("hand-off").complete(long_notes(), {coding_handoff({"answer.txt"})})});
+}
+
+TEST(Scope, AFileNobodyDeclaredBlocksDeliveryAndTheFixerIsToldWhich) {
+  Place place(SB_PROGRAM);
+  place.script(
+      lines({discovered(), shaped(), coded_beside("undeclared.txt"),
+             Line("fix").expect("undeclared.txt").call("Bash", Value::object({{"command", "rm undeclared.txt"}})),
+             Line("fix").complete(long_notes(), {coding_handoff()}), reviewed()}));
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
+  const Value refused = step_of(place, "scope");
+  EXPECT_EQ(refused["passed"], Value(false));
+  EXPECT_THAT(to_json(refused["findings"]), HasSubstr("undeclared.txt"));
+  EXPECT_EQ(place.delivered("undeclared.txt"), "");
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+  // Nothing of the round that was refused went out.
+  EXPECT_EQ(place.delivered_commits(), 1);
+}
+
+TEST(Scope, ThatStaysViolatedGoesToAPersonAndNothingIsPushed) {
+  Place place(SB_PROGRAM);
+  place.configure("protected: [check]");
+  place.script(lines({discovered(), shaped(),
+                      Line("coding").step("build").call("Bash", Value::object({{"command", "echo true > check"}})),
+                      Line("coding").step("build").complete(long_notes()),
+                      Line("coding").step("hand-off").complete(long_notes(), {coding_handoff({"check"})}),
+                      Line("fix").complete(long_notes(), {coding_handoff({"check"})}),
+                      Line("fix").complete(long_notes(), {coding_handoff({"check"})})}));
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
+  ASSERT_THAT(place.open_decisions(), SizeIs(1));
+  EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("check"));
+  EXPECT_THAT(place.remote_branches(), SizeIs(1));
+  EXPECT_THAT(place.work_trees(), SizeIs(1));
+}
+
+TEST(Scope, AdversarialChainTellsReviewerAndFixerAndBlocksByItself) {
+  Place place(SB_PROGRAM);
+  place.commit("auth.txt", "locked\n");
+  const std::string forbidden = "Do not touch auth.txt.";
+  place.script(
+      lines({discovered(), shaped({.out_of_scope = {forbidden}, .checklist = {"auth.txt looks as before."}}),
+             Line("coding")
+                 .step("build")
+                 .expect(forbidden)
+                 .call("Write", write_call("answer.txt", "right\n"))
+                 .call("Bash", Value::object({{"command", "echo open > auth.txt"}})),
+             Line("coding").step("build").complete(long_notes()),
+             Line("coding").step("hand-off").complete(long_notes(), {coding_handoff({"answer.txt", "auth.txt"})}),
+             // Declared as changed and out of scope: the fixer has both facts.
+             Line("fix")
+                 .expect(forbidden)
+                 .expect("auth.txt looks as before.")
+                 .expect("answer.txt, auth.txt")
+                 .complete(long_notes(), {coding_handoff({"answer.txt", "auth.txt"})}),
+             Line("fix").complete(long_notes(), {coding_handoff({"answer.txt", "auth.txt"})})}));
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
+  const Value refused = step_of(place, "scope");
+  EXPECT_EQ(refused["passed"], Value(false));
+  EXPECT_THAT(to_json(refused["findings"]), HasSubstr("auth.txt"));
+  EXPECT_THAT(place.remote_branches(), SizeIs(1));
+
+  // A person lets it pass: then the reviewer has both facts, too.
+  place.script(place.read("script.jsonl") + std::string(Line("review")
+                                                            .expect(forbidden)
+                                                            .expect("auth.txt looks as before.")
+                                                            .complete(long_notes(), {verdict("clean")})));
+  const Ended on = place.answer_and_resume("accept");
+  ASSERT_EQ(on.code, 1) << on.output << on.errors;
+  EXPECT_EQ(place.delivered("auth.txt"), "locked");
+  const Ended merged = place.answer_and_resume("merge");
+  EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
+  EXPECT_EQ(place.delivered("auth.txt"), "open");
+}
+
+TEST(Checks, ThatFailAreGivenToTheFixer) {
+  Place place(SB_PROGRAM);
+  place.commit("check", "#!/bin/sh\ngrep -q '^right$' answer.txt || { echo 'the answer is not right'; exit 3; }\n",
+               true);
+  place.script(
+      lines({discovered(), shaped(), coded("wrong\n"),
+             Line("fix").expect("the answer is not right").call("Read", Value::object({{"filePath", "answer.txt"}})),
+             Line("fix").call("Write", write_call("answer.txt", "right\n")),
+             Line("fix").complete(long_notes(), {coding_handoff()}), reviewed()}));
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_EQ(step_of(place, "checks")["passed"], Value(false));
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+  EXPECT_EQ(place.delivered_commits(), 1);
+}
+
+TEST(Checks, ThatHangAreEndedAndReported) {
+  Place place(SB_PROGRAM);
+  place.configure("checks: [{name: slow, run: sleep 600, time: 1s}]\nfix_rounds: 0");
+  place.script(clean_run());
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
+  EXPECT_THAT(to_json(step_of(place, "checks")["findings"]), HasSubstr("slow"));
+  EXPECT_THAT(place.remote_branches(), SizeIs(1));
+}
+
+TEST(Secrets, InTheDiffBlockAndTheirValueIsToldNowhere) {
+  Place place(SB_PROGRAM);
+  const std::string secret = "ghp_" + std::string("A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8");
+  place.configure("fix_rounds: 0");
+  place.script(lines({discovered(), shaped(), coded("right\ntoken = " + secret + "\n")}));
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
+  const Value refused = step_of(place, "secrets");
+  EXPECT_EQ(refused["passed"], Value(false));
+  EXPECT_THAT(to_json(refused["findings"]), HasSubstr("answer.txt"));
+  const std::string all = ended.output + ended.errors + place.run({"runs", "export", "last"}).output +
+                          place.run({"runs", "show", "last", "--json"}).output +
+                          place.run({"inbox", "list", "--json"}).output;
+  EXPECT_THAT(all, Not(HasSubstr(secret)));
+  EXPECT_THAT(place.remote_branches(), SizeIs(1));
+}
+
+TEST(Remote, ThatRejectsThePushGoesToAPersonAndCanBeTriedAgain) {
+  Place place(SB_PROGRAM);
+  place.write("remote.git/hooks/pre-receive", "#!/bin/sh\necho 'closed for the day' >&2\nexit 1\n", true);
+  place.script(clean_run());
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
+  ASSERT_THAT(place.open_decisions(), SizeIs(1));
+  EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("closed for the day"));
+  EXPECT_THAT(place.work_trees(), SizeIs(1));
+  std::filesystem::remove(place.remote() + "/hooks/pre-receive");
+  place.answer_and_resume("retry");
+  const Ended merged = place.answer_and_resume("merge");
+  EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
+  EXPECT_EQ(place.delivered_commits(), 1);
+}
+
+TEST(Remote, D19_AMergeThatIsRefusedIsNotCalledMerged) {
+  Place place(SB_PROGRAM);
+  place.write(
+      "remote.git/hooks/pre-receive",
+      "#!/bin/sh\nwhile read old new ref; do [ $ref = refs/heads/main ] && { echo 'main is frozen' >&2; exit 1; }; "
+      "done\nexit 0\n",
+      true);
+  place.script(clean_run());
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
+  EXPECT_NE(place.shown()["outcome"], Value("merged"));
+  ASSERT_THAT(place.open_decisions(), SizeIs(1));
+  EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("main is frozen"));
+  EXPECT_THAT(place.work_trees(), SizeIs(1));
+  std::filesystem::remove(place.remote() + "/hooks/pre-receive");
+  const Ended merged = place.answer_and_resume("retry");
+  if (merged.code == 1) {
+    EXPECT_EQ(place.answer_and_resume("merge").code, 0);
+  }
+  EXPECT_EQ(place.shown()["outcome"], Value("merged"));
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+}
+
+TEST(Remote, WhoseMainMovedMeanwhileIsNotOverwritten) {
+  Place place(SB_PROGRAM);
+  place.configure("merge: ask");
+  place.script(clean_run());
+  ASSERT_EQ(place.go("Make the check pass").code, 1);
+  place.commit("meanwhile.txt", "somebody was faster\n");
+  const Ended ended = place.answer_and_resume("merge");
+  EXPECT_EQ(place.delivered("meanwhile.txt"), "somebody was faster") << ended.output << ended.errors;
+  if (ended.code == 0) {
+    EXPECT_EQ(place.delivered("answer.txt"), "right");
+  } else {
+    EXPECT_NE(place.shown()["outcome"], Value("merged"));
+    EXPECT_THAT(place.work_trees(), SizeIs(1));
+  }
+}
+
+TEST(Delivery, D08_IsPushedBeforeTheRequestIsOpenedAndFixesBeforeTheyAreReviewed) {
+  Place place(SB_PROGRAM);
+  place.script(
+      lines({discovered(), shaped(), coded(), reviewed("minor", {finding("nit", "Untidy.")}), fixed(), reviewed()}));
+  ASSERT_EQ(place.go("Make the check pass").code, 0);
+  std::vector<std::string> course;
+  for (const Value& event : place.events()) {
+    const std::string type = event.string_at("type").value_or("");
+    if (type == "delivered") course.push_back(event["payload"].string_at("step").value_or(""));
+    if (type == "phase_started") course.push_back(event["payload"].string_at("phase").value_or(""));
+  }
+  const auto at = [&](const std::string& name, std::ptrdiff_t from) {
+    return std::find(course.begin() + from, course.end(), name) - course.begin();
+  };
+  const auto review = at("review", 0);
+  EXPECT_LT(at("push", 0), at("request", 0));
+  EXPECT_LT(at("request", 0), review);
+  EXPECT_LT(at("commit", review), at("push", review));
+  EXPECT_LT(at("push", at("fix", 0)), at("review", review + 1));
+}
+
+TEST(Delivery, CommitsCarryTheRunAndNotTheUsersIdentity) {
+  Place place(SB_PROGRAM);
+  place.script(clean_run());
+  ASSERT_EQ(place.go("Make the check pass").code, 0);
+  const std::string run = place.shown().string_at("id").value_or("?");
+  const std::string commit = place.git(place.remote(), {"log", "-1", "--format=%an%n%B", "main"}).value_or("");
+  EXPECT_THAT(commit, HasSubstr("Signalbox"));
+  EXPECT_THAT(commit, HasSubstr(run));
+  EXPECT_THAT(place.read("repo/.git/config"), Not(HasSubstr("[user]")));
+}
+
+}  // namespace
+}  // namespace sb::piped
