@@ -30,17 +30,38 @@ constexpr const char* kGoal = "Make the check pass";
 constexpr int kLeastBoundaries = 80;
 constexpr int kMostResumes = 4;
 
-// What an agent does that is told its write may not have happened: it makes sure.
-std::string made_sure(const std::string& workflow, const std::string& text) {
+// The last word of an agent's work on a file: whatever of it was interrupted, the file is as it should be then.
+std::string made_sure(const std::string& workflow, const std::string& text, int mark) {
   return Line(workflow)
-      .when_contains("interrupted")
-      .call("Bash", Value::object({{"command", fmt::format("printf '{}' > answer.txt", text)}}));
+      .call("Bash", Value::object(
+                        {{"command", fmt::format("printf '{}' > answer.txt; echo done-$(({} + 1))", text, mark - 1)}}))
+      .repeat();
 }
 
+// A session that is killed before its first step is delivered begins afresh, so most replies can be given again; which
+// one is due shows in what was said before.
 std::string script() {
   using namespace piped;
-  return lines({discovered(), shaped(), coded("right\n"), reviewed("minor", {finding("minor", "It is not tidy.")}),
-                fixed("right\nand tidy\n"), reviewed("clean")});
+  const auto write = [](const char* text) { return Value::object({{"filePath", "answer.txt"}, {"content", text}}); };
+  return lines({
+      Line("discovery").step("interpret").complete(long_notes(), {interpretation()}).repeat(),
+      Line("discovery").step("hand-off").complete(long_notes(), {discovery_handoff()}).repeat(),
+      Line("shaping").call("Read", Value::object({{"filePath", "check"}})),
+      Line("shaping").complete(long_notes(), {shaping_handoff()}).repeat(),
+      Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}).repeat(),
+      Line("coding").when_contains("done-42").complete(long_notes()).repeat(),
+      Line("coding").call("Read", Value::object({{"filePath", "README.md"}})).call("Write", write("right\n")),
+      made_sure("coding", "right\\n", 42),
+      Line("review").when_contains("Mended as found.").complete(long_notes(), {verdict("clean")}).repeat(),
+      Line("review").complete(long_notes(), {verdict("minor", {finding("minor", "It is not tidy.")})}).repeat(),
+      Line("fix")
+          .when_contains("done-43")
+          .complete(long_notes(), {coding_handoff({"answer.txt"}, {"Mended as found."})})
+          .repeat(),
+      Line("fix").call("Read", Value::object({{"filePath", "answer.txt"}})),
+      Line("fix").call("Write", write("right\nand tidy\n")),
+      made_sure("fix", "right\\nand tidy\\n", 43),
+  });
 }
 
 // Everything about a finished run that somebody could notice, but times and names that are of one run only.
@@ -110,7 +131,7 @@ Result look(const piped::Place& place) {
 }
 
 void prepare(piped::Place& place) {
-  place.script(made_sure("coding", "right\\n") + made_sure("fix", "right\\nand tidy\\n") + script());
+  place.script(script());
 }
 
 class Killing {

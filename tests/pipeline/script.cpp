@@ -29,6 +29,11 @@ Line& Line::when_contains(const std::string& text) {
   return *this;
 }
 
+Line& Line::when_lacks(const std::string& text) {
+  add_text(part("when"), "lacks", text);
+  return *this;
+}
+
 Line& Line::expect(const std::string& text) {
   add_text(part("expect"), "contains", text);
   return *this;

@@ -14,6 +14,7 @@ class Line {
   explicit Line(const std::string& workflow);
   Line& step(const std::string& id);
   Line& when_contains(const std::string& text);
+  Line& when_lacks(const std::string& text);
   Line& expect(const std::string& text);
   Line& expect_lacks(const std::string& text);
   Line& text(const std::string& words);

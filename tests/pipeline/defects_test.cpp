@@ -1,0 +1,364 @@
+// What went wrong in the system we learned from, the right way round; each by its number. Others of these stand where
+// they belong by their subject: D06, D08, D10, D14, D16, D19, D21, D24.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "pipeline/place.hpp"
+#include "pipeline/script.hpp"
+
+namespace sb::piped {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+// Shaping whose last step is a gate.
+constexpr const char* kGated = R"(id: gated.shaping
+name: Gated
+description: A phase with a gate.
+version: 1.0.0
+steps:
+  - id: hand-off
+    title: Hand off
+    prompt: Hand it off.
+    outputContract: {contractRef: wr.contracts.shaping_handoff}
+    requireConfirmation: true
+)";
+constexpr const char* kGatedPhases =
+    "phases: {discovery: small.discovery, shaping: gated.shaping, coding: small.coding, review: small.review, fix: "
+    "small.fix, audit: small.audit}";
+
+std::string evaluated(const std::string& word) {
+  return lines({Line("wr.gate-eval-generic").step("check-output").expect("gated-notes-marker").complete(long_notes()),
+                Line("wr.gate-eval-generic")
+                    .step("give-verdict")
+                    .complete(long_notes(),
+                              {Value::object({{"kind", "wr.gate_verdict"},
+                                              {"version", 1},
+                                              {"verdict", word},
+                                              {"confidence", "high"},
+                                              {"rationale", "Everything that was asked for is there, line by line."}}),
+                               Value::object(
+                                   {{"kind", "wr.assessment"},
+                                    {"assessmentId", "gate-basis"},
+                                    {"dimensions", Value::object({{"evidence", "checked"}, {"criteria", "met"}})}})})});
+}
+
+std::string gated_hand_off() {
+  return Line("gated.shaping")
+      .complete("gated-notes-marker: what was shaped and why, in enough words to judge it by.", {shaping_handoff()});
+}
+
+struct GatedPlace : Place {
+  GatedPlace() : Place(SB_PROGRAM) {
+    write("flows/gated.yaml", kGated);
+    configure(kGatedPhases);
+  }
+};
+
+TEST(Defects, D01_AGatedStepGoesOnWhenAPersonHasAnswered) {
+  GatedPlace place;
+  place.script(lines({discovered(), gated_hand_off(), evaluated("uncertain"), coded(), reviewed()}));
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
+  ASSERT_THAT(place.open_decisions(), SizeIs(1));
+  const Value decision = place.open_decisions()[0];
+  std::string first;
+  for (const Value& part : decision["parts"].items()) {
+    if (part["options"].is_array() && part["options"].size() > 0) first = part["options"].items()[0]["id"].as_string();
+  }
+  ASSERT_EQ(place.answer(decision.string_at("decision").value_or(""), first).code, 0) << to_json(decision);
+  Ended on = place.resume();
+  if (on.code == 1) on = place.answer_and_resume("merge");
+  EXPECT_EQ(on.code, 0) << on.output << on.errors;
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+}
+
+TEST(Defects, D02_D03_WhatAGatedStepDeliveredIsJudgedKeptAndHandedOn) {
+  GatedPlace place;
+  place.script(lines({discovered(), gated_hand_off(), evaluated("approved"),
+                      Line("coding")
+                          .step("build")
+                          .expect("A file with the answer in it.")
+                          .call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\n"}})),
+                      Line("coding").step("build").complete(long_notes()),
+                      Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_EQ(place.shown()["outcome"], Value("merged"));
+}
+
+TEST(Defects, D18_ARejectedGateSendsTheStepBackWithItsReason) {
+  GatedPlace place;
+  place.script(lines(
+      {discovered(), gated_hand_off(), evaluated("rejected"),
+       Line("gated.shaping")
+           .expect("line by line")
+           .complete("gated-notes-marker: the same again, with what was missing added to it.", {shaping_handoff()}),
+       evaluated("approved"), coded(), reviewed()}));
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+}
+
+// A run whose coding agent waits in a command until somebody puts a file `go` into its work tree.
+std::string waiting_lines() {
+  return lines(
+      {Line("coding").step("build").call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\n"}})),
+       Line("coding").step("build").call(
+           "Bash", Value::object({{"command", "touch waits; while [ ! -e go ]; do sleep 0.05; done; rm go waits"}})),
+       Line("coding").step("build").complete(long_notes()),
+       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()})});
+}
+
+// The work tree in which an agent waits; empty after two minutes.
+std::string wait_for_waiting(const Place& place) {
+  for (int i = 0; i < 2'400; ++i) {
+    for (const std::string& tree : place.work_trees()) {
+      if (std::filesystem::exists(tree + "/waits")) return tree;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return {};
+}
+
+void let_go(const std::string& tree) {
+  std::ofstream(tree + "/go") << "";
+}
+
+std::string session_of(const Place& place, const std::string& phase) {
+  for (const Value& event : place.events("phase_started")) {
+    if (event["payload"]["phase"] == Value(phase)) return event["payload"].string_at("session").value_or("");
+  }
+  return {};
+}
+
+TEST(Defects, D04_D05_AfterAKillFinishedPhasesStayFinishedAndTheSessionKeepsItsPlace) {
+  Place place(SB_PROGRAM);
+  place.script(lines({discovered(), shaped(), waiting_lines(), reviewed()}));
+  Ended first;
+  std::jthread running([&] {
+    // `timeout` kills it for us when we have seen it wait.
+    first = start_program(
+        "sh", place.environment(),
+        {.arguments = {"-c", "echo $$ > \"$1\"; shift; exec \"$@\"", "sh", place.root() + "/pid", place.program(),
+                       "run", "Make the check pass", "--workspace", place.repository(), "--json"},
+         .directory = place.repository()});
+  });
+  const std::string tree = wait_for_waiting(place);
+  ASSERT_NE(tree, "");
+  ASSERT_EQ(start_program("kill", place.environment(), {.arguments = {"-9", place.read("pid")}, .directory = "/"}).code,
+            0);
+  running.join();
+  const std::string session = session_of(place, "coding");
+  place.script(place.read("script.jsonl") +
+               lines({Line("coding")
+                          .step("build")
+                          .expect("interrupted")
+                          .call("Bash", Value::object({{"command", "printf 'right\\n' > answer.txt; rm -f waits go"}})),
+                      Line("coding").step("build").complete(long_notes())}));
+  let_go(tree);
+  const Ended ended = place.resume();
+  ASSERT_EQ(ended.code, 0) << ended.output << ended.errors << first.errors;
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+  EXPECT_EQ(session_of(place, "coding"), session);
+  std::map<std::string, int> started;
+  for (const Value& event : place.events("phase_started")) {
+    ++started[event["payload"].string_at("phase").value_or("")];
+  }
+  for (const auto& [phase, count] : started) EXPECT_EQ(count, 1) << phase;
+}
+
+TEST(Defects, D07_EscalationKeepsTheWorkTreeAndTheWorkAndIsNotCalledCompleted) {
+  Place place(SB_PROGRAM);
+  place.configure("fix_rounds: 0");
+  place.script(lines({discovered(), shaped(), coded("nearly\n")}));
+  ASSERT_EQ(place.go("Make the check pass").code, 1);
+  const auto trees = place.work_trees();
+  ASSERT_THAT(trees, SizeIs(1));
+  std::ifstream work(trees[0] + "/answer.txt");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(work), {}), "nearly\n");
+  EXPECT_NE(place.shown()["outcome"], Value("merged"));
+  const Ended stopped = place.answer_and_resume("stop");
+  EXPECT_EQ(place.shown()["outcome"], Value("stopped")) << stopped.errors;
+  EXPECT_TRUE(std::filesystem::exists(trees[0] + "/answer.txt"));
+}
+
+TEST(Defects, D09_HeadIsVerifiedAndWhatIsDeliveredIsClearedAway) {
+  Place place(SB_PROGRAM);
+  place.script(lines({discovered(), shaped(), coded(), reviewed()}));
+  ASSERT_EQ(place.go("Make the check pass").code, 0);
+  bool has_head = false;
+  for (const Value& event : place.events("delivered")) has_head |= event["payload"]["step"] == Value("head");
+  EXPECT_TRUE(has_head);
+  EXPECT_THAT(place.work_trees(), IsEmpty());
+  // Nothing of the first stands in the way of the second.
+  place.commit("check", "#!/bin/sh\ngrep -q '^right$' second.txt\n", true);
+  place.script(lines({discovered(), shaped(), coded("right\n", "second.txt"), reviewed()}));
+  const Ended second = place.go("Make the other check pass");
+  EXPECT_EQ(second.code, 0) << second.output << second.errors;
+}
+
+TEST(Defects, D12_ASettingOfOneThingLeavesAllOthersInForce) {
+  Place place(SB_PROGRAM);
+  place.commit("signalbox.yaml", "protected: [secret/**]\nisolation: {small.review: {mode: full}}\n");
+  ASSERT_EQ(place.run({"trust", place.repository()}).code, 0);
+  place.configure("merge: ask\nlimits: {turns: 50}");
+  place.script(clean_run());
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;  // the user's merge: ask, models and checks still count
+  EXPECT_EQ(place.events("asked").at(0)["payload"]["question"], Value("merge"));
+}
+
+TEST(Defects, D17_RunsOfTheSameWorkflowsDoNotWaitForEachOther) {
+  Place place(SB_PROGRAM);
+  place.write("first.jsonl", lines({discovered(), shaped(), waiting_lines(), reviewed()}));
+  place.script(clean_run());
+  const auto config = place.read("home/config.yaml");
+  Ended first;
+  place.script(place.read("first.jsonl"));
+  std::jthread running([&] { first = place.go("Make the check pass, slowly"); });
+  const std::string tree = wait_for_waiting(place);
+  ASSERT_NE(tree, "");
+  place.write("second.jsonl", lines({discovered(), shaped(), coded("right\n", "quick.txt"), reviewed()}));
+  place.configure("models: {script: {provider: scripted, script: " + place.root() +
+                  "/second.jsonl}}\nchecks: ['test -e quick.txt']");
+  const Ended second = place.go("Make the other thing");
+  EXPECT_EQ(second.code, 0) << second.output << second.errors;
+  EXPECT_EQ(place.delivered("quick.txt"), "right");
+  let_go(tree);
+  running.join();
+  EXPECT_NE(first.code, 3) << first.output << first.errors;
+}
+
+TEST(Defects, D22_ASessionCanBeSteeredKilledAndRetried) {
+  Place place(SB_PROGRAM);
+  place.script(lines({discovered(), shaped(), waiting_lines(), reviewed()}));
+  Ended first;
+  std::jthread running([&] { first = place.go("Make the check pass"); });
+  const std::string tree = wait_for_waiting(place);
+  ASSERT_NE(tree, "");
+  const std::string session = session_of(place, "coding");
+  const Ended steered = place.run({"session", "steer", session, "steer-marker: mind the gap"});
+  EXPECT_EQ(steered.code, 0) << steered.output << steered.errors;
+  const Ended killed = place.run({"session", "kill", session, "--reason", "enough of this"});
+  EXPECT_EQ(killed.code, 0) << killed.output << killed.errors;
+  running.join();
+  EXPECT_EQ(first.code, 1) << first.output << first.errors;
+  ASSERT_THAT(place.open_decisions(), SizeIs(1));
+  EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("enough of this"));
+  EXPECT_TRUE(std::filesystem::exists(tree));
+}
+
+TEST(Defects, D23_ReadingAQuestionIsNotAnsweringIt) {
+  Place place(SB_PROGRAM);
+  place.configure("merge: ask");
+  place.script(clean_run());
+  ASSERT_EQ(place.go("Make the check pass").code, 1);
+  const std::string decision = place.open_decisions().at(0).string_at("decision").value_or("");
+  EXPECT_EQ(place.run({"inbox", "show", decision}).code, 0);
+  EXPECT_EQ(place.run({"runs", "show", "last"}).code, 0);
+  EXPECT_EQ(place.resume().code, 1);
+  EXPECT_EQ(place.delivered("answer.txt"), "");
+  EXPECT_EQ(place.answer(decision, "merge").code, 0);
+  EXPECT_EQ(place.resume().code, 0);
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+}
+
+TEST(Defects, D25_ThePitchThatRoutedARunIsTheOneThatIsBuiltAndIsArchivedWhereItLay) {
+  Place place(SB_PROGRAM);
+  place.write("repo/.signalbox/current-pitch.md", "# Pitch\npitch-marker: nobody committed this.\n");
+  place.script(lines({Line("coding")
+                          .step("build")
+                          .expect("pitch-marker")
+                          .call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\n"}})),
+                      Line("coding").step("build").complete(long_notes()),
+                      Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
+  ASSERT_EQ(place.go("Build it").code, 0);
+  EXPECT_FALSE(place.exists("repo/.signalbox/current-pitch.md"));
+  place.script(clean_run());
+  place.go("Another thing");
+  EXPECT_EQ(place.events("routed").at(0)["payload"]["mode"], Value("FULL"));
+}
+
+constexpr const char* kChild = R"(id: small.child
+name: Child
+description: Looks at what it was given.
+version: 1.0.0
+steps:
+  - {id: look, title: Look, prompt: "Look at {{given}}."}
+)";
+
+TEST(Defects, D26_WhatAnAgentGivesItsChildReachesTheChildsWorkflow) {
+  Place place(SB_PROGRAM);
+  place.write("flows/child.yaml", kChild);
+  place.script(
+      lines({discovered(),
+             Line("shaping").call("spawn_agent",
+                                  Value::object({{"workflowId", "small.child"},
+                                                 {"goal", "Look for the author"},
+                                                 {"context", Value::object({{"given", "child-context-marker"}})}})),
+             Line("small.child")
+                 .expect("child-context-marker")
+                 .complete("Looked at what was given: answer-of-the-child, and that is all."),
+             Line("shaping").expect("answer-of-the-child").complete(long_notes(), {shaping_handoff()}), coded(),
+             reviewed()}));
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+}
+
+TEST(Defects, D27_TheTicketReachesTheWorkflowNotOnlyTheGoal) {
+  Place place(SB_PROGRAM);
+  place.script(lines({Line("discovery")
+                          .step("interpret")
+                          .expect("ticket-body-marker")
+                          .expect("The title of it")
+                          .complete(long_notes(), {interpretation()}),
+                      Line("discovery").step("hand-off").complete(long_notes(), {discovery_handoff()}), shaped(),
+                      coded(), reviewed()}));
+  const Ended ended = place.go_with_ticket("Mend it", "---\ntitle: The title of it\n---\nticket-body-marker\n");
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+}
+
+TEST(Defects, D28_EveryLimitThatCanBeSetIsHeldTo) {
+  for (const auto& [limit, state] : std::vector<std::pair<std::string, std::string>>{
+           {"limits: {tokens: 100}", "token_limit"}, {"limits: {time: 2s, turns: 100000}", "time_limit"}}) {
+    Place place(SB_PROGRAM);
+    place.configure(limit);
+    std::string script = discovered();
+    for (int i = 0; i < 2'000; ++i) {
+      script += Line("shaping").call("Bash", Value::object({{"command", "sleep 0.2; echo " + std::to_string(i)}}));
+    }
+    std::string counted;
+    for (std::size_t at = 0; at < script.size();) {  // each reply costs
+      const std::size_t end = script.find('\n', at);
+      counted += script.substr(at, end - at - 1) + R"(,"usage":{"input_tokens":10,"output_tokens":10}})" + "\n";
+      at = end + 1;
+    }
+    place.script(counted);
+    const Ended ended = place.go("Make the check pass");
+    EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
+    std::string seen;
+    for (const Value& event : place.events("phase_ended")) seen = event["payload"].string_at("state").value_or("");
+    EXPECT_EQ(seen, state);
+  }
+}
+
+TEST(Defects, D28_AModeThatCannotBeRunYetIsRefusedAndNotRunAsAnother) {
+  Place place(SB_PROGRAM);
+  place.script(clean_run());
+  for (const char* mode : {"QUICK_REVIEW", "REVIEW_ONLY", "NO_SUCH_MODE"}) {
+    const Ended ended = place.go("Review PR #12", {"--mode", mode});
+    EXPECT_NE(ended.code, 0) << mode;
+  }
+  EXPECT_EQ(place.delivered("answer.txt"), "");
+}
+
+}  // namespace
+}  // namespace sb::piped
