@@ -35,6 +35,8 @@ std::string Redactor::clean(std::string_view text) const {
   for (const SecretPlace& place : places) {
     cleaned += std::string_view(known_out).substr(at, place.begin - at);
     cleaned += fmt::format("{}{}]", kRedactedMark, place.kind);
+    const std::string_view secret = std::string_view(known_out).substr(place.begin, place.end - place.begin);
+    cleaned.append(static_cast<std::size_t>(std::ranges::count(secret, '\n')), '\n');
     at = place.end;
   }
   return cleaned + known_out.substr(at);

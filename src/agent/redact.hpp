@@ -1,5 +1,6 @@
 // Takes secrets out of texts that are kept or shown: values that are known, and what looks like a key or a token.
-// `[redacted: github token]` stands in their place.
+// `[redacted: github token]` stands in their place, and as many line breaks as they had, so that lines keep their
+// numbers.
 //
 // Immutable; may be used from several threads.
 #pragma once

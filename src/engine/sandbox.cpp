@@ -159,31 +159,47 @@ std::vector<std::string> hidden_paths(const Files& files, const Environment& env
   return hidden;
 }
 
-std::vector<std::string> sandbox_words(const Sandbox& sandbox, const Files& files, const std::string& workspace,
-                                       const std::vector<std::string>& hidden) {
-  std::vector<std::string> words = fixed_words(sandbox);
-  std::vector<std::string> closing;
-  const auto hide = [&](const std::string& path) {
-    if (files.kind(path) == FileKind::kDirectory) {
-      words.insert(words.end(), {"--size", "1048576", "--tmpfs", path});
-      closing.insert(closing.end(), {"--remount-ro", path});
-    } else {
-      words.insert(words.end(), {"--dev-bind", "/dev/null", path});
-    }
+std::vector<std::string> sandbox_words(const Sandbox& sandbox, const Files& files, const SandboxPlace& place) {
+  struct Mount {
+    std::string path;
+    enum Kind { kWritable, kReadOnly, kHidden } kind;
   };
+  std::vector<Mount> mounts = {{place.workspace, place.is_writable ? Mount::kWritable : Mount::kReadOnly}};
+  for (const std::string& path : place.readable) mounts.push_back({path, Mount::kReadOnly});
+  for (const std::string& path : place.sealed) mounts.push_back({path, Mount::kReadOnly});
+  for (const std::string& path : place.hidden) mounts.push_back({path, Mount::kHidden});
   // A later mount covers an earlier one, so whichever lies deeper comes later: a workspace below a hidden folder can be
   // used, a hidden folder in the workspace cannot.
-  const auto lies_above = [&](const std::string& path) { return workspace.starts_with(path + "/"); };
-  for (const std::string& path : hidden) {
-    if (lies_above(path)) hide(path);
+  std::ranges::stable_sort(mounts, [](const Mount& a, const Mount& b) {
+    const auto depth = [](const Mount& mount) { return std::ranges::count(mount.path, '/'); };
+    return depth(a) != depth(b) ? depth(a) < depth(b) : a.kind < b.kind;
+  });
+  std::vector<std::string> words = fixed_words(sandbox);
+  if (place.has_network) {
+    words.insert(words.begin() + 2, "--share-net");
+    words.insert(words.end(), {"--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"});
   }
-  words.insert(words.end(), {"--bind", workspace, workspace});
-  for (const std::string& path : hidden) {
-    if (!lies_above(path)) hide(path);
+  std::vector<std::string> closing;
+  for (const Mount& mount : mounts) {
+    const FileKind kind = files.kind(mount.path);
+    if (mount.kind != Mount::kHidden) {
+      if (kind == FileKind::kMissing) continue;
+      words.insert(words.end(), {mount.kind == Mount::kWritable ? "--bind" : "--ro-bind", mount.path, mount.path});
+    } else if (kind == FileKind::kDirectory) {
+      words.insert(words.end(), {"--size", "1048576", "--tmpfs", mount.path});
+      closing.insert(closing.end(), {"--remount-ro", mount.path});
+    } else {
+      words.insert(words.end(), {"--dev-bind", "/dev/null", mount.path});
+    }
   }
   words.insert(words.end(), closing.begin(), closing.end());
-  words.insert(words.end(), {"--chdir", workspace, "--"});
+  words.insert(words.end(), {"--chdir", place.directory.empty() ? place.workspace : place.directory, "--"});
   return words;
+}
+
+std::vector<std::string> sandbox_words(const Sandbox& sandbox, const Files& files, const std::string& workspace,
+                                       const std::vector<std::string>& hidden) {
+  return sandbox_words(sandbox, files, {.workspace = workspace, .hidden = hidden});
 }
 
 }  // namespace sb::engine

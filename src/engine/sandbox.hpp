@@ -29,7 +29,18 @@ std::map<std::string, std::string> clean_environment(const Environment& environm
 // paths that exist, absolute, without links.
 std::vector<std::string> hidden_paths(const Files& files, const Environment& environment, const Homes& homes);
 
-// Everything up to the `--` before the command. `workspace` absolute, without links.
+// What a command finds in it besides the system, read-only. All paths absolute, without links.
+struct SandboxPlace {
+  std::string workspace;
+  std::string directory = {};  // where it starts; empty: the workspace
+  bool is_writable = true;     // the workspace
+  bool has_network = false;
+  std::vector<std::string> readable = {};  // shown although they lie where nothing is: in /tmp, below what is hidden
+  std::vector<std::string> sealed = {};    // of the workspace, only to be read
+  std::vector<std::string> hidden = {};
+};
+// Everything up to the `--` before the command. Whichever place lies deeper decides; of two that are the same, hiding.
+std::vector<std::string> sandbox_words(const Sandbox& sandbox, const Files& files, const SandboxPlace& place);
 std::vector<std::string> sandbox_words(const Sandbox& sandbox, const Files& files, const std::string& workspace,
                                        const std::vector<std::string>& hidden);
 
