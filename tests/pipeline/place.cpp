@@ -104,8 +104,8 @@ Value Ended::last() const {
 Ended start_program(const std::string& program, const std::vector<std::string>& environment, const Start& start) {
   std::vector<std::string> words = start.arguments;
   words.insert(words.begin(), program);
-  std::vector<std::string> variables = environment;
-  variables.insert(variables.end(), start.environment.begin(), start.environment.end());
+  std::vector<std::string> variables = start.environment;  // the first of a name counts
+  variables.insert(variables.end(), environment.begin(), environment.end());
   const std::string input = start.input.empty() ? "/dev/null" : input_file(start.input);
   Ends output, errors;
   posix_spawn_file_actions_t actions;

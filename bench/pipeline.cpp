@@ -1,0 +1,126 @@
+// What Signalbox adds to a run, with a scripted model that answers at once: time and bytes for each turn of a model and
+// for each phase, and many runs at the same time.
+//
+//   bench_pipeline [TURNS] [AT_ONCE]
+//
+// First a run whose first phase has few turns and one whose has TURNS more: the difference, by turn, is the overhead of
+// a turn; what the short one takes, by phase, is the overhead of a phase (git and the checks of delivery included, and
+// said apart). Then AT_ONCE programs, each a whole run of its own in one home, with the most memory each had.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "pipeline/place.hpp"
+#include "pipeline/script.hpp"
+
+namespace sb::piped {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uintmax_t bytes_in(const std::string& folder) {
+  std::uintmax_t bytes = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file() && entry.path().filename().string().starts_with("signalbox.db")) {
+      bytes += entry.file_size();
+    }
+  }
+  return bytes;
+}
+
+std::string reading_turns(int turns) {
+  std::string script;
+  for (int i = 0; i < turns; ++i) {
+    script += Line("discovery")
+                  .step("interpret")
+                  .call("Read", Value::object({{"filePath", "README.md"}, {"offset", 1}, {"limit", 1 + i}}));
+  }
+  return script;
+}
+
+struct Figures {
+  double ms = 0;
+  std::uintmax_t bytes = 0;
+  long kilobytes = 0;
+  bool is_merged = false;
+};
+
+Figures one_run(int turns) {
+  Place place(SB_PROGRAMS "/signalbox");
+  place.configure("limits: {turns: 5000}");
+  place.script(reading_turns(turns) + clean_run());
+  const Ended ended = place.go("Make the check pass");
+  if (ended.code != 0) fmt::print("exit {}: {}{}\n", ended.code, ended.output, ended.errors);
+  return {ended.took_ms, bytes_in(place.home()), ended.resident_kilobytes, ended.code == 0};
+}
+
+Figures best_of(int count, int turns) {
+  Figures best = one_run(turns);
+  for (int i = 1; i < count; ++i) {
+    if (const Figures again = one_run(turns); again.ms < best.ms) best = again;
+  }
+  return best;
+}
+
+void many(int at_once) {
+  std::vector<std::unique_ptr<Place>> places;  // a repository each, one home
+  for (int i = 0; i < at_once; ++i) places.push_back(std::make_unique<Place>(SB_PROGRAMS "/signalbox"));
+  places[0]->script(clean_run());
+  const std::string home = "SIGNALBOX_HOME=" + places[0]->home();
+  std::vector<Ended> ended(places.size());
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      threads.emplace_back([&, i] {
+        ended[i] = places[i]->run(
+            Start{.arguments = {"run", "Make the check pass", "--workspace", places[i]->repository(), "--json"},
+                  .environment = {home},
+                  .most_seconds = 600});
+      });
+    }
+  }
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  std::vector<long> sizes;
+  int merged = 0;
+  for (const Ended& one : ended) {
+    sizes.push_back(one.resident_kilobytes);
+    merged += one.code == 0;
+  }
+  std::ranges::sort(sizes);
+  fmt::print("{} runs at once in one home: {:.0f} ms; {} merged\n", at_once, took.count(), merged);
+  for (const Ended& one : ended) {
+    if (one.code != 0) fmt::print("  exit {}: {}\n", one.code, one.errors.substr(0, 500));
+  }
+  fmt::print("  memory of each, KiB: least {}, median {}, most {}\n", sizes.front(), sizes[sizes.size() / 2],
+             sizes.back());
+}
+
+int run(int turns, int at_once) {
+  const Figures small = best_of(3, 0), large = best_of(2, turns);
+  if (!small.is_merged || !large.is_merged) return 1;
+  fmt::print("a FULL run of 4 phases, 8 turns: {:.0f} ms, {} KiB stored, {} KiB of memory\n", small.ms,
+             small.bytes / 1024, small.kilobytes);
+  fmt::print("  by phase, delivery and git included: {:.1f} ms, {} KiB\n", small.ms / 4, small.bytes / 4 / 1024);
+  fmt::print("with {} turns more: {:.0f} ms, {} KiB stored, {} KiB of memory\n", turns, large.ms, large.bytes / 1024,
+             large.kilobytes);
+  fmt::print("  by turn: {:.2f} ms, {} bytes\n", (large.ms - small.ms) / turns,
+             (static_cast<std::intmax_t>(large.bytes) - static_cast<std::intmax_t>(small.bytes)) / turns);
+  many(at_once);
+  return 0;
+}
+
+}  // namespace
+}  // namespace sb::piped
+
+int main(int argc, char** argv) {
+  const int turns = argc > 1 ? std::atoi(argv[1]) : 100;
+  const int at_once = argc > 2 ? std::atoi(argv[2]) : 20;
+  return sb::piped::run(std::max(turns, 1), std::max(at_once, 1));
+}
