@@ -72,6 +72,9 @@ ModelServer::ModelServer(const std::string& script) {
     if (const Value& texts = (*line)["when"]["contains"]; texts.is_array()) {
       for (const Value& text : texts.items()) reply.contains.push_back(text.as_string());
     }
+    const auto workflow = (*line)["when"].string_at("workflow"), step = (*line)["when"].string_at("step");
+    if (workflow) reply.contains.push_back(fmt::format("of {} now.", *workflow));
+    if (workflow && step) reply.contains.push_back(fmt::format("Do {} of {} now.", *step, *workflow));
     const Value& content = (*line)["content"];
     for (Value block : content.is_array() ? content.items() : Value::Array()) {
       if (block["type"] == Value("tool_use")) {

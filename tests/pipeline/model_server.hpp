@@ -1,6 +1,6 @@
 // A stand-in for the Messages API on loopback. What it answers depends on the request alone, so that a request that is
-// made again is answered again: of the script's lines, the first whose `when.contains` texts are in the request and
-// whose own tool_use ids are not.
+// made again is answered again: of the script's lines, the first whose `when.contains` texts are in the request, and
+// the prompt of its workflow's step (as small_flows.hpp writes them), and whose own tool_use ids are not.
 //
 // It can be told to lose the connection at the Nth request: before the answer, in the middle of it, or behind its last
 // byte but before the end of the stream. Threads: all functions from any.

@@ -9,8 +9,9 @@ std::string head(const std::string& id, const std::string& more = {}) {
   return fmt::format("id: {}\nname: {}\ndescription: A phase in little.\nversion: 1.0.0\n{}steps:\n", id, id, more);
 }
 
-std::string step(const std::string& id, const std::string& contract = {}) {
-  std::string text = fmt::format("  - id: {}\n    title: {}\n    prompt: \"Do {} now.\"\n", id, id, id);
+// Its prompt tells which step of which workflow it is, for models that are told nothing else.
+std::string step(const std::string& flow, const std::string& id, const std::string& contract = {}) {
+  std::string text = fmt::format("  - id: {1}\n    title: {1}\n    prompt: \"Do {1} of {0} now.\"\n", flow, id);
   if (!contract.empty()) text += fmt::format("    outputContract: {{contractRef: {}}}\n", contract);
   return text;
 }
@@ -27,22 +28,28 @@ std::string contract(const std::string& name) {
 
 std::vector<SmallFlow> small_flows() {
   const std::string wr = "wr.contracts.";
+  const auto of = [](const std::string& id, const std::vector<std::pair<std::string, std::string>>& steps,
+                     const std::string& more = {}) {
+    std::string text = head(id, more);
+    for (const auto& [name, asked] : steps) text += step(id, name, asked);
+    return text;
+  };
   std::vector<SmallFlow> flows = {
       {"discovery.yaml",
-       head("small.discovery") + step("interpret", wr + "interpretation") + step("hand-off", wr + "discovery_handoff")},
-      {"shaping.yaml", head("small.shaping") + step("hand-off", wr + "shaping_handoff")},
-      {"design.yaml", head("small.design") + step("hand-off", "small.contracts.design")},
-      {"coding.yaml", head("small.coding") + step("build") + step("hand-off", wr + "coding_handoff")},
-      {"review.yaml", head("small.review", "role: reviewer\n") + step("verdict", wr + "review_verdict")},
-      {"fix.yaml", head("small.fix") + step("mend", wr + "coding_handoff")},
-      {"audit.yaml", head("small.audit") + step("audit", "small.contracts.audit")},
+       of("small.discovery", {{"interpret", wr + "interpretation"}, {"hand-off", wr + "discovery_handoff"}})},
+      {"shaping.yaml", of("small.shaping", {{"hand-off", wr + "shaping_handoff"}})},
+      {"design.yaml", of("small.design", {{"hand-off", "small.contracts.design"}})},
+      {"coding.yaml", of("small.coding", {{"build", ""}, {"hand-off", wr + "coding_handoff"}})},
+      {"review.yaml", of("small.review", {{"verdict", wr + "review_verdict"}}, "role: reviewer\n")},
+      {"fix.yaml", of("small.fix", {{"mend", wr + "coding_handoff"}})},
+      {"audit.yaml", of("small.audit", {{"audit", "small.contracts.audit"}})},
       {"contracts/design.yaml", contract("design")},
       {"contracts/audit.yaml", contract("audit")},
+      {"silent-shaping.yaml", of("silent.shaping", {{"work", ""}}) + "    notesOptional: true\n"},
   };
   for (const char* phase : {"discovery", "shaping", "coding", "review", "fix"}) {
-    flows.push_back({fmt::format("loose-{}.yaml", phase), head(fmt::format("loose.{}", phase)) + step("work")});
+    flows.push_back({fmt::format("loose-{}.yaml", phase), of(fmt::format("loose.{}", phase), {{"work", ""}})});
   }
-  flows.push_back({"silent-shaping.yaml", head("silent.shaping") + step("work") + "    notesOptional: true\n"});
   return flows;
 }
 

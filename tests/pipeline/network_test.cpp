@@ -1,0 +1,114 @@
+// A model over HTTP that is lost at any request, refuses, or is gone for a while.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "pipeline/model_server.hpp"
+#include "pipeline/place.hpp"
+#include "pipeline/script.hpp"
+
+namespace sb::piped {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr const char* kKey = "sk-stand-in-0123456789-key";
+
+void use_server(Place& place, const ModelServer& server, const std::string& more = {}) {
+  place.configure("models: {net: {provider: anthropic, model: stand-in, key: $STAND_IN_KEY, url: \"" + server.url() +
+                  "\"}}\nroles: {default: net}\n" + more);
+}
+
+Ended with_key(const Place& place, std::vector<std::string> arguments) {
+  return place.run(Start{.arguments = std::move(arguments), .environment = {std::string("STAND_IN_KEY=") + kKey}});
+}
+
+Ended go(const Place& place, std::vector<std::string> more = {}) {
+  std::vector<std::string> words = {"run", "Make the check pass", "--workspace", place.repository(), "--json"};
+  words.insert(words.end(), more.begin(), more.end());
+  return with_key(place, std::move(words));
+}
+
+TEST(Network, ARunOverHttpSendsItsKeyNowhereButToTheModel) {
+  ModelServer server(clean_run());
+  Place place(SB_PROGRAM);
+  use_server(place, server);
+  const Ended ended = go(place);
+  ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_THAT(server.heads(), HasSubstr(kKey));
+  std::string all = ended.output + ended.errors + place.run({"runs", "export", "last"}).output +
+                    place.read("home/signalbox.db") + place.read("home/signalbox.db-wal");
+  for (const std::string& body : server.bodies()) all += body;
+  EXPECT_THAT(all, Not(HasSubstr(kKey)));
+}
+
+TEST(Network, CutAtAnyRequestToTheModelEndsTheSame) {
+  int requests = 0;
+  {
+    ModelServer server(clean_run());
+    Place place(SB_PROGRAM);
+    use_server(place, server);
+    const Ended ended = go(place);
+    ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
+    requests = server.requests();
+  }
+  ASSERT_GE(requests, 7);
+  std::atomic<int> next = 0;
+  const auto cut_some = [&] {
+    for (int i; (i = next++) < requests * 3;) {
+      ModelServer server(clean_run());
+      server.cut(i / 3 + 1, static_cast<Cut>(i % 3));
+      Place place(SB_PROGRAM);
+      use_server(place, server);
+      const Ended ended = go(place);
+      EXPECT_EQ(ended.code, 0) << "request " << i / 3 + 1 << ", cut " << i % 3 << ": " << ended.output << ended.errors;
+      EXPECT_EQ(place.shown()["outcome"], Value("merged"));
+      EXPECT_EQ(place.delivered("answer.txt"), "right");
+      EXPECT_EQ(place.delivered_commits(), 1);
+      EXPECT_LE(server.requests(), requests + 1);
+    }
+  };
+  std::jthread other(cut_some);
+  cut_some();
+  other.join();
+  std::printf("%d requests, each cut before, within and behind its answer\n", requests);
+}
+
+TEST(Network, AnOutageParksTheRunAndItGoesOnWhereItWas) {
+  ModelServer server(clean_run());
+  server.refuse_all(529, "Retry-After: 1\r\n");
+  Place place(SB_PROGRAM);
+  use_server(place, server);
+  const Ended ended = go(place, {"--wait", "1s"});
+  EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
+  EXPECT_THAT(place.open_decisions(), IsEmpty());  // nobody is asked: it comes back by itself
+  EXPECT_FALSE(place.events("parked").empty());
+  server.refuse_all(0);
+  Ended on;
+  for (int i = 0; i < 20; ++i) {
+    on = with_key(place, {"runs", "resume", "last", "--json", "--wait", "30s"});
+    if (on.code != 1) break;
+  }
+  EXPECT_EQ(on.code, 0) << on.output << on.errors;
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+}
+
+TEST(Network, AWrongKeyIsToldAtOnceAndNotTriedAgainAndAgain) {
+  ModelServer server(clean_run());
+  server.refuse_all(401);
+  Place place(SB_PROGRAM);
+  use_server(place, server);
+  const Ended ended = go(place);
+  EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
+  EXPECT_LE(server.requests(), 2);
+  EXPECT_THAT(place.open_decisions(), SizeIs(1));
+  EXPECT_THAT(ended.output + ended.errors, Not(HasSubstr(kKey)));
+}
+
+}  // namespace
+}  // namespace sb::piped
