@@ -159,6 +159,7 @@ TEST(Bundled, TheFourteenRoutinesAreTemplates) {
     EXPECT_EQ(entry_of(ours(), fmt::format("wr.routine-{}", name)).template_id,
               fmt::format("wr.templates.routine.{}", name));
   }
+  EXPECT_EQ(entry_of(ours(), "wr.interpret").template_id, "wr.templates.routine.wr.interpret");
 }
 
 // Planning writes nothing: what the interlock would refuse is declared on every step before the first slice.
@@ -249,6 +250,65 @@ TEST(CodingTask, ASmallTaskSkipsTheDesign) {
   const Walk walk = walk_through(bundle_of(ours(), "wr.coding-task"), {.answers = keys({{"taskComplexity", "Small"}})});
   for (const std::string& step : walk.steps) {
     EXPECT_FALSE(step.starts_with("find-candidates") || step == "choose-approach" || step == "plan") << step;
+  }
+}
+
+// What a run on a small ticket costs at least: one turn a step.
+TEST(Bundled, ASmallTaskTakesFewSteps) {
+  const auto steps = [](const char* id, Value answers) {
+    return walk_through(bundle_of(ours(), id), {.answers = std::move(answers)}).steps;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(
+      steps("wr.discovery",
+            keys({{"ambiguityLevel", "clear"}, {"codebaseBeliefs", Value::array()}, {"directionIsObvious", true}})),
+      (Names{"interpret.take-in", "interpret.commit", "survey", "hand-off"}));
+  EXPECT_EQ(steps("wr.shaping", keys({{"isTrivial", true}})), (Names{"take-in", "write-pitch", "hand-off"}));
+  EXPECT_EQ(steps("wr.coding-task", keys({{"taskComplexity", "Small"},
+                                          {"riskLevel", "Low"},
+                                          {"openQuestions", Value::array()},
+                                          {"verificationFindings", Value::array()}})),
+            (Names{"understand", "plan-small", "build-slice", "verify-slice", "verify-whole", "hand-off"}));
+  EXPECT_EQ(
+      steps("wr.mr-review", keys({{"reviewTargetFound", true},
+                                  {"reviewMode", "QUICK"},
+                                  {"maxParallelism", 0},
+                                  {"needsReviewerBundle", false},
+                                  {"needsSimulation", false},
+                                  {"needsBoundaryFollowup", false},
+                                  {"needsContextFollowup", false},
+                                  {"validationChecklist", Value::array({"It says so"})},
+                                  {"checklistResult", keys({{"status", "passed"}, {"evidence", "line 3 of it"}})}})),
+      (Names{"locate", "enrich", "classify", "check-item", "scope-gate", "review-alone", "settle-findings",
+             "give-verdict"}));
+  EXPECT_EQ(steps("wr.fix", keys({{"findingPlans", one_of({{"finding", "the name is not checked"},
+                                                           {"decision", "mend"},
+                                                           {"why", "an empty one gets through"},
+                                                           {"shownBy", "name_test"}})}})),
+            (Names{"understand-findings", "mend", "verify", "hand-off"}));
+}
+
+// An obvious direction is taken only with a clear reading.
+TEST(Discovery, AnUnclearTaskIsNotObvious) {
+  const Walk walk = walk_through(bundle_of(ours(), "wr.discovery"),
+                                 {.answers = keys({{"ambiguityLevel", "uncertain"}, {"directionIsObvious", true}})});
+  EXPECT_NE(std::ranges::find(walk.steps, "find-directions"), walk.steps.end());
+}
+
+TEST(Fix, WhatItHandsOverMayCorrectAssumptions) {
+  const Value corrected =
+      keys({{"correctedAssumptions", one_of({{"assumed", "a"}, {"actual", "b"}})},
+            {"degraded", one_of({{"phase", "shaping"}, {"kind", "partial"}, {"why", "no pitch"}})}});
+  const Walk walk = walk_through(bundle_of(ours(), "wr.fix"), {.merge = {{"hand-off", corrected}}});
+  EXPECT_EQ(walk.refusals, std::vector<std::string>{});
+  EXPECT_EQ(walk.last_artifacts.front()["degraded"].size(), 1u);
+}
+
+TEST(Audit, ACriticalFindingIsNeverReady) {
+  const Value ready = keys(
+      {{"verdict", "ready"}, {"findings", one_of({{"severity", "critical"}, {"summary", "s"}, {"evidence", "e"}})}});
+  for (const char* id : {"wr.production-readiness-audit", "wr.architecture-scalability-audit"}) {
+    EXPECT_TRUE(was_refused(walk_through(bundle_of(ours(), id), {.merge = {{"report", ready}}}), "it is not ready"));
   }
 }
 

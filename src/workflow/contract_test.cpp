@@ -122,11 +122,19 @@ TEST(Contracts, ALaterOneReplacesTheEarlier) {
 }
 
 TEST(BundledContracts, AreThoseOfTheFormatAndOurs) {
-  const std::vector<std::string> expected = {
-      "wr.contracts.assessment",         "wr.contracts.child_outcome",           "wr.contracts.coding_handoff",
-      "wr.contracts.coordinator_signal", "wr.contracts.differentiation_handoff", "wr.contracts.discovery_handoff",
-      "wr.contracts.gate_verdict",       "wr.contracts.interpretation",          "wr.contracts.loop_control",
-      "wr.contracts.review_verdict",     "wr.contracts.shaping_handoff"};
+  const std::vector<std::string> expected = {"wr.contracts.assessment",
+                                             "wr.contracts.audit_report",
+                                             "wr.contracts.child_outcome",
+                                             "wr.contracts.coding_handoff",
+                                             "wr.contracts.coordinator_signal",
+                                             "wr.contracts.design_handoff",
+                                             "wr.contracts.differentiation_handoff",
+                                             "wr.contracts.discovery_handoff",
+                                             "wr.contracts.gate_verdict",
+                                             "wr.contracts.interpretation",
+                                             "wr.contracts.loop_control",
+                                             "wr.contracts.review_verdict",
+                                             "wr.contracts.shaping_handoff"};
   EXPECT_EQ(Contracts::bundled().refs(), expected);
   EXPECT_EQ(Contracts::bundled().find("wr.contracts.nothing"), nullptr);
 }
