@@ -63,7 +63,7 @@ TEST(Agent, ThatStallsIsStopped) {
 }
 
 TEST(Agent, ThatRepeatsItselfIsStopped) {
-  ends_as_and_can_be_retried(Line("shaping").call("Read", Value::object({{"filePath", "README.md"}})).repeat(),
+  ends_as_and_can_be_retried(Line("shaping").call("Read", Value::object({{"file_path", "README.md"}})).repeat(),
                              "repeating");
 }
 
@@ -103,7 +103,7 @@ TEST(Agent, WithToolsThatDoNotExistIsToldSoAndGoesOn) {
 
 TEST(Agent, WithArgumentsOfTheWrongShapeIsToldSoAndGoesOn) {
   Place place(SB_PROGRAM);
-  place.script(lines({discovered(), Line("shaping").call("Read", Value::object({{"filePath", 7}, {"colour", "red"}})),
+  place.script(lines({discovered(), Line("shaping").call("Read", Value::object({{"file_path", 7}, {"colour", "red"}})),
                       Line("shaping").call("complete_step", Value::object({{"notes", Value::array()}})),
                       Line("shaping").complete(long_notes(), {shaping_handoff()}), coded(), reviewed()}));
   const Ended ended = place.go("Make the check pass");

@@ -170,7 +170,7 @@ TEST(Ticket, D14_EveryPartOfItReachesTheAgents) {
                           .expect("acceptance-marker")
                           .expect("link-marker")
                           .expect("body-marker")
-                          .call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\n"}})),
+                          .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
   const Ended ended = place.go_with_ticket("Mend it", ticket);

@@ -87,7 +87,7 @@ TEST(Defects, D02_D03_WhatAGatedStepDeliveredIsJudgedKeptAndHandedOn) {
                       Line("coding")
                           .step("build")
                           .expect("A file with the answer in it.")
-                          .call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\n"}})),
+                          .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
   const Ended ended = place.go("Make the check pass");
@@ -110,7 +110,7 @@ TEST(Defects, D18_ARejectedGateSendsTheStepBackWithItsReason) {
 // A run whose coding agent waits in a command until somebody puts a file `go` into its work tree.
 std::string waiting_lines() {
   return lines(
-      {Line("coding").step("build").call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\n"}})),
+      {Line("coding").step("build").call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
        Line("coding").step("build").call(
            "Bash", Value::object({{"command", "touch waits; while [ ! -e go ]; do sleep 0.05; done; rm go waits"}})),
        Line("coding").step("build").complete(long_notes()),
@@ -277,7 +277,7 @@ TEST(Defects, D25_ThePitchThatRoutedARunIsTheOneThatIsBuiltAndIsArchivedWhereItL
   place.script(lines({Line("coding")
                           .step("build")
                           .expect("pitch-marker")
-                          .call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\n"}})),
+                          .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
   ASSERT_EQ(place.go("Build it").code, 0);

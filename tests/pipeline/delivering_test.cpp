@@ -17,7 +17,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 Value write_call(const std::string& file, const std::string& text) {
-  return Value::object({{"filePath", file}, {"content", text}});
+  return Value::object({{"file_path", file}, {"content", text}});
 }
 
 // The step as it was made in that round; null when it was not.
@@ -118,7 +118,7 @@ TEST(Checks, ThatFailAreGivenToTheFixer) {
                true);
   place.script(
       lines({discovered(), shaped(), coded("wrong\n"),
-             Line("fix").expect("the answer is not right").call("Read", Value::object({{"filePath", "answer.txt"}})),
+             Line("fix").expect("the answer is not right").call("Read", Value::object({{"file_path", "answer.txt"}})),
              Line("fix").call("Write", write_call("answer.txt", "right\n")),
              Line("fix").complete(long_notes(), {coding_handoff()}), reviewed()}));
   const Ended ended = place.go("Make the check pass");

@@ -45,7 +45,7 @@ TEST(FullRun, EveryPhaseIsGivenWhatTheOnesBeforeItSettled) {
                           .step("build")
                           .expect("Anything but the answer.")
                           .expect("must say right")
-                          .call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\n"}})),
+                          .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}),
                       Line("review")
@@ -61,8 +61,8 @@ TEST(FullRun, MinorFindingsAreFixedPushedAndReviewedAgain) {
   Place place(SB_PROGRAM);
   place.script(
       lines({discovered(), shaped(), coded(), reviewed("minor", {finding("minor", "It is not tidy.")}),
-             Line("fix").expect("It is not tidy.").call("Read", Value::object({{"filePath", "answer.txt"}})),
-             Line("fix").call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\nand tidy\n"}})),
+             Line("fix").expect("It is not tidy.").call("Read", Value::object({{"file_path", "answer.txt"}})),
+             Line("fix").call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\nand tidy\n"}})),
              Line("fix").complete(long_notes(), {coding_handoff({"answer.txt"}, {"Mended as found."})}),
              Line("review").expect("Mended as found.").complete(long_notes(), {verdict("clean")})}));
   const Ended ended = place.go("Make the check pass");
@@ -97,8 +97,8 @@ TEST(FullRun, BlockingIsAuditedAndFixedAndWhenItStaysAPersonDecides) {
              Line("fix")
                  .expect("It opens a door.")
                  .expect("The door is real.")
-                 .call("Read", Value::object({{"filePath", "answer.txt"}})),
-             Line("fix").call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\nsafe\n"}})),
+                 .call("Read", Value::object({{"file_path", "answer.txt"}})),
+             Line("fix").call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\nsafe\n"}})),
              Line("fix").complete(long_notes(), {coding_handoff()}), reviewed("blocking", found)}));
   const Ended ended = place.go("Make the check pass");
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
@@ -167,7 +167,7 @@ TEST(ImplementRun, BuildsThePitchOfTheWorkspaceAndArchivesIt) {
   place.script(lines({Line("coding")
                           .step("build")
                           .expect("in lower case")
-                          .call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\n"}})),
+                          .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
   const Ended ended = place.go("Build what was pitched");
@@ -193,7 +193,7 @@ TEST(UiChange, IsDesignedAndAPersonApprovesBeforeItIsBuilt) {
                       Line("coding")
                           .step("build")
                           .expect("One button, to the left.")
-                          .call("Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\n"}})),
+                          .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
   const Ended ended = place.go("Move the button on the settings screen");

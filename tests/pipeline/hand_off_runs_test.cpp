@@ -35,7 +35,7 @@ TEST(PartialPhase, D06_ItsNotesAreHandedOnAndTheMarkIsRepeatedToTheEnd) {
   place.configure(with_shaping("loose.shaping"));
   place.script(lines({discovered(), Line("loose.shaping").complete(kNotes),
                       Line("coding").step("build").expect(kNotes).call(
-                          "Write", Value::object({{"filePath", "answer.txt"}, {"content", "right\n"}})),
+                          "Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}),
                       Line("review").expect("shaping").expect("partial").complete(long_notes(), {verdict("clean")})}));

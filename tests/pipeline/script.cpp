@@ -169,7 +169,7 @@ std::string designed() {
 }
 
 std::string coded(const std::string& text, const std::string& file) {
-  return lines({Line("coding").step("build").call("Write", Value::object({{"filePath", file}, {"content", text}})),
+  return lines({Line("coding").step("build").call("Write", Value::object({{"file_path", file}, {"content", text}})),
                 Line("coding").step("build").complete(long_notes()),
                 Line("coding").step("hand-off").complete(long_notes(), {coding_handoff({file})})});
 }
@@ -179,8 +179,8 @@ std::string reviewed(const std::string& word, Value::Array findings) {
 }
 
 std::string fixed(const std::string& text, const std::string& file) {
-  return lines({Line("fix").call("Read", Value::object({{"filePath", file}})),
-                Line("fix").call("Write", Value::object({{"filePath", file}, {"content", text}})),
+  return lines({Line("fix").call("Read", Value::object({{"file_path", file}})),
+                Line("fix").call("Write", Value::object({{"file_path", file}, {"content", text}})),
                 Line("fix").complete(long_notes(), {coding_handoff({file}, {"Mended as found."})})});
 }
 
