@@ -6,14 +6,12 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/limits.hpp"
+#include "cli/conversation.hpp"
 #include "cli/decision_view.hpp"
 #include "cli/definition.hpp"
-#include "cli/dialogue.hpp"
 #include "cli/person.hpp"
 #include "cli/signals.hpp"
 #include "inbox/answer_command.hpp"
-#include "inbox/printable.hpp"
 
 namespace sb::cli {
 namespace {
@@ -47,123 +45,16 @@ class Asking {
         return state;
       }
     }
-    if (is_person_here()) return converse(state);
-    return wait(state, wait_ms);
+    if (options_.file == "-" || !is_person_here(context_)) return wait(state, wait_ms);
+    Conversation conversation = this->conversation();
+    SB_TRY(conversation.hold(state));
+    state = SB_TRY(desk_.inbox().load(id_));
+    return state.is_open() ? state : finish();
   }
 
  private:
-  bool is_person_here() const {
-    const Streams& streams = context_.streams();
-    if (options_.file == "-" || !streams.is_terminal(Stream::kInput)) return false;
-    if (!streams.is_terminal(Stream::kOutput) && !streams.is_terminal(Stream::kErrors)) return false;
-    const Status allowed = refuse_known_agents(context_);
-    if (!allowed) context_.err(fmt::format("{}\n", allowed.error().to_string()));
-    return allowed.has_value();
-  }
-
-  // With --json the output is for a program, so people read the error stream.
-  void say(std::string_view text) const {
-    if (options_.wants_json || !context_.streams().is_terminal(Stream::kOutput)) {
-      context_.err(text);
-    } else {
-      context_.out(text);
-    }
-  }
-
-  std::string preface(const DecisionState& state) const {
-    if (state.opened.needs_signature) return state.opened.question.text + "\n";
-    const decision::Decision* decision = declaration_.decision();
-    if (decision == nullptr || declaration_.profile.grammar == decision::Grammar::kLetters) return {};
-    std::string text;
-    for (const std::string& section : {decision->sections.context, decision->sections.stakes,
-                                       decision->sections.safety_notice, decision->irreversible_note}) {
-      if (!section.empty()) text += inbox::quoted(inbox::printable(section)) + "\n\n";
-    }
-    return text;
-  }
-
-  Result<DecisionState> converse(const DecisionState& state) {
-    const SignalWatch signals;
-    const Status signable = check_signable(state);
-    if (!signable) {
-      say(state.opened.question.text + "\n");
-      return refused(signable.error());
-    }
-    Dialogue dialogue = SB_TRY(begin_dialogue(declaration_, state.opened.question));
-    std::string shown = preface(state) + dialogue.turn.output;
-    say(shown);
-    while (dialogue.turn.what == Turn::What::kShow) {
-      say("> ");
-      const auto line = context_.streams().read_line(limits::kInputBytes);
-      if (!line && line.error().code == ErrorCode::kUnavailable && !signals.came()) continue;
-      if (!line || !*line || signals.came()) return leave_open();
-      dialogue.feed(**line);
-      if (!dialogue.turn.free_text.empty()) SB_TRY(note(dialogue.turn.free_text));
-      shown = dialogue.turn.output;
-      if (dialogue.turn.what == Turn::What::kShow) say("\n" + shown);
-      raw_ = **line;
-    }
-    return conclude(state, dialogue.turn, shown);
-  }
-
-  // Nobody should choose for minutes and then learn that it cannot be signed.
-  Status check_signable(const DecisionState& state) const {
-    if (!state.opened.needs_signature || state.opened.operators) return {};
-    const inbox::DecisionFacts facts{true, false, state.opened.workspace};
-    return inbox::may_answer(facts, {inbox::Channel::kTerminal, user_name()}, "", desk_.config().policy);
-  }
-
-  Status note(const std::string& text) {
-    SB_TRY(desk_.inbox().note_free_text(id_, text, {inbox::Channel::kTerminal, user_name()}));
-    say("(noted; the question stays open)\n");
-    return {};
-  }
-
-  Result<DecisionState> conclude(const DecisionState& state, const Turn& turn, const std::string& shown) {
-    const inbox::Credentials person{inbox::Channel::kTerminal, user_name()};
-    if (turn.what == Turn::What::kSuspended) return leave_open();
-    if (turn.what == Turn::What::kCancelled) {
-      SB_TRY(desk_.inbox().cancel(id_, person));
-      return finish();
-    }
-    const std::string& typed = state.opened.question.typed_confirmation;
-    if (!typed.empty()) {
-      say(fmt::format("Type {} to go on: ", inbox::printable(typed)));
-      const auto line = context_.streams().read_line(limits::kInputBytes);
-      if (!line || *line != typed) return leave_open();
-    }
-    const inbox::Given given = SB_TRY(check_answer(state.opened.question, turn.given));
-    if (state.opened.needs_signature) say(fmt::format("You answer: {}\n", chosen_text(given)));
-    const auto signing = sign_for(context_, desk_, state, given, options_.operator_name);
-    if (!signing) return refused(signing.error());
-    inbox::Submission submission;
-    submission.given = given;
-    submission.from = signing->from;
-    submission.signature = signing->signature;
-    submission.raw = raw_;
-    submission.waived = turn.waived;
-    if (!signing->signature) submission.render_hash = sha256_hex(shown);
-    const auto after = desk_.inbox().answer(id_, submission);
-    if (!after && after.error().code != ErrorCode::kConflict) return refused(after.error());
-    if (!after) context_.err(fmt::format("{}\n", after.error().to_string()));
-    return finish();
-  }
-
-  static std::string chosen_text(const inbox::Given& given) {
-    if (!given.options.empty()) return fmt::format("{}", fmt::join(given.options, ", "));
-    return inbox::printable(to_json(given.values));
-  }
-
-  // Who may not answer leaves it to somebody who may.
-  Result<DecisionState> refused(const Error& error) {
-    if (error.code != ErrorCode::kForbidden) return std::unexpected(error);
-    context_.err(fmt::format("signalbox: {}\n", error.to_string()));
-    return leave_open();
-  }
-
-  Result<DecisionState> leave_open() {
-    context_.err(fmt::format("\nNot answered. The question stays open in the inbox as {}.\n", id_));
-    return desk_.inbox().load(id_);
+  Conversation conversation() const {
+    return {context_, desk_, declaration_, {options_.operator_name, options_.wants_json}};
   }
 
   Result<DecisionState> wait(const DecisionState& state, std::int64_t wait_ms) {
@@ -171,7 +62,7 @@ class Asking {
     const SignalWatch signals;
     context_.err(fmt::format("No terminal here; the question is in the inbox as {}.\nAnswer it with: {}\n", id_,
                              inbox::answer_command(id_, declaration_)));
-    if (const Status signable = check_signable(state); !signable) {
+    if (const Status signable = conversation().check_signable(state); !signable) {
       context_.err(fmt::format("{}\n", signable.error().to_string()));
     }
     Clock& clock = context_.seams.clock;
@@ -195,7 +86,6 @@ class Asking {
   const decision::Declaration& declaration_;
   Desk& desk_;
   std::string id_;
-  std::string raw_;
 };
 
 int run_ask(Context& context, const AskOptions& options) {

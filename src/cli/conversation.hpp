@@ -1,0 +1,48 @@
+// A question of the inbox put to the person at this terminal, line by line, until it is answered, cancelled or left.
+//
+// The question is in the inbox before it is shown, and the answer is one commit; so whatever ends this process leaves
+// either an open question or an answered one. Not thread-safe.
+#pragma once
+
+#include <string>
+
+#include "cli/command.hpp"
+#include "cli/dialogue.hpp"
+#include "inbox/desk.hpp"
+
+namespace sb::cli {
+
+// Both the input and one of the outputs are a terminal, and no known agent sits there; where one does, it is told why
+// it may not.
+bool is_person_here(const Context& context);
+
+class Conversation {
+ public:
+  struct Options {
+    std::string operator_name = {};
+    bool uses_errors = false;  // the output is for a program, so people read the error stream
+  };
+  Conversation(const Context& context, inbox::Desk& desk, const decision::Declaration& declaration, Options options)
+      : context_(context), desk_(desk), declaration_(declaration), options_(std::move(options)) {}
+
+  // Afterwards the inbox has it answered or cancelled, or open as before; what kept somebody from answering is said.
+  Status hold(const inbox::DecisionState& state);
+  // Whether anybody at all could sign an answer to it.
+  Status check_signable(const inbox::DecisionState& state) const;
+
+ private:
+  void say(std::string_view text) const;
+  std::string preface(const inbox::DecisionState& state) const;
+  Status note(const std::string& id, const std::string& text);
+  Status conclude(const inbox::DecisionState& state, const Turn& turn, const std::string& shown);
+  Status refused(const std::string& id, const Error& error) const;
+  Status leave_open(const std::string& id) const;
+
+  const Context& context_;
+  inbox::Desk& desk_;
+  const decision::Declaration& declaration_;
+  Options options_;
+  std::string raw_;
+};
+
+}  // namespace sb::cli
