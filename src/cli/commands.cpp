@@ -16,6 +16,8 @@ Action declare_mcp(CLI::App& app);
 Action declare_pref(CLI::App& app);
 Action declare_operator(CLI::App& app);
 Action declare_render(CLI::App& app);
+Action declare_run(CLI::App& app);
+Action declare_runs(CLI::App& app);
 Action declare_serve(CLI::App& app);
 Action declare_session(CLI::App& app);
 Action declare_split(CLI::App& app);
@@ -46,6 +48,9 @@ const std::vector<CommandRow>& commands() {
       {"operator", "Keys and tokens of the people who may sign", "signalbox operator init", declare_operator},
       {"render", "Give what a host is to be shown, and record that it was planned",
        "signalbox render --def release.yaml --host ask_user_question", declare_render},
+      {"run", "Take a goal or a ticket to a merged change", "signalbox run \"Mend the export\" --ticket ticket.md",
+       declare_run},
+      {"runs", "See runs, drive them on, stop them", "signalbox runs resume last", declare_runs},
       {"serve", "Serve many clients over HTTP, and make the tokens that let them in", "signalbox serve --port 3917",
        declare_serve},
       {"session", "Lead a workflow step by step, and see what was done",

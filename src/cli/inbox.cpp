@@ -15,6 +15,7 @@
 #include "engine/questions.hpp"
 #include "inbox/answer_command.hpp"
 #include "inbox/printable.hpp"
+#include "pipeline/escalation.hpp"
 
 namespace sb::cli {
 namespace {
@@ -89,7 +90,8 @@ Result<std::string> typed_choice(const Context& context, const InboxOptions& opt
 
 // With ids for the numbers that people are shown.
 std::string by_ids(const DecisionState& state, const std::string& typed) {
-  const auto declaration = engine::declaration_of(state.opened);
+  auto declaration = engine::declaration_of(state.opened);
+  if (!declaration) declaration = pipeline::run_declaration(state.opened.source, state.opened.definition);
   return declaration ? inbox::numbers_to_ids(*declaration, typed) : typed;
 }
 

@@ -16,8 +16,9 @@ namespace sb::pipeline {
 
 struct RunWish {
   std::string goal, workspace;  // workspace: absolute, links resolved
-  std::optional<Ticket> ticket;
-  std::optional<RunMode> mode;
+  std::optional<Ticket> ticket = {};
+  std::string ticket_source = {};  // where it can be read again: an absolute path or an address
+  std::optional<RunMode> mode = {};
   std::string trigger = {};
 };
 
@@ -30,6 +31,7 @@ struct CoordinatorParts {
   const Settings& settings;
   Forge& forge;
   agent::Worker& staff;
+  std::vector<std::string> secrets = {};  // values that must not be delivered
   AskHere ask_here = {};
   std::function<void(const RunState&, const RunEvent&)> on_event = {};
   agent::OnProgress on_progress = {};
@@ -45,6 +47,8 @@ class Coordinator {
   // Until it is over, waits for somebody who is not here, or is parked longer than `patience_ms`. kConflict when
   // another process drives it.
   Result<RunState> drive(std::string_view run, std::int64_t patience_ms);
+  // Before driving it on: a ticket that says something else now is asked about.
+  Status compare_ticket(std::string_view run, const Ticket& now);
 
  private:
   struct Parts;

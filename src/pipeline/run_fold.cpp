@@ -89,6 +89,7 @@ class Folding {
     state_.repository = text(payload, "repository");
     state_.settings_hash = text(payload, "settings_hash");
     state_.ticket_hash = text(payload, "ticket_hash");
+    state_.ticket_source = text(payload, "ticket_source");
     state_.trigger = text(payload, "trigger");
     if (payload["ticket"].is_object()) state_.ticket = SB_TRY(Ticket::from(payload["ticket"]));
     if (const auto mode = payload.string_at("mode")) state_.wanted = mode_named(*mode);

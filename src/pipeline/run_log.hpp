@@ -2,7 +2,8 @@
 // Collection `runs`: key id, sort `TIME/ID`, value the summary as runs list shows it.
 //
 // Every payload is canonical JSON. Members in brackets may be absent.
-//   opened         {v: 1, run, goal, ticket, ticket_hash, workspace, repository, settings_hash, [mode], [trigger]}
+//   opened         {v: 1, run, goal, ticket, ticket_hash, workspace, repository, settings_hash, [mode], [trigger],
+//                  [ticket_source]}
 //   routed         {mode, reasons: […], touches_ui}
 //   tree_made      {path, branch, base, commit}
 //   phase_started  {phase, round, attempt, workflow, hash, session, bundle, blob}
@@ -76,7 +77,7 @@ struct Escalation {
 
 // What is known of a run; `signalbox runs show --json` prints it.
 struct RunState {
-  std::string id, goal, workspace, repository, settings_hash, ticket_hash, trigger;
+  std::string id, goal, workspace, repository, settings_hash, ticket_hash, ticket_source, trigger;
   Ticket ticket;
   std::optional<RunMode> wanted;
   std::optional<Route> route;
@@ -107,7 +108,7 @@ struct RunState {
   const PhaseRecord* newest(Phase phase) const;
   const PhaseRecord* newest(Phase phase, int round) const;
   const Delivered* newest(DeliveryStep step, int round) const;
-  const Asked* open_question() const;
+  const Asked* open_question() const;  // the newest
   agent::Usage usage() const;
   std::int64_t micro_cents() const;
   std::string status() const;  // the outcome, or: waiting, parked, running

@@ -108,7 +108,7 @@ const RunState::Delivered* RunState::newest(DeliveryStep step, int round) const 
 }
 
 const Asked* RunState::open_question() const {
-  for (const Asked& question : asked) {
+  for (const Asked& question : asked | std::views::reverse) {
     if (question.choice.empty()) return &question;
   }
   return nullptr;

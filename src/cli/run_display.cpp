@@ -1,0 +1,144 @@
+#include "cli/run_display.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <charconv>
+
+#include "inbox/printable.hpp"
+
+namespace sb::cli {
+namespace {
+
+constexpr auto kBeat = std::chrono::milliseconds(250);
+
+int width_of(const Environment& environment) {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  int columns = 80;
+  if (const auto given = environment.get("COLUMNS")) {
+    std::from_chars(given->data(), given->data() + given->size(), columns);
+  }
+  return columns;
+}
+
+bool can_redraw(const Context& context) {
+  const std::string terminal = context.seams.environment.get("TERM").value_or("dumb");
+  return context.streams().is_terminal(Stream::kOutput) && terminal != "dumb";
+}
+
+}  // namespace
+
+RunDisplay::RunDisplay(const Context& context, bool wants_json)
+    : context_(context),
+      style_(wants_json            ? Style::kJson
+             : can_redraw(context) ? Style::kBlock
+                                   : Style::kLines) {
+  if (style_ == Style::kBlock) beater_ = std::thread([this] { beat(); });
+}
+
+RunDisplay::~RunDisplay() {
+  finish();
+}
+
+void RunDisplay::beat() {
+  std::unique_lock lock(mutex_);
+  while (!is_over_) {
+    changed_.wait_for(lock, kBeat);
+    ++beat_;
+    if (!is_over_ && !is_held_ && has_state_) draw();
+  }
+}
+
+void RunDisplay::erase() {
+  if (drawn_ > 0) context_.out(fmt::format("\x1b[{}F\x1b[J", drawn_));
+  drawn_ = 0;
+}
+
+void RunDisplay::draw() {
+  const BlockLook look{.now = context_.seams.clock.now_ms(),
+                       .width = width_of(context_.seams.environment),
+                       .has_colour = context_.has_colour,
+                       .beat = beat_};
+  std::string text;
+  const auto lines = run_block(state_, now_, look);
+  for (const std::string& line : lines) text += line + "\n";
+  erase();
+  context_.out(text);
+  drawn_ = lines.size();
+  (void)context_.streams().flush();
+}
+
+void RunDisplay::on_event(const pipeline::RunState& state, const pipeline::RunEvent& event) {
+  const std::lock_guard lock(mutex_);
+  state_ = state;
+  has_state_ = true;
+  if (event.type == "phase_started" || event.type == "phase_ended") now_ = {};
+  if (style_ == Style::kJson) {
+    context_.out(to_json(Value::object({{"seq", event.seq},
+                                        {"time", to_rfc3339(event.time_ms)},
+                                        {"type", event.type},
+                                        {"run", state.id},
+                                        {"payload", event.payload}})) +
+                 "\n");
+    (void)context_.streams().flush();
+    return;
+  }
+  if (style_ == Style::kBlock) {
+    if (!is_held_) draw();
+    return;
+  }
+  const std::string line = event_line(state, event);
+  if (line.empty()) return;
+  context_.out(fmt::format("{}  {}\n", to_rfc3339(event.time_ms).substr(11, 8), line));
+  (void)context_.streams().flush();
+}
+
+void RunDisplay::on_progress(const agent::Progress& progress) {
+  const std::lock_guard lock(mutex_);
+  using Kind = agent::Progress::Kind;
+  const bool is_phase = !state_.phases.empty() && progress.session == state_.phases.back().session;
+  if (!is_phase) {
+    if (progress.kind == Kind::kStep || progress.kind == Kind::kTool) {
+      now_.doing = fmt::format("{} ({}) {}", progress.workflow, progress.step, progress.text);
+    }
+    return;
+  }
+  now_.workflow = progress.workflow;
+  if (!progress.step.empty()) now_.step = progress.step;
+  if (progress.turn > 0) now_.turns = progress.turn;
+  if (progress.usage.total() > 0) now_.usage = progress.usage;
+  if (progress.micro_cents > 0) now_.micro_cents = progress.micro_cents;
+  if (progress.kind == Kind::kTool || progress.kind == Kind::kNudge || progress.kind == Kind::kChild) {
+    now_.doing = progress.text;
+  }
+  if (style_ == Style::kLines && progress.kind == Kind::kStep) {
+    context_.out(fmt::format("{}  {}: {}\n", to_rfc3339(context_.seams.clock.now_ms()).substr(11, 8),
+                             to_string(state_.phases.back().phase), one_line(progress.step, 200)));
+  }
+}
+
+void RunDisplay::hold() {
+  const std::lock_guard lock(mutex_);
+  is_held_ = true;
+}
+
+void RunDisplay::go_on() {
+  const std::lock_guard lock(mutex_);
+  is_held_ = false;
+  drawn_ = 0;  // what was asked stands below the block; it is drawn anew behind that
+}
+
+void RunDisplay::finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_over_) return;
+    if (style_ == Style::kBlock && has_state_ && !is_held_) draw();
+    is_over_ = true;
+  }
+  changed_.notify_all();
+  if (beater_.joinable()) beater_.join();
+}
+
+}  // namespace sb::cli

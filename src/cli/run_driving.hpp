@@ -1,0 +1,29 @@
+// What `run`, `runs resume` and the demo share: a run driven to its end, or to where somebody else must move, with
+// somebody watching.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/run_office.hpp"
+
+namespace sb::cli {
+
+struct DrivingOptions {
+  bool wants_json = false;
+  std::int64_t wait_ms = 0;  // for people who are not here
+};
+
+// Exit codes: 0 merged, or requested where nobody merges; 1 waits, escalated or stopped; 2 wrong use; 3 broke.
+int start_run(const Context& context, RunOffice& office, const pipeline::RunWish& wish, const DrivingOptions& options);
+// `ticket`: as it is now, where that is known.
+int resume_run(const Context& context, RunOffice& office, const std::string& run,
+               const std::optional<pipeline::Ticket>& ticket, const DrivingOptions& options);
+
+// FILE, an address the forge knows, or - for the input. `source` gets where it can be read again.
+Result<pipeline::Ticket> load_ticket(const Context& context, pipeline::Forge& forge, const std::string& given,
+                                     std::string* source = nullptr);
+// With --json also as one line on the output.
+int report_run(const Context& context, const Error& error, bool wants_json, std::string_view run = {});
+
+}  // namespace sb::cli

@@ -1,0 +1,135 @@
+// The page of `runs show`.
+#include <fmt/format.h>
+
+#include "cli/run_text.hpp"
+#include "pipeline/plan.hpp"
+
+namespace sb::cli {
+namespace {
+
+using pipeline::PhaseRecord;
+using pipeline::RunState;
+
+constexpr std::size_t kWide = 160;
+
+class Page {
+ public:
+  Page(const RunState& state, bool has_colour) : state_(state), has_colour_(has_colour) {}
+
+  std::string text() {
+    head();
+    phases();
+    delivery();
+    decisions();
+    foot();
+    return std::move(text_);
+  }
+
+ private:
+  void line(const std::string& what) { text_ += one_line(what, kWide) + "\n"; }
+  void title(const std::string& what) {
+    text_ += has_colour_ ? fmt::format("\n\x1b[1m{}\x1b[0m\n", what) : fmt::format("\n{}\n", what);
+  }
+
+  void head() {
+    line(fmt::format("{}  {}", state_.id, state_.status()));
+    line(fmt::format("goal      {}", state_.goal));
+    if (!state_.ticket.title.empty()) {
+      line(fmt::format("ticket    {}{}", state_.ticket.id.empty() ? "" : state_.ticket.id + " ", state_.ticket.title));
+    }
+    if (state_.route) line(fmt::format("mode      {}", to_string(state_.route->mode)));
+    line(fmt::format("workspace {}", state_.workspace));
+    if (!state_.tree.path.empty()) line(fmt::format("work tree {} on {}", state_.tree.path, state_.tree.branch));
+    line(fmt::format("started   {}", to_rfc3339(state_.started_at)));
+    if (const auto reading = state_.interpretation.string_at("interpretation")) {
+      line(fmt::format("read as   {}", *reading));
+    }
+  }
+
+  void phases() {
+    if (state_.phases.empty()) return;
+    title("Phases");
+    for (const PhaseRecord& record : state_.phases) phase(record);
+  }
+
+  void phase(const PhaseRecord& record) {
+    std::string name(to_string(record.phase));
+    if (record.round > 0) name += fmt::format(" {}", record.round);
+    if (record.attempt > 1) name += fmt::format("/{}", record.attempt);
+    if (!record.is_over) {
+      line(fmt::format("  {:<12} under way   session {}", name, record.session));
+      return;
+    }
+    std::string how = record.state == "complete" ? std::string(to_string(record.result.kind)) : record.state;
+    if (record.phase == pipeline::Phase::kReview && record.state == "complete") how = pipeline::verdict_of(record);
+    line(fmt::format("  {:<12} {:<11} {} turns, {} tokens, {}, {}   session {}", name, how, record.turns,
+                     counted(record.usage.total()), money(record.micro_cents),
+                     lasted(record.ended_at - record.started_at), record.session));
+    const std::string& why = record.reason.empty() ? record.result.why : record.reason;
+    if (!why.empty()) line(fmt::format("    {}", why));
+    const Value& findings = record.result.artifact["findings"];
+    if (findings.is_array()) {
+      for (const Value& finding : findings.items()) {
+        line(fmt::format("    - {}: {}", finding.string_at("severity").value_or("finding"),
+                         finding.string_at("summary").value_or("")));
+      }
+    }
+    for (const Value& mark : record.result.degraded) {
+      line(fmt::format("    degraded: {} was {}", mark.string_at("phase").value_or("?"),
+                       mark.string_at("kind").value_or("?")));
+    }
+  }
+
+  void delivery() {
+    if (state_.delivered.empty()) return;
+    title("Delivery");
+    for (const RunState::Delivered& made : state_.delivered) {
+      std::string what =
+          fmt::format("  {:<2} {:<15} {}", made.round, to_string(made.step), made.done.passed ? "ok" : "failed");
+      if (const auto commit = made.done.facts.string_at("commit")) what += "  " + *commit;
+      if (const auto url = made.done.facts.string_at("url")) what += "  " + *url;
+      line(what);
+      for (const pipeline::Finding& finding : made.done.findings) line(fmt::format("    - {}", finding.summary));
+    }
+  }
+
+  void decisions() {
+    if (state_.asked.empty()) return;
+    title("Decisions");
+    for (const pipeline::Asked& asked : state_.asked) {
+      line(fmt::format("  {:<12} {}  {}", asked.question, asked.decision,
+                       asked.choice.empty()
+                           ? "open"
+                           : fmt::format("{}{}", asked.choice, asked.by.empty() ? "" : " by " + asked.by)));
+      if (!asked.remark.empty()) line(fmt::format("    {}", asked.remark));
+      const std::string reason = asked.packet.string_at("reason").value_or("");
+      if (!reason.empty()) line(fmt::format("    why: {}", reason));
+    }
+  }
+
+  void foot() {
+    text_ += "\n";
+    if (!state_.outcome.empty()) {
+      line(fmt::format("{}{}{}", state_.outcome, state_.outcome_reason.empty() ? "" : ": ", state_.outcome_reason));
+    }
+    if (state_.parked_until != 0) {
+      line(fmt::format("parked until {}: {}", to_rfc3339(state_.parked_until), state_.parked_reason));
+    }
+    if (!state_.url.empty()) line(fmt::format("request {}", state_.url));
+    line(fmt::format("{} tokens, {}, {} of work, {} events", counted(state_.usage().total()),
+                     money(state_.micro_cents()), lasted(state_.worked_ms), state_.events));
+    if (state_.outcome.empty()) line(fmt::format("Go on with: signalbox runs resume {}", state_.id));
+  }
+
+  const RunState& state_;
+  bool has_colour_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string run_page(const RunState& state, bool has_colour) {
+  return Page(state, has_colour).text();
+}
+
+}  // namespace sb::cli

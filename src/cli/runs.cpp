@@ -1,0 +1,180 @@
+// `signalbox runs list|show|resume|stop|export`.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "agent/agent_log.hpp"
+#include "cli/person.hpp"
+#include "cli/run_display.hpp"
+#include "cli/run_driving.hpp"
+#include "cli/runs_parts.hpp"
+
+namespace sb::cli {
+namespace {
+
+using pipeline::RunLog;
+using pipeline::RunState;
+
+// For looking: a home that cannot be written to is read.
+Result<std::unique_ptr<inbox::Desk>> open_for_reading(const Context& context) {
+  auto desk = inbox::Desk::open(context.seams, store::Access::kReadWrite);
+  if (!desk && desk.error().code == ErrorCode::kIo) return inbox::Desk::open(context.seams, store::Access::kReadOnly);
+  return desk;
+}
+
+std::int64_t number(const Value& row, std::string_view name) {
+  return row[name].is_integer() ? row[name].as_integer() : 0;
+}
+
+std::string list_line(const Value& row, TimestampMs now) {
+  const auto text = [&](std::string_view name) { return row.string_at(name).value_or(""); };
+  return one_line(fmt::format("{}  {:<9} {:<9} {:>6} ago  {:>7} tok  {}  {}", text("run"), text("status"), text("mode"),
+                              lasted(now - number(row, "updated_at")), counted(number(row, "tokens")),
+                              money(number(row, "micro_cents")), text("goal")),
+                  160);
+}
+
+int list(const Context& context, const RunsOptions& options) {
+  const auto desk = open_for_reading(context);
+  if (!desk) return report(context, desk.error());
+  const auto rows = RunLog((*desk)->store(), context.seams.clock).list(options.limit);
+  if (!rows) return report(context, rows.error());
+  if (options.wants_json) {
+    context.out(to_json(Value(Value::Array(rows->begin(), rows->end()))) + "\n");
+    return kDone;
+  }
+  if (rows->empty()) context.out("No run yet. Start one: signalbox run \"GOAL\"\n");
+  for (const Value& row : *rows) context.out(list_line(row, context.seams.clock.now_ms()) + "\n");
+  return kDone;
+}
+
+int show(const Context& context, const RunsOptions& options) {
+  const auto desk = open_for_reading(context);
+  if (!desk) return report(context, desk.error());
+  RunLog log((*desk)->store(), context.seams.clock);
+  const auto id = log.resolve(options.id);
+  if (!id) return report(context, id.error());
+  const auto state = log.state(*id);
+  if (!state) return report(context, state.error());
+  context.out(options.wants_json ? to_json(state->to_value()) + "\n" : run_page(*state, context.has_colour));
+  return kDone;
+}
+
+// The ticket as it is now: what was given, else where it came from. One that is gone says nothing.
+Result<std::optional<pipeline::Ticket>> ticket_now(const Context& context, RunOffice& office, const RunState& state,
+                                                   const RunsOptions& options) {
+  if (!options.ticket.empty()) return SB_TRY(load_ticket(context, office.forge(), options.ticket));
+  if (state.ticket_source.empty() || !state.outcome.empty()) return std::nullopt;
+  auto ticket = load_ticket(context, office.forge(), state.ticket_source);
+  if (ticket) return std::move(*ticket);
+  context.err(fmt::format("The ticket cannot be read again ({}); the run goes on with what it has.\n",
+                          one_line(ticket.error().to_string(), 300)));
+  return std::nullopt;
+}
+
+int resume(const Context& context, const RunsOptions& options) {
+  const auto fail_with = [&](const Error& error) { return report_run(context, error, options.wants_json); };
+  const auto wait = parse_duration_ms(options.wait);
+  if (!wait) return fail_with(wait.error());
+  std::string id;
+  RunState state;
+  {
+    const auto desk = inbox::Desk::open(context.seams, store::Access::kReadWrite);
+    if (!desk) return fail_with(desk.error());
+    RunLog log((*desk)->store(), context.seams.clock);
+    const auto resolved = log.resolve(options.id);
+    if (!resolved) return fail_with(resolved.error());
+    const auto read = log.state(*resolved);
+    if (!read) return fail_with(read.error());
+    id = *resolved;
+    state = *read;
+  }
+  const auto office = RunOffice::open(context, state.workspace);
+  if (!office && options.wants_json) return fail_with(office.error().front());
+  if (!office) return report(context, office.error());
+  const auto ticket = ticket_now(context, **office, state, options);
+  if (!ticket) return fail_with(ticket.error());
+  return resume_run(context, **office, id, *ticket, {.wants_json = options.wants_json, .wait_ms = *wait});
+}
+
+// Written down first; whoever drives it sees that, and where nobody does it is ended from here.
+Status ask_to_stop(const Context& context, const RunsOptions& options, RunState& state) {
+  const auto desk = SB_TRY(inbox::Desk::open(context.seams, store::Access::kReadWrite));
+  RunLog log(desk->store(), context.seams.clock);
+  const std::string id = SB_TRY(log.resolve(options.id));
+  state = SB_TRY(log.state(id));
+  if (!state.outcome.empty()) return {};
+  const std::string by = user_name();
+  if (!state.stop_asked) {
+    SB_TRY(log.append_any(id, "stop_asked", Value::object({{"by", by}, {"reason", options.reason}})));
+  }
+  if (state.phases.empty() || state.phases.back().is_over) return {};
+  agent::AgentLog agent(desk->store(), context.seams.clock, state.phases.back().session);
+  return agent.append({{"kill_asked", Value::object({{"by", by}, {"reason", "the run is stopped"}}), {}}});
+}
+
+int stop(const Context& context, const RunsOptions& options) {
+  RunState state;
+  if (const Status asked = ask_to_stop(context, options, state); !asked) return report(context, asked.error());
+  if (!state.outcome.empty()) {
+    context.out(fmt::format("{} is over: {}\n", state.id, state.outcome));
+    return kDone;
+  }
+  const auto office = RunOffice::open(context, state.workspace);
+  if (!office) return report(context, office.error());
+  const auto ended = (*office)->coordinator({}).drive(state.id, 0);
+  if (!ended && ended.error().code == ErrorCode::kConflict) {
+    context.out(fmt::format("{} is asked to stop; whoever drives it ends it\n", state.id));
+    return kDone;
+  }
+  if (!ended) return report(context, ended.error());
+  context.out(fmt::format("{} is {}\n", ended->id, ended->outcome));
+  if (!ended->tree.path.empty() && context.seams.files.kind(ended->tree.path) == FileKind::kDirectory) {
+    context.out(fmt::format("What was not delivered is still in {}\n", ended->tree.path));
+  }
+  return kDone;
+}
+
+using Run = int (*)(const Context&, const RunsOptions&);
+
+Subcommand subcommand(CLI::App& runs, const std::string& name, const std::string& summary,
+                      const std::shared_ptr<RunsOptions>& options, Run run) {
+  CLI::App* app = runs.add_subcommand(name, summary);
+  return {app, [options, run](Context& context) { return run(context, *options); }};
+}
+
+void add_id(CLI::App& app, RunsOptions& options) {
+  app.add_option("ID", options.id, "The run, the beginning of its id, or last")->required();
+}
+
+}  // namespace
+
+Action declare_runs(CLI::App& app) {
+  app.require_subcommand(1);
+  auto options = std::make_shared<RunsOptions>();
+  std::vector<Subcommand> all;
+  all.push_back(subcommand(app, "list", "The newest runs", options, list));
+  all.back().app->add_option("--limit", options->limit, "How many")->check(CLI::Range(1, 10'000));
+  all.back().app->add_flag("--json", options->wants_json, "As a JSON array");
+  all.push_back(subcommand(app, "show", "All that is known of a run", options, show));
+  add_id(*all.back().app, *options);
+  all.back().app->add_flag("--json", options->wants_json, "As JSON");
+  all.push_back(subcommand(app, "resume", "Drive a run on from where it stands", options, resume));
+  add_id(*all.back().app, *options);
+  all.back().app->add_option("--ticket", options->ticket, "The ticket as it is now");
+  all.back().app->add_option("--wait", options->wait, "Without a terminal: how long to wait for answers (10m)");
+  all.back().app->add_flag("--json", options->wants_json, "One JSON object a line");
+  all.push_back(subcommand(app, "stop", "End a run; what it has not delivered stays", options, stop));
+  add_id(*all.back().app, *options);
+  all.back().app->add_option("--reason", options->reason, "Why, for the record");
+  all.push_back(subcommand(app, "export", "Its events, one JSON object a line", options, export_run));
+  add_id(*all.back().app, *options);
+  return [all, app = &app](Context& context) {
+    for (const Subcommand& one : all) {
+      if (app->got_subcommand(one.app)) return one.action(context);
+    }
+    return kUsage;
+  };
+}
+
+}  // namespace sb::cli

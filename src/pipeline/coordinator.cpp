@@ -1,0 +1,170 @@
+#include "pipeline/coordinator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/limits.hpp"
+#include "base/unicode.hpp"
+#include "pipeline/run_driver.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+std::string lock_path(const CoordinatorParts& parts, std::string_view run) {
+  return join_path(join_path(parts.desk.desk().homes().data, "runs"), fmt::format("{}.lock", run));
+}
+
+Result<std::shared_ptr<void>> lock_run(CoordinatorParts& parts, std::string_view run) {
+  const std::string path = lock_path(parts, run);
+  SB_TRY(parts.seams.files.make_directories(parent_path(path), 0700));
+  auto lock = SB_TRY(parts.seams.files.try_lock(path));
+  if (lock == nullptr) {
+    return fail(ErrorCode::kConflict, fmt::format("another process drives run {}", run),
+                fmt::format("Look at it with: signalbox runs show {}", run));
+  }
+  return lock;
+}
+
+Status check_goal(const std::string& goal) {
+  if (!is_utf8(goal)) return fail(ErrorCode::kInvalid, "the goal is no text in UTF-8");
+  if (is_blank(goal)) return fail(ErrorCode::kInvalid, "the goal says nothing", "Say what is to be done");
+  if (goal.size() > sb::limits::kGoalBytes) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("the goal has {} bytes; {} are taken", goal.size(), sb::limits::kGoalBytes),
+                "Put the long text into a ticket: --ticket FILE");
+  }
+  return {};
+}
+
+bool has_pitch(const Files& files, const std::string& workspace) {
+  return std::ranges::any_of(
+      kPitchFiles, [&](const std::string& file) { return files.kind(join_path(workspace, file)) == FileKind::kFile; });
+}
+
+std::vector<Phase> phases_of(const Route& route) {
+  std::vector<Phase> phases = {Phase::kCoding, Phase::kReview, Phase::kFix, Phase::kAudit};
+  if (route.mode == RunMode::kFull) phases.insert(phases.begin(), {Phase::kDiscovery, Phase::kShaping});
+  if (route.touches_ui) phases.push_back(Phase::kDesign);
+  return phases;
+}
+
+}  // namespace
+
+struct Coordinator::Parts : CoordinatorParts {
+  explicit Parts(CoordinatorParts given) : CoordinatorParts(std::move(given)) {}
+
+  // What a later phase needs is looked for before the first one costs anything.
+  Status check_workflows(const RunWish& wish, const Route& route) const {
+    const auto catalog =
+        SB_TRY(workflow::Catalog::open(seams.files, seams.environment, desk.desk().homes(), wish.workspace));
+    for (const Phase phase : phases_of(route)) {
+      const std::string& id = settings.phases.at(phase);
+      const workflow::Entry* entry = SB_TRY(catalog.find(id));
+      if (const auto compiled = catalog.compile(*entry); !compiled) return std::unexpected(compiled.error().front());
+      const auto role = entry->definition->role;
+      const std::string name = role ? std::string(workflow::to_string(*role)) : std::string();
+      SB_TRY(settings.agents.model_for(name, ""));
+    }
+    return {};
+  }
+
+  Status check_route(const Route& route) const {
+    if (route.mode == RunMode::kQuickReview || route.mode == RunMode::kReviewOnly) {
+      return fail(ErrorCode::kUnsupported,
+                  fmt::format("this would be a review ({}), and reviews of requests are not run by this command",
+                              to_string(route.mode)),
+                  "To have it built instead: --mode FULL");
+    }
+    if (settings.strategy == "read-only" && route.mode != RunMode::kEscalate) {
+      return fail(ErrorCode::kInvalid, "the branch strategy read-only leaves nothing to deliver",
+                  "Set branch: {strategy: worktree} in signalbox.yaml");
+    }
+    return {};
+  }
+
+  Status check_pitch(const RunWish& wish, const Route& route, const RepositoryFacts& repository) const {
+    if (route.mode != RunMode::kImplement || has_pitch(seams.files, wish.workspace)) return {};
+    Git git(seams, repository.root);
+    for (const std::string& file : kPitchFiles) {
+      for (const std::string& base : {settings.forge.remote + "/" + settings.base, settings.base}) {
+        if (git.run({"cat-file", "-e", fmt::format("{}:{}", base, file)})) return {};
+      }
+    }
+    return fail(ErrorCode::kNotFound, "there is no pitch to implement",
+                fmt::format("Write {}, or leave --mode out", kPitchFiles.front()));
+  }
+
+  Status check_repository(const RepositoryFacts& repository) const {
+    if (repository.is_bare) {
+      return fail(ErrorCode::kInvalid, fmt::format("{} is a bare repository", repository.root), "Run it in a clone");
+    }
+    if (repository.head.empty()) {
+      return fail(ErrorCode::kInvalid, fmt::format("{} has no commit yet", repository.root), "Commit something first");
+    }
+    if (std::ranges::find(repository.remotes, settings.forge.remote) == repository.remotes.end()) {
+      return fail(
+          ErrorCode::kInvalid,
+          fmt::format("{} has no remote called {}, and a run delivers to one", repository.root, settings.forge.remote),
+          fmt::format("A bare repository beside it is enough: git clone --bare . ../remote.git && git remote "
+                      "add {} ../remote.git",
+                      settings.forge.remote));
+    }
+    if (settings.strategy == "none" && repository.is_dirty) {
+      return fail(ErrorCode::kInvalid,
+                  "the work copy has changes that are not committed, and strategy none works there",
+                  "Commit or stash them, or set branch: {strategy: worktree}");
+    }
+    return {};
+  }
+};
+
+Coordinator::Coordinator(CoordinatorParts parts) : parts_(std::make_unique<Parts>(std::move(parts))) {}
+Coordinator::~Coordinator() = default;
+
+Result<std::string> Coordinator::open(const RunWish& wish) {
+  SB_TRY(check_goal(wish.goal));
+  const RepositoryFacts repository = SB_TRY(look_at_repository(parts_->seams, wish.workspace));
+  SB_TRY(parts_->check_repository(repository));
+  const Ticket ticket = wish.ticket.value_or(Ticket{});
+  const Route planned = route({.goal = wish.goal,
+                               .ticket = ticket,
+                               .has_pitch = has_pitch(parts_->seams.files, wish.workspace),
+                               .trigger = wish.trigger,
+                               .wanted = wish.mode});
+  SB_TRY(parts_->check_route(planned));
+  SB_TRY(parts_->check_pitch(wish, planned, repository));
+  SB_TRY(parts_->check_workflows(wish, planned));
+  Clock& clock = parts_->seams.clock;
+  const std::string run = make_id("r-", clock.now_ms(), parts_->seams.random);
+  Value opened = Value::object({{"v", 1},
+                                {"run", run},
+                                {"goal", wish.goal},
+                                {"ticket", ticket.to_value()},
+                                {"ticket_hash", ticket.hash()},
+                                {"workspace", wish.workspace},
+                                {"repository", repository.root},
+                                {"settings_hash", parts_->settings.hash}});
+  if (wish.mode) opened.set("mode", to_string(*wish.mode));
+  if (!wish.ticket_source.empty()) opened.set("ticket_source", wish.ticket_source);
+  if (!wish.trigger.empty()) opened.set("trigger", wish.trigger);
+  RunLog log(parts_->desk.desk().store(), clock);
+  SB_TRY(log.append(run, 0, "opened", opened));
+  if (parts_->on_event) {
+    const RunState state = SB_TRY(log.state(run));
+    parts_->on_event(state, {1, state.updated_at, "opened", std::move(opened)});
+  }
+  return run;
+}
+
+Result<RunState> Coordinator::drive(std::string_view run, std::int64_t patience_ms) {
+  const auto lock = SB_TRY(lock_run(*parts_, run));
+  return RunDriver(*parts_, std::string(run), patience_ms).drive();
+}
+
+Status Coordinator::compare_ticket(std::string_view run, const Ticket& now) {
+  const auto lock = SB_TRY(lock_run(*parts_, run));
+  return RunDriver(*parts_, std::string(run), 0).compare_ticket(now);
+}
+
+}  // namespace sb::pipeline

@@ -1,0 +1,173 @@
+// What a phase is told: the sources its bundle is made of, and the context its session starts with.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/limits.hpp"
+#include "base/path_glob.hpp"
+#include "base/unicode.hpp"
+#include "pipeline/limits.hpp"
+#include "pipeline/run_driver.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+using agent::Source;
+using agent::SourceKind;
+
+constexpr std::size_t kContextTicketBytes = 64u << 10;  // a session's context is kept with every step
+constexpr std::size_t kPitchBytes = 256u << 10;
+constexpr std::size_t kTier0Files = 50;
+constexpr std::size_t kTier0FileBytes = 256u << 10;
+constexpr std::size_t kShownDiffBytes = 512u << 10;
+
+bool looks_at_change(Phase phase) {
+  return phase == Phase::kReview || phase == Phase::kFix || phase == Phase::kAudit;
+}
+
+// The longest folder of a glob in which all that it covers must lie.
+std::string folder_of(std::string_view glob) {
+  const auto wild = glob.find_first_of("*?[{");
+  if (wild == std::string_view::npos) return std::string(glob);
+  const auto slash = glob.substr(0, wild).rfind('/');
+  return slash == std::string_view::npos ? std::string() : std::string(glob.substr(0, slash));
+}
+
+// Files under `folder`, relative to root; names that begin with a dot only where the glob says so.
+void collect(const Files& files, const std::string& root, const std::string& folder, const std::string& glob, int depth,
+             std::vector<std::string>& found) {
+  const std::string whole = folder.empty() ? root : join_path(root, folder);
+  if (files.kind(whole) == FileKind::kFile) {
+    if (glob_covers(glob, folder)) found.push_back(folder);
+    return;
+  }
+  if (depth == 0 || found.size() >= kTier0Files || files.status(whole).is_link) return;
+  const auto names = files.list(whole);
+  if (!names) return;
+  for (const std::string& name : *names) {
+    if (name.starts_with('.')) continue;
+    collect(files, root, folder.empty() ? name : folder + "/" + name, glob, depth - 1, found);
+  }
+}
+
+std::string text_at(const Files& files, const std::string& path, std::size_t limit) {
+  const auto text = files.read(path, limit);
+  return text && is_utf8(*text) ? *text : std::string();
+}
+
+void add_tier0(const Files& files, const RunState& state, const Settings& settings, std::vector<Source>& sources) {
+  for (const std::string& glob : settings.tier0) {
+    std::vector<std::string> found;
+    collect(files, state.tree.path, folder_of(glob), glob, 8, found);
+    for (const std::string& file : found) {
+      // A link could lead out of the work tree.
+      const auto real = files.canonical(join_path(state.tree.path, file));
+      if (!real || !real->starts_with(state.tree.path + "/")) continue;
+      const std::string key = "tier0/" + file;
+      if (std::ranges::find(sources, key, &Source::key) != sources.end()) continue;
+      sources.push_back({key, SourceKind::kTier0, file, text_at(files, *real, kTier0FileBytes)});
+    }
+  }
+}
+
+std::string pitch_in(const Files& files, const RunState& state, std::string& path) {
+  for (const std::string& file : kPitchFiles) {
+    std::string text = text_at(files, join_path(state.tree.path, file), kPitchBytes);
+    if (text.empty()) continue;
+    path = file;
+    return text;
+  }
+  return {};
+}
+
+std::string checks_text(const RunState& state, int round) {
+  const RunState::Delivered* made = state.newest(DeliveryStep::kChecks, round);
+  if (made == nullptr) return {};
+  std::string text;
+  const Value& checks = made->done.facts["checks"];
+  if (!checks.is_array()) return text;
+  for (const Value& check : checks.items()) {
+    const Value& passed = check["passed"];
+    text += fmt::format("- {}: {}\n", check.string_at("name").value_or("?"),
+                        passed.is_bool() && passed.as_bool() ? "passed" : "failed");
+  }
+  return text;
+}
+
+// What was said to do it again, and what became of the attempt before.
+std::string before_this(const RunState& state, const StartPhase& start) {
+  std::string text;
+  const PhaseRecord* last = state.newest(start.phase, start.round);
+  if (start.attempt > 1 && last != nullptr) {
+    text = fmt::format("This is attempt {}. The one before ended {}", start.attempt, last->state);
+    const std::string& why = last->reason.empty() ? last->result.why : last->reason;
+    text += why.empty() ? "." : fmt::format(": {}.", why);
+  }
+  if (!state.asked.empty() && !state.asked.back().remark.empty()) {
+    text += fmt::format("{}A person said: {}", text.empty() ? "" : "\n", state.asked.back().remark);
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start) {
+  const Files& files = parts_.seams.files;
+  std::vector<Source> sources;
+  sources.push_back({"goal", SourceKind::kTask, "The goal of the run", state_.goal});
+  if (!state_.ticket.title.empty()) {
+    sources.push_back({"ticket", SourceKind::kTask, "The ticket", state_.ticket.as_text()});
+  }
+  if (std::string text = before_this(state_, start); !text.empty()) {
+    sources.push_back({"attempt", SourceKind::kTask, "What came before", std::move(text)});
+  }
+  std::string path;
+  if (start.phase == Phase::kCoding) {
+    if (std::string pitch = pitch_in(files, state_, path); !pitch.empty()) {
+      sources.push_back({"pitch", SourceKind::kTask, "The pitch, " + path, std::move(pitch)});
+    }
+  }
+  add_tier0(files, state_, parts_.settings, sources);
+  if (looks_at_change(start.phase)) {
+    sources.push_back(
+        {"diff", SourceKind::kRaw, "The change as it is now, against its base", SB_TRY(change_text(kShownDiffBytes))});
+    if (std::string checks = checks_text(state_, start.round); !checks.empty()) {
+      sources.push_back({"checks", SourceKind::kRaw, "The project's own checks", std::move(checks)});
+    }
+  }
+  for (Source& source : context_for(start.phase, results_before(start))) sources.push_back(std::move(source));
+  return sources;
+}
+
+Result<Value> RunDriver::session_context(const StartPhase& start) {
+  Value context = Value::object({{"runId", run_}, {"phase", to_string(start.phase)}});
+  const Value ticket = state_.ticket.to_value();
+  if (to_json(ticket).size() <= kContextTicketBytes) {
+    context.set("ticket", ticket);
+  } else {
+    context.set("ticket", Value::object({{"title", state_.ticket.title}, {"body", "It stands in the prompt."}}));
+  }
+  std::string pitch;
+  pitch_in(parts_.seams.files, state_, pitch);
+  if (const PhaseRecord* shaped = state_.newest(Phase::kShaping); shaped != nullptr && pitch.empty()) {
+    pitch = shaped->result.artifact.string_at("pitchPath").value_or("");
+  }
+  if (!pitch.empty()) context.set("pitchPath", pitch);
+  if (start.phase == Phase::kFix || start.phase == Phase::kAudit) {
+    const int round = start.phase == Phase::kFix ? start.round : start.round + 1;
+    Value findings(findings_before(state_, round));
+    if (to_json(findings).size() <= kContextTicketBytes) context.set("findings", std::move(findings));
+  }
+  if (!looks_at_change(start.phase)) return context;
+  context.set("prUrl", state_.url);
+  context.set("prNumber", state_.request);
+  context.set("mergeBaseRef", state_.tree.base_commit);
+  context.set("diffStat", diff_stat());
+  if (const PhaseRecord* shaped = state_.newest(Phase::kShaping)) {
+    const Value& list = shaped->result.artifact["validationChecklist"];
+    if (list.is_array()) context.set("validationChecklist", list);
+  }
+  return context;
+}
+
+}  // namespace sb::pipeline

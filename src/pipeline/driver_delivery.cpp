@@ -1,0 +1,173 @@
+// Delivery, as far as the run knows more than the step.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/unicode.hpp"
+#include "pipeline/limits.hpp"
+#include "pipeline/run_driver.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+constexpr std::int64_t kAgainMs = 30'000;
+
+void add_all(std::vector<std::string>& to, const Value& list) {
+  if (!list.is_array()) return;
+  for (const Value& item : list.items()) {
+    if (item.is_string() && std::ranges::find(to, item.as_string()) == to.end()) to.push_back(item.as_string());
+  }
+}
+
+std::string first_line(std::string_view text, std::size_t bytes) {
+  return std::string(beginning(text.substr(0, text.find('\n')), bytes));
+}
+
+std::string bullets(std::string_view title, const Value& list) {
+  if (!list.is_array() || list.items().empty()) return {};
+  std::string text = fmt::format("\n\n{}\n", title);
+  for (const Value& item : list.items()) {
+    text += fmt::format("\n- {}", item.is_string() ? item.as_string() : to_json(item));
+  }
+  return text;
+}
+
+std::string body_of(const RunState& state) {
+  std::string text = state.goal;
+  if (!state.ticket.url.empty() || !state.ticket.id.empty()) {
+    text += fmt::format("\n\nTicket: {}", state.ticket.url.empty() ? state.ticket.id : state.ticket.url);
+  }
+  if (const PhaseRecord* coding = state.newest(Phase::kCoding)) {
+    const Value& artifact = coding->result.artifact;
+    text += bullets("Decided:", artifact["keyDecisions"]);
+    text += bullets("Known limitations:", artifact["knownLimitations"]);
+    text += bullets("Tests added:", artifact["testsAdded"]);
+    text += bullets("Phases that handed over less than they should:", Value(coding->result.degraded));
+  }
+  return text;
+}
+
+}  // namespace
+
+DeliveryWish RunDriver::wish_for(int round) const {
+  DeliveryWish wish;
+  wish.run = run_;
+  wish.goal = state_.goal;
+  wish.tree = state_.tree;
+  wish.round = round;
+  wish.parent = state_.tree.base_commit;
+  for (const RunState::Delivered& made : state_.delivered) {
+    if (made.step != DeliveryStep::kCommit || made.round >= round || !made.done.passed) continue;
+    wish.parent = made.done.facts.string_at("commit").value_or(wish.parent);
+  }
+  for (const PhaseRecord& record : state_.phases) {
+    if (record.phase == Phase::kShaping) {
+      wish.out_of_scope.clear();
+      add_all(wish.out_of_scope, record.result.artifact["outOfScope"]);
+    }
+    if (record.phase != Phase::kCoding && record.phase != Phase::kFix) continue;
+    add_all(wish.files_changed, record.result.artifact["filesChanged"]);
+    if (record.round > round) continue;
+    wish.session = record.session;
+    wish.at = record.ended_at;
+  }
+  wish.protected_paths = parts_.settings.protected_paths;
+  wish.internal_paths = kPitchFiles;
+  wish.checks = parts_.settings.checks;
+  wish.checks_trusted = parts_.settings.checks_trusted;
+  const std::string title = state_.ticket.title.empty() ? state_.goal : state_.ticket.title;
+  wish.title = first_line(title, 200);
+  wish.body = body_of(state_);
+  wish.subject = round == 0 ? wish.title : fmt::format("{} (round {} of fixing)", first_line(title, 160), round);
+  wish.identity = parts_.settings.identity;
+  wish.remote = parts_.settings.forge.remote;
+  wish.ticket = state_.ticket;
+  return wish;
+}
+
+Value RunDriver::facts_of(int round) const {
+  Value facts = Value::object();
+  for (const RunState::Delivered& made : state_.delivered) {
+    if (made.round == round) facts.set(to_string(made.step), made.done.facts);
+  }
+  return facts;
+}
+
+Result<Next> RunDriver::act(const DeliverStep& step) {
+  DeliveryParts delivery{.seams = parts_.seams, .forge = parts_.forge, .secrets = parts_.secrets, .run_check = {}};
+  delivery.run_check = make_check_runner(parts_.seams, parts_.desk.desk().homes(), parts_.keeps_going);
+  delivery.keeps_going = parts_.keeps_going;
+  const auto done = deliver(step.step, wish_for(step.round), facts_of(step.round), delivery);
+  if (!keeps_going()) return leave("it was left off");
+  if (!done) return refused(step, done.error());
+  if (!done->passed && done->again_at_ms > 0) {
+    return park(done->again_at_ms, fmt::format("{} is not there yet", to_string(step.step)));
+  }
+  Value findings = Value::array();
+  for (const Finding& finding : done->findings) findings.push_back(finding.to_value());
+  SB_TRY(append("delivered", Value::object({{"step", to_string(step.step)},
+                                            {"round", step.round},
+                                            {"passed", done->passed},
+                                            {"findings", std::move(findings)},
+                                            {"facts", done->facts},
+                                            {"was_there", done->was_there}})));
+  return Next::kGoOn;
+}
+
+// An outage is waited for; what a person can mend is a finding that goes to one; anything else stops the run here.
+Result<Next> RunDriver::refused(const DeliverStep& step, const Error& error) {
+  if (error.retry_helps) {
+    const std::int64_t wait = parts_.forge.retry_after_ms();
+    return park(parts_.seams.clock.now_ms() + (wait > 0 ? wait : kAgainMs), error.to_string());
+  }
+  const bool is_local_step =
+      step.step == DeliveryStep::kScope || step.step == DeliveryStep::kChecks || step.step == DeliveryStep::kSecrets;
+  const bool is_ours = error.code == ErrorCode::kIo || error.code == ErrorCode::kCorrupt ||
+                       error.code == ErrorCode::kInternal || is_local_step;
+  if (is_ours) {
+    Error told = error;
+    told.message = fmt::format("run {} stops at {}: {}", run_, to_string(step.step), error.message);
+    if (told.remedy.empty()) told.remedy = fmt::format("Mend that, then: signalbox runs resume {}", run_);
+    return std::unexpected(std::move(told));
+  }
+  const Finding finding{"critical", error.to_string(), "", std::string(to_string(error.code))};
+  SB_TRY(append("delivered", Value::object({{"step", to_string(step.step)},
+                                            {"round", step.round},
+                                            {"passed", false},
+                                            {"findings", Value(Value::Array{finding.to_value()})},
+                                            {"facts", Value::object()},
+                                            {"was_there", false}})));
+  return Next::kGoOn;
+}
+
+// For people; when git cannot say, they are told that instead.
+std::string RunDriver::diff_stat() {
+  auto git = git_of_work_tree(parts_.seams, state_.tree.path);
+  if (!git) return git.error().message;
+  auto changes = git->changes(state_.tree.base_commit);
+  if (!changes) return changes.error().message;
+  std::string text;
+  std::size_t count = 0;
+  for (const Change& change : *changes) {
+    if (is_internal(change, {.internal_paths = kPitchFiles})) continue;
+    if (++count <= 30) text += fmt::format("{}{} {}", text.empty() ? "" : "\n", change.status, shown(change.path));
+  }
+  if (count > 30) text += fmt::format("\n… {} files in all", count);
+  return text;
+}
+
+Result<std::string> RunDriver::change_text(std::size_t max_bytes) {
+  Git git = SB_TRY(git_of_work_tree(parts_.seams, state_.tree.path));
+  auto diff = git.diff(state_.tree.base_commit, limits::kDiffBytes);
+  if (!diff && diff.error().code == ErrorCode::kLimit) {
+    return fmt::format("The change is larger than what can be shown here. Its files:\n{}", diff_stat());
+  }
+  std::string text = shown(SB_TRY(std::move(diff)));
+  if (text.size() > max_bytes) {
+    text = fmt::format("{}\n[{} of {} bytes shown; read the files for the rest]\n{}", beginning(text, max_bytes),
+                       max_bytes, text.size(), diff_stat());
+  }
+  return text.empty() ? std::string("Nothing is changed.") : text;
+}
+
+}  // namespace sb::pipeline

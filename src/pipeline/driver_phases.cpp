@@ -1,0 +1,267 @@
+// Phases: one autonomous session each, started under an id that follows from the run, so that a second start finds the
+// first.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agent/identity.hpp"
+#include "base/document.hpp"
+#include "engine/preparing.hpp"
+#include "engine/token.hpp"
+#include "pipeline/run_driver.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+constexpr std::int64_t kMinute = 60'000;
+constexpr std::int64_t kOutageMs = 60'000;
+constexpr std::string_view kRetrospectiveStep = "look-back";
+
+std::int64_t time_of(Phase phase) {
+  switch (phase) {
+    case Phase::kDiscovery:
+      return 60 * kMinute;
+    case Phase::kShaping:
+      return 35 * kMinute;
+    case Phase::kCoding:
+    case Phase::kFix:
+      return 65 * kMinute;
+    case Phase::kDesign:
+    case Phase::kReview:
+    case Phase::kAudit:
+      return 25 * kMinute;
+  }
+  return 60 * kMinute;
+}
+
+std::string session_of(const std::string& run, const StartPhase& start) {
+  const std::string name =
+      fmt::format("sb-run-phase-1\n{}\n{}\n{}\n{}", run, to_string(start.phase), start.round, start.attempt);
+  return engine::session_id_of(as_bytes(sha256(name)).substr(0, 16));
+}
+
+bool names_architecture(const Value::Array& findings) {
+  return std::ranges::any_of(
+      findings, [](const Value& finding) { return finding.string_at("findingCategory") == "architecture"; });
+}
+
+agent::Wish wish_of(const Settings& settings, const workflow::Definition& definition) {
+  agent::Wish wish;
+  if (definition.isolation) {
+    wish.mode = agent::mode_named(definition.isolation->mode);
+    wish.inputs = definition.isolation->inputs;
+    wish.include = definition.isolation->include;
+    wish.exclude = definition.isolation->exclude;
+  }
+  if (const auto found = settings.isolation.find(definition.id); found != settings.isolation.end()) {
+    wish = found->second;
+  }
+  wish.role = definition.role ? std::string(workflow::to_string(*definition.role)) : std::string();
+  return wish;
+}
+
+Error error_of(const engine::SessionError& error) {
+  return error.error;
+}
+
+}  // namespace
+
+agent::WorkLimits RunDriver::limits_for(Phase phase) const {
+  agent::WorkLimits limits = parts_.settings.agents.limits;
+  if (limits.time_ms == agent::WorkLimits{}.time_ms) limits.time_ms = time_of(phase);
+  // Budgets are the run's: a phase has what the ones before it left.
+  if (limits.tokens > 0) limits.tokens = std::max<std::int64_t>(1, limits.tokens - state_.usage().total());
+  if (limits.micro_cents > 0) limits.micro_cents = std::max<std::int64_t>(1, limits.micro_cents - state_.micro_cents());
+  return limits;
+}
+
+// One mark for each phase that went on without handing over all it should.
+Value::Array RunDriver::degradations() const {
+  Value::Array marks;
+  for (const PhaseRecord& record : state_.phases) {
+    if (!record.is_over || record.result.kind == ResultKind::kFull) continue;
+    if (state_.newest(record.phase, record.round) != &record) continue;
+    marks.push_back(Value::object({{"phase", to_string(record.phase)},
+                                   {"round", record.round},
+                                   {"kind", to_string(record.result.kind)},
+                                   {"why", record.result.why}}));
+  }
+  return marks;
+}
+
+Results RunDriver::results_before(const StartPhase& start) const {
+  Results results;
+  for (const PhaseRecord& record : state_.phases) {
+    if (record.is_over) results.newest[record.phase] = record.result;
+  }
+  const Value::Array marks = degradations();
+  for (auto& [phase, result] : results.newest) result.degraded = marks;
+  results.interpretation = state_.interpretation;
+  if (start.phase == Phase::kFix) results.findings = findings_before(state_, start.round);
+  if (start.phase == Phase::kAudit) results.findings = findings_before(state_, start.round + 1);
+  if (const auto* scope = state_.newest(DeliveryStep::kScope, start.round)) {
+    const Value& files = scope->done.facts["collateral"];
+    if (files.is_array()) {
+      for (const Value& file : files.items()) {
+        if (file.is_string()) results.collateral.push_back(file.as_string());
+      }
+    }
+  }
+  return results;
+}
+
+Result<engine::Starting> RunDriver::prepare(const StartPhase& start, Started& started) {
+  started.workflow = parts_.settings.phases.at(start.phase);
+  if (start.phase == Phase::kAudit && started.workflow == "wr.production-readiness-audit" &&
+      names_architecture(findings_before(state_, start.round + 1))) {
+    started.workflow = "wr.architecture-scalability-audit";
+  }
+  const auto catalog = SB_TRY(workflow::Catalog::open(parts_.seams.files, parts_.seams.environment,
+                                                      parts_.desk.desk().homes(), state_.workspace));
+  auto starting = engine::prepare_start(parts_.seams.files, catalog,
+                                        {.workflow_id = started.workflow,
+                                         .goal = state_.goal,
+                                         .workspace = state_.tree.path,
+                                         .context = SB_TRY(session_context(start)),
+                                         .is_autonomous = true});
+  if (!starting) return std::unexpected(error_of(starting.error()));
+  starting->id = session_of(run_, start);
+  const workflow::Compiled& compiled = *starting->bundle.back();
+  started.hash = compiled.hash;
+  const agent::Wish wish = wish_of(parts_.settings, compiled.definition);
+  started.role = wish.role;
+  if (compiled.definition.model_tier) started.tier = std::string(to_string(*compiled.definition.model_tier));
+  started.bundle = SB_TRY(agent::make_bundle(wish, agent::identity_text(), SB_TRY(sources_for(start))));
+  return std::move(*starting);
+}
+
+Result<Next> RunDriver::act(const StartPhase& start) {
+  Started started;
+  const engine::Starting starting = SB_TRY(prepare(start, started));
+  const auto answer = parts_.desk.sessions().start(starting);
+  if (!answer) return std::unexpected(error_of(answer.error()));
+  for (const PhaseRecord& record : state_.phases) {
+    if (record.workflow != started.workflow || record.hash == started.hash) continue;
+    SB_TRY(append("workflow_changed",
+                  Value::object({{"workflow", started.workflow}, {"hash", started.hash}, {"was", record.hash}})));
+    break;
+  }
+  Value kept = started.bundle.to_value();
+  kept.set("tier", started.tier);
+  const std::string bytes = to_canonical_json(kept);
+  SB_TRY(append("phase_started",
+                Value::object({{"phase", to_string(start.phase)},
+                               {"round", start.round},
+                               {"attempt", start.attempt},
+                               {"workflow", started.workflow},
+                               {"hash", started.hash},
+                               {"session", starting.id},
+                               {"bundle", started.bundle.facts()},
+                               {"blob", sha256_hex(bytes)}}),
+                {bytes}));
+  return Next::kGoOn;
+}
+
+Result<Next> RunDriver::act(const WorkPhase& work) {
+  const PhaseRecord& record = work.record;
+  const Value kept = SB_TRY(parse_json(SB_TRY(log_.blob(record.blob))));
+  agent::Assignment assignment;
+  assignment.run = run_;
+  assignment.session = record.session;
+  assignment.workflow = record.workflow;
+  assignment.bundle = SB_TRY(agent::Bundle::from(kept));
+  assignment.role = assignment.bundle.role;
+  assignment.tier = kept.string_at("tier").value_or("");
+  assignment.work_tree = state_.tree.path;
+  assignment.is_writable = record.phase != Phase::kReview && record.phase != Phase::kAudit;
+  assignment.limits = limits_for(record.phase);
+  assignment.keeps_going = parts_.keeps_going;
+  const agent::Ended ended = parts_.staff.work(assignment, parts_.on_progress);
+  if (!keeps_going()) return leave("it was left off");
+  return end_phase(record, ended);
+}
+
+Result<Next> RunDriver::end_phase(const PhaseRecord& record, const agent::Ended& ended) {
+  using agent::EndState;
+  SB_TRY(note_interpretation(record));
+  switch (ended.state) {
+    case EndState::kAwaiting:
+      SB_TRY(append("asked", Value::object({{"question", "session"},
+                                            {"decision", ended.decision},
+                                            {"packet", Value::object({{"session", record.session},
+                                                                      {"phase", to_string(record.phase)}})}})));
+      return Next::kGoOn;
+    case EndState::kTakenOver:
+      return leave(fmt::format("session {} is worked by a person: {}", record.session, ended.reason));
+    case EndState::kOutage: {
+      const TimestampMs soon = parts_.seams.clock.now_ms() + kOutageMs;
+      return park(ended.retry_at_ms > 0 ? ended.retry_at_ms : soon, ended.reason);
+    }
+    case EndState::kBroke:
+      return fail(ErrorCode::kIo, fmt::format("run {} stops in {}: {}", run_, to_string(record.phase), ended.reason),
+                  fmt::format("Mend that, then: signalbox runs resume {}", run_));
+    default:
+      break;
+  }
+  const Left left = SB_TRY(left_behind(record));
+  const bool is_complete = ended.state == EndState::kComplete;
+  Value::Array marks = degradations();
+  const PhaseResult result =
+      judge_phase(record.phase, is_complete ? left.artifact : Value(), left.notes, std::move(marks));
+  SB_TRY(append("phase_ended", Value::object({{"phase", to_string(record.phase)},
+                                              {"round", record.round},
+                                              {"attempt", record.attempt},
+                                              {"state", agent::to_string(ended.state)},
+                                              {"reason", ended.reason},
+                                              {"result", result.to_value()},
+                                              {"usage", agent::to_value(ended.usage)},
+                                              {"cost", ended.micro_cents},
+                                              {"turns", ended.turns}})));
+  return Next::kGoOn;
+}
+
+// What was committed to is carried to every later phase, however this one ends.
+Status RunDriver::note_interpretation(const PhaseRecord& record) {
+  if (record.phase != Phase::kDiscovery) return {};
+  const Value artifact = SB_TRY(artifact_of(record.session, "wr.interpretation"));
+  if (artifact.is_null() || artifact == state_.interpretation) return {};
+  return append("interpretation", Value::object({{"artifact", artifact}, {"session", record.session}}));
+}
+
+// The newest of that kind, when it is valid by its contract; null when there is none.
+Result<Value> RunDriver::artifact_of(const std::string& session, const std::string& kind) {
+  engine::Sessions& sessions = parts_.desk.sessions();
+  const engine::Summary summary = SB_TRY(sessions.summary(session));
+  const engine::Node tip = SB_TRY(sessions.node(session, summary.tip));
+  const auto found = tip.artifacts.find(kind);
+  if (found == tip.artifacts.end()) return Value();
+  const Value artifact = SB_TRY(parse_json(SB_TRY(log_.blob(found->second))));
+  for (const workflow::Contract* contract : workflow::Contracts::bundled().all()) {
+    if (contract->kind == kind && !workflow::misfits(*contract, artifact).empty()) return Value();
+  }
+  return artifact;
+}
+
+Result<RunDriver::Left> RunDriver::left_behind(const PhaseRecord& record) {
+  engine::Sessions& sessions = parts_.desk.sessions();
+  const std::string& session = record.session;
+  Left left;
+  const std::string kind(artifact_kind(record.phase));
+  if (!kind.empty()) left.artifact = SB_TRY(artifact_of(session, kind));
+  const engine::Summary summary = SB_TRY(sessions.summary(session));
+  engine::Node node = SB_TRY(sessions.node(session, summary.tip));
+  while (node.parent != 0) {
+    const int number = node.parent_attempt;
+    node = SB_TRY(sessions.node(session, node.parent));
+    const auto attempt = SB_TRY(sessions.attempt(session, node.number, number));
+    if (!attempt || attempt->output_seq == 0) continue;
+    const auto output = SB_TRY(sessions.output(session, *attempt));
+    // Without a kind of its own, a phase hands over what its last step delivered.
+    if (kind.empty() && left.artifact.is_null() && !output.artifacts.empty()) left.artifact = output.artifacts.back();
+    if (node.position.step == kRetrospectiveStep || output.notes.empty()) continue;
+    left.notes += fmt::format("{}{}: {}", left.notes.empty() ? "" : "\n\n", node.title, output.notes);
+  }
+  return left;
+}
+
+}  // namespace sb::pipeline

@@ -1,0 +1,323 @@
+#include "pipeline/run_driver.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/unicode.hpp"
+#include "pipeline/limits.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+constexpr std::int64_t kLookMs = 200;
+constexpr std::int64_t kParkPatienceMs = 15 * 60'000;  // somebody who watches a run waits that long for a provider
+constexpr std::int64_t kDependencyMs = 60'000;
+
+std::string chosen_by(const inbox::DecisionState& decision) {
+  if (!decision.outcome) return "(ended)";
+  const inbox::Outcome& outcome = *decision.outcome;
+  const bool is_choice = outcome.ending == inbox::Ending::kAnswered || outcome.ending == inbox::Ending::kDefaulted;
+  if (!is_choice) return fmt::format("({})", to_string(outcome.ending));
+  if (!outcome.options.empty()) return fmt::format("{}", fmt::join(outcome.options, ","));
+  return outcome.values.is_null() ? "(answered)" : to_json(outcome.values);
+}
+
+}  // namespace
+
+RunDriver::RunDriver(CoordinatorParts& parts, std::string run, std::int64_t patience_ms)
+    : parts_(parts),
+      log_(parts.desk.desk().store(), parts.seams.clock),
+      run_(std::move(run)),
+      patience_ms_(patience_ms) {}
+
+Status RunDriver::load() {
+  state_ = SB_TRY(log_.state(run_));
+  return {};
+}
+
+// Nobody else drives it; what others append is a person's wish to stop, which takes nothing away from what happened.
+Status RunDriver::append(std::string type, Value payload, std::vector<std::string> blobs) {
+  auto done = log_.append(run_, state_.events, type, payload, blobs);
+  for (int tries = 0; tries < 5 && !done && done.error().code == ErrorCode::kConflict; ++tries) {
+    SB_TRY(load());
+    done = log_.append(run_, state_.events, type, payload, blobs);
+  }
+  if (!done) {
+    Error error = done.error();
+    error.message = fmt::format("run {} stops, because `{}` could not be written down: {}", run_, type, error.message);
+    if (error.remedy.empty()) error.remedy = fmt::format("Mend that, then: signalbox runs resume {}", run_);
+    return std::unexpected(std::move(error));
+  }
+  SB_TRY(load());
+  if (parts_.on_event) parts_.on_event(state_, {state_.events, state_.updated_at, std::move(type), std::move(payload)});
+  return {};
+}
+
+Next RunDriver::leave(std::string why) {
+  state_.waits_for = std::move(why);
+  return Next::kLeaveOff;
+}
+
+// Looked at again by somebody: what waits for a time is tried now, and what changed meanwhile is said.
+Status RunDriver::take_up() {
+  if (!state_.outcome.empty() || state_.events == 1) return {};
+  SB_TRY(append("resumed", Value::object({{"pid", static_cast<std::int64_t>(::getpid())}})));
+  if (state_.settings_hash != parts_.settings.hash) {
+    SB_TRY(append("settings_changed", Value::object({{"hash", parts_.settings.hash}, {"was", state_.settings_hash}})));
+  }
+  if (state_.parked_until != 0) SB_TRY(append("woken", Value::object()));
+  return {};
+}
+
+Result<RunState> RunDriver::drive() {
+  SB_TRY(load());
+  SB_TRY(take_up());
+  for (;;) {
+    if (!keeps_going()) {
+      leave("it was left off");
+      return state_;
+    }
+    const Action action = next_action(state_, parts_.settings, parts_.forge.is_hosted());
+    const Next next = SB_TRY(std::visit([&](const auto& one) { return act(one); }, action));
+    if (next == Next::kLeaveOff) return state_;
+  }
+}
+
+Status RunDriver::compare_ticket(const Ticket& now) {
+  SB_TRY(load());
+  if (!state_.outcome.empty() || now.hash() == state_.ticket_hash) return {};
+  const std::string hash = now.hash();
+  for (const Asked& asked : state_.asked) {
+    if (asked.question == "ticket_changed" && asked.packet["more"].string_at("hash") == hash) return {};
+  }
+  return open_question({.question = "ticket_changed",
+                        .reason = "the ticket is not what it was when the run began",
+                        .more = Value::object({{"ticket", now.to_value()}, {"hash", hash}})});
+}
+
+Result<Next> RunDriver::act(const RouteIt&) {
+  RouteFacts facts{.goal = state_.goal, .ticket = state_.ticket, .trigger = state_.trigger, .wanted = state_.wanted};
+  facts.has_pitch = std::ranges::any_of(kPitchFiles, [&](const std::string& file) {
+    return parts_.seams.files.kind(join_path(state_.workspace, file)) == FileKind::kFile;
+  });
+  const Route made = route(facts);
+  SB_TRY(append("routed", Value::object({{"mode", to_string(made.mode)},
+                                         {"reasons", Value::array(made.reasons)},
+                                         {"touches_ui", made.touches_ui}})));
+  return Next::kGoOn;
+}
+
+Result<std::string> RunDriver::missing_dependency() const {
+  if (state_.ticket.depends_on.empty()) return std::string();
+  const auto runs = SB_TRY(log_.list(10'000));
+  for (const std::string& wanted : state_.ticket.depends_on) {
+    const auto is_merged = [&](const Value& row) {
+      return row.string_at("ticket") == wanted && row.string_at("status") == "merged";
+    };
+    if (std::ranges::none_of(runs, is_merged)) return wanted;
+  }
+  return std::string();
+}
+
+Result<Next> RunDriver::act(const MakeTree&) {
+  if (const std::string missing = SB_TRY(missing_dependency()); !missing.empty()) {
+    return park(parts_.seams.clock.now_ms() + kDependencyMs,
+                fmt::format("the ticket depends on {}, which no run has merged", missing));
+  }
+  const std::string place = join_path(parts_.desk.desk().homes().data, "work-trees");
+  const WorkTree tree = SB_TRY(make_work_tree(parts_.seams, {.repository = state_.repository,
+                                                             .place = place,
+                                                             .run = run_,
+                                                             .strategy = parts_.settings.strategy,
+                                                             .base = parts_.settings.base,
+                                                             .remote = parts_.settings.forge.remote,
+                                                             .prefix = parts_.settings.prefix,
+                                                             .secret = parts_.forge.push_secret()}));
+  SB_TRY(bring_pitch(tree));
+  SB_TRY(
+      append("tree_made",
+             Value::object(
+                 {{"path", tree.path}, {"branch", tree.branch}, {"base", tree.base}, {"commit", tree.base_commit}})));
+  return Next::kGoOn;
+}
+
+// The pitch that led here may be in the workspace only, never committed.
+Status RunDriver::bring_pitch(const WorkTree& tree) {
+  if (!state_.route || state_.route->mode != RunMode::kImplement || tree.path == state_.workspace) return {};
+  for (const std::string& file : kPitchFiles) {
+    const std::string from = join_path(state_.workspace, file);
+    if (parts_.seams.files.kind(from) != FileKind::kFile) continue;
+    const std::string to = join_path(tree.path, file);
+    const std::string bytes = SB_TRY(parts_.seams.files.read(from, limits::kTicketBytes));
+    SB_TRY(parts_.seams.files.make_directories(parent_path(to)));
+    return parts_.seams.files.write_atomic(to, bytes);
+  }
+  return {};
+}
+
+Status RunDriver::open_question(AskedAbout about) {
+  if (state_.tree.path.empty()) {
+    about.diff_stat.clear();
+  } else {
+    about.diff_stat = diff_stat();
+  }
+  const auto declared = question_for(state_, about, parts_.settings);
+  if (!declared) return std::unexpected(declared.error().front());
+  inbox::Inbox& inbox = parts_.desk.desk().inbox();
+  Value payload = Value::object({{"question", about.question}, {"packet", packet_for(state_, about)}});
+  const Status asked = parts_.desk.desk().store().write([&](store::Transaction& transaction) -> Status {
+    const inbox::Ticket ticket =
+        SB_TRY(inbox.open_in(transaction, *declared, {.workspace = state_.workspace, .session = "", .asker = run_}));
+    payload.set("decision", ticket.id);
+    return log_.append_in(transaction, run_, state_.events, "asked", payload);
+  });
+  if (!asked && asked.error().code != ErrorCode::kConflict) return asked;
+  SB_TRY(load());
+  if (!asked) return {};
+  if (parts_.on_event) parts_.on_event(state_, {state_.events, state_.updated_at, "asked", payload});
+  return {};
+}
+
+Result<Next> RunDriver::act(const Ask& ask) {
+  SB_TRY(open_question({.question = ask.question, .reason = ask.reason}));
+  return Next::kGoOn;
+}
+
+// Whether it has an outcome, which is then in the log. What a session asked is read by the session, not by us.
+Result<bool> RunDriver::settle(const Asked& asked) {
+  inbox::Inbox& inbox = parts_.desk.desk().inbox();
+  const inbox::DecisionState seen = SB_TRY(inbox.load(asked.decision));
+  if (seen.is_open()) return false;
+  Value payload = Value::object({{"question", asked.question}, {"decision", asked.decision}});
+  bool is_open_again = false;
+  const Status written = parts_.desk.desk().store().write([&](store::Transaction& transaction) -> Status {
+    inbox::DecisionState now = seen;
+    if (asked.question != "session") now = SB_TRY(inbox.take_in(transaction, asked.decision, "run " + run_));
+    is_open_again = now.is_open();
+    if (is_open_again) return {};
+    payload.set("choice", chosen_by(now));
+    payload.set("by", now.outcome ? now.outcome->principal : "");
+    if (!now.free_texts.empty()) payload.set("remark", fmt::format("{}", fmt::join(now.free_texts, "\n")));
+    return log_.append_in(transaction, run_, state_.events, "decided", payload);
+  });
+  if (!written && written.error().code != ErrorCode::kConflict) return std::unexpected(written.error());
+  if (!written || is_open_again) return false;
+  SB_TRY(load());
+  if (parts_.on_event) parts_.on_event(state_, {state_.events, state_.updated_at, "decided", payload});
+  return true;
+}
+
+// Of all that is asked now.
+Result<bool> RunDriver::settle_any() {
+  const std::vector<Asked> all = state_.asked;
+  for (const Asked& asked : all) {
+    if (asked.choice.empty() && SB_TRY(settle(asked))) return true;
+  }
+  return false;
+}
+
+Result<Next> RunDriver::wait_for_person(const Asked& asked) {
+  const TimestampMs until = parts_.seams.clock.now_ms() + patience_ms_;
+  while (keeps_going()) {
+    if (SB_TRY(settle_any())) return Next::kGoOn;
+    const RunState now = SB_TRY(log_.state(run_));
+    if (now.events != state_.events) {
+      state_ = now;
+      return Next::kGoOn;
+    }
+    const std::int64_t left = until - parts_.seams.clock.now_ms();
+    if (left <= 0) break;
+    parts_.seams.clock.sleep_ms(std::min(left, kLookMs));
+    SB_TRY(parts_.desk.desk().refresh_operators(parts_.seams.files));
+  }
+  return leave(fmt::format("a person must answer {} ({})", asked.decision, asked.question));
+}
+
+Result<Next> RunDriver::act(const AwaitAnswer& wait) {
+  if (SB_TRY(settle_any())) return Next::kGoOn;
+  if (parts_.ask_here) {
+    SB_TRY(parts_.ask_here(wait.asked.decision));
+    if (SB_TRY(settle_any())) return Next::kGoOn;
+  }
+  return wait_for_person(wait.asked);
+}
+
+Result<Next> RunDriver::act(const Escalate& escalate) {
+  SB_TRY(append("escalated",
+                Value::object({{"phase", escalate.phase}, {"round", escalate.round}, {"reason", escalate.reason}})));
+  return Next::kGoOn;
+}
+
+Result<Next> RunDriver::park(TimestampMs until, std::string reason) {
+  SB_TRY(append("parked", Value::object({{"until", until}, {"reason", std::move(reason)}})));
+  return Next::kGoOn;
+}
+
+Result<Next> RunDriver::act(const Wait& wait) {
+  Clock& clock = parts_.seams.clock;
+  if (wait.until - clock.now_ms() > std::max(patience_ms_, kParkPatienceMs)) {
+    return leave(fmt::format("it is parked until {}: {}", to_rfc3339(wait.until), state_.parked_reason));
+  }
+  if (state_.parked_reason.starts_with("the ticket depends on") && wait.until - clock.now_ms() > patience_ms_) {
+    return leave(state_.parked_reason);
+  }
+  while (keeps_going()) {
+    const std::int64_t left = wait.until - clock.now_ms();
+    if (left <= 0) {
+      SB_TRY(append("woken", Value::object()));
+      return Next::kGoOn;
+    }
+    const RunState now = SB_TRY(log_.state(run_));
+    if (now.events != state_.events) {
+      state_ = now;
+      return Next::kGoOn;
+    }
+    clock.sleep_ms(std::min(left, kLookMs));
+  }
+  return leave("it was left off");
+}
+
+// The workspace's pitch has been used: it must not make the next run one of IMPLEMENT. It goes to our home.
+Result<Next> RunDriver::act(const ArchivePitch&) {
+  Files& files = parts_.seams.files;
+  Value payload = Value::object();
+  const std::string folder = join_path(join_path(parts_.desk.desk().homes().data, "pitches"), run_);
+  for (const std::string& file : kPitchFiles) {
+    const std::string from = join_path(state_.workspace, file);
+    if (files.kind(from) != FileKind::kFile) continue;
+    const std::string to = join_path(folder, base_name(parent_path(file)) + "-" + base_name(file));
+    SB_TRY(files.make_directories(folder));
+    SB_TRY(files.write_atomic(to, SB_TRY(files.read(from, limits::kTicketBytes))));
+    SB_TRY(files.remove(from));
+    payload.set("path", from);
+    payload.set("to", to);
+  }
+  SB_TRY(append("pitch_archived", std::move(payload)));
+  return Next::kGoOn;
+}
+
+std::string RunDriver::pushed_commit() const {
+  std::string commit;
+  for (const RunState::Delivered& made : state_.delivered) {
+    if (made.step == DeliveryStep::kPush && made.done.passed) commit = made.done.facts.string_at("commit").value_or("");
+  }
+  return commit;
+}
+
+Result<Next> RunDriver::act(const EndRun& end) {
+  Value payload = Value::object({{"outcome", end.outcome}, {"reason", end.reason}});
+  if (!state_.commit.empty()) payload.set("commit", state_.commit);
+  if (!state_.request.empty()) payload.set("request", state_.request);
+  if (!state_.url.empty()) payload.set("url", state_.url);
+  if (!state_.tree.path.empty() && parts_.settings.strategy == "worktree") {
+    const Status removed = remove_work_tree(parts_.seams, state_.repository, state_.tree, pushed_commit());
+    // It holds something that is not delivered, so it stays.
+    if (!removed) payload.set("kept", Value::object({{"path", state_.tree.path}, {"why", removed.error().message}}));
+  }
+  SB_TRY(append("ended", std::move(payload)));
+  return Next::kGoOn;
+}
+
+}  // namespace sb::pipeline

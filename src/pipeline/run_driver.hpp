@@ -1,0 +1,88 @@
+// One run being driven: does what the plan says and appends what happened. The parts of it, by what they deal with, are
+// in run_driver.cpp, driver_phases.cpp and driver_delivery.cpp.
+#pragma once
+
+#include <memory>
+
+#include "pipeline/coordinator.hpp"
+#include "pipeline/escalation.hpp"
+#include "workflow/catalog.hpp"
+
+namespace sb::pipeline {
+
+// Whether the run goes on now, or is left to be driven later; RunState::waits_for says why.
+enum class Next { kGoOn, kLeaveOff };
+
+inline const std::vector<std::string> kPitchFiles = {".signalbox/current-pitch.md", ".workrail/current-pitch.md"};
+
+class RunDriver {
+ public:
+  RunDriver(CoordinatorParts& parts, std::string run, std::int64_t patience_ms);
+  Result<RunState> drive();
+  // Asks whether the run goes on with the ticket it has, when that is not what the ticket says now.
+  Status compare_ticket(const Ticket& now);
+
+ private:
+  struct Started {
+    std::string workflow, hash, role, tier;
+    agent::Bundle bundle;
+  };
+
+  Status load();
+  bool keeps_going() const { return !parts_.keeps_going || parts_.keeps_going(); }
+  Status append(std::string type, Value payload, std::vector<std::string> blobs = {});
+  Next leave(std::string why);
+  Status take_up();
+
+  Result<Next> act(const RouteIt&);
+  Result<Next> act(const MakeTree&);
+  Result<Next> act(const StartPhase& start);
+  Result<Next> act(const WorkPhase& work);
+  Result<Next> act(const DeliverStep& step);
+  Result<Next> act(const Ask& ask);
+  Result<Next> act(const AwaitAnswer& wait);
+  Result<Next> act(const Escalate& escalate);
+  Result<Next> act(const Wait& wait);
+  Result<Next> act(const ArchivePitch&);
+  Result<Next> act(const EndRun& end);
+  Result<Next> act(const Over&) { return Next::kLeaveOff; }
+
+  Status open_question(AskedAbout about);
+  Result<bool> settle(const Asked& asked);
+  Result<bool> settle_any();
+  Result<Next> wait_for_person(const Asked& asked);
+  Result<Next> park(TimestampMs until, std::string reason);
+  // What the ticket depends on and is not merged yet; empty: nothing.
+  Result<std::string> missing_dependency() const;
+  Status bring_pitch(const WorkTree& tree);
+
+  Result<engine::Starting> prepare(const StartPhase& start, Started& started);
+  Result<std::vector<agent::Source>> sources_for(const StartPhase& start);
+  Result<Value> session_context(const StartPhase& start);
+  agent::WorkLimits limits_for(Phase phase) const;
+  Results results_before(const StartPhase& start) const;
+  Result<Next> end_phase(const PhaseRecord& record, const agent::Ended& ended);
+  Status note_interpretation(const PhaseRecord& record);
+  struct Left {
+    Value artifact;
+    std::string notes;
+  };
+  Result<Left> left_behind(const PhaseRecord& record);
+  Result<Value> artifact_of(const std::string& session, const std::string& kind);
+  Value::Array degradations() const;
+
+  DeliveryWish wish_for(int round) const;
+  Value facts_of(int round) const;
+  Result<Next> refused(const DeliverStep& step, const Error& error);
+  std::string pushed_commit() const;  // empty: nothing is delivered
+  std::string diff_stat();
+  Result<std::string> change_text(std::size_t max_bytes);
+
+  CoordinatorParts& parts_;
+  RunLog log_;
+  std::string run_;
+  std::int64_t patience_ms_;
+  RunState state_;
+};
+
+}  // namespace sb::pipeline
