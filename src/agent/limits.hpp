@@ -6,14 +6,16 @@
 
 namespace sb::agent::limits {
 
-inline constexpr std::size_t kIdentityBytes = 8u << 10;   // what every agent is told of itself
-inline constexpr std::size_t kTier0Bytes = 32u << 10;     // project identity in a prompt
-inline constexpr std::size_t kPriorContextBytes = 8'192;  // results of earlier phases in a prompt
-inline constexpr std::size_t kMemoryBytes = 8u << 10;     // what was learned before, in a prompt
-inline constexpr std::size_t kThisTurnBytes = 2u << 20;   // task and raw inputs in a prompt
-inline constexpr std::size_t kRulesBytes = 32u << 10;     // rule files and soul in a prompt
-inline constexpr std::size_t kReadBytes = 256u << 10;     // Read without offset and limit
-inline constexpr std::size_t kReadableBytes = 64u << 20;  // a file that is read in parts, or edited
+inline constexpr std::size_t kIdentityBytes = 8u << 10;    // what every agent is told of itself
+inline constexpr std::size_t kTier0Bytes = 32u << 10;      // project identity in a prompt
+inline constexpr std::size_t kPriorContextBytes = 8'192;   // results of earlier phases in a prompt
+inline constexpr std::size_t kMemoryBytes = 8u << 10;      // what was learned before, in a prompt
+inline constexpr std::size_t kThisTurnBytes = 2u << 20;    // task and raw inputs in a prompt
+inline constexpr std::size_t kRulesBytes = 32u << 10;      // rule files and soul in a prompt
+inline constexpr std::size_t kRuleFilesEach = 20;          // files one glob of rules or Tier 0 names
+inline constexpr std::size_t kRuleFileBytes = 256u << 10;  // a rule or Tier 0 file; a larger one is only named
+inline constexpr std::size_t kReadBytes = 256u << 10;      // Read without offset and limit
+inline constexpr std::size_t kReadableBytes = 64u << 20;   // a file that is read in parts, or edited
 inline constexpr std::size_t kGlobResults = 100;
 inline constexpr std::size_t kGrepFileBytes = 10u << 20;  // a larger file is not searched
 inline constexpr std::size_t kWalkEntries = 200'000;      // files and folders of one search
