@@ -113,7 +113,7 @@ Result<StepDone> head(const Job& job) {
     return finding(fmt::format("the work tree is on {}, not on the run's branch {}",
                                on.empty() ? "no branch" : shown(on), shown(job.wish.tree.branch)));
   }
-  const auto tip = git->commit_of("HEAD");
+  const auto tip = SB_TRY(git->find_commit("HEAD"));
   if (!tip) return finding("the run's branch has no commit any more");
   if (!SB_TRY(git->is_ancestor(job.wish.parent, *tip))) {
     return finding(fmt::format("the run's branch is at {}, which does not stand on {}", *tip, job.wish.parent));
@@ -147,7 +147,7 @@ Result<Fixed> fix_tree(const Job& job, Git& git) {
 
 Result<std::string> tree_of(const Job& job, Git& git) {
   std::string tree = job.fact(DeliveryStep::kScope, "tree");
-  if (!tree.empty() && git.run({"cat-file", "-e", tree + "^{tree}"})) return tree;
+  if (!tree.empty() && SB_TRY(git.has_object(tree + "^{tree}"))) return tree;
   return std::move(SB_TRY(fix_tree(job, git)).tree);
 }
 
@@ -205,6 +205,7 @@ Result<StepDone> commit(const Job& job) {
                       fmt::format("the run's branch is at {}, which does not stand on {}", tip, wish.parent), "",
                       "wrong_head"});
     }
+    SB_TRY(git.unlock(ref));
     SB_TRY(git.run({"update-ref", "-m", "signalbox: deliver", ref, hash, tip}));
   }
   // The work tree's own index still stands at the parent. It is only looked at by agents and people.

@@ -24,7 +24,7 @@ Result<Value> put_back(const Job& job, Git& git, const std::string& snapshot) {
     for (const std::string& path : {change.old_path, change.path}) {
       if (path.empty()) continue;
       restored.push_back(shown(path));
-      const bool was_there = git.run({"cat-file", "-e", snapshot + ":" + path}).has_value();
+      const bool was_there = SB_TRY(git.has_object(snapshot + ":" + path));
       if (was_there) {
         SB_TRY(git.run({"restore", "--quiet", "--source=" + snapshot, "--worktree", "--", path}));
         continue;

@@ -79,12 +79,12 @@ Result<StepDone> push(const Job& job) {
   Git git = SB_TRY(repository_of(job.parts.seams, tree));
   const std::string commit = SB_TRY(commit_fact(job));
   const std::string& remote = job.wish.remote;
-  const auto url = git.run({"remote", "get-url", "--push", remote});
-  if (!url) {
+  const Exit url = SB_TRY(git.run({.words = {"remote", "get-url", "--push", remote}, .fine = {0, 2, 128}}));
+  if (url.code != 0) {
     return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(remote)),
                 fmt::format("Add one and go on: git remote add {} URL", remote));
   }
-  const std::string host = host_of(line_of(*url));
+  const std::string host = host_of(line_of(url.output));
   const Forge& forge = job.parts.forge;
   const std::string secret = !host.empty() && host == forge.push_host() ? forge.push_secret() : "";
   const std::string ref = "refs/heads/" + job.wish.tree.branch;
@@ -94,7 +94,7 @@ Result<StepDone> push(const Job& job) {
     done.was_there = true;
     return done;
   }
-  const bool is_known = there.empty() || git.run({"cat-file", "-e", there}).has_value();
+  const bool is_known = there.empty() || SB_TRY(git.has_object(there));
   if (!is_known || (!there.empty() && !SB_TRY(git.is_ancestor(there, commit)))) {
     return blocked({"critical",
                     fmt::format("somebody else pushed to {}: it is at {} and not where this run left it",

@@ -8,9 +8,8 @@
 namespace sb::pipeline {
 namespace {
 
-using testing::ElementsAre;
+using testing::AllOf;
 using testing::HasSubstr;
-using testing::Not;
 
 struct Delivering : testing::Test {
   GitPlace place;
@@ -55,6 +54,292 @@ TEST_F(Delivering, EveryStepTwiceIsOnce) {
     const StepDone again = must(deliver(which, wish, facts, parts));
     EXPECT_TRUE(again.passed && again.was_there) << to_string(which);
   }
+}
+
+// Ends the process, as far as anybody can see, at the N-th command that changes anything: it is carried out, and its
+// answer is lost.
+class Dying final : public Process {
+ public:
+  Dying(Process& inner, int commands) : inner_(inner), left_(commands) {}
+  Result<Exit> run(const Command& command) override {
+    if (left_ <= 0) return fail(ErrorCode::kUnavailable, "killed");
+    auto exit = inner_.run(command);
+    constexpr std::string_view kChanging[] = {"read-tree",  "add",   "write-tree", "commit-tree",
+                                              "update-ref", "reset", "push",       "hash-object"};
+    const bool changes = std::ranges::any_of(command.argv, [&](const std::string& word) {
+      return std::ranges::find(kChanging, word) != std::end(kChanging);
+    });
+    if (!changes || --left_ > 0) return exit;
+    return fail(ErrorCode::kUnavailable, "killed");
+  }
+  bool has_died() const { return left_ <= 0; }
+
+ private:
+  Process& inner_;
+  int left_;
+};
+
+// Killed after every git command that changes anything, and taken up with the facts that were logged by then.
+TEST_F(Delivering, KilledAfterAnyCommandItEndsTheSame) {
+  change();
+  go_through(wish, parts, DeliveryStep::kClose);
+  int kills = 0;
+  for (int commands = 1;; ++commands) {
+    GitPlace other;
+    const WorkTree other_tree = other.tree();
+    DeliveryWish other_wish = other.wish(other_tree);
+    other.put("trees/run1/src/price.txt", "120\n");
+    Dying process(other.process, commands);
+    const Seams mortal{other.files, other.clock, other.random, process, other.environment, other.streams};
+    const auto mortal_forge = make_local_forge(mortal, other.repo(), "origin");
+    DeliveryParts first{.seams = mortal, .forge = *mortal_forge, .run_check = {}};
+    const auto real_forge = other.local_forge();
+    DeliveryParts second = other.parts(*real_forge);
+    Value facts = Value::object();
+    for (const DeliveryStep which : kAllSteps) {
+      auto done = deliver(which, other_wish, facts, process.has_died() ? second : first);
+      if (!done) done = deliver(which, other_wish, facts, second);
+      ASSERT_TRUE(done) << commands << " " << to_string(which) << ": " << told(done.error());
+      ASSERT_TRUE(done->passed) << commands << " " << to_string(which);
+      facts.set(to_string(which), done->facts);
+    }
+    EXPECT_EQ(other.sh("git -C remote.git rev-list --count main"), "2") << commands;
+    EXPECT_EQ(other.in_remote("main^{tree}"), place.in_remote("main^{tree}"));
+    EXPECT_EQ(other.in_remote("main"), *facts["commit"].string_at("commit"));
+    EXPECT_EQ(other.sh("git -C remote.git for-each-ref refs/signalbox refs/heads | wc -l"), "3");
+    EXPECT_EQ(other.sh("git -C trees/run1 status --porcelain"), "");
+    if (!process.has_died()) break;
+    ++kills;
+  }
+  EXPECT_GE(kills, 10);
+  std::printf("killed after each of %d changes\n", kills);
+}
+
+TEST_F(Delivering, TheCommitIsAFunctionOfTheRun) {
+  change();
+  const Value first = go_through(wish, parts, DeliveryStep::kCommit);
+  place.sh("git -C trees/run1 update-ref refs/heads/signalbox/run1 " + tree.base_commit);
+  place.clock.set(place.clock.now_ms() + 3'600'000);
+  const Value second = go_through(wish, parts, DeliveryStep::kCommit);
+  EXPECT_EQ(first["commit"], second["commit"]);
+}
+
+// Never pushed, never committed: that is how fixes got lost.
+TEST_F(Delivering, D08_AFixIsCommittedAndPushedBeforeItIsReviewedAgain) {
+  change();
+  const Value first = go_through(wish, parts, DeliveryStep::kRequest);
+  const std::string parent = *first["commit"].string_at("commit");
+  EXPECT_EQ(place.in_remote("signalbox/run1"), parent);
+  wish.round = 1;
+  wish.parent = parent;
+  wish.subject = "round it";
+  change("src/price.txt", "125\n");
+  const Value second = go_through(wish, parts, DeliveryStep::kRequest, 2);
+  const std::string fixed = *second["commit"].string_at("commit");
+  EXPECT_EQ(place.in_remote("signalbox/run1"), fixed);
+  EXPECT_EQ(place.in_remote("signalbox/run1^"), parent);
+  EXPECT_EQ(first["request"]["request"], second["request"]["request"]);
+  const auto request = forge->find("signalbox/run1", "run1");
+  ASSERT_TRUE(request && *request);
+  EXPECT_EQ((*request)->commit, fixed);
+  go_through(wish, parts, DeliveryStep::kClose);
+  EXPECT_EQ(place.in_remote("main"), fixed);
+}
+
+TEST_F(Delivering, D09_TheHeadIsVerified) {
+  change();
+  EXPECT_TRUE(step(DeliveryStep::kHead).passed);
+  const auto expect_blocked = [&](const std::string& named) {
+    const StepDone done = step(DeliveryStep::kHead);
+    ASSERT_FALSE(done.passed);
+    EXPECT_EQ(done.findings.front().severity, "critical");
+    EXPECT_THAT(done.findings.front().summary, HasSubstr(named));
+  };
+  place.sh("git -C trees/run1 checkout -q -b mine");
+  expect_blocked("refs/heads/mine");
+  place.sh("git -C trees/run1 checkout -q --detach");
+  expect_blocked("no branch");
+  place.sh("git -C trees/run1 checkout -q signalbox/run1");
+  EXPECT_TRUE(step(DeliveryStep::kHead).passed);
+  place.sh("cd trees/run1 && git checkout -q --orphan lost && " + GitPlace::commit("lost") +
+           " && git branch -q -f signalbox/run1 lost && git checkout -q signalbox/run1");
+  expect_blocked("does not stand on");
+  EXPECT_FALSE(step(DeliveryStep::kCommit).passed);
+  place.put("trees/run1/.git", "gitdir: /nowhere\n");
+  expect_blocked(".git");
+}
+
+TEST_F(Delivering, D09_CommitsOfTheAgentAreFoldedIn) {
+  change();
+  place.sh("cd trees/run1 && git add -A && " + GitPlace::commit("by the agent"));
+  change("src/price.txt", "130\n");
+  const StepDone head = step(DeliveryStep::kHead);
+  EXPECT_EQ(head.facts["folded"].size(), 1u);
+  const Value facts = go_through(wish, parts, DeliveryStep::kClose);
+  EXPECT_EQ(place.sh("git -C remote.git log --format=%s main"), "fix(shop): raise the price\nfirst");
+  EXPECT_EQ(place.sh("git -C remote.git show main:src/price.txt"), "130");
+}
+
+// Says that it merged and did not.
+class Liar final : public Forge {
+ public:
+  explicit Liar(Forge& inner) : inner_(inner) {}
+  std::string name() const override { return "liar"; }
+  bool is_hosted() const override { return true; }
+  Result<std::optional<ChangeRequest>> find(const std::string& branch, const std::string& run) override {
+    return inner_.find(branch, run);
+  }
+  Result<ChangeRequest> open_or_update(const RequestWish& request) override { return inner_.open_or_update(request); }
+  Result<RequestChecks> checks(const ChangeRequest&) override { return answer; }
+  Status merge(const ChangeRequest&, const std::string&, const std::string&) override { return {}; }
+  Status comment(const ChangeRequest&, const std::string&, const std::string&) override { return {}; }
+  Result<Ticket> ticket(const std::string& id) override { return inner_.ticket(id); }
+  Status close_ticket(const Ticket&, const std::string&) override { return {}; }
+  RequestChecks answer = {};
+
+ private:
+  Forge& inner_;
+};
+
+TEST_F(Delivering, D19_MergedIsWhatTheForgeShowsNotWhatItSays) {
+  change();
+  Liar liar(*forge);
+  DeliveryParts lied{.seams = place.seams, .forge = liar, .run_check = {}};
+  Value facts = go_through(wish, lied, DeliveryStep::kMerge);
+  StepDone done = must(deliver(DeliveryStep::kConfirm, wish, facts, lied));
+  EXPECT_FALSE(done.passed);
+  EXPECT_GT(done.again_at_ms, place.clock.now_ms());
+  EXPECT_TRUE(done.findings.empty());
+  place.clock.set(place.clock.now_ms() + 120'000);
+  done = must(deliver(DeliveryStep::kConfirm, wish, facts, lied));
+  EXPECT_FALSE(done.passed);
+  EXPECT_EQ(done.again_at_ms, 0);
+  EXPECT_THAT(done.findings.at(0).summary, HasSubstr("not merged"));
+  EXPECT_NE(place.in_remote("main"), *facts["commit"].string_at("commit"));
+}
+
+TEST_F(Delivering, TheForgesChecksAreWaitedForAndNamed) {
+  change();
+  Liar hosted(*forge);
+  DeliveryParts slow{.seams = place.seams, .forge = hosted, .run_check = {}};
+  const Value facts = go_through(wish, slow, DeliveryStep::kRequest);
+  const auto look = [&](RequestChecks checks) {
+    hosted.answer = std::move(checks);
+    return must(deliver(DeliveryStep::kRequestChecks, wish, facts, slow));
+  };
+  using State = RequestChecks::State;
+  EXPECT_TRUE(look({State::kNone}).passed);
+  // A project with workflows: they may not have begun yet.
+  place.put("trees/run1/.github/workflows/ci.yaml", "on: push\n");
+  EXPECT_GT(look({State::kNone}).again_at_ms, 0);
+  EXPECT_GT(look({State::kPending}).again_at_ms, 0);
+  EXPECT_FALSE(look({State::kPending}).passed);
+  EXPECT_TRUE(look({State::kPassed}).passed);
+  const StepDone failed = look({State::kFailed, {"unit tests", "li\nnt"}});
+  ASSERT_EQ(failed.findings.size(), 2u);
+  EXPECT_THAT(failed.findings[1].summary, HasSubstr("li nt failed"));
+  place.clock.set(place.clock.now_ms() + 61'000);
+  EXPECT_TRUE(look({State::kNone}).passed);
+  place.clock.set(place.clock.now_ms() + 3'600'000);
+  const StepDone late = look({State::kPending});
+  EXPECT_EQ(late.again_at_ms, 0);
+  EXPECT_THAT(late.findings.at(0).summary, HasSubstr("have not ended"));
+}
+
+TEST_F(Delivering, ARemoteThatRejects) {
+  place.put("remote.git/hooks/pre-receive", "#!/bin/sh\necho 'no pushing on \033[31mFridays' >&2\nexit 1\n");
+  place.sh("chmod +x remote.git/hooks/pre-receive");
+  change();
+  const Value facts = go_through(wish, parts, DeliveryStep::kCommit);
+  const StepDone pushed = step(DeliveryStep::kPush, facts);
+  EXPECT_FALSE(pushed.passed);
+  EXPECT_THAT(pushed.findings.at(0).summary, HasSubstr("no pushing on \\x1b[31mFridays"));
+  place.sh("rm remote.git/hooks/pre-receive");
+  EXPECT_TRUE(step(DeliveryStep::kPush, facts).passed);
+}
+
+TEST_F(Delivering, AProtectedBaseRefusesTheMerge) {
+  place.put("remote.git/hooks/update", "#!/bin/sh\n[ \"$1\" != refs/heads/main ] || { echo protected >&2; exit 1; }\n");
+  place.sh("chmod +x remote.git/hooks/update");
+  change();
+  const Value facts = go_through(wish, parts, DeliveryStep::kRequestChecks);
+  const StepDone merged = step(DeliveryStep::kMerge, facts);
+  EXPECT_FALSE(merged.passed);
+  EXPECT_THAT(merged.findings.at(0).summary, AllOf(HasSubstr("refuses to merge"), HasSubstr("protected")));
+  EXPECT_FALSE(step(DeliveryStep::kConfirm, facts).passed);
+}
+
+TEST_F(Delivering, ABaseThatMovedOnIsNotOverwritten) {
+  change();
+  const Value facts = go_through(wish, parts, DeliveryStep::kRequest);
+  place.sh("git clone -q remote.git other && cd other && echo x > x && git add x && " + GitPlace::commit("x") +
+           " && git push -q");
+  const std::string theirs = place.in_remote("main");
+  const StepDone merged = step(DeliveryStep::kMerge, facts);
+  EXPECT_FALSE(merged.passed);
+  EXPECT_THAT(merged.findings.at(0).summary, HasSubstr("moved on"));
+  EXPECT_EQ(place.in_remote("main"), theirs);
+}
+
+TEST_F(Delivering, ABranchSomebodyElsePushedToIsNotOverwritten) {
+  place.sh("git clone -q remote.git other && cd other && echo x > x && git add x && " + GitPlace::commit("x") +
+           " && git push -q origin HEAD:signalbox/run1");
+  const std::string theirs = place.in_remote("signalbox/run1");
+  change();
+  const Value facts = go_through(wish, parts, DeliveryStep::kCommit);
+  const StepDone pushed = step(DeliveryStep::kPush, facts);
+  EXPECT_FALSE(pushed.passed);
+  EXPECT_THAT(pushed.findings.at(0).summary, HasSubstr(theirs));
+  EXPECT_EQ(place.in_remote("signalbox/run1"), theirs);
+}
+
+TEST_F(Delivering, ARemoteThatIsNotThere) {
+  change();
+  const Value facts = go_through(wish, parts, DeliveryStep::kCommit);
+  place.sh("mv remote.git away.git");
+  const auto gone = deliver(DeliveryStep::kPush, wish, facts, parts);
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().code, ErrorCode::kUnavailable);
+  EXPECT_TRUE(gone.error().retry_helps);
+  place.sh("git -C repo remote remove origin");
+  const auto none = deliver(DeliveryStep::kPush, wish, facts, parts);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(told(none.error()), HasSubstr("git remote add"));
+}
+
+TEST_F(Delivering, NothingChangedIsAFinding) {
+  EXPECT_THAT(step(DeliveryStep::kScope).findings.at(0).summary, HasSubstr("nothing was changed"));
+  EXPECT_FALSE(step(DeliveryStep::kCommit).passed);
+  EXPECT_EQ(place.sh("git -C trees/run1 rev-parse HEAD"), tree.base_commit);
+}
+
+// What the scope step saw is what is committed, whatever is written afterwards.
+TEST_F(Delivering, WhatWasLookedAtIsWhatIsCommitted) {
+  change();
+  Value facts = go_through(wish, parts, DeliveryStep::kSecrets);
+  change("src/price.txt", "1\n");
+  const StepDone done = step(DeliveryStep::kCommit, facts);
+  EXPECT_EQ(place.sh("git -C repo show " + *done.facts.string_at("commit") + ":src/price.txt"), "120");
+}
+
+TEST_F(Delivering, NotesOfPhasesAreNotDelivered) {
+  change();
+  change(".signalbox/current-pitch.md", "pitch\n");
+  change("notes/design.txt", "design\n");
+  wish.internal_paths = {"notes/**"};
+  const Value facts = go_through(wish, parts, DeliveryStep::kClose);
+  EXPECT_EQ(place.sh("git -C remote.git diff --name-only main~ main"), "src/price.txt");
+  EXPECT_EQ(place.read("trees/run1/.signalbox/current-pitch.md"), "pitch\n");
+}
+
+TEST_F(Delivering, WordsOfTheAgentCannotForgeTrailers) {
+  change();
+  wish.subject = "x\n\nSignalbox-Run: other\nCo-authored-by: you\x1b[2J\xff";
+  wish.identity = {"Bot <bot@x>\n", ""};
+  go_through(wish, parts, DeliveryStep::kCommit);
+  EXPECT_EQ(place.sh("git -C trees/run1 log -1 --format='%(trailers:key=Signalbox-Run,valueonly)'"), "run1");
+  EXPECT_EQ(place.sh("git -C trees/run1 log -1 --format=%s | wc -l"), "1");
 }
 
 }  // namespace

@@ -181,14 +181,16 @@ Result<Exit> Git::run(const GitCall& call) {
     has_ssh_command_ = SB_TRY(run(look)).code == 0;
   }
   argv.insert(argv.end(), call.words.begin(), call.words.end());
-  // These may go on for long after we were killed, while the run is taken up again.
-  const bool is_long = call.is_remote || call.words.front() == "worktree";
+  // When we are killed, a work tree that is half made must not go on being filled while the run is taken up again. All
+  // else may end by itself: it is looked for before it is done again, and a push that is cut leaves locks in the
+  // remote.
+  const bool is_filling = call.words.front() == "worktree" || call.words.front() == "submodule";
   auto exit = seams_.process.run({.argv = std::move(argv),
                                   .input = call.input,
                                   .environment = environment_for(seams_, whole, has_ssh_command_.value_or(false)),
                                   .timeout_ms = call.time_ms,
                                   .max_output_bytes = call.max_bytes,
-                                  .ends_all = is_long});
+                                  .ends_all = is_filling});
   if (!exit) return std::unexpected(std::move(exit).error());
   if (exit->code == 127 && exit->errors.starts_with("git: ")) {
     return fail(ErrorCode::kUnavailable, "git cannot be run", "Install git");
@@ -212,15 +214,28 @@ Result<std::string> Git::run(std::vector<std::string> words, const std::string& 
   return std::move(SB_TRY(run(call)).output);
 }
 
-Result<std::string> Git::commit_of(const std::string& name) {
-  if (name.empty() || name.find('\0') != std::string::npos) return fail(ErrorCode::kNotFound, "no commit is named");
+Result<std::optional<std::string>> Git::find_commit(const std::string& name) {
+  if (name.empty() || name.find('\0') != std::string::npos) return std::nullopt;
   Exit exit = SB_TRY(run(
       {.words = {"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"}, .fine = {0, 1, 128}}));
   while (exit.output.ends_with('\n')) exit.output.pop_back();
-  if (exit.code != 0 || exit.output.empty()) {
-    return fail(ErrorCode::kNotFound, fmt::format("{} names no commit here", shown(name)));
-  }
+  if (exit.code != 0 || exit.output.empty()) return std::nullopt;
   return std::move(exit.output);
+}
+
+Result<std::string> Git::commit_of(const std::string& name) {
+  auto found = SB_TRY(find_commit(name));
+  if (!found) return fail(ErrorCode::kNotFound, fmt::format("{} names no commit here", shown(name)));
+  return std::move(*found);
+}
+
+Status Git::unlock(const std::string& ref) {
+  const std::string common = SB_TRY(run({"rev-parse", "--path-format=absolute", "--git-common-dir"}));
+  return seams_.files.remove(join_path(common.substr(0, common.find('\n')), ref + ".lock"));
+}
+
+Result<bool> Git::has_object(const std::string& name) {
+  return SB_TRY(run({.words = {"cat-file", "-e", name}, .fine = {0, 1, 128}})).code == 0;
 }
 
 Result<bool> Git::is_ancestor(const std::string& old, const std::string& young) {

@@ -46,7 +46,11 @@ class Git {
   Result<std::string> run(std::vector<std::string> words, const std::string& input = {},
                           const std::string& secret = {});
   Result<Exit> run(const GitCall& call);
-  Result<std::string> commit_of(const std::string& name);                      // kNotFound
+  Result<std::string> commit_of(const std::string& name);                   // kNotFound
+  Result<std::optional<std::string>> find_commit(const std::string& name);  // nothing: there is none
+  Result<bool> has_object(const std::string& name);
+  // Removes what a killed command left, of a ref that only the run's one driver changes.
+  Status unlock(const std::string& ref);
   Result<bool> is_ancestor(const std::string& old, const std::string& young);  // or the same
   // Everything in the work tree that is not ignored, as a tree object. Made in an index of our own: what somebody put
   // into the work tree's, or hid there, does not count. `from`: the commit it is compared with, for speed.

@@ -60,12 +60,12 @@ class LocalForge final : public Forge {
 Result<LocalForge::There> LocalForge::look(const std::string& ref) {
   if (url_.empty() && remote_.find('/') != std::string::npos) url_ = remote_;
   if (url_.empty()) {
-    auto url = git_.run({"remote", "get-url", remote_});
-    if (!url) {
+    Exit url = SB_TRY(git_.run({.words = {"remote", "get-url", remote_}, .fine = {0, 2, 128}}));
+    if (url.code != 0) {
       return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(remote_)),
                   fmt::format("Make one: git init --bare ../remote.git && git remote add {} ../remote.git", remote_));
     }
-    url_ = line_of(std::move(*url));
+    url_ = line_of(std::move(url.output));
   }
   const std::string text =
       SB_TRY(git_.run(GitCall{.words = {"ls-remote", "--quiet", remote_, "refs/heads/*", ref}, .is_remote = true}))
@@ -83,7 +83,7 @@ Result<LocalForge::There> LocalForge::look(const std::string& ref) {
 
 // So that the object is in the work copy too.
 Status LocalForge::have(const std::string& ref, const std::string& hash) {
-  if (git_.run(GitCall{.words = {"cat-file", "-e", hash}})) return {};
+  if (SB_TRY(git_.has_object(hash))) return {};
   SB_TRY(git_.run(
       GitCall{.words = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote_, ref}, .is_remote = true}));
   return {};
@@ -127,8 +127,7 @@ Result<ChangeRequest> LocalForge::request_of(const There& there, const Note& not
     SB_TRY(have(base, base_hash));
     if (!request.commit.empty()) SB_TRY(have(branch, request.commit));
     // A branch that was removed, and its commit with it, is merged only if the base has it.
-    const auto is_in_base = git_.is_ancestor(head, base_hash);
-    if (is_in_base && *is_in_base) {
+    if (SB_TRY(git_.has_object(head)) && SB_TRY(git_.is_ancestor(head, base_hash))) {
       request.state = ChangeRequest::State::kMerged;
       request.commit = request.merged_as = head;
       request.merged_base = base_hash;

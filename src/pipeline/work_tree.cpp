@@ -85,10 +85,10 @@ Result<std::string> Maker::find_base() {
     if (!exit) fetched = std::unexpected(exit.error());
     // A branch that the remote does not have any more is not to be built on.
     if (exit || exit.error().code != ErrorCode::kNotFound) {
-      if (auto commit = git_.commit_of(tracking)) return commit;
+      if (auto commit = SB_TRY(git_.find_commit(tracking))) return std::move(*commit);
     }
   }
-  if (auto commit = git_.commit_of("refs/heads/" + wish_.base)) return commit;
+  if (auto commit = SB_TRY(git_.find_commit("refs/heads/" + wish_.base))) return std::move(*commit);
   return fail(ErrorCode::kNotFound,
               fmt::format("there is no branch {} to start from{}{}", shown(wish_.base), fetched ? "" : ": ",
                           fetched ? "" : fetched.error().message),
@@ -96,25 +96,26 @@ Result<std::string> Maker::find_base() {
 }
 
 Result<std::string> Maker::base_commit() {
-  if (auto commit = git_.commit_of(base_ref_)) return commit;
+  if (auto known = SB_TRY(git_.find_commit(base_ref_))) return std::move(*known);
   std::string commit;
   if (wish_.strategy == "none") {
     commit = SB_TRY(git_.commit_of("HEAD"));
   } else {
     commit = SB_TRY(find_base());
   }
-  if (!branch_.empty() && git_.commit_of("refs/heads/" + branch_)) {
+  if (!branch_.empty() && SB_TRY(git_.find_commit("refs/heads/" + branch_))) {
     return fail(ErrorCode::kConflict,
                 fmt::format("the branch {} exists already and is not of this run", shown(branch_)),
                 "Rename or remove it, or choose another prefix in signalbox.yaml: branch: {prefix: …}");
   }
+  SB_TRY(git_.unlock(base_ref_));
   SB_TRY(git_.run({"update-ref", base_ref_, commit, ""}));
   return commit;
 }
 
 Result<bool> Maker::claim_branch(const std::string& commit) {
   if (branch_.empty()) return false;
-  const auto tip = git_.commit_of("refs/heads/" + branch_);
+  const auto tip = SB_TRY(git_.find_commit("refs/heads/" + branch_));
   if (!tip) return false;
   if (*tip == commit) return true;
   return fail(ErrorCode::kConflict,
@@ -226,6 +227,7 @@ Result<WorkTree> Maker::make() {
     return fail(ErrorCode::kConflict, fmt::format("the work tree {} is not there any more", shown(path_)),
                 "Put it back; or give it up: git worktree prune");
   }
+  if (!branch_.empty()) SB_TRY(git_.unlock("refs/heads/" + branch_));
   SB_TRY(clear_half_made());
   SB_TRY(add(commit));
   return made(path_, commit);
@@ -267,7 +269,7 @@ Result<RepositoryFacts> look_at_repository(const Seams& seams, const std::string
   if (facts.root.empty()) facts.root = SB_TRY(seams.files.canonical(directory));
   const Exit branch = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", "--short", "HEAD"}, .fine = {0, 1}}));
   facts.branch = line_of(branch.output);
-  if (auto head = git.commit_of("HEAD")) facts.head = std::move(*head);
+  facts.head = SB_TRY(git.find_commit("HEAD")).value_or("");
   facts.remotes = lines_of(SB_TRY(git.run({"remote"})));
   if (facts.is_bare) return facts;
   facts.is_dirty = !SB_TRY(git.run({.words = {"status", "--porcelain", "-z", "--ignore-submodules=none"},
@@ -311,7 +313,7 @@ Status remove_work_tree(const Seams& seams, const std::string& repository, const
     SB_TRY(git.run({"worktree", "remove", "--force", tree.path}));
   }
   if (!tree.branch.empty()) {
-    const auto tip = git.commit_of("refs/heads/" + tree.branch);
+    const auto tip = SB_TRY(git.find_commit("refs/heads/" + tree.branch));
     const std::string against = delivered.empty() ? tree.base_commit : delivered;
     if (tip && SB_TRY(git.is_ancestor(*tip, against))) {
       SB_TRY(git.run({"update-ref", "-d", "refs/heads/" + tree.branch, *tip}));
