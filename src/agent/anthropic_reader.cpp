@@ -103,7 +103,7 @@ class AnthropicReader final : public ReplyReader {
   // Later counts replace earlier ones: they are of the message so far.
   void count(const Value& usage) {
     const auto take = [&](std::string_view name, std::int64_t& count) {
-      if (usage[name].is_integer()) count = std::max<std::int64_t>(usage[name].as_integer(), 0);
+      if (usage[name].is_integer()) count = token_count(usage[name]);
     };
     take("input_tokens", usage_.input);
     take("output_tokens", usage_.output);

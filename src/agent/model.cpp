@@ -15,11 +15,6 @@ constexpr std::array<std::string_view, 13> kErrorNames = {
     "unreachable", "rate_limited", "overloaded", "cut",    "auth",     "request", "too_long",
     "malformed",   "too_large",    "budget",     "script", "diverged", "stopped"};
 
-std::int64_t count_at(const Value& value, std::string_view name) {
-  const Value& count = value[name];
-  return count.is_integer() ? std::max<std::int64_t>(count.as_integer(), 0) : 0;
-}
-
 // What the block lacks; empty when nothing.
 std::string_view lack_of(const Value& block) {
   if (!block.is_object()) return "is no object";
@@ -70,11 +65,16 @@ Value to_value(const Usage& usage) {
   return value;
 }
 
+std::int64_t token_count(const Value& value) {
+  constexpr std::int64_t kMost = 1'000'000'000;  // sums and prices of it stay far from overflowing
+  return value.is_integer() ? std::clamp<std::int64_t>(value.as_integer(), 0, kMost) : 0;
+}
+
 Usage usage_from(const Value& value) {
-  return {.input = count_at(value, "input"),
-          .output = count_at(value, "output"),
-          .cache_read = count_at(value, "cache_read"),
-          .cache_write = count_at(value, "cache_write")};
+  return {.input = token_count(value["input"]),
+          .output = token_count(value["output"]),
+          .cache_read = token_count(value["cache_read"]),
+          .cache_write = token_count(value["cache_write"])};
 }
 
 std::string_view to_string(StopReason reason) {

@@ -59,8 +59,9 @@ struct Usage {
   std::int64_t total() const { return input + output + cache_read + cache_write; }
   bool operator==(const Usage&) const = default;
 };
-Value to_value(const Usage& usage);    // {input, output, [cache_read], [cache_write]}
-Usage usage_from(const Value& value);  // what is not there, or no count, is 0
+Value to_value(const Usage& usage);            // {input, output, [cache_read], [cache_write]}
+Usage usage_from(const Value& value);          // what is not there, or no count, is 0
+std::int64_t token_count(const Value& value);  // of somebody else's making: 0 for what is no count, and bounded
 
 enum class StopReason { kEndTurn, kToolUse, kMaxTokens, kRefusal, kOther };
 std::string_view to_string(StopReason reason);  // as the Messages API says: end_turn, tool_use, …

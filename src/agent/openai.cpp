@@ -53,12 +53,9 @@ std::string result_text(const Value& block) {
 }
 
 Usage openai_usage(const Value& usage, std::string_view input, std::string_view output) {
-  const auto count = [](const Value& value) {
-    return value.is_integer() ? std::max<std::int64_t>(value.as_integer(), 0) : 0;
-  };
-  const std::int64_t all = count(usage[input]);
-  const std::int64_t cached = std::min(all, count(usage[std::string(input) + "_details"]["cached_tokens"]));
-  return {.input = all - cached, .output = count(usage[output]), .cache_read = cached};
+  const std::int64_t all = token_count(usage[input]);
+  const std::int64_t cached = std::min(all, token_count(usage[std::string(input) + "_details"]["cached_tokens"]));
+  return {.input = all - cached, .output = token_count(usage[output]), .cache_read = cached};
 }
 
 std::unique_ptr<Model> make_openai(const ModelSettings& settings, const Seams& seams, net::HttpClient& http) {

@@ -1,0 +1,184 @@
+#include "agent/ledger.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "agent/retrying.hpp"
+#include "base/fakes.hpp"
+
+namespace sb::agent {
+namespace {
+
+using Kind = ModelError::Kind;
+
+// Says what it is told to say, in order.
+class Parrot final : public Model {
+ public:
+  explicit Parrot(std::deque<Replied> replies) : replies_(std::move(replies)) {}
+  std::string name() const override { return "parrot/x"; }
+  Replied reply(const ModelRequest&, const OnDelta&) override {
+    ++asked;
+    Replied next = replies_.front();
+    if (replies_.size() > 1) replies_.pop_front();
+    return next;
+  }
+  int asked = 0;
+
+ private:
+  std::deque<Replied> replies_;
+};
+
+Replied failed(Kind kind, std::optional<std::int64_t> retry_after_ms = {}) {
+  return std::unexpected(ModelError{kind, {ErrorCode::kUnavailable, "busy", {}, {}}, retry_after_ms});
+}
+Replied said(Usage usage = {}) {
+  return ModelReply{.content = {}, .usage = usage};
+}
+
+TEST(PricesTest, KnowsModelsAndTheirDatedVersions) {
+  const auto prices = [](const std::string& model) {
+    ModelSettings settings;
+    settings.model = model;
+    const bool is_known = fill_known_prices(settings);
+    EXPECT_EQ(is_known, settings.has_prices);
+    return std::vector<std::int64_t>{settings.input_price, settings.output_price, settings.cache_read_price,
+                                     settings.cache_write_price};
+  };
+  EXPECT_EQ(prices("claude-sonnet-4-5"), (std::vector<std::int64_t>{300, 1'500, 30, 375}));
+  EXPECT_EQ(prices("claude-sonnet-4-5-20250929"), prices("claude-sonnet-4-5"));
+  EXPECT_EQ(prices("gpt-5-2025-08-07"), (std::vector<std::int64_t>{125, 1'000, 13, 125}));
+  EXPECT_EQ(prices("claude-3-7-sonnet-latest"), prices("claude-3-7-sonnet"));
+  for (const char* unknown : {"claude-opus-4-9", "gpt-5-ultra", "gpt-5.9", "qwen", "", "gpt-"}) {
+    EXPECT_EQ(prices(unknown), (std::vector<std::int64_t>{0, 0, 0, 0})) << unknown;
+  }
+}
+
+TEST(PricesTest, LeavesPricesOfTheSettingsAlone) {
+  ModelSettings settings;
+  settings.model = "gpt-5";
+  settings.has_prices = true;
+  settings.input_price = 1;
+  EXPECT_TRUE(fill_known_prices(settings));
+  EXPECT_EQ(settings.input_price, 1);
+}
+
+TEST(PricesTest, CountsWhatTokensCost) {
+  ModelSettings settings;
+  settings.model = "claude-sonnet-4-5";
+  fill_known_prices(settings);
+  const std::int64_t cost = cost_of(settings, {.input = 1'000'000, .output = 1'000'000, .cache_read = 1'000'000});
+  EXPECT_EQ(cost, 1'830'000'000);
+  EXPECT_EQ(dollars(cost), "$18.30");
+  EXPECT_EQ(dollars(cost_of(settings, {.input = 100, .output = 10})), "$0.0005");
+}
+
+TEST(BudgetTest, RefusesTheRequestAfterTheOneThatUsedItUp) {
+  ModelSettings settings;
+  settings.input_price = 10;
+  for (const auto& [budget, rule] :
+       {std::pair{Budget{.tokens = 100}, "tokens"}, {Budget{.micro_cents = 1'000}, "money"}}) {
+    auto parrot = std::make_unique<Parrot>(std::deque{said({.input = 50})});
+    Parrot& asked = *parrot;
+    const auto ledger = std::make_shared<Ledger>(budget);
+    const auto model = make_budgeted(std::move(parrot), settings, ledger);
+    EXPECT_TRUE(model->reply({}, {}));
+    EXPECT_TRUE(model->reply({}, {}));
+    const Replied refused = model->reply({}, {});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, Kind::kBudget);
+    EXPECT_EQ(refused.error().error.rule, rule);
+    EXPECT_EQ(asked.asked, 2);
+    EXPECT_EQ(ledger->spent().usage.total(), 100);
+  }
+}
+
+TEST(BudgetTest, GoesOnFromWhatWasSpentBeforeARestart) {
+  const Ledger ledger({.tokens = 100}, {.usage = {.output = 100}});
+  EXPECT_TRUE(ledger.over_budget());
+  EXPECT_FALSE(Ledger({.tokens = 100}, {.usage = {.output = 99}}).over_budget());
+  EXPECT_FALSE(Ledger({}, {.usage = {.output = 1'000'000}}).over_budget());
+}
+
+class RetryingTest : public testing::Test {
+ protected:
+  Model* retrying(std::deque<Replied> replies, RetryPolicy policy = {}) {
+    auto made = std::make_unique<Parrot>(std::move(replies));
+    parrot = made.get();
+    model = make_retrying(std::move(made), clock, random, policy);
+    return model.get();
+  }
+  std::int64_t waited() { return clock.now_ms() - start; }
+
+  FakeClock clock;
+  FakeRandom random;
+  std::int64_t start = clock.now_ms();
+  std::unique_ptr<Model> model;
+  Parrot* parrot = nullptr;
+};
+
+TEST_F(RetryingTest, AsksAgainWhereThatHelps) {
+  for (const Kind kind : {Kind::kUnreachable, Kind::kRateLimited, Kind::kOverloaded, Kind::kCut}) {
+    EXPECT_TRUE(retrying({failed(kind), failed(kind), said()})->reply({}, {}));
+    EXPECT_EQ(parrot->asked, 3);
+  }
+}
+
+TEST_F(RetryingTest, DoesNotWhereItDoesNot) {
+  for (const Kind kind : {Kind::kAuth, Kind::kRequest, Kind::kTooLong, Kind::kMalformed, Kind::kTooLarge, Kind::kBudget,
+                          Kind::kScript, Kind::kDiverged, Kind::kStopped}) {
+    const Replied replied = retrying({failed(kind), said()})->reply({}, {});
+    ASSERT_FALSE(replied);
+    EXPECT_EQ(replied.error().kind, kind);
+    EXPECT_EQ(replied.error().error.message, "busy");
+    EXPECT_EQ(parrot->asked, 1);
+  }
+  EXPECT_EQ(waited(), 0);
+}
+
+TEST_F(RetryingTest, HandsTheErrorUpAfterTheLastTry) {
+  const Replied replied = retrying({failed(Kind::kOverloaded)}, {.tries = 3})->reply({}, {});
+  ASSERT_FALSE(replied);
+  EXPECT_EQ(replied.error().kind, Kind::kOverloaded);
+  EXPECT_EQ(replied.error().error.message, "busy (tried 3 times)");
+  EXPECT_EQ(parrot->asked, 3);
+}
+
+TEST_F(RetryingTest, WaitsAtLeastAsLongAsTheProviderAsksFor) {
+  EXPECT_TRUE(retrying({failed(Kind::kRateLimited, 90'000), said()})->reply({}, {}));
+  EXPECT_GE(waited(), 90'000);
+  EXPECT_LE(waited(), 91'000);
+}
+
+TEST_F(RetryingTest, WaitsForNoProviderThatAsksForTooMuch) {
+  const Replied replied = retrying({failed(Kind::kRateLimited, 120'001), said()})->reply({}, {});
+  ASSERT_FALSE(replied);
+  EXPECT_EQ(replied.error().retry_after_ms, 120'001);
+  EXPECT_EQ(waited(), 0);
+}
+
+TEST_F(RetryingTest, GivesSignsOfLifeWhileItWaitsAndIsBrokenOff) {
+  int signs = 0;
+  EXPECT_TRUE(retrying({failed(Kind::kCut), said()})->reply({}, [&](auto text) { return ++signs, text.empty(); }));
+  EXPECT_GE(signs, 5);
+  const Replied stopped = retrying({failed(Kind::kCut), said()})->reply({}, [](auto) { return false; });
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().kind, Kind::kStopped);
+  EXPECT_EQ(parrot->asked, 1);
+  ModelRequest request;
+  int looks = 0;
+  request.keeps_going = [&] { return ++looks < 3; };
+  EXPECT_EQ(retrying({failed(Kind::kCut), said()})->reply(request, {}).error().kind, Kind::kStopped);
+}
+
+TEST_F(RetryingTest, WaitsLongerFromTryToTryAndNeverTooLong) {
+  const RetryPolicy policy{.tries = 100, .first_ms = 1'000, .most_ms = 30'000};
+  EXPECT_EQ(retry_wait_ms(policy, 1, {}, 0), 500);
+  EXPECT_EQ(retry_wait_ms(policy, 1, {}, 1), 1'000);
+  EXPECT_EQ(retry_wait_ms(policy, 3, {}, 1), 4'000);
+  EXPECT_EQ(retry_wait_ms(policy, 99, {}, 1), 30'000);
+  EXPECT_EQ(retry_wait_ms(policy, 1, 5'000, 0), 5'125);
+}
+
+}  // namespace
+}  // namespace sb::agent
