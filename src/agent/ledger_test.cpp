@@ -70,7 +70,7 @@ TEST(PricesTest, CountsWhatTokensCost) {
   const std::int64_t cost = cost_of(settings, {.input = 1'000'000, .output = 1'000'000, .cache_read = 1'000'000});
   EXPECT_EQ(cost, 1'830'000'000);
   EXPECT_EQ(dollars(cost), "$18.30");
-  EXPECT_EQ(dollars(cost_of(settings, {.input = 100, .output = 10})), "$0.0005");
+  EXPECT_EQ(dollars(cost_of(settings, {.input = 100, .output = 20})), "$0.0006");
 }
 
 TEST(BudgetTest, RefusesTheRequestAfterTheOneThatUsedItUp) {
