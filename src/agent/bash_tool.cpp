@@ -150,11 +150,13 @@ class Bash final : public Tool {
     if (place.sandbox.works()) {
       engine::SandboxPlace inside{.workspace = place.root,
                                   .directory = folder,
-                                  .is_writable = place.is_writable,
+                                  .is_writable = place.is_writable && !place.only,
                                   .has_network = place.has_network,
                                   .readable = place.readable,
                                   .sealed = {join_path(place.root, ".git")},
                                   .hidden = place.hidden};
+      for (const std::string& path : parts_->taken_out().value_or(std::vector<std::string>()))
+        inside.hidden.push_back(path);
       const auto git = git_folders(place.seams.files, place.root);
       inside.readable.insert(inside.readable.end(), git.begin(), git.end());
       command.argv = engine::sandbox_words(place.sandbox, place.seams.files, inside);

@@ -166,6 +166,25 @@ TEST_F(Sandboxed, AReadOnlyWorkTreeStaysAsItIs) {
   EXPECT_EQ(room.read("work/a.txt"), "one\n");
 }
 
+TEST_F(Sandboxed, ARestrictedRoleSeesNothingOfEarlierPhases) {
+  room.write("work/.signalbox/discovery.md", "the-prior-result");
+  room.write("work/src/a.txt", "fine");
+  WorkPlace place = room.place();
+  place.only = restricted_paths();
+  Tools tools = make_work_tools(place);
+  EXPECT_EQ(room.call(tools, "Bash", R"({"command": "cat src/a.txt"})").text, "fine");
+  for (const char* input : {R"({"command": "cat .signalbox/discovery.md"})", R"({"command": "grep -rn prior ."})",
+                            R"({"command": "d=.sig*; ls $d; cat $d/*; cat /proc/1/root/$PWD/.signalbox/*"})"}) {
+    EXPECT_THAT(room.call(tools, "Bash", input).text, Not(HasSubstr("the-prior-result"))) << input;
+  }
+  EXPECT_NE(room.call(tools, "Read", R"({"file_path": ".signalbox/discovery.md"})").refused, "");
+  EXPECT_EQ(room.call(tools, "Grep", R"({"pattern": "prior"})").text, "No match.\n");
+  EXPECT_TRUE(room.call(tools, "Bash", R"({"command": "echo x > src/a.txt"})").is_error);
+  // Where it cannot be put as folders to hide, there is no shell.
+  place.only = {"**", "!**/*.md"};
+  for (const auto& tool : make_work_tools(place)) EXPECT_NE(tool->declaration().name, "Bash");
+}
+
 TEST(Bash, SignalboxItselfIsNotForAgents) {
   WorkRoom room;
   for (const char* command :

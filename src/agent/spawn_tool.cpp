@@ -1,6 +1,8 @@
 // The tool `spawn_agent`: sessions below this one, each worked by an agent of its own.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "agent/children.hpp"
 #include "agent/session_tools.hpp"
 #include "base/crypto.hpp"
@@ -30,6 +32,25 @@ std::string child_id(const Duty& duty, const ToolCall& call, std::size_t index) 
   return engine::session_id_of(as_bytes(digest).substr(0, 16));
 }
 
+// A restricted role is given what its workflow asks for, and nothing the caller thinks of besides.
+Status check_context(const workflow::Definition& definition, const Value* context) {
+  if (context == nullptr || !context->is_object() || !definition.role) return {};
+  const std::string_view role = workflow::to_string(*definition.role);
+  if (!is_restricted(role)) return {};
+  std::vector<std::string> asked_for = definition.steps.front().needs;
+  if (definition.isolation) {
+    asked_for.insert(asked_for.end(), definition.isolation->inputs.begin(), definition.isolation->inputs.end());
+  }
+  for (const Value::Member& member : context->members()) {
+    if (std::ranges::find(asked_for, member.name) != asked_for.end()) continue;
+    return fail(ErrorCode::kForbidden,
+                fmt::format("the role {} cannot be given {}: its workflow does not ask for it", role,
+                            quote_json(member.name.substr(0, 64))),
+                asked_for.empty() ? "Leave context out" : fmt::format("It asks for: {}", fmt::join(asked_for, ", ")));
+  }
+  return {};
+}
+
 engine::Answered<engine::Answer> start_child(Duty& duty, const ToolCall& call, const Value& wish, std::size_t index) {
   const StaffParts& parts = duty.parts;
   const std::string& workspace = duty.assignment.work_tree;
@@ -44,6 +65,9 @@ engine::Answered<engine::Answer> start_child(Duty& duty, const ToolCall& call, c
                                          .context = context == nullptr ? Value() : *context,
                                          .is_autonomous = true});
   if (!starting) return std::unexpected(starting.error());
+  if (const Status fits = check_context(starting->bundle.back()->definition, context); !fits) {
+    return std::unexpected(engine::session_error(fits.error()));
+  }
   starting->id = child_id(duty, call, index);
   starting->parent = duty.assignment.session;
   return parts.desk.sessions().start(*starting);

@@ -119,6 +119,7 @@ WorkPlace Staff::Parts::place_for(const Assignment& assignment, SeenFiles& seen)
   const inbox::Desk& desk = given.desk.desk();
   WorkPlace place{.seams = given.seams, .root = assignment.work_tree, .readable = {}, .only = {}, .steps = {}};
   place.is_writable = assignment.is_writable;
+  if (is_restricted(assignment.role)) place.only = restricted_paths();
   place.sandbox = sandbox();
   place.hidden = engine::hidden_paths(given.seams.files, given.seams.environment, desk.homes());
   place.secrets = secrets;

@@ -30,6 +30,11 @@ Result<inbox::OpenChain> open_steps(const WorkPlace& place) {
   return chain;
 }
 
+WorkPlace with_real_root(WorkPlace place) {
+  if (auto real = place.seams.files.canonical(place.root)) place.root = std::move(*real);
+  return place;
+}
+
 std::string cannot_tell(const Error& error) {
   return "it cannot be told which step is open: " + error.to_string();
 }
@@ -48,7 +53,7 @@ std::optional<std::string> SeenFiles::hash_of(const std::string& path) const {
 }
 
 WorkParts::WorkParts(WorkPlace given)
-    : place(std::move(given)),
+    : place(with_real_root(std::move(given))),
       fence({.root = place.root,
              .readable = place.readable,
              .is_writable = place.is_writable,
@@ -129,16 +134,36 @@ Value schema_of(const char* json) {
   return std::move(document->root);
 }
 
+std::vector<std::string> restricted_paths() {
+  return {"**", "!.signalbox/**", "!.workrail/**"};
+}
+
+std::optional<std::vector<std::string>> WorkParts::taken_out() const {
+  std::vector<std::string> paths;
+  if (!place.only) return paths;
+  bool has_all = false;
+  for (const std::string& glob : *place.only) {
+    if (glob == "**") has_all = true;
+    if (!glob.starts_with('!')) continue;
+    std::string path = glob.substr(1);
+    if (path.ends_with("/**")) path.resize(path.size() - 3);
+    if (path.find_first_of("*?[{") != std::string::npos) return std::nullopt;
+    if (auto real = place.seams.files.canonical(join_path(place.root, path))) paths.push_back(std::move(*real));
+  }
+  if (!has_all) return std::nullopt;
+  return paths;
+}
+
 Tools make_work_tools(WorkPlace place, const std::vector<std::string>& allowed) {
   const bool writes = place.is_writable && !place.only;
-  const bool is_enclosed = place.sandbox.works();
   const auto parts = std::make_shared<const WorkParts>(std::move(place));
   Tools tools;
   const auto add = [&](std::string_view name, std::unique_ptr<Tool> (*make)(SharedParts)) {
     if (allowed.empty() || std::ranges::find(allowed, name) != allowed.end()) tools.push_back(make(parts));
   };
   // Who may not write, or not read everything, is only given a shell that cannot do so either.
-  if (writes || (is_enclosed && !parts->place.only)) add("Bash", make_bash);
+  const bool is_enclosed = parts->place.sandbox.works() && parts->taken_out();
+  if (writes || is_enclosed) add("Bash", make_bash);
   add("Read", make_read);
   if (writes) add("Write", make_write);
   if (writes) add("Edit", make_edit);

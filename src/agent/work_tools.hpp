@@ -35,7 +35,8 @@ struct WorkPlace {
   std::string root;                   // the work tree: absolute, links resolved
   std::vector<std::string> readable;  // besides; absolute
   bool is_writable = true;
-  std::optional<std::vector<std::string>> only;  // of restricted roles: globs under root that may be read
+  // Of restricted roles: globs under root that may be read; `!` before one takes it out again. Then nothing is written.
+  std::optional<std::vector<std::string>> only;
   bool has_network = false;
   engine::Sandbox sandbox = {};
   std::vector<std::string> hidden = {};   // engine::hidden_paths
@@ -44,6 +45,9 @@ struct WorkPlace {
   std::function<Result<inbox::OpenChain>()> steps;
   SeenFiles* seen = nullptr;
 };
+
+// What a restricted role may read: everything but what earlier phases left in the work tree.
+std::vector<std::string> restricted_paths();
 
 // `allowed`: names; empty: all of them. A restricted role is not given what it may not use.
 Tools make_work_tools(WorkPlace place, const std::vector<std::string>& allowed = {});

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
+#include "agent/rules.hpp"
 #include "base/limits.hpp"
-#include "base/path_glob.hpp"
 #include "base/unicode.hpp"
+#include "engine/sandbox.hpp"
 #include "pipeline/limits.hpp"
 #include "pipeline/run_driver.hpp"
 
@@ -17,57 +18,15 @@ using agent::SourceKind;
 
 constexpr std::size_t kContextTicketBytes = 64u << 10;  // a session's context is kept with every step
 constexpr std::size_t kPitchBytes = 256u << 10;
-constexpr std::size_t kTier0Files = 50;
-constexpr std::size_t kTier0FileBytes = 256u << 10;
 constexpr std::size_t kShownDiffBytes = 512u << 10;
 
 bool looks_at_change(Phase phase) {
   return phase == Phase::kReview || phase == Phase::kFix || phase == Phase::kAudit;
 }
 
-// The longest folder of a glob in which all that it covers must lie.
-std::string folder_of(std::string_view glob) {
-  const auto wild = glob.find_first_of("*?[{");
-  if (wild == std::string_view::npos) return std::string(glob);
-  const auto slash = glob.substr(0, wild).rfind('/');
-  return slash == std::string_view::npos ? std::string() : std::string(glob.substr(0, slash));
-}
-
-// Files under `folder`, relative to root; names that begin with a dot only where the glob says so.
-void collect(const Files& files, const std::string& root, const std::string& folder, const std::string& glob, int depth,
-             std::vector<std::string>& found) {
-  const std::string whole = folder.empty() ? root : join_path(root, folder);
-  if (files.kind(whole) == FileKind::kFile) {
-    if (glob_covers(glob, folder)) found.push_back(folder);
-    return;
-  }
-  if (depth == 0 || found.size() >= kTier0Files || files.status(whole).is_link) return;
-  const auto names = files.list(whole);
-  if (!names) return;
-  for (const std::string& name : *names) {
-    if (name.starts_with('.')) continue;
-    collect(files, root, folder.empty() ? name : folder + "/" + name, glob, depth - 1, found);
-  }
-}
-
 std::string text_at(const Files& files, const std::string& path, std::size_t limit) {
   const auto text = files.read(path, limit);
   return text && is_utf8(*text) ? *text : std::string();
-}
-
-void add_tier0(const Files& files, const RunState& state, const Settings& settings, std::vector<Source>& sources) {
-  for (const std::string& glob : settings.tier0) {
-    std::vector<std::string> found;
-    collect(files, state.tree.path, folder_of(glob), glob, 8, found);
-    for (const std::string& file : found) {
-      // A link could lead out of the work tree.
-      const auto real = files.canonical(join_path(state.tree.path, file));
-      if (!real || !real->starts_with(state.tree.path + "/")) continue;
-      const std::string key = "tier0/" + file;
-      if (std::ranges::find(sources, key, &Source::key) != sources.end()) continue;
-      sources.push_back({key, SourceKind::kTier0, file, text_at(files, *real, kTier0FileBytes)});
-    }
-  }
 }
 
 std::string pitch_in(const Files& files, const RunState& state, std::string& path) {
@@ -111,7 +70,7 @@ std::string before_this(const RunState& state, const StartPhase& start) {
 
 }  // namespace
 
-Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start) {
+Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start, const std::vector<std::string>& work) {
   const Files& files = parts_.seams.files;
   std::vector<Source> sources;
   sources.push_back({"goal", SourceKind::kTask, "The goal of the run", state_.goal});
@@ -127,7 +86,15 @@ Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start) {
       sources.push_back({"pitch", SourceKind::kTask, "The pitch, " + path, std::move(pitch)});
     }
   }
-  add_tier0(files, state_, parts_.settings, sources);
+  const inbox::Desk& desk = parts_.desk.desk();
+  agent::RuleSources rules =
+      agent::read_rules(files, {.work_tree = state_.tree.path,
+                                .hidden = engine::hidden_paths(files, parts_.seams.environment, desk.homes()),
+                                .soul = parts_.settings.soul,
+                                .config_home = desk.homes().config,
+                                .tier0 = parts_.settings.tier0,
+                                .work = work});
+  for (Source& source : rules.sources) sources.push_back(std::move(source));
   if (looks_at_change(start.phase)) {
     sources.push_back(
         {"diff", SourceKind::kRaw, "The change as it is now, against its base", SB_TRY(change_text(kShownDiffBytes))});

@@ -131,7 +131,9 @@ Result<engine::Starting> RunDriver::prepare(const StartPhase& start, Started& st
   const agent::Wish wish = wish_of(parts_.settings, compiled.definition);
   started.role = wish.role;
   if (compiled.definition.model_tier) started.tier = std::string(to_string(*compiled.definition.model_tier));
-  started.bundle = SB_TRY(agent::make_bundle(wish, agent::identity_text(), SB_TRY(sources_for(start))));
+  std::vector<std::string> work = {std::string(to_string(start.phase)), started.workflow};
+  for (const workflow::Step& step : compiled.definition.steps) work.push_back(step.id);
+  started.bundle = SB_TRY(agent::make_bundle(wish, agent::identity_text(), SB_TRY(sources_for(start, work))));
   return std::move(*starting);
 }
 

@@ -57,7 +57,8 @@ class RunDriver {
   Status bring_pitch(const WorkTree& tree);
 
   Result<engine::Starting> prepare(const StartPhase& start, Started& started);
-  Result<std::vector<agent::Source>> sources_for(const StartPhase& start);
+  // `work`: what rules may name it by.
+  Result<std::vector<agent::Source>> sources_for(const StartPhase& start, const std::vector<std::string>& work);
   Result<Value> session_context(const StartPhase& start);
   agent::WorkLimits limits_for(Phase phase) const;
   Results results_before(const StartPhase& start) const;
