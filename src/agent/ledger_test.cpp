@@ -160,7 +160,7 @@ TEST_F(RetryingTest, WaitsForNoProviderThatAsksForTooMuch) {
 TEST_F(RetryingTest, GivesSignsOfLifeWhileItWaitsAndIsBrokenOff) {
   int signs = 0;
   EXPECT_TRUE(retrying({failed(Kind::kCut), said()})->reply({}, [&](auto text) { return ++signs, text.empty(); }));
-  EXPECT_GE(signs, 5);
+  EXPECT_GE(signs, 2);
   const Replied stopped = retrying({failed(Kind::kCut), said()})->reply({}, [](auto) { return false; });
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().kind, Kind::kStopped);
@@ -177,7 +177,9 @@ TEST_F(RetryingTest, WaitsLongerFromTryToTryAndNeverTooLong) {
   EXPECT_EQ(retry_wait_ms(policy, 1, {}, 1), 1'000);
   EXPECT_EQ(retry_wait_ms(policy, 3, {}, 1), 4'000);
   EXPECT_EQ(retry_wait_ms(policy, 99, {}, 1), 30'000);
-  EXPECT_EQ(retry_wait_ms(policy, 1, 5'000, 0), 5'125);
+  EXPECT_EQ(retry_wait_ms(policy, 1, 5'000, 0), 5'000);
+  EXPECT_EQ(retry_wait_ms(policy, 1, 5'000, 1), 5'500);
+  EXPECT_EQ(retry_wait_ms(policy, 4, 0, 1), 0);
 }
 
 }  // namespace

@@ -15,8 +15,11 @@ Result<std::unique_ptr<Model>> make_model(const ModelSettings& settings, Provide
     return make_scripted(settings.name, settings.script,
                          {parts.seams.files, parts.seams.clock, std::move(used), std::move(parts.run)});
   }
-  if (settings.provider == Provider::kAnthropic) return make_anthropic(settings, parts.seams, parts.http);
-  if (settings.provider == Provider::kOpenai) return make_openai(settings, parts.seams, parts.http);
+  const auto patient = [&](std::unique_ptr<Model> model) {
+    return make_retrying(std::move(model), parts.seams.clock, parts.seams.random, parts.retries);
+  };
+  if (settings.provider == Provider::kAnthropic) return patient(make_anthropic(settings, parts.seams, parts.http));
+  if (settings.provider == Provider::kOpenai) return patient(make_openai(settings, parts.seams, parts.http));
   return fail(ErrorCode::kInvalid, fmt::format("The model {} is an agent program, not a model", settings.name),
               "Name a model of another provider here");
 }

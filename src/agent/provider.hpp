@@ -6,6 +6,7 @@
 #include <string>
 
 #include "agent/model.hpp"
+#include "agent/retrying.hpp"
 #include "agent/scripted.hpp"
 #include "agent/settings.hpp"
 #include "base/seams.hpp"
@@ -21,8 +22,10 @@ struct ProviderParts {
   std::string run;  // whose rows of `script-used` count; the session's id where there is no run
   // One for all sessions of a run that are worked on in this process; absent: this session is alone.
   std::shared_ptr<UsedLines> used = {};
+  RetryPolicy retries = {};
 };
 
+// Models behind HTTP ask again by themselves (retrying.hpp). An error of a script stands for what is left after that.
 // kInvalid: a `command` is no model of ours, and a script or a key that cannot be read.
 Result<std::unique_ptr<Model>> make_model(const ModelSettings& settings, ProviderParts parts);
 

@@ -215,6 +215,19 @@ TEST_P(ProviderTest, IsBrokenOffByWhoeverListensOrLooks) {
   expect_kind(at.make(settings(server))->reply(request, {}), Kind::kStopped);
 }
 
+TEST_P(ProviderTest, ComesThroughASpellOfBadWeather) {
+  RawServer server([&](auto& peer, const auto& request) {
+    if (request.number == 1) return peer.answer(529, ""), false;
+    if (request.number == 2) return peer.answer(429, "", "Retry-After: 30\r\n"), false;
+    if (request.number == 3) return peer.put(stream_head() + sse({GetParam().events[0]})), false;
+    return peer.put(good()), false;
+  });
+  const auto before = at.clock.now_ms();
+  EXPECT_TRUE(at.make(settings(server), 5)->reply(plain_request(), {}));
+  EXPECT_EQ(server.requests().size(), 4u);
+  EXPECT_GE(at.clock.now_ms() - before, 30'000);
+}
+
 TEST_P(ProviderTest, WaitsForNoEndBehindAWholeMessage) {
   RawServer server([&](auto& peer, const auto&) { return peer.put(good()), peer.be_silent(), false; });
   EXPECT_TRUE(ask(server));

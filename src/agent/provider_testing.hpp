@@ -30,8 +30,8 @@ struct ProviderPlace {
   std::unique_ptr<net::HttpClient> http = net::make_http_client();
 
   Seams seams() { return {files, clock, random, process, environment, streams}; }
-  std::unique_ptr<Model> make(const ModelSettings& settings) {
-    auto made = make_model(settings, {seams(), *http, *store, "run-1"});
+  std::unique_ptr<Model> make(const ModelSettings& settings, int tries = 1) {
+    auto made = make_model(settings, {seams(), *http, *store, "run-1", {}, {.tries = tries}});
     EXPECT_TRUE(made) << (made ? "" : made.error().to_string());
     return made ? std::move(*made) : nullptr;
   }

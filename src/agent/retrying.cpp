@@ -71,7 +71,8 @@ std::int64_t retry_wait_ms(const RetryPolicy& policy, int failed, std::optional<
   // Everybody who was turned away at the same moment must not come back at the same moment.
   const double jittered = most / 2 + most / 2 * chance;
   if (!retry_after_ms) return static_cast<std::int64_t>(jittered);
-  return *retry_after_ms + static_cast<std::int64_t>(jittered / 4);
+  return *retry_after_ms +
+         static_cast<std::int64_t>(std::min(static_cast<double>(*retry_after_ms) / 10, 1'000.0) * chance);
 }
 
 std::unique_ptr<Model> make_retrying(std::unique_ptr<Model> model, Clock& clock, Random& random, RetryPolicy policy) {

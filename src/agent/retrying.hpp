@@ -18,7 +18,7 @@ namespace sb::agent {
 
 struct RetryPolicy {
   int tries = 5;  // in all
-  std::int64_t first_ms = 1'000, most_ms = 30'000;
+  std::int64_t first_ms = 250, most_ms = 30'000;
   std::int64_t patience_ms = 120'000;  // of one wait
 };
 
