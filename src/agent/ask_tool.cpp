@@ -1,6 +1,7 @@
 // The tool `ask`: a question to a person, and what their answer becomes.
 #include <fmt/format.h>
 
+#include "agent/asked.hpp"
 #include "agent/session_tools.hpp"
 #include "base/assert.hpp"
 #include "base/crypto.hpp"
@@ -67,6 +68,13 @@ Result<decision::Declaration> question_from(const Duty& duty, const ToolCall& ca
   Document document{"the question", to_json(root), std::move(root)};
   auto declared = decision::parse_declaration(document, profiles(), decision::Author::kModel);
   if (!declared) return std::unexpected(declared.error().front());
+  return std::move(*declared);
+}
+
+std::optional<decision::Declaration> asked_declaration(const Value& source, const std::string& hash) {
+  const Document document{"the question", to_json(source), source};
+  auto declared = decision::parse_declaration(document, profiles(), decision::Author::kModel);
+  if (!declared || declared->hash != hash) return std::nullopt;
   return std::move(*declared);
 }
 

@@ -7,6 +7,7 @@ namespace sb::cli {
 Action declare_ask(CLI::App& app);
 Action declare_config(CLI::App& app);
 Action declare_contract(CLI::App& app);
+Action declare_demo(CLI::App& app);
 Action declare_doctor(CLI::App& app);
 Action declare_flow(CLI::App& app);
 Action declare_hook(CLI::App& app);
@@ -33,6 +34,8 @@ const std::vector<CommandRow>& commands() {
        declare_config},
       {"contract", "See what artifacts must look like, and check contracts of your own",
        "signalbox contract show wr.contracts.review_verdict", declare_contract},
+      {"demo", "See a ticket become a merged change, in a folder of its own and without any key",
+       "signalbox demo --dir demo", declare_demo},
       {"doctor", "Look at everything Signalbox needs, and say how to mend what is wrong", "signalbox doctor",
        declare_doctor},
       {"flow", "Lead a person through a flow of questions, one call an answer",

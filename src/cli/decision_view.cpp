@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "agent/asked.hpp"
+#include "engine/questions.hpp"
 #include "inbox/printable.hpp"
+#include "pipeline/escalation.hpp"
 
 namespace sb::cli {
 namespace {
@@ -82,6 +85,13 @@ Value full_view(const DecisionState& state) {
   if (state.outcome && !state.outcome->waived.is_null()) view.set("waived", state.outcome->waived);
   view.set("warnings", Value::array(state.rejected));
   return view;
+}
+
+std::optional<decision::Declaration> declaration_of(const inbox::DecisionState& state) {
+  const inbox::Opened& opened = state.opened;
+  if (auto declared = engine::declaration_of(opened)) return declared;
+  if (auto declared = pipeline::run_declaration(opened.source, opened.definition)) return declared;
+  return agent::asked_declaration(opened.source, opened.definition);
 }
 
 }  // namespace sb::cli

@@ -1,8 +1,10 @@
 // Decisions as the commands show them.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "decision/declaration.hpp"
 #include "inbox/decision_state.hpp"
 
 namespace sb::cli {
@@ -14,5 +16,8 @@ std::string full_text(const inbox::DecisionState& state);
 // to_json_value and: asked (declared id), text, parts, opened_at, deadline, workspace, session, digest, render_hash,
 // signed, free_texts, of a chain waived, warnings. Of a damaged one only decision, state "damaged" and warnings.
 Value full_view(const inbox::DecisionState& state);
+
+// The declaration it was asked by, where that was a workflow, a run or an agent; nothing for others.
+std::optional<decision::Declaration> declaration_of(const inbox::DecisionState& state);
 
 }  // namespace sb::cli

@@ -12,10 +12,8 @@
 #include "cli/decision_view.hpp"
 #include "cli/person.hpp"
 #include "cli/signals.hpp"
-#include "engine/questions.hpp"
 #include "inbox/answer_command.hpp"
 #include "inbox/printable.hpp"
-#include "pipeline/escalation.hpp"
 
 namespace sb::cli {
 namespace {
@@ -90,8 +88,7 @@ Result<std::string> typed_choice(const Context& context, const InboxOptions& opt
 
 // With ids for the numbers that people are shown.
 std::string by_ids(const DecisionState& state, const std::string& typed) {
-  auto declaration = engine::declaration_of(state.opened);
-  if (!declaration) declaration = pipeline::run_declaration(state.opened.source, state.opened.definition);
+  const auto declaration = declaration_of(state);
   return declaration ? inbox::numbers_to_ids(*declaration, typed) : typed;
 }
 

@@ -3,22 +3,16 @@
 #include <fmt/format.h>
 
 #include "cli/conversation.hpp"
+#include "cli/decision_view.hpp"
 #include "cli/run_display.hpp"
 #include "cli/signals.hpp"
-#include "engine/questions.hpp"
 #include "inbox/answer_command.hpp"
-#include "pipeline/escalation.hpp"
 #include "pipeline/limits.hpp"
 
 namespace sb::cli {
 namespace {
 
 using pipeline::RunState;
-
-std::optional<decision::Declaration> declaration_of(const inbox::DecisionState& state) {
-  if (auto declared = engine::declaration_of(state.opened)) return declared;
-  return pipeline::run_declaration(state.opened.source, state.opened.definition);
-}
 
 // One run being watched.
 class Driving {

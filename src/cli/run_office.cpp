@@ -13,6 +13,7 @@ Checked<std::unique_ptr<RunOffice>> RunOffice::open(const Context& context, cons
   if (!homes) return std::unexpected(Faults{homes.error()});
   auto settings = pipeline::load_settings(context.seams, *homes, workspace);
   if (!settings) return std::unexpected(settings.error());
+  if (const auto model = settings->agents.model_for("", ""); !model) return std::unexpected(Faults{model.error()});
   office->settings_ = std::move(*settings);
   if (const Status made = office->put_together(workspace); !made) return std::unexpected(Faults{made.error()});
   return office;
