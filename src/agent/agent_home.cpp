@@ -63,7 +63,7 @@ Status AgentHome::write(const Seams& seams, const std::map<std::string, std::str
   return {};
 }
 
-std::vector<std::string> fence_words(const Fence& fence, const Seams& seams, const Homes& homes) {
+std::vector<std::string> fence_words(const ProgramFence& fence, const Seams& seams, const Homes& homes) {
   if (!fence.sandbox.works()) return {};
   std::vector<std::string> hidden = engine::hidden_paths(seams.files, seams.environment, homes);
   std::vector<std::string> further;

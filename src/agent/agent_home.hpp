@@ -28,7 +28,7 @@ class AgentHome {
   std::string path_;
 };
 
-struct Fence {
+struct ProgramFence {
   const engine::Sandbox& sandbox;
   std::string work_tree, home;
   bool is_writable = true;
@@ -37,6 +37,6 @@ struct Fence {
 // Everything before the program's own words; empty where there is no sandbox. The work tree is as writable as it may
 // be, its `.git` is not, of homes there is only the fresh one. The network is the machine's: the program must reach us,
 // and loopback cannot be had alone.
-std::vector<std::string> fence_words(const Fence& fence, const Seams& seams, const Homes& homes);
+std::vector<std::string> fence_words(const ProgramFence& fence, const Seams& seams, const Homes& homes);
 
 }  // namespace sb::agent
