@@ -11,6 +11,8 @@
 namespace sb::pipeline {
 namespace {
 
+constexpr std::int64_t kRemoteMs = 60'000;
+
 std::string lock_path(const CoordinatorParts& parts, std::string_view run) {
   return join_path(join_path(parts.desk.desk().homes().data, "runs"), fmt::format("{}.lock", run));
 }
@@ -109,6 +111,16 @@ struct Coordinator::Parts : CoordinatorParts {
           fmt::format("A bare repository beside it is enough: git clone --bare . ../remote.git && git remote "
                       "add {} ../remote.git",
                       settings.forge.remote));
+    }
+    Git git(seams, repository.root);
+    const GitCall asked{.words = {"ls-remote", "--quiet", "--heads", settings.forge.remote},
+                        .secret = forge.push_secret(),
+                        .is_remote = true,
+                        .time_ms = kRemoteMs};
+    if (const auto heads = git.run(asked); !heads) {
+      Error error = heads.error();
+      error.message = fmt::format("the remote {} does not answer: {}", settings.forge.remote, error.message);
+      return std::unexpected(std::move(error));
     }
     if (settings.strategy == "none" && repository.is_dirty) {
       return fail(ErrorCode::kInvalid,

@@ -6,6 +6,7 @@
 
 #include "agent/identity.hpp"
 #include "base/document.hpp"
+#include "base/limits.hpp"
 #include "engine/preparing.hpp"
 #include "engine/token.hpp"
 #include "pipeline/run_driver.hpp"
@@ -133,7 +134,8 @@ Result<engine::Starting> RunDriver::prepare(const StartPhase& start, Started& st
   if (compiled.definition.model_tier) started.tier = std::string(to_string(*compiled.definition.model_tier));
   std::vector<std::string> work = {std::string(to_string(start.phase)), started.workflow};
   for (const workflow::Step& step : compiled.definition.steps) work.push_back(step.id);
-  started.bundle = SB_TRY(agent::make_bundle(wish, agent::identity_text(), SB_TRY(sources_for(start, work))));
+  started.sources = SB_TRY(sources_for(start, work));
+  started.bundle = SB_TRY(agent::make_bundle(wish, agent::identity_text(), started.sources));
   return std::move(*starting);
 }
 
@@ -150,6 +152,7 @@ Result<Next> RunDriver::act(const StartPhase& start) {
   }
   Value kept = started.bundle.to_value();
   kept.set("tier", started.tier);
+  kept.set("sources", to_value(started.sources));
   const std::string bytes = to_canonical_json(kept);
   SB_TRY(append("phase_started",
                 Value::object({{"phase", to_string(start.phase)},
@@ -166,7 +169,7 @@ Result<Next> RunDriver::act(const StartPhase& start) {
 
 Result<Next> RunDriver::act(const WorkPhase& work) {
   const PhaseRecord& record = work.record;
-  const Value kept = SB_TRY(parse_json(SB_TRY(log_.blob(record.blob))));
+  const Value kept = SB_TRY(parse_json(SB_TRY(log_.blob(record.blob)), {.bytes = sb::limits::kStoreValueBytes}));
   agent::Assignment assignment;
   assignment.run = run_;
   assignment.session = record.session;

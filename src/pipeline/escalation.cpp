@@ -42,7 +42,8 @@ std::string cut(std::string_view text, std::size_t bytes) {
 std::string instruction_of(const RunState& state, const AskedAbout& about) {
   if (about.question == "ui") return "Shall the user interface be built as designed?";
   if (about.question == "merge") return "Shall the change be merged?";
-  if (about.question == "ticket_changed") return "Which ticket counts, now that it was edited while the run was under way?";
+  if (about.question == "ticket_changed")
+    return "Which ticket counts, now that it was edited while the run was under way?";
   const std::string phase = state.escalations.empty() ? "the run" : state.escalations.back().phase;
   return fmt::format("What shall become of the run, which cannot go on by itself ({})?", phase);
 }

@@ -331,4 +331,32 @@ std::vector<agent::Source> context_for(Phase target, const Results& results) {
   return Telling(target, results).run();
 }
 
+Value to_value(const std::vector<agent::Source>& sources) {
+  Value all = Value::array();
+  for (const agent::Source& source : sources) {
+    all.push_back(Value::object({{"key", source.key},
+                                 {"kind", static_cast<int>(source.kind)},
+                                 {"title", source.title},
+                                 {"text", source.text},
+                                 {"priority", source.priority},
+                                 {"author_view", source.author_view}}));
+  }
+  return all;
+}
+
+std::vector<agent::Source> sources_from(const Value& value) {
+  std::vector<agent::Source> sources;
+  if (!value.is_array()) return sources;
+  for (const Value& item : value.items()) {
+    const Value& kind = item["kind"];
+    const Value& priority = item["priority"];
+    if (!kind.is_integer() || kind.as_integer() < 0 || kind.as_integer() > 5) continue;
+    sources.push_back({item.string_at("key").value_or(""), static_cast<agent::SourceKind>(kind.as_integer()),
+                       item.string_at("title").value_or(""), item.string_at("text").value_or(""),
+                       priority.is_integer() ? static_cast<int>(priority.as_integer()) : 1,
+                       item["author_view"].is_bool() && item["author_view"].as_bool()});
+  }
+  return sources;
+}
+
 }  // namespace sb::pipeline

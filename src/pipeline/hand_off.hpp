@@ -48,4 +48,8 @@ struct Results {
 };
 std::vector<agent::Source> context_for(Phase target, const Results& results);
 
+// Sources as they are kept with a phase, for the agents it starts.
+Value to_value(const std::vector<agent::Source>& sources);
+std::vector<agent::Source> sources_from(const Value& value);
+
 }  // namespace sb::pipeline

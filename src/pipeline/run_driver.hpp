@@ -26,6 +26,7 @@ class RunDriver {
   struct Started {
     std::string workflow, hash, role, tier;
     agent::Bundle bundle;
+    std::vector<agent::Source> sources;
   };
 
   Status load();

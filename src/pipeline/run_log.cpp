@@ -36,7 +36,7 @@ std::string current_of(const RunState& state) {
 }
 
 Value summary_of(const RunState& state) {
-  Value value = Value::object({{"run", state.id},
+  Value value = Value::object({{"id", state.id},
                                {"goal", state.goal},
                                {"status", state.status()},
                                {"at", current_of(state)},
@@ -138,6 +138,14 @@ Result<std::string> RunLog::blob(std::string_view hex) const {
   auto found = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return snapshot.blob(digest); }));
   if (!found) return fail(ErrorCode::kCorrupt, fmt::format("blob {} is missing from the store", hex));
   return std::move(*found);
+}
+
+std::vector<agent::Source> RunLog::sources(std::string_view run) const {
+  const auto now = state(run);
+  if (!now || now->phases.empty()) return {};
+  const auto bytes = blob(now->phases.back().blob);
+  const auto kept = bytes ? parse_json(*bytes, {.bytes = sb::limits::kStoreValueBytes}) : Result<Value>();
+  return kept ? sources_from((*kept)["sources"]) : std::vector<agent::Source>();
 }
 
 }  // namespace sb::pipeline

@@ -137,6 +137,8 @@ class RunLog {
   Result<std::vector<Value>> list(int limit) const;          // newest first
   Result<std::string> resolve(std::string_view name) const;  // id, its beginning, or `last`
   Result<std::string> blob(std::string_view hex) const;
+  // What the newest phase of the run was made of; empty when there is none.
+  std::vector<agent::Source> sources(std::string_view run) const;
 
  private:
   store::Store& store_;
