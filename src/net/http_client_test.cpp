@@ -1,6 +1,11 @@
 #include "net/http_client.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <filesystem>
 
 #include "net/http_testing.hpp"
 #include "net/limits.hpp"
@@ -130,10 +135,61 @@ TEST_F(HttpClientTest, SaysThatNobodyIsThere) {
 
 TEST_F(HttpClientTest, SpeaksNoTlsWithAServerThatHasNone) {
   RawServer server([](auto& peer, const auto&) { return peer.answer(200, "plain"); });
-  const Sent sent =
-      client->send({.url = "https://127.0.0.1:" + std::to_string(server.port()) + "/", .whole_ms = 5'000});
+  const Sent sent = client->send({.url = "https://127.0.0.1:" + std::to_string(server.port()) + "/", .whole_ms = 500});
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().kind, Kind::kUnreachable) << told(sent);
+}
+
+// A TLS server with a certificate that nobody vouches for, by the openssl program.
+class SelfSigned {
+ public:
+  explicit SelfSigned(int port) {
+    char pattern[] = "/tmp/sb-tls-XXXXXX";
+    directory_ = ::mkdtemp(pattern);
+    const std::string make = "cd " + directory_ +
+                             " && openssl req -x509 -newkey rsa:2048 -nodes -keyout k -out c -days 2 " +
+                             "-subj /CN=localhost -addext subjectAltName=DNS:localhost >/dev/null 2>&1";
+    is_there_ = std::system(make.c_str()) == 0;
+    if (!is_there_ || (pid_ = ::fork()) != 0) return;
+    const int null = ::open("/dev/null", O_RDWR);
+    for (const int fd : {0, 1, 2}) ::dup2(null, fd);
+    const std::string accept = std::to_string(port);
+    ::execlp("openssl", "openssl", "s_server", "-accept", accept.c_str(), "-www", "-key", (directory_ + "/k").c_str(),
+             "-cert", (directory_ + "/c").c_str(), nullptr);
+    ::_exit(127);
+  }
+  ~SelfSigned() {
+    if (pid_ > 0) {
+      ::kill(pid_, SIGKILL);
+      ::waitpid(pid_, nullptr, 0);
+    }
+    std::filesystem::remove_all(directory_);
+  }
+  bool is_there() const { return is_there_; }
+
+ private:
+  std::string directory_;
+  pid_t pid_ = 0;
+  bool is_there_ = false;
+};
+
+TEST_F(HttpClientTest, TrustsNoCertificateThatNobodyVouchesFor) {
+  int port = 0;
+  {
+    RawServer free_port([](auto&, const auto&) { return false; });
+    port = free_port.port();
+  }
+  const SelfSigned server(port);
+  if (!server.is_there()) GTEST_SKIP() << "the openssl program is not here";
+  const std::string url = "https://localhost:" + std::to_string(port) + "/";
+  Sent sent = client->send({.url = url});
+  for (int i = 0; i < 200 && !sent && told(sent).contains("connect"); ++i) {  // until it listens
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    sent = client->send({.url = url, .headers = {{"Authorization", "Bearer secret"}}});
+  }
+  ASSERT_FALSE(sent) << "answered " << sent->status;
+  EXPECT_EQ(sent.error().kind, Kind::kUnreachable);
+  EXPECT_TRUE(told(sent).contains("certificate")) << told(sent);
 }
 
 TEST_F(HttpClientTest, GivesUpOnAServerThatIsSilent) {
