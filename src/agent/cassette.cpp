@@ -94,6 +94,7 @@ KeepPart keep_in(store::Transaction& transaction) {
 
 void Cassette::name(std::string value, std::string name) {
   const std::scoped_lock lock(mutex_);
+  if (std::ranges::find(names_, value, [](const auto& known) { return known.first; }) != names_.end()) return;
   names_.emplace_back(std::move(value), std::move(name));
 }
 
