@@ -2,10 +2,22 @@
 
 #include <fmt/format.h>
 
+#include "agent/secret.hpp"
 #include "cli/agent_host.hpp"
 #include "pipeline/local_forge.hpp"
 
 namespace sb::cli {
+namespace {
+
+// Values that are looked for in everything that leaves this machine.
+Result<std::vector<std::string>> known_secrets(const Seams& seams, const pipeline::Settings& settings) {
+  std::vector<std::string> values;
+  const std::string token = SB_TRY(agent::secret_of(settings.forge.token, seams));
+  if (!token.empty()) values.push_back(token);
+  return values;
+}
+
+}  // namespace
 
 Checked<std::unique_ptr<RunOffice>> RunOffice::open(const Context& context, const std::string& workspace) {
   std::unique_ptr<RunOffice> office(new RunOffice(context));
@@ -20,6 +32,7 @@ Checked<std::unique_ptr<RunOffice>> RunOffice::open(const Context& context, cons
 }
 
 Status RunOffice::put_together(const std::string& workspace) {
+  workspace_ = workspace;
   desk_ = SB_TRY(engine::SessionDesk::open(context_.seams));
   http_ = net::make_http_client();
   host_ = make_agent_host(context_.seams, *http_);
@@ -30,20 +43,61 @@ Status RunOffice::put_together(const std::string& workspace) {
   }
   forge_ = pipeline::make_local_forge(context_.seams, workspace, forge.remote);
   staff_ = std::make_unique<agent::Staff>(agent::StaffParts{
-      .seams = context_.seams, .desk = *desk_, .settings = settings_.agents, .http = *http_, .host = host_.get()});
+      .seams = context_.seams,
+      .desk = *desk_,
+      .settings = settings_.agents,
+      .http = *http_,
+      .host = host_.get(),
+      .around = [this](auto model, const auto& assignment) { return around(std::move(model), assignment); },
+      .sources = [this](const agent::Assignment& parent) { return log().sources(parent.run); },
+      .secrets = SB_TRY(known_secrets(context_.seams, settings_))});
   return {};
 }
 
+Result<std::unique_ptr<RunOffice>> RunOffice::open_replay(const Context& context, const std::string& workspace,
+                                                          pipeline::Settings settings, Value recording,
+                                                          const std::string& recorded_run) {
+  std::unique_ptr<RunOffice> office(new RunOffice(context));
+  office->settings_ = std::move(settings);
+  office->replayed_ = recorded_run;
+  SB_TRY(office->put_together(workspace));
+  auto cassette = std::make_shared<agent::Cassette>(office->desk_->desk().store(), recorded_run);
+  SB_TRY(cassette->import(recording));
+  office->cassettes_[recorded_run] = std::move(cassette);
+  return office;
+}
+
+// What differs from place to place goes by a name in what is recorded.
+std::shared_ptr<agent::Cassette> RunOffice::cassette_of(const agent::Assignment& assignment) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<agent::Cassette>& cassette = cassettes_[replayed_.empty() ? assignment.run : replayed_];
+  if (cassette == nullptr) cassette = std::make_shared<agent::Cassette>(desk_->desk().store(), assignment.run);
+  cassette->name(assignment.work_tree, "work tree");
+  cassette->name(workspace_, "workspace");
+  cassette->name(desk_->desk().homes().data, "data home");
+  return cassette;
+}
+
+std::unique_ptr<agent::Model> RunOffice::around(std::unique_ptr<agent::Model> model,
+                                                const agent::Assignment& assignment) {
+  if (assignment.run.empty()) return model;
+  auto cassette = cassette_of(assignment);
+  if (replayed_.empty()) return agent::make_recording(std::move(model), std::move(cassette));
+  return agent::make_replaying(model->name(), std::move(cassette));
+}
+
 pipeline::Coordinator RunOffice::coordinator(Watching watching) {
-  return pipeline::Coordinator({.seams = context_.seams,
-                                .desk = *desk_,
-                                .settings = settings_,
-                                .forge = *forge_,
-                                .staff = *staff_,
-                                .ask_here = std::move(watching.ask_here),
-                                .on_event = std::move(watching.on_event),
-                                .on_progress = std::move(watching.on_progress),
-                                .keeps_going = std::move(watching.keeps_going)});
+  return pipeline::Coordinator(
+      {.seams = context_.seams,
+       .desk = *desk_,
+       .settings = settings_,
+       .forge = *forge_,
+       .staff = *staff_,
+       .secrets = known_secrets(context_.seams, settings_).value_or(std::vector<std::string>()),
+       .ask_here = std::move(watching.ask_here),
+       .on_event = std::move(watching.on_event),
+       .on_progress = std::move(watching.on_progress),
+       .keeps_going = std::move(watching.keeps_going)});
 }
 
 }  // namespace sb::cli

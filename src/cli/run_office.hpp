@@ -3,9 +3,12 @@
 // Not thread-safe. Keep it where it was made: its parts refer to each other.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 
+#include "agent/cassette.hpp"
 #include "agent/staff.hpp"
 #include "cli/command.hpp"
 #include "net/http_client.hpp"
@@ -26,6 +29,10 @@ class RunOffice {
  public:
   // The settings' faults, or the one thing that is wrong. `workspace`: absolute, links resolved.
   static Checked<std::unique_ptr<RunOffice>> open(const Context& context, const std::string& workspace);
+  // With other settings than the files say, and models that answer from a recording.
+  static Result<std::unique_ptr<RunOffice>> open_replay(const Context& context, const std::string& workspace,
+                                                        pipeline::Settings settings, Value recording,
+                                                        const std::string& recorded_run);
 
   engine::SessionDesk& desk() { return *desk_; }
   const pipeline::Settings& settings() const { return settings_; }
@@ -36,13 +43,19 @@ class RunOffice {
  private:
   explicit RunOffice(const Context& context) : context_(context) {}
   Status put_together(const std::string& workspace);
+  std::shared_ptr<agent::Cassette> cassette_of(const agent::Assignment& assignment);
+  std::unique_ptr<agent::Model> around(std::unique_ptr<agent::Model> model, const agent::Assignment& assignment);
 
   Context context_;
+  std::string workspace_;
   pipeline::Settings settings_;
   std::unique_ptr<engine::SessionDesk> desk_;
   std::unique_ptr<net::HttpClient> http_;
   std::unique_ptr<agent::AgentHost> host_;
   std::unique_ptr<pipeline::Forge> forge_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<agent::Cassette>> cassettes_;  // by run; in a replay one, of the recorded run
+  std::string replayed_;                                               // the recorded run; empty: this is no replay
   std::unique_ptr<agent::Staff> staff_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "cli/catalog.hpp"
 #include "cli/run_driving.hpp"
+#include "cli/run_replay.hpp"
 
 namespace sb::cli {
 namespace {
@@ -38,6 +39,7 @@ Result<pipeline::RunWish> wish_of(const Context& context, RunOffice& office, con
 }
 
 int run_goal(const Context& context, const RunOptions& options) {
+  if (!options.replay.empty()) return replay_run(context, options.replay, options.wants_json);
   const auto fail_with = [&](const Error& error) { return report_run(context, error, options.wants_json); };
   const auto wait = parse_duration_ms(options.wait);
   if (!wait) return fail_with(wait.error());
@@ -60,6 +62,9 @@ Action declare_run(CLI::App& app) {
   app.add_option("--mode", options->mode, "FULL or IMPLEMENT, instead of what the words say");
   app.add_option("--workspace", options->workspace, "The project's folder; the current one when not given");
   app.add_option("--wait", options->wait, "Without a terminal: how long to wait for answers (10m)");
+  app.add_option("--replay", options->replay,
+                 "Play this run again instead, offline and at no cost: its id, last, or a folder of runs export")
+      ->excludes("GOAL", "--ticket", "--mode", "--workspace", "--wait");
   app.add_flag("--json", options->wants_json, "One JSON object a line: each event, and the result at the end");
   return [options](Context& context) { return run_goal(context, *options); };
 }

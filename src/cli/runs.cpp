@@ -169,6 +169,7 @@ Action declare_runs(CLI::App& app) {
   all.back().app->add_option("--reason", options->reason, "Why, for the record");
   all.push_back(subcommand(app, "export", "Its events, one JSON object a line", options, export_run));
   add_id(*all.back().app, *options);
+  all.back().app->add_option("--as-test", options->directory, "A new folder with all that is needed to play it again");
   return [all, app = &app](Context& context) {
     for (const Subcommand& one : all) {
       if (app->got_subcommand(one.app)) return one.action(context);
