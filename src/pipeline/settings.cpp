@@ -20,6 +20,7 @@ using Word = std::pair<std::string_view, std::string_view>;
 
 constexpr std::array<Word, 3> kStrategies{{{"none", "none"}, {"worktree", "worktree"}, {"read-only", "read-only"}}};
 constexpr std::array<Word, 2> kForges{{{"local", "local"}, {"github", "github"}}};
+constexpr std::array<Word, 3> kMergeMethods{{{"merge", "merge"}, {"squash", "squash"}, {"rebase", "rebase"}}};
 constexpr std::size_t kListItems = 100;
 constexpr int kMostFixRounds = 10;
 
@@ -119,6 +120,7 @@ void read_forge(Fields& root, const std::string& directory, Settings& settings) 
       bad(*remote, "this is no name of a remote", "Write it like origin", "bad_branch");
     }
   }
+  if (const auto method = fields.choice<std::string_view>("method", kMergeMethods)) forge.method = *method;
   fields.finish();
   settings.forge = std::move(forge);
 }

@@ -35,6 +35,7 @@ enum class MergePolicy { kAsk, kAuto, kNever };
 struct ForgeSettings {
   std::string kind = "local";  // local, github
   std::string repository, url, token, remote = "origin";
+  std::string method = "merge";  // how github merges: merge, squash, rebase
 };
 
 struct Settings {

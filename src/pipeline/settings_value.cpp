@@ -29,7 +29,8 @@ Value to_value(const Settings& settings) {
                                     {"repository", forge.repository},
                                     {"url", forge.url},
                                     {"token", forge.token},
-                                    {"remote", forge.remote}}));
+                                    {"remote", forge.remote},
+                                    {"method", forge.method}}));
   Value checks = Value::array();
   for (const ProjectCheck& check : settings.checks) {
     checks.push_back(Value::object({{"name", check.name}, {"run", check.run}, {"time_ms", check.time_ms}}));

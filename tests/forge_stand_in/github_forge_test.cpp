@@ -1,0 +1,349 @@
+// The GitHub forge against the stand-in: what every forge promises, and what only HTTP can do to it.
+#include "pipeline/github_forge.hpp"
+
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "base/document.hpp"
+#include "forge_stand_in/stand_in.hpp"
+#include "net/loop.hpp"
+#include "pipeline/forge_conformance.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using tests::ForgeStandIn;
+using tests::StandInSettings;
+
+constexpr const char* kToken = "ghp_tokenOfTheTest0123456789abcdefABCD";
+
+struct GithubSubject {
+  GitPlace place{{{"FORGE_TOKEN", kToken}}};
+  std::unique_ptr<net::HttpClient> http = net::make_http_client();
+  std::unique_ptr<net::Loop> loop;
+  std::unique_ptr<ForgeStandIn> stand_in;
+  std::thread thread;
+  std::unique_ptr<Forge> made;
+  StandInSettings settings;
+
+  GithubSubject() {
+    std::filesystem::create_directories(place.directory + "/forge");
+    settings = {.repository = place.directory + "/remote.git",
+                .state = place.directory + "/forge",
+                .token = kToken,
+                .log = place.directory + "/forge/log"};
+    start();
+  }
+  ~GithubSubject() { stop(); }
+  void start() {
+    loop = std::make_unique<net::Loop>();
+    stand_in = std::make_unique<ForgeStandIn>(*loop, 0, settings);
+    EXPECT_TRUE(stand_in->open());
+    thread = std::thread([this] { loop->run(); });
+  }
+  void stop() {
+    if (!thread.joinable()) return;
+    std::promise<void> done;
+    loop->post([&] {
+      stand_in.reset();
+      done.set_value();
+    });
+    done.get_future().wait();
+    loop->stop();
+    thread.join();
+  }
+  void restart() {
+    stop();
+    start();
+  }
+  Forge& forge(const std::string& method = "merge") {
+    made = make_github_forge(place.seams, *http,
+                             {.repository = "acme/shop",
+                              .url = "http://127.0.0.1:" + std::to_string(stand_in->port()),
+                              .token = "$FORGE_TOKEN",
+                              .merge_method = method});
+    return *made;
+  }
+  Value state() { return parse_json(place.read("forge/state.json")).value_or(Value::object()); }
+  void set_state(const Value& value) {
+    place.put("forge/state.json", to_json(value));
+    restart();
+  }
+  std::string add_ticket() {
+    set_state(Value::object({{"issues", Value(Value::Array{Value::object({{"number", 12},
+                                                                          {"title", "The price is too low"},
+                                                                          {"body", "It should be 120."},
+                                                                          {"labels", Value::array({"bug"})}})})}}));
+    return "acme/shop#12";
+  }
+  bool ticket_is_closed() {
+    const Value all = state();
+    return all["issues"].is_array() && all["issues"].items().at(0).string_at("state") == "closed";
+  }
+  int comments() {
+    const Value all = state();
+    return all["comments"].is_array() ? static_cast<int>(all["comments"].size()) : 0;
+  }
+};
+INSTANTIATE_TYPED_TEST_SUITE_P(Github, ForgeConformance, GithubSubject);
+
+struct Github : ForgeConformance<GithubSubject> {
+  Error refused_with(int status, net::Headers headers, const std::string& body) {
+    subject.settings.instead = [=](int, const net::HttpRequest&) { return net::HttpAnswer{status, headers, body}; };
+    subject.restart();
+    const auto found = subject.forge().find("signalbox/run1", "run1");
+    EXPECT_FALSE(found);
+    return found ? Error{} : found.error();
+  }
+};
+
+TEST_F(Github, MergesAsItIsTold) {
+  for (const char* method : {"squash", "merge", "rebase"}) {
+    const std::string run = std::string("run-") + method;
+    this->place().sh("git -C repo fetch -q");
+    const std::string commit = push(run, std::string(method) + "\n");
+    const auto request = subject.forge(method).open_or_update(wish(run, commit));
+    ASSERT_TRUE(request) << told(request.error());
+    ASSERT_TRUE(subject.forge(method).merge(*request, commit, "Raise the price"));
+    EXPECT_EQ(must_find(run).state, ChangeRequest::State::kMerged);
+    EXPECT_EQ(place().sh("git -C remote.git log -1 --format=%P main").size(),
+              std::string_view(method) == "merge" ? 81u : 40u);
+  }
+}
+
+TEST_F(Github, ForgetsNothingWhenTheForgeRestarts) {
+  const std::string commit = push("run1");
+  ASSERT_TRUE(subject.forge().open_or_update(wish("run1", commit)));
+  subject.restart();
+  EXPECT_TRUE(subject.forge().open_or_update(wish("run1", commit))->was_there);
+}
+
+// Each request of a delivery cut, before it was acted on and after: taken up again, it ends the same.
+TEST_F(Github, CutAtEveryRequestItEndsTheSame) {
+  int cuts = 0;
+  for (const bool after : {false, true}) {
+    for (int number = 1;; ++number) {
+      GithubSubject one;
+      one.settings.cut_request = number;
+      one.settings.cut_after = after;
+      one.restart();
+      const WorkTree tree = one.place.tree();
+      one.place.put("trees/run1/src/price.txt", "120\n");
+      DeliveryWish delivery = one.place.wish(tree);
+      DeliveryParts parts = one.place.parts(one.forge());
+      Value facts = Value::object();
+      bool was_cut = false;
+      for (const DeliveryStep step : kAllSteps) {
+        auto done = deliver(step, delivery, facts, parts);
+        if (!done) {
+          EXPECT_FALSE(was_cut) << told(done.error());
+          EXPECT_EQ(done.error().code, ErrorCode::kUnavailable) << told(done.error());
+          EXPECT_TRUE(done.error().retry_helps);
+          was_cut = true;
+          done = deliver(step, delivery, facts, parts);
+        }
+        ASSERT_TRUE(done) << number << to_string(step) << told(done.error());
+        ASSERT_TRUE(done->passed) << number << to_string(step);
+        facts.set(to_string(step), done->facts);
+      }
+      EXPECT_EQ(one.state()["pulls"].size(), 1u);
+      EXPECT_EQ(one.place.sh("git -C remote.git rev-list --count main"), "3");
+      if (!was_cut) break;
+      ++cuts;
+    }
+  }
+  EXPECT_GE(cuts, 16);
+  std::printf("cut at %d requests\n", cuts);
+}
+
+TEST_F(Github, ARequestThatWasMadeUnseenIsFound) {
+  const std::string commit = push("run1");
+  ASSERT_TRUE(subject.forge().open_or_update(wish("run1", commit)));
+  // The list lags behind: empty the first time.
+  auto first = std::make_shared<bool>(true);
+  subject.settings.instead = [first](int, const net::HttpRequest& request) {
+    if (request.method != "GET" || !std::exchange(*first, false)) return net::HttpAnswer{0, {}, {}};
+    return net::HttpAnswer{200, {}, "[]"};
+  };
+  subject.restart();
+  const auto again = subject.forge().open_or_update(wish("run1", commit));
+  ASSERT_TRUE(again) << told(again.error());
+  EXPECT_TRUE(again->was_there);
+  EXPECT_EQ(subject.state()["pulls"].size(), 1u);
+}
+
+TEST_F(Github, AMarkThatWasEditedAwayIsStillFoundByItsBranch) {
+  const std::string commit = push("run1");
+  auto unmarked = wish("run1", commit);
+  unmarked.body = "edited";
+  const auto opened = subject.forge().open_or_update(unmarked);
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(must_find("run1").id, opened->id);
+}
+
+TEST_F(Github, APushThatTheApiDoesNotShowYet) {
+  const auto opened = subject.forge().open_or_update(wish("run1", push("run1")));
+  ASSERT_TRUE(opened);
+  Forge& forge = subject.forge();
+  const auto late = forge.open_or_update(wish("run1", std::string(40, 'a')));
+  ASSERT_FALSE(late);
+  EXPECT_TRUE(late.error().retry_helps);
+  EXPECT_GT(forge.retry_after_ms(), 0);
+}
+
+TEST_F(Github, ClosedByAPersonIsNotOpenedAgain) {
+  const std::string commit = push("run1");
+  ASSERT_TRUE(subject.forge().open_or_update(wish("run1", commit)));
+  Value state = subject.state();
+  state.find("pulls")->items().at(0).set("state", "closed");
+  subject.set_state(state);
+  EXPECT_EQ(must_find("run1").state, ChangeRequest::State::kClosed);
+  const auto again = subject.forge().open_or_update(wish("run1", commit));
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::kConflict);
+}
+
+TEST_F(Github, AMergeThatIsRefusedIsToldInItsWords) {
+  subject.settings.refuse_merge = true;
+  subject.restart();
+  const std::string commit = push("run1");
+  const auto request = subject.forge().open_or_update(wish("run1", commit));
+  const Status merged = subject.forge().merge(*request, commit, "");
+  ASSERT_FALSE(merged);
+  EXPECT_EQ(merged.error().code, ErrorCode::kConflict);
+  EXPECT_THAT(told(merged.error()), HasSubstr("approving review is required"));
+}
+
+TEST_F(Github, ChecksOfBothKinds) {
+  const std::string commit = push("run1");
+  const auto request = subject.forge().open_or_update(wish("run1", commit));
+  const auto look = [&](const std::string& checks) {
+    Value state = subject.state();
+    state.set("checks", parse_json("{\"*\": " + checks + "}").value());
+    subject.set_state(state);
+    const auto seen = subject.forge().checks(*request);
+    EXPECT_TRUE(seen) << told(seen.error());
+    return seen.value_or(RequestChecks{});
+  };
+  using State = RequestChecks::State;
+  const std::string good = R"({"name": "unit", "status": "completed", "conclusion": "success"})";
+  EXPECT_EQ(look("[]").state, State::kNone);
+  EXPECT_EQ(look("[" + good + "]").state, State::kPassed);
+  EXPECT_EQ(look("[" + good + R"(, {"name": "slow", "status": "queued", "conclusion": null}])").state, State::kPending);
+  EXPECT_EQ(look("[" + good + R"(, {"context": "old ci", "state": "pending"}])").state, State::kPending);
+  const auto failed = look(R"([{"context": "old ci", "state": "failure"}, {"name": "lint", "status": "completed",
+                                "conclusion": "timed_out"}])");
+  EXPECT_EQ(failed.state, State::kFailed);
+  EXPECT_THAT(failed.failed, testing::UnorderedElementsAre("lint", "old ci"));
+}
+
+TEST_F(Github, RefusalsAreToldApart) {
+  EXPECT_EQ(refused_with(401, {}, R"({"message": "Bad credentials"})").code, ErrorCode::kForbidden);
+  EXPECT_EQ(refused_with(403, {}, R"({"message": "Resource not accessible"})").code, ErrorCode::kForbidden);
+  EXPECT_EQ(refused_with(404, {}, R"({"message": "Not Found"})").code, ErrorCode::kNotFound);
+  EXPECT_EQ(refused_with(301, {{"Location", "/elsewhere"}}, "{}").code, ErrorCode::kInvalid);
+  EXPECT_EQ(refused_with(502, {}, "<html>").code, ErrorCode::kUnavailable);
+  EXPECT_EQ(refused_with(200, {}, "<html>").code, ErrorCode::kInvalid);
+  EXPECT_EQ(refused_with(200, {}, "{}").code, ErrorCode::kInvalid);
+  EXPECT_EQ(refused_with(200, {}, R"([{"head": {"ref": "signalbox/run1"}}])").code, ErrorCode::kInvalid);
+  EXPECT_EQ(refused_with(200, {}, std::string(9u << 20, ' ')).code, ErrorCode::kInvalid);
+  EXPECT_EQ(refused_with(200, {}, std::string(100'000, '[')).code, ErrorCode::kInvalid);
+  const Error hostile =
+      refused_with(400, {}, "{\"message\": \"\\u001b[31mred ghp_0123456789abcdefABCDEFghijklmnopqrst\"}");
+  EXPECT_THAT(told(hostile), AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("ghp_0123"))));
+}
+
+TEST_F(Github, RateLimitsSayHowLong) {
+  const auto wait_of = [&](int status, net::Headers headers, const std::string& body) {
+    const Error error = refused_with(status, std::move(headers), body);
+    EXPECT_EQ(error.code, ErrorCode::kUnavailable) << told(error);
+    EXPECT_TRUE(error.retry_helps);
+    return subject.made->retry_after_ms();
+  };
+  EXPECT_EQ(wait_of(429, {{"Retry-After", "7"}}, "{}"), 7'000);
+  EXPECT_EQ(wait_of(403, {{"Retry-After", "30"}}, R"({"message": "secondary rate limit"})"), 30'000);
+  const std::string reset = std::to_string(place().clock.now_ms() / 1000 + 90);
+  EXPECT_EQ(wait_of(403, {{"X-RateLimit-Remaining", "0"}, {"X-RateLimit-Reset", reset}}, "{}"), 90'000);
+  EXPECT_EQ(wait_of(403, {}, R"({"message": "You have exceeded a secondary rate limit"})"), 60'000);
+  EXPECT_EQ(wait_of(429, {{"Retry-After", "99999999"}}, "{}"), 3'600'000);
+  EXPECT_EQ(wait_of(429, {{"Retry-After", "-5"}, {"X-RateLimit-Reset", "99999999999999999999"}}, "{}"), 60'000);
+}
+
+TEST_F(Github, AnOutageIsOne) {
+  const std::string url = "http://127.0.0.1:1";
+  const auto forge =
+      make_github_forge(place().seams, *subject.http, {.repository = "acme/shop", .url = url, .token = "$FORGE_TOKEN"});
+  const auto found = forge->find("b", "r");
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::kUnavailable);
+  EXPECT_TRUE(found.error().retry_helps);
+}
+
+TEST_F(Github, TheTokenStaysASecret) {
+  const auto in_the_clear =
+      make_github_forge(place().seams, *subject.http,
+                        {.repository = "acme/shop", .url = "http://forge.example", .token = "$FORGE_TOKEN"});
+  EXPECT_EQ(in_the_clear->find("b", "r").error().code, ErrorCode::kForbidden);
+  const auto without = make_github_forge(
+      place().seams, *subject.http, {.repository = "acme/shop", .url = "https://127.0.0.1:1", .token = "$MISSING"});
+  const auto found = without->find("b", "r");
+  ASSERT_FALSE(found);
+  EXPECT_THAT(told(found.error()), HasSubstr("MISSING"));
+  EXPECT_EQ(without->push_secret(), "");
+  EXPECT_EQ(subject.forge().push_secret(), kToken);
+  const auto enterprise = make_github_forge(place().seams, *subject.http,
+                                            {.repository = "a/b", .url = "https://ghe.example/api/v3", .token = ""});
+  EXPECT_EQ(enterprise->push_host(), "ghe.example");
+  EXPECT_EQ(make_github_forge(place().seams, *subject.http, {.repository = "a/b"})->push_host(), "github.com");
+  EXPECT_THAT(told(refused_with(500, {}, std::string(R"({"message": "no )") + kToken + "\"}")), Not(HasSubstr(kToken)));
+}
+
+TEST_F(Github, TicketsWithAllTheirComments) {
+  Value state =
+      Value::object({{"issues", parse_json(R"([{"number": 3, "title": "T", "body": null, "labels": []}])").value()}});
+  Value comments = Value::array();
+  for (int i = 0; i < 250; ++i) {
+    comments.push_back(Value::object({{"issue", "3"}, {"user", "ada"}, {"body", "word " + std::to_string(i)}}));
+  }
+  state.set("comments", comments);
+  subject.set_state(state);
+  const auto ticket = subject.forge().ticket("https://github.com/acme/shop/issues/3#issuecomment-1");
+  ASSERT_TRUE(ticket) << told(ticket.error());
+  ASSERT_EQ(ticket->comments.size(), 250u);
+  EXPECT_EQ(ticket->comments.back().text, "word 249");
+  EXPECT_EQ(ticket->comments.back().author, "ada");
+  EXPECT_EQ(ticket->id, "github:acme/shop#3");
+  state.find("comments")->items().at(0).set("body", std::string(2u << 20, 'x'));
+  subject.set_state(state);
+  EXPECT_EQ(subject.forge().ticket("#3").error().code, ErrorCode::kLimit);
+  EXPECT_EQ(subject.forge().ticket("#4").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(subject.forge().ticket("whatever").error().code, ErrorCode::kInvalid);
+}
+
+TEST(GithubNames, AreReadFromWhatPeopleWrite) {
+  EXPECT_EQ(repository_named("https://github.com/acme/shop.git"), "acme/shop");
+  EXPECT_EQ(repository_named("git@github.com:acme/shop.git\n"), "acme/shop");
+  EXPECT_EQ(repository_named("ssh://git@github.com/acme/shop"), "acme/shop");
+  for (const char* none :
+       {"", "../remote.git", "/srv/git/x.git", "https://github.com/acme", "git@host:a/b/c", "x:../.."}) {
+    EXPECT_EQ(repository_named(none), "") << none;
+  }
+  const auto id = [](std::string_view name) {
+    const auto issue = issue_named(name, "acme/shop");
+    return issue ? issue->id() : "";
+  };
+  EXPECT_EQ(id("12"), "github:acme/shop#12");
+  EXPECT_EQ(id("#12"), "github:acme/shop#12");
+  EXPECT_EQ(id("other/thing#7"), "github:other/thing#7");
+  EXPECT_EQ(id("github:acme/shop#12"), "github:acme/shop#12");
+  EXPECT_EQ(id("https://github.com/a/b/issues/9?x=1"), "github:a/b#9");
+  for (const char* none : {"", "#", "x", "a/b/c#1", "../..#1", "#1/../2", "1e3", "9999999999999"})
+    EXPECT_EQ(id(none), "");
+}
+
+}  // namespace
+}  // namespace sb::pipeline
