@@ -128,6 +128,7 @@ Result<Recipe> recipe_for(const ModelSettings& model) {
 Result<Launch> fill_recipe(const Recipe& recipe, const Filling& filling) {
   SB_TRY(check_plain("the model", filling.model));
   SB_TRY(check_plain("the folder", filling.home));
+  SB_TRY(check_plain("the folder", filling.work_tree));
   const bool has_own_login = filling.proxy_url.empty();
   Launch launch;
   const auto add = [&](const std::vector<std::string>& words) {
