@@ -4,15 +4,31 @@
 // The program's end is no success: only a complete workflow is. One that ends early is started again, at most twice.
 // It is ended within about a second of being killed, taken over, or out of turns, time, tokens or money, and when it
 // gives no sign of life (a byte of output, a byte to or from its model, a call of a tool).
+//
+// Restricted roles are refused where what the program sends to its model cannot be seen (its own login), and where no
+// sandbox keeps it from reading more than it is given.
 #pragma once
 
+#include <functional>
 #include <memory>
 
-#include "agent/staff.hpp"
+#include "agent/course.hpp"
+#include "agent/duty.hpp"
+#include "agent/scripted.hpp"
+#include "engine/sandbox.hpp"
 
 namespace sb::agent {
 
-// For a model whose provider is kCommand; `parts` and `model` outlive it. Threads: as Worker.
-std::unique_ptr<Worker> make_command_agent(const StaffParts& parts, const ModelSettings& model);
+struct CommandParts {
+  const Duty& duty;
+  Course& course;  // as far as the log goes
+  const ModelSettings& model;
+  std::shared_ptr<UsedLines> used;
+  const engine::Sandbox& sandbox;
+  // Held by a thread that moves the session: commands of its steps end with the work.
+  std::function<std::shared_ptr<void>()> watching;
+};
+
+Ended work_by_command(const CommandParts& parts);
 
 }  // namespace sb::agent

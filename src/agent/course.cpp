@@ -154,17 +154,21 @@ Status Course::turn(const Value& payload, const Blob& blob) {
 }
 
 Status Course::tool_ended(const Value& payload, const Blob& blob) {
+  // The conversation of an agent program is its own; only what came of it counts here.
+  const bool is_led = is_true(payload, "led");
   const std::string id = text_of(payload, "call");
+  if (is_led) calls_.push_back({.call = {id, text_of(payload, "tool"), Value()}});
   const auto call = std::ranges::find_if(calls_, [&](const CourseCall& each) { return each.call.id == id; });
   if (call == calls_.end()) {
     return fail(ErrorCode::kCorrupt,
                 fmt::format("an agent's log tells the end of a call {} that was not made", quote_json(id)));
   }
   call->has_ended = true;
-  results_[id] = Value::object({{"type", "tool_result"},
-                                {"tool_use_id", id},
-                                {"content", SB_TRY(blob(text_of(payload, "result")))},
-                                {"is_error", is_true(payload, "error")}});
+  if (!is_led)
+    results_[id] = Value::object({{"type", "tool_result"},
+                                  {"tool_use_id", id},
+                                  {"content", SB_TRY(blob(text_of(payload, "result")))},
+                                  {"is_error", is_true(payload, "error")}});
   worked_ms_ += integer(payload, "ms");
   const Value& facts = payload["facts"];
   if (facts.find("path") != nullptr && facts.find("hash") != nullptr) {
@@ -177,7 +181,7 @@ Status Course::tool_ended(const Value& payload, const Blob& blob) {
     refusals_ = 0;
   }
   if (is_true(facts, "refused")) ++refusals_;
-  count_repeats(*call, payload);
+  if (!is_led) count_repeats(*call, payload);
   return {};
 }
 

@@ -3,20 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "agent/limits.hpp"
 #include "agent/plain_text.hpp"
 #include "agent/provider.hpp"
-#include "agent/secret.hpp"
 #include "base/crypto.hpp"
+#include "engine/session_desk.hpp"
 
 namespace sb::agent {
 namespace {
 
 constexpr std::int64_t kFarewellMs = 30'000;  // for a program that has nothing left to do
 constexpr int kFarewellTurns = 3;
-constexpr std::int64_t kPausedLookMs = 200;
-constexpr std::int64_t kOutageWaitMs = 60'000;  // where the provider did not say how long
+constexpr std::int64_t kOutageMs = 60'000;  // where the provider did not say how long
 
 using Kind = ModelError::Kind;
 
@@ -26,283 +26,268 @@ std::int64_t cost_of(const Usage& usage, const ModelSettings* model) {
          usage.cache_read * model->cache_read_price + usage.cache_write * model->cache_write_price;
 }
 
-std::int64_t integer_at(const Value& value, std::string_view name) {
-  const Value& found = value[name];
-  return found.is_integer() ? found.as_integer() : 0;
-}
-
-Value limits_value(const WorkLimits& limits) {
-  return Value::object({{"turns", limits.turns},
-                        {"time_ms", limits.time_ms},
-                        {"stall_ms", limits.stall_ms},
-                        {"tokens", limits.tokens},
-                        {"micro_cents", limits.micro_cents}});
+Ended ended_as(EndState state, std::string reason) {
+  return {.state = state, .reason = std::move(reason)};
 }
 
 ModelError not_allowed(Kind kind, std::string message) {
   return {kind, {ErrorCode::kForbidden, std::move(message), {}, {}}, {}};
 }
 
-std::vector<std::string> known_secrets(const LedParts& parts) {
-  if (parts.upstream == nullptr) return {};
-  auto secret = secret_of(parts.upstream->key, parts.staff.seams);
-  return secret ? std::vector{std::move(*secret)} : std::vector<std::string>();
-}
-
 }  // namespace
 
-LedSession::LedSession(LedParts parts, std::unique_ptr<engine::SessionDesk> desk,
-                       std::unique_ptr<engine::SessionDesk> tool_desk)
-    : parts_(std::move(parts)),
-      redactor_(known_secrets(parts_)),
-      desk_(std::move(desk)),
-      log_(desk_->desk().store(), parts_.staff.seams.clock, parts_.assignment.session),
-      tool_desk_(std::move(tool_desk)) {
-  last_life_ms_ = parts_.staff.seams.clock.now_ms();
+LedSession::LedSession(const CommandParts& parts, const ModelSettings* upstream, std::string sandbox)
+    : parts_(parts), upstream_(upstream), sandbox_(std::move(sandbox)), duty_(own_duty()), tools_(duty_) {
+  last_life_ms_ = now();
 }
 
-Result<std::unique_ptr<LedSession>> LedSession::open(LedParts parts) {
-  auto desk = SB_TRY(engine::SessionDesk::open(parts.staff.seams, engine::Surface::kTools));
-  auto tool_desk = SB_TRY(engine::SessionDesk::open(parts.staff.seams, engine::Surface::kTools));
-  std::unique_ptr<LedSession> led(new LedSession(std::move(parts), std::move(desk), std::move(tool_desk)));
-  SB_TRY(led->desk_->sessions().check_lineage(led->parts_.assignment.session));
-  SB_TRY(led->recall());
-  const ModelSettings* upstream = led->parts_.upstream;
-  if (upstream != nullptr && upstream->provider == ModelSettings::Provider::kScripted) {
-    const Assignment& assignment = led->parts_.assignment;
-    auto model = SB_TRY(make_model(*upstream, {.seams = led->parts_.staff.seams,
-                                               .http = led->parts_.staff.http,
-                                               .store = led->desk_->desk().store(),
+// The tools work on other threads than whoever looks on is told on.
+Duty LedSession::own_duty() {
+  Duty duty = parts_.duty;
+  duty.on_progress = [this](const Progress& progress) {
+    const std::scoped_lock lock(mutex_);
+    if (told_.size() < 1'000) told_.push_back(progress);
+  };
+  duty.left = [this] {
+    const std::scoped_lock lock(mutex_);
+    return parts_.duty.left();
+  };
+  duty.totals = [this] {
+    const std::scoped_lock lock(mutex_);
+    return parts_.duty.totals();
+  };
+  return duty;
+}
+
+TimestampMs LedSession::now() const {
+  return parts_.duty.parts.seams.clock.now_ms();
+}
+
+Status LedSession::prepare() {
+  const StaffParts& staff = parts_.duty.parts;
+  const Assignment& assignment = parts_.duty.assignment;
+  if (upstream_ != nullptr && upstream_->provider == ModelSettings::Provider::kScripted) {
+    scripted_ = SB_TRY(make_model(*upstream_, {.seams = staff.seams,
+                                               .http = staff.http,
+                                               .store = staff.desk.desk().store(),
                                                .run = assignment.run.empty() ? assignment.session : assignment.run,
-                                               .used = {}}));
-    led->scripted_ = std::move(model);
+                                               .used = parts_.used}));
   }
-  return led;
-}
-
-Status LedSession::recall() {
-  for (const LoggedEvent& event : SB_TRY(log_.read())) {
-    has_begun_ = has_begun_ || event.type == "began";
-    if (event.type == "tool_ended" || event.type == "tool_started") ++calls_;
-    if (event.type != "turn") continue;
-    ++turns_;
-    usage_ += usage_from(event.payload["usage"]);
-    micro_cents_ += integer_at(event.payload, "cost");
+  for (const LoggedEvent& event : SB_TRY(parts_.duty.log.read())) {
+    if (event.type == "tool_started" || event.type == "tool_ended") ++calls_;
   }
   return {};
 }
 
-Result<std::optional<Standstill>> LedSession::settled() {
-  const std::scoped_lock lock(mutex_);
-  engine::Sessions& sessions = desk_->sessions();
-  const engine::Summary summary = SB_TRY(sessions.summary(parts_.assignment.session));
-  if (summary.status == engine::SessionStatus::kComplete) return Standstill{EndState::kComplete, "", ""};
-  if (summary.status == engine::SessionStatus::kStopped) {
-    return Standstill{EndState::kSessionStopped, summary.stopped_reason, ""};
+Status LedSession::follow() {
+  Course& course = parts_.course;
+  for (const LoggedEvent& event : SB_TRY(parts_.duty.log.read(course.seq() + 1))) {
+    SB_TRY(course.follow(event, [this](std::string_view hex) { return parts_.duty.log.blob(hex); }));
   }
-  const auto answer = sessions.go_on({.token = SB_TRY(sessions.token_for(summary))});
-  if (!answer) return std::unexpected(answer.error().error);
-  step_ = answer->line["pending"].string_at("stepId").value_or("");
-  if (answer->line.string_at("kind") == "complete") return Standstill{EndState::kComplete, "", ""};
-  const auto decision = answer->line["decision"].string_at("id");
-  if (answer->line.string_at("kind") != "awaiting_decision" || !decision) return std::nullopt;
-  return Standstill{EndState::kAwaiting, fmt::format("a person must decide {}", *decision), *decision};
+  parts_.duty.watch.has_followed(course.seq(), course.wishes());
+  return {};
 }
 
-Status LedSession::begin() {
+Status LedSession::keep(std::vector<AgentLog::Entry> entries, std::vector<AgentLog::Row> rows) {
+  SB_TRY(parts_.duty.log.append(std::move(entries), std::move(rows)));
+  return follow();
+}
+
+void LedSession::decide(Ended ended) {
+  if (!verdict_) verdict_ = std::move(ended);
+}
+
+std::optional<Ended> LedSession::verdict() {
   const std::scoped_lock lock(mutex_);
-  if (has_begun_) {
-    return log_.append(
-        {{"recovered", Value::object({{"turn", turns_},
-                                      {"how", "resumed"},
-                                      {"why", "the program is started anew and goes on where the session stands"}})}});
+  if (verdict_) return verdict_;
+  return parts_.duty.watch.end();
+}
+
+std::optional<Ended> LedSession::rested() {
+  const std::scoped_lock lock(mutex_);
+  over_at_ms_ = 0;
+  turns_after_end_ = 0;
+  return std::exchange(left_, std::nullopt);
+}
+
+Ended LedSession::ended_by(const ModelError& failure) const {
+  const std::string why = parts_.duty.redactor.clean(failure.error.to_string());
+  if (!failure.retry_helps()) {
+    return ended_as(EndState::kModelFailed, fmt::format("{}: {}", to_string(failure.kind), why));
   }
-  const Assignment& assignment = parts_.assignment;
-  const std::string bundle = to_canonical_json(assignment.bundle.to_value());
-  Value payload = Value::object({{"v", 1},
-                                 {"session", assignment.session},
-                                 {"workflow", assignment.workflow},
-                                 {"role", assignment.role},
-                                 {"model", fmt::format("command/{}", parts_.model.name)},
-                                 {"mode", to_string(assignment.bundle.mode)},
-                                 {"bundle", sha256_hex(bundle)},
-                                 {"keys", assignment.bundle.facts()["keys"]},
-                                 {"limits", limits_value(assignment.limits)},
-                                 {"sandbox", parts_.sandbox}});
-  if (!assignment.run.empty()) payload.set("run", assignment.run);
-  if (parts_.upstream != nullptr) payload.set("upstream", parts_.upstream->name);
-  has_begun_ = true;
-  return log_.append({{"began", std::move(payload), {bundle}}});
+  Ended ended = ended_as(EndState::kOutage, why);
+  ended.retry_at_ms = retry_at_ms_;
+  return ended;
 }
 
-Status LedSession::ended(const Ended& ended) {
-  const std::scoped_lock lock(mutex_);
-  return log_.append({{"ended", Value::object({{"state", to_string(ended.state)},
-                                               {"reason", redactor_.clean(ended.reason)},
-                                               {"usage", to_value(usage_)},
-                                               {"cost", micro_cents_},
-                                               {"turns", turns_},
-                                               {"ms", 0}})}});
-}
-
-void LedSession::fill(Ended& ended) const {
-  const std::scoped_lock lock(mutex_);
-  ended.usage = usage_;
-  ended.micro_cents = micro_cents_;
-  ended.turns = turns_;
-}
-
-void LedSession::decide(EndState state, std::string reason) {
-  if (!verdict_) verdict_ = Standstill{state, std::move(reason), ""};
-}
-
-std::optional<Standstill> LedSession::verdict() const {
-  const std::scoped_lock lock(mutex_);
-  return verdict_;
-}
-
-Standstill LedSession::failure_verdict(const ModelError& failure) const {
-  const EndState state = failure.retry_helps() ? EndState::kOutage : EndState::kModelFailed;
-  return {state, redactor_.clean(failure.error.to_string()), ""};
-}
-
-std::optional<Standstill> LedSession::outage() const {
+std::optional<Ended> LedSession::outage() {
   const std::scoped_lock lock(mutex_);
   if (!last_failure_ || last_failure_->kind == Kind::kStopped) return std::nullopt;
-  return failure_verdict(*last_failure_);
+  return ended_by(*last_failure_);
+}
+
+Ended LedSession::finish(Ended ended) {
+  const std::scoped_lock lock(mutex_);
+  const Ended totals = parts_.duty.totals();
+  ended.usage = totals.usage;
+  ended.usage += failed_usage_;
+  ended.micro_cents = totals.micro_cents + cost_of(failed_usage_, upstream_);
+  ended.turns = totals.turns;
+  const bool is_left_off = ended.state == EndState::kKilled && ended.reason.empty();
+  if (is_left_off || ended.state == EndState::kBroke) return ended;
+  const int turn = parts_.course.turn();
+  AgentLog::Entry last;
+  if (ended.state == EndState::kAwaiting) {
+    last = {"awaiting", Value::object({{"turn", turn}, {"decision", ended.decision}})};
+  } else if (ended.state == EndState::kOutage) {
+    last = {"parked", Value::object({{"turn", turn}, {"reason", ended.reason}, {"until", ended.retry_at_ms}})};
+  } else {
+    last = {"ended", Value::object({{"state", to_string(ended.state)},
+                                    {"reason", ended.reason},
+                                    {"usage", to_value(ended.usage)},
+                                    {"cost", ended.micro_cents},
+                                    {"turns", ended.turns},
+                                    {"ms", parts_.duty.watch.worked_ms()}})};
+  }
+  if (const Status kept = keep({std::move(last)}); !kept) {
+    ended.state = EndState::kBroke;
+    ended.reason = kept.error().to_string();
+  }
+  parts_.duty.tell(Progress::Kind::kEnded, std::string(to_string(ended.state)), step_);
+  return ended;
 }
 
 void LedSession::sign_of_life() {
-  last_life_ms_ = parts_.staff.seams.clock.now_ms();
+  last_life_ms_ = now();
+  parts_.duty.watch.alive();
 }
 
 bool LedSession::keeps_going() {
-  const TimestampMs now = parts_.staff.seams.clock.now_ms();
   std::vector<Progress> told;
+  bool goes_on = true;
   {
     const std::scoped_lock lock(mutex_);
     told.swap(told_);
-    const auto events = log_.read();
-    if (!events) {
-      decide(EndState::kBroke, events.error().to_string());
-      return false;
-    }
-    const Wishes wishes = wishes_in(*events);
-    is_paused_ = wishes.is_paused;
-    if (wishes.is_killed) decide(EndState::kKilled, fmt::format("killed by {}: {}", wishes.by, wishes.reason));
-    if (wishes.is_taken_over) decide(EndState::kTakenOver, fmt::format("taken over by {}", wishes.by));
-    const TimestampMs over_at = over_at_ms_;
-    if (over_at != 0 && now - over_at > kFarewellMs) decide(EndState::kStoppedEarly, "it had nothing left to do");
-    const std::int64_t patience = parts_.assignment.limits.stall_ms + (is_at_tools_ ? limits::kBashMs : 0);
-    const bool is_busy = calls_running_ > 0 || held_ > 0;
-    if (is_busy) last_life_ms_ = now;
-    if (now - last_life_ms_ > patience) {
-      decide(EndState::kStalled, fmt::format("no sign of life for {} s", (now - last_life_ms_) / 1'000));
-    }
-    if (verdict_) return false;
+    const bool has_stayed = over_at_ms_ != 0 && now() - over_at_ms_ > kFarewellMs;
+    goes_on = !verdict_ && !has_stayed;
   }
+  // A tool of ours has limits of its own, and so has one of the program's; who is held does not stall.
+  const bool is_at_work = is_at_tools_ && now() - last_life_ms_ < limits::kBashMs;
+  if (calls_running_ > 0 || held_ > 0 || is_at_work) parts_.duty.watch.alive();
   for (const Progress& progress : told) {
-    if (parts_.on_progress) parts_.on_progress(progress);
+    if (parts_.duty.on_progress) parts_.duty.on_progress(progress);
   }
-  return true;
+  return parts_.duty.watch.keeps_going() && goes_on;
 }
 
-void LedSession::tell(Progress::Kind kind, std::string text) {
-  told_.push_back({.kind = kind,
-                   .session = parts_.assignment.session,
-                   .workflow = parts_.assignment.workflow,
-                   .step = step_,
-                   .text = std::move(text),
-                   .turn = turns_,
-                   .usage = usage_,
-                   .micro_cents = micro_cents_});
-}
-
-std::optional<ModelError> LedSession::over_limits() {
-  const WorkLimits& limits = parts_.assignment.limits;
-  if (limits.turns > 0 && turns_ >= limits.turns) {
-    decide(EndState::kTurnLimit, fmt::format("all {} turns are used", limits.turns));
-  } else if (limits.tokens > 0 && usage_.total() >= limits.tokens) {
-    decide(EndState::kTokenLimit, fmt::format("all {} tokens are used", limits.tokens));
-  } else if (limits.micro_cents > 0 && micro_cents_ >= limits.micro_cents) {
-    decide(EndState::kMoneyLimit,
-           fmt::format("the session's ${:.2f} are spent", static_cast<double>(limits.micro_cents) / 100'000'000.0));
+std::optional<Ended> LedSession::over_limits() {
+  const WorkLimits& limits = parts_.duty.limits;
+  const Course& course = parts_.course;
+  if (course.turns() >= limits.turns) {
+    return ended_as(EndState::kTurnLimit, fmt::format("{} turns are used up", limits.turns));
   }
-  if (verdict_) return not_allowed(Kind::kBudget, verdict_->reason);
-  if (over_at_ms_ != 0 && ++turns_after_end_ > kFarewellTurns) {
-    return not_allowed(Kind::kStopped, "nothing is left to do in this session");
+  if (course.advances() == 0 && limits.turns >= 5 && course.turns() * 10 >= limits.turns * 8) {
+    return ended_as(EndState::kNoProgress,
+                    fmt::format("{} of {} turns are used and no step is delivered", course.turns(), limits.turns));
+  }
+  const std::int64_t tokens = course.spent().total() + failed_usage_.total();
+  if (limits.tokens > 0 && tokens >= limits.tokens) {
+    return ended_as(EndState::kTokenLimit, fmt::format("{} of {} tokens are used", tokens, limits.tokens));
+  }
+  const std::int64_t cost = course.spent_micro_cents() + cost_of(failed_usage_, upstream_);
+  if (limits.micro_cents > 0 && cost >= limits.micro_cents) {
+    return ended_as(EndState::kMoneyLimit,
+                    fmt::format("the session has cost {:.2f} of {:.2f} dollars", static_cast<double>(cost) / 1e8,
+                                static_cast<double>(limits.micro_cents) / 1e8));
   }
   return std::nullopt;
 }
 
-std::optional<ModelError> LedSession::refusal(const std::function<bool()>& keeps_going) {
+std::optional<ModelError> LedSession::refusal(const std::function<bool()>&) {
   ++held_;
-  while (is_paused_ && keeps_going()) parts_.staff.seams.clock.sleep_ms(kPausedLookMs);
+  parts_.duty.watch.wait_while_paused();
   --held_;
   sign_of_life();
-  const std::scoped_lock lock(mutex_);
   is_at_tools_ = false;
-  return over_limits();
+  const std::scoped_lock lock(mutex_);
+  if (const auto end = parts_.duty.watch.end()) return not_allowed(Kind::kStopped, "the session was ended");
+  if (over_at_ms_ != 0) {
+    if (++turns_after_end_ <= kFarewellTurns) return std::nullopt;
+    return not_allowed(Kind::kStopped, "nothing is left to do in this session");
+  }
+  if (auto over = over_limits()) decide(std::move(*over));
+  if (verdict_) return not_allowed(Kind::kBudget, verdict_->reason);
+  return std::nullopt;
 }
 
 Replied LedSession::reply(ModelRequest request) {
   if (!scripted_) return std::unexpected(not_allowed(Kind::kScript, "the model of this session is no scripted one"));
+  const Assignment& assignment = parts_.duty.assignment;
   {
     const std::scoped_lock lock(mutex_);
-    request.asker = {.run = parts_.assignment.run,
-                     .session = parts_.assignment.session,
-                     .workflow = parts_.assignment.workflow,
-                     .role = parts_.assignment.role,
-                     .step = step_,
-                     .turn = turns_ + 1};
+    const auto summary = parts_.duty.parts.desk.sessions().summary(assignment.session);
+    request.asker = {.run = assignment.run,
+                     .session = assignment.session,
+                     .workflow = assignment.workflow,
+                     .role = assignment.role,
+                     .step = summary ? summary->step_id : std::string(),
+                     .turn = parts_.course.turn() + 1};
   }
+  request.keeps_going = [this] { return parts_.duty.watch.keeps_going(); };
   return scripted_->reply(request, [this](std::string_view) {
     sign_of_life();
-    return true;
+    return parts_.duty.watch.keeps_going();
   });
+}
+
+Status LedSession::failed(const ModelError& failure, const Usage& usage) {
+  last_failure_ = failure;
+  failed_usage_ += usage;
+  retry_at_ms_ = now() + failure.retry_after_ms.value_or(kOutageMs);
+  // The program would only be told the same again.
+  if (failure.kind == Kind::kAuth || failure.kind == Kind::kScript) decide(ended_by(failure));
+  const std::string text = parts_.duty.redactor.clean(failure.error.to_string());
+  const int turn = parts_.course.turn();
+  return keep({{"refused", Value::object({{"turn", turn}, {"what", "model"}, {"why", text}})}});
 }
 
 Status LedSession::asked(const LedExchange& exchange) {
   sign_of_life();
   const std::scoped_lock lock(mutex_);
-  last_failure_ = exchange.failure;
-  if (exchange.failure) {
-    const ModelError& failure = *exchange.failure;
-    usage_ += exchange.usage;
-    micro_cents_ += cost_of(exchange.usage, parts_.upstream);
-    retry_at_ms_ = parts_.staff.seams.clock.now_ms() + failure.retry_after_ms.value_or(kOutageWaitMs);
-    // The program would only be told the same again.
-    if (failure.kind == Kind::kAuth || failure.kind == Kind::kScript) {
-      const Standstill why = failure_verdict(failure);
-      decide(why.state, why.reason);
-    }
-    const std::string text = redactor_.clean(failure.error.to_string());
-    return log_.append(
-        {{"nudged", Value::object({{"turn", turns_}, {"why", to_string(failure.kind)}, {"text", text}})}});
-  }
-  const std::string request = redactor_.clean(as_utf8(exchange.request)),
-                    reply = redactor_.clean(as_utf8(exchange.reply));
-  const std::int64_t cost = cost_of(exchange.usage, parts_.upstream);
-  Value payload = Value::object({{"turn", turns_ + 1},
-                                 {"reply", sha256_hex(reply)},
+  last_failure_.reset();
+  if (exchange.failure) return failed(*exchange.failure, exchange.usage);
+  const Redactor& redactor = parts_.duty.redactor;
+  const std::string request = redactor.clean(as_utf8(exchange.request));
+  const std::string reply = redactor.clean(as_utf8(exchange.reply));
+  const std::string message = to_canonical_json(to_value(
+      ModelReply{.stop = exchange.stop, .usage = exchange.usage, .model = exchange.model, .mark = exchange.mark}));
+  const Value bytes = Value::object({{"request", sha256_hex(request)}, {"reply", sha256_hex(reply)}});
+  Value payload = Value::object({{"turn", parts_.course.turn() + 1},
+                                 {"reply", sha256_hex(message)},
                                  {"request", sha256_hex(request)},
                                  {"usage", to_value(exchange.usage)},
-                                 {"cost", cost},
+                                 {"cost", cost_of(exchange.usage, upstream_)},
                                  {"stop", to_string(exchange.stop)},
                                  {"model", exchange.model},
-                                 {"ms", exchange.ms}});
+                                 {"ms", exchange.ms},
+                                 {"bytes", bytes}});
   std::vector<AgentLog::Row> rows;
   if (!exchange.mark.empty()) {
     payload.set("mark", exchange.mark);
-    const std::string run = parts_.assignment.run.empty() ? parts_.assignment.session : parts_.assignment.run;
-    rows.push_back({std::string(kScriptUsed), fmt::format("{}/{}", run, exchange.mark), "used"});
+    const Assignment& assignment = parts_.duty.assignment;
+    const std::string& run = assignment.run.empty() ? assignment.session : assignment.run;
+    rows.push_back({std::string(kScriptUsed), run + "/" + exchange.mark, "{}"});
   }
-  SB_TRY(log_.append({{"turn", std::move(payload), {reply, request}}}, std::move(rows)));
-  ++turns_;
-  usage_ += exchange.usage;
-  micro_cents_ += cost;
+  SB_TRY(keep({{"turn", std::move(payload), {message, request, reply}}}, std::move(rows)));
   is_at_tools_ = exchange.stop == StopReason::kToolUse;
-  tell(Progress::Kind::kTurn, "");
+  told_.push_back({.kind = Progress::Kind::kTurn,
+                   .session = parts_.duty.assignment.session,
+                   .workflow = parts_.duty.assignment.workflow,
+                   .step = step_,
+                   .text = "",
+                   .turn = parts_.course.turn(),
+                   .usage = parts_.course.usage(),
+                   .micro_cents = parts_.course.micro_cents()});
   return {};
 }
 

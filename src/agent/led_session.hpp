@@ -1,5 +1,6 @@
 // A session as an agent program of its own works it: what the program is shown and may deliver, what it may spend, and
-// what is kept of it in the agent's log (agent_log.hpp). One `turn` is one exchange with its model.
+// what is kept of it in the agent's log (agent_log.hpp). One `turn` is one exchange with its model, as the proxy saw
+// it: `bytes` has both sides as they went over the wire. Tool events are its calls over MCP, marked `led`.
 //
 // Threads: the Leader's part on any, the rest on the thread that started the program.
 #pragma once
@@ -9,93 +10,85 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/agent_host.hpp"
-#include "agent/agent_log.hpp"
-#include "agent/redact.hpp"
-#include "agent/staff.hpp"
-#include "engine/session_desk.hpp"
+#include "agent/command_agent.hpp"
+#include "agent/session_tools.hpp"
+#include "agent/standing.hpp"
 
 namespace sb::agent {
 
-struct LedParts {
-  const StaffParts& staff;
-  const Assignment& assignment;
-  const ModelSettings& model;
-  const ModelSettings* upstream = nullptr;
-  std::string sandbox;  // for the record
-  OnProgress on_progress;
-};
-
-// How a session stands that nobody needs to work on right now.
-struct Standstill {
-  EndState state = EndState::kComplete;
-  std::string reason, decision;
-};
-
 class LedSession final : public Leader {
  public:
-  static Result<std::unique_ptr<LedSession>> open(LedParts parts);
+  // `upstream` null: the program has its own login.
+  LedSession(const CommandParts& parts, const ModelSettings* upstream, std::string sandbox);
+  // Before anything else. kInvalid: a scripted upstream that cannot be read.
+  Status prepare();
 
-  // As it stands in the engine: complete, stopped or waiting for a person. Nothing: there is work to do.
-  Result<std::optional<Standstill>> settled();
-  // Writes `began`, or that it goes on after a crash.
-  Status begin();
-  // What the program is told when it starts; `again` after it stopped early.
+  // Where the session stands: what ends the work, or nothing when there is some for the program.
+  std::optional<Ended> enter();
+  // Writes `began`, or that it goes on after a crash; gives what the program is told. `again`: after it stopped early.
   Result<std::string> prompt(bool again);
-  Status ended(const Ended& ended);
+  // The same with the last event of this piece of work.
+  Ended finish(Ended ended);
 
-  // Asked about once a second while the program runs: false, it must end. Why stands in verdict() then.
+  // Asked about once a second while the program runs, and passes progress on: false, it must end.
   bool keeps_going();
-  // The first reason found; also what a model's failures mean once the program has ended by itself.
-  std::optional<Standstill> verdict() const;
-  std::optional<Standstill> outage() const;
-  void fill(Ended& ended) const;  // usage, cost, turns
-  std::int64_t retry_at_ms() const { return retry_at_ms_; }
+  // Why it had to end.
+  std::optional<Ended> verdict();
+  // What it was sent to rest for; it may be started again then.
+  std::optional<Ended> rested();
+  // What its model's last failure means once it has ended by itself.
+  std::optional<Ended> outage();
 
   void sign_of_life() override;
-  std::vector<ToolDeclaration> tools() override;
+  std::vector<ToolDeclaration> tools() override { return tools_.declarations(); }
   ToolResult call(const ToolCall& call, const ToolRun& run) override;
   std::optional<ModelError> refusal(const std::function<bool()>& keeps_going) override;
   Replied reply(ModelRequest request) override;
   Status asked(const LedExchange& exchange) override;
 
  private:
-  LedSession(LedParts parts, std::unique_ptr<engine::SessionDesk> desk, std::unique_ptr<engine::SessionDesk> tool_desk);
-  Status recall();  // counts what the log has already
-  void decide(EndState state, std::string reason);
-  Result<engine::Answer> hand_in(const ToolCall& call, std::string& refused);
+  struct OpenAsk {
+    std::string call, decision;
+  };
+  Duty own_duty();
+  Status follow();
+  Status keep(std::vector<AgentLog::Entry> entries, std::vector<AgentLog::Row> rows = {});
+  void decide(Ended ended);
+  std::optional<Ended> over_limits();
+  Status failed(const ModelError& failure, const Usage& usage);
+  Ended ended_by(const ModelError& failure) const;
   std::string steering();
-  void look_after(const engine::Answer& answer);
-  void tell(Progress::Kind kind, std::string text);
-  std::optional<ModelError> over_limits();
-  Standstill failure_verdict(const ModelError& failure) const;
+  std::vector<OpenAsk> open_asks();
+  Status start_call(const ToolCall& call, std::string& token, std::string& decision);
+  ToolResult end_call(const ToolCall& call, SessionToolEnd done, std::int64_t ms);
+  std::string note_repeats(const ToolCall& call, const std::string& result);
+  TimestampMs now() const;
 
-  LedParts parts_;
-  Redactor redactor_;
+  const CommandParts& parts_;
+  const ModelSettings* upstream_;
+  const std::string sandbox_;
   std::unique_ptr<Model> scripted_;
 
-  mutable std::mutex mutex_;  // of all below but what is atomic
-  std::unique_ptr<engine::SessionDesk> desk_;
-  AgentLog log_;
-  int turns_ = 0;
-  Usage usage_;
-  std::int64_t micro_cents_ = 0;
-  std::optional<Standstill> verdict_;
+  std::mutex call_mutex_;  // one tool at a time; a step's command or a child may take long
+  Duty duty_;              // of the tools
+  SessionTools tools_;
+
+  std::mutex mutex_;                     // of all below, and of the course
+  std::vector<Progress> told_;           // passed on by the working thread
+  std::optional<Ended> verdict_, left_;  // left: by a tool, to wait for somebody
   std::optional<ModelError> last_failure_;
   std::int64_t retry_at_ms_ = 0;
-  int calls_ = 0;            // of tools, for their ids
-  int turns_after_end_ = 0;  // exchanges since there was nothing left to do
-  bool has_begun_ = false;
-  std::string step_;
-  std::vector<Progress> told_;  // not passed on yet: that is done on the working thread
+  Usage failed_usage_;  // of exchanges without a turn
+  int calls_ = 0;
+  int turns_after_end_ = 0;
+  std::string step_, repeated_, answers_;  // answers: of people, for the next prompt
+  int repeats_ = 0;
 
-  std::mutex tool_mutex_;  // of the desk that tools work at: a step's command may take minutes
-  std::unique_ptr<engine::SessionDesk> tool_desk_;
-
-  std::atomic<TimestampMs> last_life_ms_ = 0, over_at_ms_ = 0;  // over: complete, or a person's turn; 0: neither
+  std::atomic<TimestampMs> last_life_ms_ = 0, over_at_ms_ = 0;  // over: nothing is left for the program; 0: not yet
   std::atomic<int> calls_running_ = 0, held_ = 0;
-  std::atomic<bool> is_paused_ = false;
   std::atomic<bool> is_at_tools_ = false;  // the model's last reply called some: the program works on them
 };
 

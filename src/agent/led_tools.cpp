@@ -1,190 +1,232 @@
-// The tools of a led session, and what its program is told: the parts of led_session.hpp that speak to the agent.
+// The parts of led_session.hpp that speak to the agent: what it is told at first, and the tools of its session.
 #include <fmt/format.h>
+
+#include <utility>
 
 #include "agent/led_session.hpp"
 #include "agent/plain_text.hpp"
 #include "base/crypto.hpp"
-#include "base/document.hpp"
+#include "engine/session_desk.hpp"
 
 namespace sb::agent {
 namespace {
 
-Value schema(std::string_view text) {
-  auto read = parse_json(text);
-  return read ? std::move(*read) : Value::object();
-}
+struct Running {
+  std::atomic<int>& count;
+  explicit Running(std::atomic<int>& counter) : count(counter) { ++count; }
+  ~Running() { --count; }
+};
 
-const ToolDeclaration& complete_step() {
-  static const ToolDeclaration declaration{
-      "complete_step",
-      "Delivers the open step of your session. The answer is the next step, what is still missing, or that the "
-      "workflow "
-      "is complete.",
-      schema(R"({"type": "object", "additionalProperties": false, "required": ["notes"], "properties": {
-        "notes": {"type": "string", "description": "What you found, did and decided, for whoever goes on"},
-        "artifacts": {"type": "array", "items": {"type": "object"},
-          "description": "JSON objects, each with its kind, where the step asks for them"},
-        "context": {"type": "object", "description": "Keys to set; null removes one"}}})")};
-  return declaration;
-}
+constexpr std::string_view kRest =
+    "Somebody else must move first. End your turn now: you are started again when the work can go on.";
+constexpr std::string_view kDone = "\n\nThe workflow is complete. End your turn; nothing is left to do.";
+constexpr std::string_view kRepeated =
+    "\n\nYou made this call several times with the same result. Do something else: it will not change.";
 
-const ToolDeclaration& continue_workflow() {
-  static const ToolDeclaration declaration{
-      "continue_workflow",
-      "Shows the open step of your session again, with what was done before. With output it delivers the step, as "
-      "complete_step does.",
-      schema(R"({"type": "object", "additionalProperties": false, "properties": {
-        "continueToken": {"type": "string", "description": "May be left out: then the open step is meant"},
-        "output": {"type": "object", "additionalProperties": false, "properties": {
-          "notesMarkdown": {"type": "string"}, "artifacts": {"type": "array", "items": {"type": "object"}}}},
-        "context": {"type": "object"}}})")};
-  return declaration;
-}
-
-engine::Submission submission_of(const ToolCall& call) {
-  engine::Submission submission;
-  const bool is_complete_step = call.name == complete_step().name;
-  const Value& output = is_complete_step ? call.input : call.input["output"];
-  submission.notes = output.string_at(is_complete_step ? "notes" : "notesMarkdown").value_or("");
-  if (output["artifacts"].is_array()) submission.artifacts = output["artifacts"].items();
-  submission.context = call.input["context"];
-  return submission;
-}
-
-std::string text_of(const engine::Answer& answer) {
-  std::string text = fmt::format("{}\n{}\n", answer.text, to_json(answer.line));
-  const std::string kind = answer.line.string_at("kind").value_or("");
-  if (kind == "complete") return text + "\nThe workflow is complete. End your turn; nothing is left to do.\n";
-  if (kind == "awaiting_decision" && answer.line["decision"].string_at("id")) {
-    return text + "\nA person must decide first. End your turn now: you are started again when they have.\n";
-  }
-  return text;
-}
-
-std::string spoken(const std::vector<std::string>& texts) {
-  std::string all;
-  for (const std::string& text : texts) all += fmt::format("A person who looks after this work says: {}\n\n", text);
-  return all;
+Value limits_value(const WorkLimits& limits) {
+  return Value::object({{"turns", limits.turns},
+                        {"time_ms", limits.time_ms},
+                        {"stall_ms", limits.stall_ms},
+                        {"tokens", limits.tokens},
+                        {"micro_cents", limits.micro_cents},
+                        {"depth", limits.depth}});
 }
 
 }  // namespace
 
-std::vector<ToolDeclaration> LedSession::tools() {
-  return {complete_step(), continue_workflow()};
-}
-
-std::string LedSession::steering() {
-  const auto events = log_.read();
-  if (!events) return {};
-  const Wishes wishes = wishes_in(*events);
-  if (wishes.steered.empty()) return {};
-  const Status seen = log_.append({{"steer_seen", Value::object({{"turn", turns_}, {"upto", wishes.upto}})}});
-  return seen ? spoken(wishes.steered) : std::string();
-}
-
-Result<engine::Answer> LedSession::hand_in(const ToolCall& call, std::string& refused) {
-  const std::scoped_lock lock(tool_mutex_);
-  engine::Sessions& sessions = tool_desk_->sessions();
-  const engine::Summary summary = SB_TRY(sessions.summary(parts_.assignment.session));
-  std::string token = call.input.string_at("continueToken").value_or("");
-  if (token.empty()) {
-    token = SB_TRY(sessions.token_for(summary));
-  } else {
-    const auto shown = sessions.rehydrate(token);
-    if (!shown) return std::unexpected(shown.error().error);
-    if (shown->line.string_at("sessionId") != summary.id) {
-      refused = "the token is of another session";
-      return fail(ErrorCode::kForbidden, "this token is of another session than yours", "Leave continueToken out");
-    }
-  }
-  engine::Continuing continuing{.token = std::move(token), .submission = submission_of(call)};
-  if (call.name == complete_step().name) continuing.intent = engine::Continuing::Intent::kAdvance;
-  auto answer = sessions.go_on(continuing);
-  if (!answer) return std::unexpected(answer.error().error);
-  return std::move(*answer);
-}
-
-void LedSession::look_after(const engine::Answer& answer) {
-  const std::string kind = answer.line.string_at("kind").value_or("");
-  const std::string step = answer.line["pending"].string_at("stepId").value_or("");
-  const bool is_over = kind == "complete" || (kind == "awaiting_decision" && answer.line["decision"].string_at("id"));
-  if (is_over && over_at_ms_ == 0) over_at_ms_ = parts_.staff.seams.clock.now_ms();
-  if (step == step_) return;
-  step_ = step;
-  tell(Progress::Kind::kStep, answer.line["pending"].string_at("title").value_or(""));
-}
-
-ToolResult LedSession::call(const ToolCall& call, const ToolRun&) {
-  struct Running {
-    std::atomic<int>& count;
-    explicit Running(std::atomic<int>& counter) : count(counter) { ++count; }
-    ~Running() { --count; }
-  } const running(calls_running_);
-  const ToolDeclaration& declaration = call.name == complete_step().name ? complete_step() : continue_workflow();
-  if (std::string wrong = misfit(declaration, call.input); !wrong.empty()) return {std::move(wrong), true};
-  const TimestampMs began = parts_.staff.seams.clock.now_ms();
-  std::string id;
+std::optional<Ended> LedSession::enter() {
   {
     const std::scoped_lock lock(mutex_);
-    id = fmt::format("mcp-{}", ++calls_);
-    const Status noted = log_.append(
-        {{"tool_started",
-          Value::object(
-              {{"turn", turns_}, {"call", id}, {"tool", call.name}, {"what", "the open step is delivered"}})}});
-    if (!noted) return {fmt::format("Nothing was done: {}", noted.error().to_string()), true};
+    if (const Status followed = follow(); !followed) {
+      return Ended{.state = EndState::kBroke, .reason = followed.error().to_string()};
+    }
   }
-  std::string refused;
-  const auto answer = hand_in(call, refused);
-  const std::scoped_lock lock(mutex_);
-  ToolResult result;
-  result.is_error = !answer;
-  result.refused = refused;
-  result.text = steering() + (answer ? text_of(*answer) : answer.error().to_string());
-  if (answer) look_after(*answer);
-  const std::string kept = redactor_.clean(as_utf8(result.text));
-  std::vector<AgentLog::Entry> entries;
-  if (!refused.empty()) {
-    entries.push_back({"refused", Value::object({{"turn", turns_}, {"what", call.name}, {"why", refused}})});
+  if (auto end = parts_.duty.watch.end()) return end;
+  Settled settled = settle(duty_);
+  if (settled.kind == Settled::Kind::kComplete) return Ended{.state = EndState::kComplete, .reason = {}};
+  if (settled.kind == Settled::Kind::kLeft) return std::move(settled.ended);
+  {
+    const std::scoped_lock lock(mutex_);
+    step_ = settled.step;
   }
-  entries.push_back({"tool_ended",
-                     Value::object({{"turn", turns_},
-                                    {"call", id},
-                                    {"tool", call.name},
-                                    {"result", sha256_hex(kept)},
-                                    {"error", result.is_error},
-                                    {"ms", parts_.staff.seams.clock.now_ms() - began}}),
-                     {kept}});
-  if (const Status noted = log_.append(std::move(entries)); !noted) {
-    decide(EndState::kBroke, noted.error().to_string());
+  const std::scoped_lock calling(call_mutex_);
+  for (const OpenAsk& ask : open_asks()) {
+    const ToolCall call{.id = ask.call, .name = "ask", .input = Value::object()};
+    SessionToolEnd done = tools_.run(call, "", ask.decision);
+    if (done.left) return std::move(*done.left);
+    answers_ += fmt::format("You asked a person something before. {}\n\n", done.result.text);
+    end_call(call, std::move(done), 0);
   }
-  tell(Progress::Kind::kTool, call.name);
-  return result;
+  return std::nullopt;
+}
+
+// Texts people said since, as far as the agent was not told yet.
+std::string LedSession::steering() {
+  const Wishes wishes = parts_.course.wishes();
+  std::string said;
+  for (const std::string& text : wishes.steered) {
+    said += fmt::format("A person who watches over this work says:\n{}\n\n", text);
+  }
+  if (said.empty()) return said;
+  const Value seen = Value::object({{"turn", parts_.course.turn()}, {"upto", wishes.upto}});
+  return keep({{"steer_seen", seen}}) ? said : std::string();
+}
+
+// Questions the agent put to a person before it ended.
+std::vector<LedSession::OpenAsk> LedSession::open_asks() {
+  std::vector<OpenAsk> open;
+  const auto events = parts_.duty.log.read();
+  for (const LoggedEvent& event : events ? *events : std::vector<LoggedEvent>()) {
+    const std::string call = event.payload.string_at("call").value_or("");
+    if (event.type == "tool_started" && event.payload.find("decision") != nullptr) {
+      open.push_back({call, event.payload.string_at("decision").value_or("")});
+    }
+    if (event.type == "tool_ended") std::erase_if(open, [&](const OpenAsk& ask) { return ask.call == call; });
+  }
+  return open;
 }
 
 Result<std::string> LedSession::prompt(bool again) {
+  std::string step = SB_TRY(step_anew(duty_));
   const std::scoped_lock lock(mutex_);
-  engine::Sessions& sessions = desk_->sessions();
-  const engine::Summary summary = SB_TRY(sessions.summary(parts_.assignment.session));
-  const auto answer = sessions.rehydrate(SB_TRY(sessions.token_for(summary)));
-  if (!answer) return std::unexpected(answer.error().error);
-  step_ = answer->line["pending"].string_at("stepId").value_or("");
+  SB_TRY(follow());
+  const Assignment& assignment = parts_.duty.assignment;
+  std::string said = fmt::format(
+      "# Your session\n\nYou work session {} of the workflow {}, in the folder {}{}. Its tools are those of the MCP "
+      "server `signalbox`: deliver each step with complete_step. The work is done when an answer says that the "
+      "workflow "
+      "is complete, and not before.\n\n",
+      assignment.session, assignment.workflow, assignment.work_tree,
+      assignment.is_writable ? "" : ", which you may read and not change");
+  const bool is_new = !parts_.course.has_begun();
+  if (again || !is_new) {
+    said +=
+        "You were started before and ended before the workflow was complete. What was delivered is kept. The folder "
+        "may "
+        "hold what else was done: look before you change.\n\n";
+  }
+  said += std::exchange(answers_, {}) + steering() + "# The open step\n\n" + step;
   std::string text;
-  for (const Slot& slot : parts_.assignment.bundle.slots) {
+  for (const Slot& slot : assignment.bundle.slots) {
     if (!slot.text.empty()) text += slot.text + "\n\n";
   }
-  text += fmt::format(
-      "## Your session\n\nYou work session {} of the workflow {}, in the folder {}{}. Its steps are delivered with the "
-      "tool complete_step of the MCP server `signalbox`; continue_workflow shows the open step again. The work is done "
-      "when an answer says that the workflow is complete, and not before.\n\n",
-      summary.id, summary.workflow_id, parts_.assignment.work_tree,
-      parts_.assignment.is_writable ? "" : ", which you may read and not change");
-  if (again) {
-    text +=
-        "You were started before and ended before the workflow was complete. What was delivered is kept; look at the "
-        "folder for what else was done, and go on.\n\n";
+  if (is_new) {
+    const std::string made =
+        to_canonical_json(Value::object({{"bundle", assignment.bundle.to_value()}, {"first", said}}));
+    Value began = Value::object({{"v", 1},
+                                 {"session", assignment.session},
+                                 {"workflow", assignment.workflow},
+                                 {"role", assignment.role},
+                                 {"model", fmt::format("command/{}", parts_.model.name)},
+                                 {"mode", to_string(assignment.bundle.mode)},
+                                 {"bundle", sha256_hex(made)},
+                                 {"keys", assignment.bundle.facts()["keys"]},
+                                 {"limits", limits_value(parts_.duty.limits)},
+                                 {"depth", assignment.depth},
+                                 {"sandbox", sandbox_}});
+    if (!assignment.run.empty()) began.set("run", assignment.run);
+    if (upstream_ != nullptr) began.set("upstream", upstream_->name);
+    SB_TRY(keep({{"began", std::move(began), {made}}}));
+  } else {
+    const std::string_view why = again ? "the program ended before the workflow was complete"
+                                       : "the program is started anew where the session stands";
+    SB_TRY(keep({{"recovered", Value::object({{"turn", parts_.course.turn()}, {"how", "resumed"}, {"why", why}})}}));
   }
-  text += steering();
-  return text + fmt::format("## The open step\n\n{}\n{}\n", answer->text, to_json(answer->line));
+  return text + said;
+}
+
+Status LedSession::start_call(const ToolCall& call, std::string& token, std::string& decision) {
+  const auto start = SessionTools::only_logs(call.name) ? Result<ToolStart>(ToolStart()) : tools_.prepare(call);
+  if (!start) return std::unexpected(start.error());
+  token = start->token;
+  Value started = Value::object(
+      {{"turn", duty_.turn}, {"call", call.id}, {"tool", call.name}, {"what", tools_.what(call)}, {"led", true}});
+  if (!token.empty()) started.set("token", token);
+  const auto make = [&](store::Transaction& transaction) -> Result<std::vector<AgentLog::Entry>> {
+    if (start->question) {
+      const Assignment& assignment = parts_.duty.assignment;
+      decision =
+          SB_TRY(duty_.parts.desk.desk().inbox().open_in(
+                     transaction, *start->question, {.workspace = assignment.work_tree, .session = assignment.session}))
+              .id;
+      started.set("decision", decision);
+    }
+    return std::vector<AgentLog::Entry>{{"tool_started", started}};
+  };
+  return parts_.duty.log.append_with(make);
+}
+
+std::string LedSession::note_repeats(const ToolCall& call, const std::string& result) {
+  const std::string made = sha256_hex(fmt::format("{}\n{}\n{}", call.name, to_canonical_json(call.input), result));
+  repeats_ = made == repeated_ ? repeats_ + 1 : 1;
+  repeated_ = made;
+  if (repeats_ > parts_.duty.limits.repeats) {
+    decide({.state = EndState::kRepeating,
+            .reason = fmt::format("the same call was made {} times in a row, with the same result", repeats_)});
+  }
+  return std::string(repeats_ == parts_.duty.limits.repeats ? kRepeated : "");
+}
+
+ToolResult LedSession::end_call(const ToolCall& call, SessionToolEnd done, std::int64_t ms) {
+  const std::scoped_lock lock(mutex_);
+  ToolResult result = std::move(done.result);
+  result.text = parts_.duty.redactor.clean(as_utf8(result.text));
+  if (result.facts["refused"] == Value(true)) {
+    const std::string hint = hint_after(parts_.course.refusals() + 1, result.facts["blockers"]);
+    if (!hint.empty()) result.text += "\n\n" + hint;
+  }
+  const std::string repeated = note_repeats(call, result.text);
+  result.text += repeated;
+  Value ended = Value::object({{"turn", duty_.turn},
+                               {"call", call.id},
+                               {"tool", call.name},
+                               {"result", sha256_hex(result.text)},
+                               {"error", result.is_error},
+                               {"ms", ms},
+                               {"led", true}});
+  if (!result.facts.is_null()) ended.set("facts", result.facts);
+  std::vector<AgentLog::Entry> entries = std::move(done.entries);
+  entries.push_back({"tool_ended", std::move(ended), {result.text}});
+  if (const Status kept = keep(std::move(entries)); !kept) {
+    decide({.state = EndState::kBroke, .reason = kept.error().to_string()});
+  }
+  if (done.is_complete) {
+    over_at_ms_ = now();
+    result.text += kDone;
+  } else {
+    result.text = steering() + result.text;
+  }
+  return result;
+}
+
+ToolResult LedSession::call(const ToolCall& made, const ToolRun&) {
+  const Running running(calls_running_);
+  const std::scoped_lock calling(call_mutex_);
+  const auto watching = parts_.watching ? parts_.watching() : nullptr;
+  ToolCall call = made;
+  const ToolDeclaration* declared = tools_.find(call.name);
+  if (declared == nullptr) return {.text = fmt::format("There is no tool {} here.", call.name), .is_error = true};
+  {
+    const std::scoped_lock lock(mutex_);
+    call.id = fmt::format("mcp_{}", ++calls_);
+    duty_.turn = parts_.course.turn();
+  }
+  if (!parts_.duty.watch.keeps_going()) return {.text = "The session was ended. End your turn.", .is_error = true};
+  if (over_at_ms_ != 0) return {.text = std::string(kRest), .is_error = true};
+  if (std::string wrong = misfit(*declared, call.input); !wrong.empty())
+    return {.text = std::move(wrong), .is_error = true};
+  std::string token, decision;
+  const TimestampMs from = now();
+  if (const auto started = start_call(call, token, decision); !started) {
+    return {.text = started.error().to_string(), .is_error = true};
+  }
+  duty_.tell(Progress::Kind::kTool, fmt::format("{} {}", call.name, tools_.what(call)), "");
+  SessionToolEnd done = tools_.run(call, token, decision);
+  if (!done.left) return end_call(call, std::move(done), now() - from);
+  const std::scoped_lock lock(mutex_);
+  over_at_ms_ = now();
+  left_ = std::move(*done.left);
+  return {.text = std::string(kRest), .is_error = false};
 }
 
 }  // namespace sb::agent

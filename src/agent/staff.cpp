@@ -169,6 +169,12 @@ Ended Staff::Parts::lead(Staff& staff, const Assignment& assignment, const Model
       left.micro_cents = std::max<std::int64_t>(limits.micro_cents - course.spent_micro_cents(), 1);
     return left;
   };
+  if (settings.provider == ModelSettings::Provider::kCommand) {
+    const auto watching = [this, &watch]() -> std::shared_ptr<void> {
+      return std::make_shared<Watching>(*this, watch);
+    };
+    return work_by_command({duty, course, settings, used, sandbox(), watching});
+  }
   auto model = make_model(
       settings, {given.seams, given.http, store, assignment.run.empty() ? assignment.session : assignment.run, used});
   if (!model) return {.state = EndState::kModelFailed, .reason = redactor.clean(model.error().to_string())};
@@ -189,9 +195,6 @@ Ended Staff::work(const Assignment& assignment, const OnProgress& on_progress) {
   if (!lineage) return {.state = EndState::kBroke, .reason = lineage.error().to_string()};
   if (assignment.depth > with_defaults(assignment.limits).depth) {
     return {.state = EndState::kForbidden, .reason = "it is deeper below the first session than its limits allow"};
-  }
-  if ((*model)->provider == ModelSettings::Provider::kCommand) {
-    return make_command_agent(parts_->given, **model)->work(assignment, on_progress);
   }
   return parts_->lead(*this, assignment, **model, on_progress);
 }

@@ -1,0 +1,329 @@
+// Agent programs led to the end of a session, over real sockets and in the real sandbox: the programs are small shell
+// scripts that speak MCP, and ask their model, as Claude Code and Codex do.
+#include "agent/command_agent.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "agent/staff.hpp"
+#include "base/document.hpp"
+#include "base/fakes.hpp"
+#include "cli/agent_host.hpp"
+#include "engine/preparing.hpp"
+#include "workflow/catalog.hpp"
+
+namespace sb::cli {
+namespace {
+
+using agent::EndState;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+// What a program needs to speak to its place: mcp NAME ARGUMENTS, model TEXT.
+constexpr std::string_view kSpeech = R"(
+url=$1 token=$2 proxy=$3
+port=${url#http://127.0.0.1:}; port=${port%%/*}
+meta='"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}'
+post() {
+  exec 3<>/dev/tcp/127.0.0.1/$port
+  printf 'POST %s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n%sConnection: close\r\nContent-Length: %s\r\n\r\n%s' "$1" $port "$token" "$3" ${#2} "$2" >&3
+  cat <&3; exec 3>&-
+}
+mcp() {
+  post /mcp '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"'"$1"'","arguments":'"$2"','"$meta"'}}' \
+    $'MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: '"$1"$'\r\n'
+}
+model() { post /model/v1/messages '{"model":"m","messages":[{"role":"user","content":"'"$1"'"}]}' ""; }
+)";
+
+constexpr const char* kWorkflow = R"({
+  "id": "two-steps", "name": "Two steps", "description": "For tests.", "version": "1.0.0",
+  "steps": [{"id": "one", "title": "First", "prompt": "Do one.", "captures": {"size": {"type": "integer"}}},
+            {"id": "two", "title": "Second", "prompt": "Do two."}]
+})";
+constexpr const char* kOne = R"(mcp complete_step '{"notes":"one","context":{"size":3}}')";
+constexpr const char* kTwo = R"(mcp complete_step '{"notes":"two"}')";
+
+class Commands : public testing::Test {
+ protected:
+  Commands() {
+    std::string pattern = testing::TempDir() + "sb-command-XXXXXX";
+    folder = std::filesystem::canonical(::mkdtemp(pattern.data()));
+    work_tree = folder + "/tree";
+    EXPECT_TRUE(files.make_directories(work_tree + "/.signalbox/workflows"));
+    EXPECT_TRUE(files.make_directories(work_tree + "/.git"));
+    EXPECT_TRUE(files.make_directories(folder + "/tmp"));
+    EXPECT_TRUE(files.write_atomic(work_tree + "/.signalbox/workflows/two-steps.json", kWorkflow));
+    environment = Environment({{"SIGNALBOX_HOME", folder + "/own"},
+                               {"HOME", folder},
+                               {"TMPDIR", folder + "/tmp"},
+                               {"PATH", "/usr/bin:/bin"},
+                               {"REAL_KEY", "sk-real-0123456789"}});
+    script(R"({"content": "Well done.", "usage": {"input_tokens": 10, "output_tokens": 5}, "repeat": true})");
+    agent::ModelSettings upstream;
+    upstream.provider = agent::ModelSettings::Provider::kScripted;
+    upstream.name = "demo";
+    upstream.script = folder + "/script.jsonl";
+    upstream.key = "$REAL_KEY";
+    upstream.input_price = 2;
+    settings.models["demo"] = upstream;
+    agent::ModelSettings program;
+    program.provider = agent::ModelSettings::Provider::kCommand;
+    program.name = "cli";
+    program.upstream = "demo";
+    settings.models["cli"] = program;
+    settings.roles["default"] = "cli";
+    assignment.role = "";
+    assignment.limits.stall_ms = 60'000;
+  }
+  ~Commands() override { std::filesystem::remove_all(folder); }
+
+  void script(const std::string& lines) { EXPECT_TRUE(files.write_atomic(folder + "/script.jsonl", lines + "\n")); }
+  // The program: a shell script behind the speech above.
+  void program(const std::string& body) {
+    const std::string path = folder + "/agent.sh";
+    EXPECT_TRUE(files.write_atomic(path, std::string(kSpeech) + body + "\n"));
+    settings.models["cli"].command = {"bash", path, "{mcp_url}", "{mcp_token}", "{proxy_url}"};
+  }
+  void start() {
+    auto opened = engine::SessionDesk::open(seams());
+    ASSERT_TRUE(opened) << opened.error().to_string();
+    desk = std::move(*opened);
+    const auto catalog = workflow::Catalog::open(
+        files, environment, desk->desk().homes(),
+        {.workspace = work_tree, .strongest = {}, .cache = nullptr, .on_file = {}, .lister = "list"});
+    ASSERT_TRUE(catalog);
+    const auto starting = engine::prepare_start(files, *catalog,
+                                                {.workflow_id = "two-steps",
+                                                 .goal = "Make it faster",
+                                                 .workspace = work_tree,
+                                                 .context = {},
+                                                 .is_autonomous = true});
+    ASSERT_TRUE(starting) << starting.error().error.to_string();
+    const auto answer = desk->sessions().start(*starting);
+    ASSERT_TRUE(answer) << answer.error().error.to_string();
+    assignment.session = answer->line.string_at("sessionId").value_or("");
+    assignment.workflow = "two-steps";
+    assignment.work_tree = work_tree;
+    assignment.bundle.slots = {{.name = "identity", .budget = 100, .text = "IDENTITY-MARK"}};
+  }
+  agent::Ended work() {
+    if (!desk) start();
+    const auto host = make_agent_host(seams(), *http);
+    agent::Staff staff({.seams = seams(), .desk = *desk, .settings = settings, .http = *http, .host = host.get()});
+    return staff.work(assignment, [this](const agent::Progress& progress) { told.push_back(progress); });
+  }
+
+  std::vector<agent::LoggedEvent> events() {
+    const auto read = agent::AgentLog(desk->desk().store(), clock, assignment.session).read();
+    EXPECT_TRUE(read);
+    return read ? *read : std::vector<agent::LoggedEvent>();
+  }
+  std::vector<std::string> types() {
+    std::vector<std::string> all;
+    for (const auto& event : events()) all.push_back(event.type);
+    return all;
+  }
+  std::string blob(const std::string& hash) {
+    const auto bytes = agent::AgentLog(desk->desk().store(), clock, assignment.session).blob(hash);
+    EXPECT_TRUE(bytes) << hash;
+    return bytes.value_or("");
+  }
+  Seams seams() { return {files, clock, random, process, environment, streams}; }
+
+  std::string folder, work_tree;
+  SystemFiles files;
+  SystemClock clock;
+  SystemRandom random;
+  SystemProcess process;
+  Environment environment;
+  FakeStreams streams;
+  std::unique_ptr<net::HttpClient> http = net::make_http_client();
+  agent::AgentSettings settings;
+  agent::Assignment assignment;
+  std::unique_ptr<engine::SessionDesk> desk;
+  std::vector<agent::Progress> told;
+};
+
+TEST_F(Commands, LeadAProgramToTheEndOfItsWorkflow) {
+  program(std::string("cat > seen; model hello\n") + kOne + "\nmodel again\n" + kTwo);
+  const agent::Ended ended = work();
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+  EXPECT_EQ(ended.turns, 2);
+  EXPECT_EQ(ended.usage, (agent::Usage{.input = 20, .output = 10}));
+  EXPECT_EQ(ended.micro_cents, 40);
+  EXPECT_THAT(types(), ElementsAre("began", "turn", "tool_started", "tool_ended", "turn", "tool_started", "tool_ended",
+                                   "ended"));
+  const std::string prompt = files.read(work_tree + "/seen", 1 << 20).value_or("");
+  EXPECT_THAT(prompt, HasSubstr("IDENTITY-MARK"));
+  EXPECT_THAT(prompt, HasSubstr("Do one."));
+  EXPECT_THAT(prompt, HasSubstr(assignment.session));
+  const Value& turn = events()[1].payload;
+  EXPECT_EQ(blob(turn["bytes"].string_at("request").value_or("")),
+            R"({"model":"m","messages":[{"role":"user","content":"hello"}]})");
+  EXPECT_THAT(blob(turn["bytes"].string_at("reply").value_or("")), HasSubstr("Well done."));
+  EXPECT_FALSE(told.empty());
+}
+
+TEST_F(Commands, GiveTheProgramAHomeOfItsOwnAndNoSecret) {
+  program(std::string("env > seen; ls -la \"$HOME\" >> seen; find \"$HOME\" -type f -exec cat {} + >> seen\n") +
+          "cat " + folder + "/own/signalbox.db > stolen 2>/dev/null; echo x > .git/config 2>/dev/null; pwd >> seen; " +
+          "cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n' >> seen\n" + kOne + "\n" + kTwo);
+  EXPECT_EQ(work().state, EndState::kComplete);
+  const std::string seen = files.read(work_tree + "/seen", 1 << 24).value_or("");
+  EXPECT_THAT(seen, HasSubstr("HOME=" + folder + "/tmp/signalbox-agent-" + assignment.session));
+  EXPECT_THAT(seen, HasSubstr("\n" + work_tree + "\n"));
+  EXPECT_THAT(seen, Not(HasSubstr("sk-real")));
+  EXPECT_THAT(seen, Not(HasSubstr("SIGNALBOX_HOME")));
+  EXPECT_EQ(files.list(folder + "/tmp").value(), std::vector<std::string>{}) << "the home is gone";
+  if (!engine::find_sandbox(seams()).works()) GTEST_SKIP() << "there is no sandbox here";
+  EXPECT_EQ(files.read(work_tree + "/stolen", 1 << 20).value_or(""), "");
+  EXPECT_EQ(files.kind(work_tree + "/.git/config"), FileKind::kMissing);
+  const auto log = events();
+  EXPECT_THAT(log[0].payload.string_at("sandbox").value_or(""), HasSubstr("with the machine's network"));
+}
+
+TEST_F(Commands, StartAProgramAgainThatStoppedEarly) {
+  program(std::string("echo x >> starts; [ $(wc -l < starts) = 1 ] && { ") + kOne + "; exit 0; }\ncat > seen\n" + kTwo);
+  const agent::Ended ended = work();
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+  EXPECT_THAT(types(), Contains("recovered"));
+  const std::string prompt = files.read(work_tree + "/seen", 1 << 20).value_or("");
+  EXPECT_THAT(prompt, HasSubstr("Do two."));
+  EXPECT_THAT(prompt, HasSubstr("ended before the workflow was complete"));
+}
+
+TEST_F(Commands, D24_CountAProgramThatEndsByItselfAsNoSuccess) {
+  program("echo x >> starts");
+  const agent::Ended ended = work();
+  EXPECT_EQ(ended.state, EndState::kStoppedEarly) << ended.reason;
+  EXPECT_EQ(files.read(work_tree + "/starts", 100).value_or(""), "x\nx\nx\n");
+  EXPECT_EQ(events().back().payload.string_at("state"), "stopped_early");
+}
+
+TEST_F(Commands, D16_SeeADeadProgramAtOnce) {
+  program("echo 'out of luck' >&2; exit 7");
+  const agent::Ended ended = work();
+  EXPECT_EQ(ended.state, EndState::kAgentDied);
+  EXPECT_THAT(ended.reason, HasSubstr("code 7: out of luck"));
+}
+
+TEST_F(Commands, SayWhichProgramIsNotThere) {
+  settings.models["cli"].command = {"no-such-agent"};
+  const agent::Ended ended = work();
+  EXPECT_EQ(ended.state, EndState::kAgentDied);
+  EXPECT_THAT(ended.reason, HasSubstr("no-such-agent is not installed"));
+}
+
+TEST_F(Commands, EndAProgramThatGivesNoSignOfLife) {
+  assignment.limits.stall_ms = 1'500;
+  program("exec sleep 600");
+  const agent::Ended ended = work();
+  EXPECT_EQ(ended.state, EndState::kStalled) << ended.reason;
+}
+
+TEST_F(Commands, EndAProgramThatIsKilledByAPerson) {
+  program("echo x > running; exec sleep 600");
+  start();
+  std::thread person([this] {
+    while (files.kind(work_tree + "/running") == FileKind::kMissing) clock.sleep_ms(20);
+    const auto other = engine::SessionDesk::open(seams());
+    agent::AgentLog log((*other)->desk().store(), clock, assignment.session);
+    EXPECT_TRUE(log.append({{"kill_asked", Value::object({{"by", "ada"}, {"reason", "enough"}})}}));
+  });
+  const agent::Ended ended = work();
+  person.join();
+  EXPECT_EQ(ended.state, EndState::kKilled);
+  EXPECT_THAT(ended.reason, HasSubstr("ada: enough"));
+}
+
+TEST_F(Commands, RefuseTheModelOnceTheBudgetIsUsed) {
+  assignment.limits.tokens = 20;
+  program(std::string("model one; model two; model three > refused\n") + kOne + "; exec sleep 600");
+  const agent::Ended ended = work();
+  EXPECT_EQ(ended.state, EndState::kTokenLimit) << ended.reason;
+  EXPECT_EQ(ended.turns, 2);
+  const std::string refused = files.read(work_tree + "/refused", 1 << 20).value_or("");
+  EXPECT_THAT(refused, HasSubstr("403"));
+  EXPECT_THAT(refused, HasSubstr("30 of 20 tokens are used"));
+}
+
+TEST_F(Commands, EndAtTheLimitOfTurns) {
+  assignment.limits.turns = 3;
+  program("for i in 1 2 3 4 5; do model \"n$i\" >> seen; done; exec sleep 600");
+  const agent::Ended ended = work();
+  EXPECT_EQ(ended.state, EndState::kTurnLimit) << ended.reason;
+  EXPECT_EQ(ended.turns, 3);
+}
+
+TEST_F(Commands, TellTheAgentWhatAPersonSays) {
+  program(std::string("echo x > running; while [ ! -e said ]; do sleep 0.05; done\n") + kOne + " > seen\n" + kTwo);
+  start();
+  std::thread person([this] {
+    while (files.kind(work_tree + "/running") == FileKind::kMissing) clock.sleep_ms(20);
+    const auto other = engine::SessionDesk::open(seams());
+    agent::AgentLog log((*other)->desk().store(), clock, assignment.session);
+    EXPECT_TRUE(log.append({{"steered", Value::object({{"text", "STEER-MARK"}, {"by", "ada"}})}}));
+    EXPECT_TRUE(files.write_atomic(work_tree + "/said", ""));
+  });
+  const agent::Ended ended = work();
+  person.join();
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+  EXPECT_THAT(files.read(work_tree + "/seen", 1 << 20).value_or(""), HasSubstr("STEER-MARK"));
+  EXPECT_THAT(types(), Contains("steer_seen"));
+}
+
+TEST_F(Commands, RefuseRestrictedRolesWhereTheModelIsNotSeen) {
+  settings.models["cli"].upstream = "";
+  assignment.role = "challenger";
+  program("echo x > started");
+  const agent::Ended ended = work();
+  EXPECT_EQ(ended.state, EndState::kForbidden);
+  EXPECT_THAT(ended.reason, HasSubstr("isolation cannot be proven"));
+  EXPECT_EQ(files.kind(work_tree + "/started"), FileKind::kMissing);
+}
+
+TEST_F(Commands, RestForAPersonAndGoOnWithTheAnswer) {
+  program(std::string("[ -e asked ] && cat > seen || { echo x > asked; ") +
+          R"(mcp ask '{"question":"Which colour?","options":["Red","Blue"]}' > rest; exit 0; })" + "\n" + kOne + "\n" +
+          kTwo);
+  const agent::Ended first = work();
+  ASSERT_EQ(first.state, EndState::kAwaiting) << first.reason;
+  ASSERT_FALSE(first.decision.empty());
+  EXPECT_THAT(files.read(work_tree + "/rest", 1 << 20).value_or(""), HasSubstr("End your turn now"));
+  EXPECT_EQ(work().state, EndState::kAwaiting) << "nobody has answered";
+  const auto state = desk->desk().inbox().load(first.decision);
+  ASSERT_TRUE(state);
+  const auto option = state->opened.question.parts.front().options.back().id;
+  inbox::Submission answer;
+  answer.given.options = {option};
+  answer.from = {inbox::Channel::kTerminal, "ada"};
+  ASSERT_TRUE(desk->desk().inbox().answer(first.decision, answer));
+  const agent::Ended second = work();
+  EXPECT_EQ(second.state, EndState::kComplete) << second.reason;
+  EXPECT_THAT(files.read(work_tree + "/seen", 1 << 20).value_or(""), HasSubstr("A person answered: Blue"));
+}
+
+TEST_F(Commands, FailWithAScriptThatHasNoLine) {
+  script(R"({"when": {"contains": ["never"]}, "content": "x"})");
+  program("model hello > said; exec sleep 600");
+  const agent::Ended ended = work();
+  EXPECT_EQ(ended.state, EndState::kModelFailed) << ended.reason;
+}
+
+TEST_F(Commands, EndOneThatMakesTheSameCallAgainAndAgain) {
+  program(std::string("for i in 1 2 3 4 5 6; do ") + R"(mcp complete_step '{"notes":"x"}' >> seen)" +
+          "; done; exec sleep 600");
+  const agent::Ended ended = work();
+  EXPECT_THAT((std::vector{EndState::kRepeating, EndState::kAwaiting, EndState::kStepRefused}), Contains(ended.state))
+      << ended.reason;
+}
+
+}  // namespace
+}  // namespace sb::cli
