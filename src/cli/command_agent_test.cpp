@@ -87,7 +87,7 @@ class Commands : public testing::Test {
   void script(const std::string& lines) { EXPECT_TRUE(files.write_atomic(folder + "/script.jsonl", lines + "\n")); }
   // The program: a shell script behind the speech above.
   void program(const std::string& body) {
-    const std::string path = folder + "/agent.sh";
+    const std::string path = work_tree + "/agent.sh";  // what else lies in a temporary folder it does not see
     EXPECT_TRUE(files.write_atomic(path, std::string(kSpeech) + body + "\n"));
     settings.models["cli"].command = {"bash", path, "{mcp_url}", "{mcp_token}", "{proxy_url}"};
   }
@@ -120,6 +120,9 @@ class Commands : public testing::Test {
     return staff.work(assignment, [this](const agent::Progress& progress) { told.push_back(progress); });
   }
 
+  void wait_for(const std::string& file) {
+    for (int i = 0; i < 1'000 && files.kind(join_path(work_tree, file)) == FileKind::kMissing; ++i) clock.sleep_ms(20);
+  }
   std::vector<agent::LoggedEvent> events() {
     const auto read = agent::AgentLog(desk->desk().store(), clock, assignment.session).read();
     EXPECT_TRUE(read);
@@ -164,7 +167,7 @@ TEST_F(Commands, LeadAProgramToTheEndOfItsWorkflow) {
   EXPECT_THAT(prompt, HasSubstr("IDENTITY-MARK"));
   EXPECT_THAT(prompt, HasSubstr("Do one."));
   EXPECT_THAT(prompt, HasSubstr(assignment.session));
-  const Value& turn = events()[1].payload;
+  const Value turn = events()[1].payload;
   EXPECT_EQ(blob(turn["bytes"].string_at("request").value_or("")),
             R"({"model":"m","messages":[{"role":"user","content":"hello"}]})");
   EXPECT_THAT(blob(turn["bytes"].string_at("reply").value_or("")), HasSubstr("Well done."));
@@ -232,7 +235,7 @@ TEST_F(Commands, EndAProgramThatIsKilledByAPerson) {
   program("echo x > running; exec sleep 600");
   start();
   std::thread person([this] {
-    while (files.kind(work_tree + "/running") == FileKind::kMissing) clock.sleep_ms(20);
+    wait_for("running");
     const auto other = engine::SessionDesk::open(seams());
     agent::AgentLog log((*other)->desk().store(), clock, assignment.session);
     EXPECT_TRUE(log.append({{"kill_asked", Value::object({{"by", "ada"}, {"reason", "enough"}})}}));
@@ -266,7 +269,7 @@ TEST_F(Commands, TellTheAgentWhatAPersonSays) {
   program(std::string("echo x > running; while [ ! -e said ]; do sleep 0.05; done\n") + kOne + " > seen\n" + kTwo);
   start();
   std::thread person([this] {
-    while (files.kind(work_tree + "/running") == FileKind::kMissing) clock.sleep_ms(20);
+    wait_for("running");
     const auto other = engine::SessionDesk::open(seams());
     agent::AgentLog log((*other)->desk().store(), clock, assignment.session);
     EXPECT_TRUE(log.append({{"steered", Value::object({{"text", "STEER-MARK"}, {"by", "ada"}})}}));
