@@ -137,6 +137,11 @@ Error error_of(const Exit& exit, const GitCall& call) {
     return error(ErrorCode::kNotFound, "Name a folder of a git repository, or make one: git init");
   }
   if (call.is_remote && has_any(all, {"couldn't find remote ref"})) return error(ErrorCode::kNotFound, "");
+  // Whoever answered knows of no such repository: waiting does not help.
+  if (call.is_remote &&
+      has_any(all, {"does not appear to be a git repository", "epository not found", "' not found"})) {
+    return error(ErrorCode::kInvalid, "See the remote's address: git remote -v");
+  }
   if (call.is_remote) return error(ErrorCode::kUnavailable, "See whether the remote can be reached", true);
   if (has_any(all, {"already exists", "is already checked out", "already used by worktree", "cannot lock ref"})) {
     return error(ErrorCode::kConflict, "");

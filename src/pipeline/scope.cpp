@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/path_glob.hpp"
 #include "inbox/open_step.hpp"
@@ -37,6 +38,21 @@ std::vector<std::string> globs_named(const std::vector<std::string>& sentences) 
   return globs;
 }
 
+// Whether the path stands in the sentence as a word of its own, with or without quotes around it.
+bool names_path(std::string_view sentence, std::string_view path) {
+  const auto is_of_path = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '/' || (c & 0x80) != 0;
+  };
+  for (std::size_t at = sentence.find(path); at != sentence.npos; at = sentence.find(path, at + 1)) {
+    const std::size_t end = at + path.size();
+    const bool begins = at == 0 || (!is_of_path(sentence[at - 1]) && sentence[at - 1] != '.');
+    // A full stop ends a sentence, or goes on with the name.
+    const bool goes_on = end + 1 < sentence.size() && sentence[end] == '.' && is_of_path(sentence[end + 1]);
+    if (begins && !goes_on && (end == sentence.size() || !is_of_path(sentence[end]))) return true;
+  }
+  return false;
+}
+
 // Covers what nobody could have meant: then it announces nothing.
 bool covers_everything(std::string_view glob) {
   return glob == "." || glob.empty() || glob_covers(glob, "signalbox-probe-1/signalbox-probe-2/signalbox-probe.3");
@@ -44,6 +60,7 @@ bool covers_everything(std::string_view glob) {
 
 struct Rules {
   std::vector<std::string> declared, forbidden, protected_paths;
+  const std::vector<std::string>& out_of_scope;  // sentences
 };
 
 // Why a file may not be delivered; empty when it may.
@@ -51,7 +68,8 @@ std::optional<Finding> fault_of(const std::string& path, const Rules& rules) {
   const auto finding = [&](const char* severity, std::string summary, const char* cause) {
     return Finding{severity, std::move(summary), shown(path), cause};
   };
-  if (any_covers(rules.forbidden, path)) {
+  const auto names_it = [&](const std::string& sentence) { return names_path(sentence, path); };
+  if (any_covers(rules.forbidden, path) || std::ranges::any_of(rules.out_of_scope, names_it)) {
     return finding("critical", fmt::format("{} was changed although it is out of scope", shown(path)), "out_of_scope");
   }
   if (any_covers(rules.protected_paths, path) || path.starts_with(std::string(kOurs) + "/")) {
@@ -76,7 +94,8 @@ ScopeReport check_scope(const std::vector<Change>& changes, const DeliveryWish& 
   ScopeReport report;
   Rules rules{.declared = globs_of(wish.files_changed),
               .forbidden = globs_named(wish.out_of_scope),
-              .protected_paths = wish.protected_paths};
+              .protected_paths = wish.protected_paths,
+              .out_of_scope = wish.out_of_scope};
   std::erase_if(rules.declared, [&](const std::string& glob) {
     if (!covers_everything(glob)) return false;
     report.blocking.push_back(

@@ -81,7 +81,9 @@ Result<std::string> Maker::find_base() {
                                                  fmt::format("+refs/heads/{}:{}", wish_.base, tracking)},
                                        .secret = wish_.secret,
                                        .is_remote = true});
-    if (!exit && exit.error().code == ErrorCode::kIo) return std::unexpected(exit.error());
+    const bool is_in_the_way =
+        !exit && (exit.error().code == ErrorCode::kIo || exit.error().code == ErrorCode::kInvalid);
+    if (is_in_the_way) return std::unexpected(exit.error());
     if (!exit) fetched = std::unexpected(exit.error());
     // A branch that the remote does not have any more is not to be built on.
     if (exit || exit.error().code != ErrorCode::kNotFound) {
