@@ -106,7 +106,7 @@ void check_sessions(const piped::Place& place, std::string& faults) {
 Result look(const piped::Place& place) {
   Result result;
   const Value run = place.shown();
-  const std::string id = run.string_at("id").value_or("");
+  const std::string id = run.string_at("run").value_or("");
   result.outcome = run.string_at("outcome").value_or("none");
   result.events = static_cast<std::int64_t>(place.events().size());
   result.phases = place.events("phase_ended").size();

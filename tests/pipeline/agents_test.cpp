@@ -84,12 +84,18 @@ TEST(Agent, ThatRunsOutOfTurnsIsStopped) {
   EXPECT_THAT(state_of(place, "shaping"), AnyOf("turn_limit", "no_progress"));
 }
 
-TEST(Agent, ThatIsRefusedItsStepTooOftenIsStopped) {
-  ends_as_and_can_be_retried(
-      Line("shaping")
-          .complete(long_notes(), {Value::object({{"kind", "wr.shaping_handoff"}, {"version", 9}})})
-          .repeat(),
-      "step_refused");
+TEST(Agent, ThatIsRefusedItsStepTooOftenWaitsForAPerson) {
+  Place place(SB_PROGRAM);
+  const Value wrong = Value::object({{"kind", "wr.shaping_handoff"}, {"version", 9}});
+  place.script(discovered() + std::string(Line("shaping").complete(long_notes(), {wrong}).repeat()));
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
+  ASSERT_THAT(place.open_decisions(), SizeIs(1));
+  place.script(discovered() + shaped() + coded() + reviewed());
+  Ended on = place.answer_and_resume("again");
+  if (on.code == 1) on = place.answer_and_resume("merge");
+  EXPECT_EQ(on.code, 0) << on.output << on.errors;
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
 TEST(Agent, WithToolsThatDoNotExistIsToldSoAndGoesOn) {

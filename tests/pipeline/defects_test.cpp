@@ -144,7 +144,6 @@ TEST(Defects, D04_D05_AfterAKillFinishedPhasesStayFinishedAndTheSessionKeepsItsP
   place.script(lines({discovered(), shaped(), waiting_lines(), reviewed()}));
   Ended first;
   std::jthread running([&] {
-    // `timeout` kills it for us when we have seen it wait.
     first = start_program(
         "sh", place.environment(),
         {.arguments = {"-c", "echo $$ > \"$1\"; shift; exec \"$@\"", "sh", place.root() + "/pid", place.program(),
@@ -153,7 +152,9 @@ TEST(Defects, D04_D05_AfterAKillFinishedPhasesStayFinishedAndTheSessionKeepsItsP
   });
   const std::string tree = wait_for_waiting(place);
   ASSERT_NE(tree, "");
-  ASSERT_EQ(start_program("kill", place.environment(), {.arguments = {"-9", place.read("pid")}, .directory = "/"}).code,
+  ASSERT_EQ(start_program("kill", place.environment(),
+                          {.arguments = {"-9", std::to_string(std::stol(place.read("pid")))}, .directory = "/"})
+                .code,
             0);
   running.join();
   const std::string session = session_of(place, "coding");

@@ -125,7 +125,7 @@ TEST(Checks, ThatFailAreGivenToTheFixer) {
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(step_of(place, "checks")["passed"], Value(false));
   EXPECT_EQ(place.delivered("answer.txt"), "right");
-  EXPECT_EQ(place.delivered_commits(), 1);
+  EXPECT_EQ(place.delivered_commits(), 2);  // one is the check's own
 }
 
 TEST(Checks, ThatHangAreEndedAndReported) {
@@ -235,7 +235,7 @@ TEST(Delivery, CommitsCarryTheRunAndNotTheUsersIdentity) {
   Place place(SB_PROGRAM);
   place.script(clean_run());
   ASSERT_EQ(place.go("Make the check pass").code, 0);
-  const std::string run = place.shown().string_at("id").value_or("?");
+  const std::string run = place.shown().string_at("run").value_or("?");
   const std::string commit = place.git(place.remote(), {"log", "-1", "--format=%an%n%B", "main"}).value_or("");
   EXPECT_THAT(commit, HasSubstr("Signalbox"));
   EXPECT_THAT(commit, HasSubstr(run));
