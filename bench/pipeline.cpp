@@ -39,7 +39,7 @@ std::string reading_turns(int turns) {
   for (int i = 0; i < turns; ++i) {
     script += Line("discovery")
                   .step("interpret")
-                  .call("Read", Value::object({{"filePath", "README.md"}, {"offset", 1}, {"limit", 1 + i}}));
+                  .call("Read", Value::object({{"file_path", "README.md"}, {"offset", 1}, {"limit", 1 + i}}));
   }
   return script;
 }

@@ -42,15 +42,17 @@ std::string made_sure(const std::string& workflow, const std::string& text, int 
 // one is due shows in what was said before.
 std::string script() {
   using namespace piped;
-  const auto write = [](const char* text) { return Value::object({{"filePath", "answer.txt"}, {"content", text}}); };
+  const auto write = [](const char* text) { return Value::object({{"file_path", "answer.txt"}, {"content", text}}); };
   return lines({
       Line("discovery").step("interpret").complete(long_notes(), {interpretation()}).repeat(),
       Line("discovery").step("hand-off").complete(long_notes(), {discovery_handoff()}).repeat(),
-      Line("shaping").call("Read", Value::object({{"filePath", "check"}})),
+      Line("shaping").call("Read", Value::object({{"file_path", "check"}})),
+      Line("shaping").call("Bash", Value::object({{"command", "ls"}})),
+      Line("shaping").call("Glob", Value::object({{"pattern", "*"}})),
       Line("shaping").complete(long_notes(), {shaping_handoff()}).repeat(),
       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}).repeat(),
       Line("coding").when_contains("done-42").complete(long_notes()).repeat(),
-      Line("coding").call("Read", Value::object({{"filePath", "README.md"}})).call("Write", write("right\n")),
+      Line("coding").call("Read", Value::object({{"file_path", "README.md"}})).call("Write", write("right\n")),
       made_sure("coding", "right\\n", 42),
       Line("review").when_contains("Mended as found.").complete(long_notes(), {verdict("clean")}).repeat(),
       Line("review").complete(long_notes(), {verdict("minor", {finding("minor", "It is not tidy.")})}).repeat(),
@@ -58,7 +60,7 @@ std::string script() {
           .when_contains("done-43")
           .complete(long_notes(), {coding_handoff({"answer.txt"}, {"Mended as found."})})
           .repeat(),
-      Line("fix").call("Read", Value::object({{"filePath", "answer.txt"}})),
+      Line("fix").call("Read", Value::object({{"file_path", "answer.txt"}})),
       Line("fix").call("Write", write("right\nand tidy\n")),
       made_sure("fix", "right\\nand tidy\\n", 43),
   });

@@ -89,7 +89,7 @@ TEST(Scope, AdversarialChainTellsReviewerAndFixerAndBlocksByItself) {
              Line("fix")
                  .expect(forbidden)
                  .expect("auth.txt looks as before.")
-                 .expect("answer.txt, auth.txt")
+                 .expect("- auth.txt")
                  .complete(long_notes(), {coding_handoff({"answer.txt", "auth.txt"})}),
              Line("fix").complete(long_notes(), {coding_handoff({"answer.txt", "auth.txt"})})}));
   const Ended ended = place.go("Make the check pass");
