@@ -132,6 +132,15 @@ TEST_F(TrustTest, HoldsUntilAPolicyFileChanges) {
   EXPECT_EQ(*folders.trusted_home_of("/p/.signalbox/ask.yaml"), std::nullopt);
 }
 
+// A pitch left for the next run must not end the trust in the rules it runs by.
+TEST_F(TrustTest, APitchIsWorkAndNoPolicy) {
+  ASSERT_TRUE(folders.trust("/p", hash(), 1, std::nullopt));
+  files.contents()["/p/.signalbox/current-pitch.md"] = "Build it.";
+  EXPECT_TRUE(*folders.is_trusted("/p", hash()));
+  files.contents()["/p/.signalbox/workflows/notes.md"] = "1";
+  EXPECT_FALSE(*folders.is_trusted("/p", hash()));
+}
+
 TEST_F(TrustTest, CoversTheWorkflowsOfTheProject) {
   for (const char* name : {".workrail/workflows/a.json", ".workrail/bindings.json", "workflows/b.yml",
                            "workflows/routines/c.yaml", ".signalbox/workflows/d.json"}) {

@@ -17,6 +17,8 @@ constexpr int kMaxDepth = 16;
 // Files, and folders with all that is in them.
 constexpr std::string_view kWhole[] = {"signalbox.yaml", ".signalbox", ".workrail/bindings.json",
                                        ".workrail/workflows"};
+// Where runs and people leave pitches and designs: Markdown right in this folder is work and sets no policy.
+constexpr std::string_view kOurs = ".signalbox";
 // A name that projects use for other things too: of this folder only what can be a workflow.
 constexpr std::string_view kWorkflows = "workflows";
 
@@ -29,6 +31,10 @@ void append_length(std::string& bytes, std::size_t length) {
   for (int shift = 56; shift >= 0; shift -= 8) {
     bytes.push_back(static_cast<char>(static_cast<std::uint64_t>(length) >> shift));
   }
+}
+
+bool is_work(std::string_view directory, std::string_view name) {
+  return directory == kOurs && name.ends_with(".md");
 }
 
 bool is_workflow_name(std::string_view name) {
@@ -50,7 +56,9 @@ class Gathering {
     if (kind == FileKind::kFile) return add_file(name, path);
     if (kind != FileKind::kDirectory) return fail(ErrorCode::kForbidden, fmt::format("{} is not a file", path));
     if (depth > kMaxDepth) return fail(ErrorCode::kLimit, fmt::format("{} is nested too deep", path));
-    for (const std::string& entry : SB_TRY(files_.list(path))) SB_TRY(add(name + "/" + entry, depth + 1));
+    for (const std::string& entry : SB_TRY(files_.list(path))) {
+      if (!is_work(name, entry)) SB_TRY(add(name + "/" + entry, depth + 1));
+    }
     return {};
   }
 

@@ -1,9 +1,9 @@
 // Project folders the user trusts: whose policy files count, and whose commands may run.
 //
-// Trust is bound to content, by one hash over names and bytes: DIR/signalbox.yaml, everything under DIR/.signalbox and
-// DIR/.workrail/workflows, DIR/.workrail/bindings.json, and the .json, .yaml and .yml files under DIR/workflows (not in
-// folders that begin with a dot, nor in node_modules). A changed, added or removed file ends it until the user trusts
-// the folder again.
+// Trust is bound to content, by one hash over names and bytes: DIR/signalbox.yaml, everything under DIR/.signalbox (but
+// for Markdown right in it: pitches and designs, which are work and no policy) and DIR/.workrail/workflows,
+// DIR/.workrail/bindings.json, and the .json, .yaml and .yml files under DIR/workflows (not in folders that begin with
+// a dot, nor in node_modules). A changed, added or removed file ends it until the user trusts the folder again.
 //
 // `trust.jsonl` in the data home, a line an act, canonical JSON: {"at", "directory", "hash", "v": 1} and, where
 // operators exist, "by": KEY and "sig" over "sb-trust-1\n" and the line without `sig`. The last line about a folder
