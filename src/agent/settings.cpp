@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "agent/ledger.hpp"
 #include "agent/settings_parts.hpp"
 #include "base/files.hpp"
 
@@ -146,7 +145,6 @@ void read_model(const Reader& reader, const std::string& name, const std::string
   model.context_tokens =
       static_cast<int>(fields.integer("context_tokens", 1'000, 100'000'000).value_or(model.context_tokens));
   read_prices(fields, model);
-  fill_known_prices(model);
   fields.finish();
   settings.models[name] = std::move(model);
 }

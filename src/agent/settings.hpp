@@ -48,8 +48,8 @@ struct AgentSettings {
   Result<const ModelSettings*> model_for(std::string_view role, std::string_view tier) const;
 };
 
-// Reads its four members of the document's root; `directory` is what relative paths are below. Known prices are filled
-// in from data/prices.yaml where none are given. What an earlier file said stays where this one says nothing.
+// Reads its four members of the document's root; `directory` is what relative paths are below. What an earlier file
+// said stays where this one says nothing. Known prices are filled in later (agent/ledger.hpp).
 void read_agent_settings(Fields& root, const std::string& directory, AgentSettings& settings);
 // After all files were read: whether the models that `roles`, `tiers` and `upstream` of this one name are there.
 void check_model_names(Fields& root, const AgentSettings& settings);

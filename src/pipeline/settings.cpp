@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "agent/ledger.hpp"
 #include "agent/settings_parts.hpp"
 #include "base/crypto.hpp"
 #include "inbox/config.hpp"
@@ -334,6 +335,8 @@ Checked<Settings> load_settings(const Seams& seams, const Homes& homes, const st
   }
   if (!faults.empty()) return std::unexpected(std::move(faults));
   settings.hash = sha256_hex(to_canonical_json(to_value(settings)));
+  // After the hash: what a newer program knows of prices does not make other settings of these.
+  for (auto& [name, model] : settings.agents.models) agent::fill_known_prices(model);
   return settings;
 }
 

@@ -317,5 +317,16 @@ TEST_F(SettingsTest, TheHashTellsSettingsApartAndNotTheirSpelling) {
   EXPECT_NE(good().hash, hash);
 }
 
+TEST_F(SettingsTest, PricesOfKnownModelsAreFilledInAndGivenOnesStay) {
+  user(
+      "models:\n  known: {provider: anthropic, model: claude-sonnet-4-5, key: $K}\n"
+      "  given: {provider: anthropic, model: claude-sonnet-4-5, key: $K, prices: {input: 1, output: 2}}\n"
+      "  local: {provider: openai, model: of-my-own, url: 'http://127.0.0.1:1'}\nroles: {default: known}\n");
+  const Settings settings = good();
+  EXPECT_EQ(settings.agents.models.at("known").output_price, 1'500);
+  EXPECT_EQ(settings.agents.models.at("given").output_price, 200);
+  EXPECT_EQ(settings.agents.models.at("local").output_price, 0);
+}
+
 }  // namespace
 }  // namespace sb::pipeline
