@@ -87,7 +87,7 @@ class Demo {
     }
     pipeline::Coordinator coordinator = office_.coordinator(std::move(watching));
     if (run_.empty()) run_ = SB_TRY(coordinator.open(SB_TRY(wish())));
-    auto state = coordinator.drive(run_, 0);
+    auto state = coordinator.drive(run_, {});
     if (display_ != nullptr) display_->finish();
     display_ = nullptr;
     took_ms_ = context_.seams.clock.now_ms() - started_ms_;

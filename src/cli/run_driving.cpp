@@ -23,14 +23,14 @@ class Driving {
   Result<RunState> start(const pipeline::RunWish& wish) {
     pipeline::Coordinator coordinator = office_.coordinator(watching());
     run_ = SB_TRY(coordinator.open(wish));
-    return coordinator.drive(run_, options_.wait_ms);
+    return coordinator.drive(run_, patience());
   }
 
   Result<RunState> resume(const std::string& run, const std::optional<pipeline::Ticket>& ticket) {
     run_ = run;
     pipeline::Coordinator coordinator = office_.coordinator(watching());
     if (ticket) SB_TRY(coordinator.compare_ticket(run, *ticket));
-    return coordinator.drive(run, options_.wait_ms);
+    return coordinator.drive(run, patience());
   }
 
   int finish(const Result<RunState>& state) {
@@ -54,6 +54,10 @@ class Driving {
     watching.keeps_going = [this] { return !signals_.came(); };
     if (is_person_here(context_)) watching.ask_here = [this](const std::string& id) { return ask(id); };
     return watching;
+  }
+
+  pipeline::Patience patience() const {
+    return options_.wait_ms ? pipeline::Patience{*options_.wait_ms, *options_.wait_ms} : pipeline::Patience{};
   }
 
   Status ask(const std::string& decision) {
@@ -152,6 +156,11 @@ int resume_run(const Context& context, RunOffice& office, const std::string& run
     code = driving.finish(state);
   }
   return again ? start_run(context, office, *again, options) : code;
+}
+
+Result<std::optional<std::int64_t>> wait_of(const std::string& given) {
+  if (given.empty()) return std::nullopt;
+  return SB_TRY(parse_duration_ms(given));
 }
 
 Result<pipeline::Ticket> load_ticket(const Context& context, pipeline::Forge& forge, const std::string& given,

@@ -11,7 +11,7 @@ namespace sb::cli {
 
 struct DrivingOptions {
   bool wants_json = false;
-  std::int64_t wait_ms = 0;  // for people who are not here
+  std::optional<std::int64_t> wait_ms = {};  // for people who are not here, and for what is out; absent: the default
 };
 
 // Exit codes: 0 merged, or requested where nobody merges; 1 waits, escalated or stopped; 2 wrong use; 3 broke.
@@ -23,6 +23,8 @@ int resume_run(const Context& context, RunOffice& office, const std::string& run
 // FILE, an address the forge knows, or - for the input. `source` gets where it can be read again.
 Result<pipeline::Ticket> load_ticket(const Context& context, pipeline::Forge& forge, const std::string& given,
                                      std::string* source = nullptr);
+// What --wait says; nothing when it was not given.
+Result<std::optional<std::int64_t>> wait_of(const std::string& given);
 // With --json also as one line on the output.
 int report_run(const Context& context, const Error& error, bool wants_json, std::string_view run = {});
 

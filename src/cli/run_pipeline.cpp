@@ -12,7 +12,7 @@ namespace {
 
 struct RunOptions {
   std::string goal, ticket, mode, workspace, replay;
-  std::string wait = "0s";
+  std::string wait;
   bool wants_json = false;
 };
 
@@ -41,7 +41,7 @@ Result<pipeline::RunWish> wish_of(const Context& context, RunOffice& office, con
 int run_goal(const Context& context, const RunOptions& options) {
   if (!options.replay.empty()) return replay_run(context, options.replay, options.wants_json);
   const auto fail_with = [&](const Error& error) { return report_run(context, error, options.wants_json); };
-  const auto wait = parse_duration_ms(options.wait);
+  const auto wait = wait_of(options.wait);
   if (!wait) return fail_with(wait.error());
   const auto workspace = workspace_of(context, options.workspace);
   if (!workspace) return fail_with(workspace.error());
@@ -61,7 +61,8 @@ Action declare_run(CLI::App& app) {
   app.add_option("--ticket", options->ticket, "A file (Markdown, YAML, JSON), an address the forge knows, or -");
   app.add_option("--mode", options->mode, "FULL or IMPLEMENT, instead of what the words say");
   app.add_option("--workspace", options->workspace, "The project's folder; the current one when not given");
-  app.add_option("--wait", options->wait, "Without a terminal: how long to wait for answers (10m)");
+  app.add_option("--wait", options->wait,
+                 "How long to wait for people who are not here, and for servers that are out (10m)");
   app.add_option("--replay", options->replay,
                  "Play this run again instead, offline and at no cost: its id, last, or a folder of runs export")
       ->excludes("GOAL", "--ticket", "--mode", "--workspace", "--wait");

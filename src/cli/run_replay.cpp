@@ -151,7 +151,7 @@ class Replay {
     wish.mode = then.route ? std::optional(then.route->mode) : then.wanted;
     wish.trigger = then.trigger;
     const std::string run = SB_TRY(coordinator.open(wish));
-    auto state = coordinator.drive(run, 0);
+    auto state = coordinator.drive(run, {});
     display_.finish();
     return state;
   }

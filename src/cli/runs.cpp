@@ -74,7 +74,7 @@ Result<std::optional<pipeline::Ticket>> ticket_now(const Context& context, RunOf
 
 int resume(const Context& context, const RunsOptions& options) {
   const auto fail_with = [&](const Error& error) { return report_run(context, error, options.wants_json); };
-  const auto wait = parse_duration_ms(options.wait);
+  const auto wait = wait_of(options.wait);
   if (!wait) return fail_with(wait.error());
   std::string id;
   RunState state;
@@ -122,7 +122,7 @@ int stop(const Context& context, const RunsOptions& options) {
   }
   const auto office = RunOffice::open(context, state.workspace);
   if (!office) return report(context, office.error());
-  const auto ended = (*office)->coordinator({}).drive(state.id, 0);
+  const auto ended = (*office)->coordinator({}).drive(state.id, {});
   if (!ended && ended.error().code == ErrorCode::kConflict) {
     context.out(fmt::format("{} is asked to stop; whoever drives it ends it\n", state.id));
     return kDone;
@@ -162,7 +162,8 @@ Action declare_runs(CLI::App& app) {
   all.push_back(subcommand(app, "resume", "Drive a run on from where it stands", options, resume));
   add_id(*all.back().app, *options);
   all.back().app->add_option("--ticket", options->ticket, "The ticket as it is now");
-  all.back().app->add_option("--wait", options->wait, "Without a terminal: how long to wait for answers (10m)");
+  all.back().app->add_option("--wait", options->wait,
+                             "How long to wait for people who are not here, and for servers that are out (10m)");
   all.back().app->add_flag("--json", options->wants_json, "One JSON object a line");
   all.push_back(subcommand(app, "stop", "End a run; what it has not delivered stays", options, stop));
   add_id(*all.back().app, *options);

@@ -8,8 +8,7 @@
 namespace sb::cli {
 
 struct RunsOptions {
-  std::string id, ticket, reason, directory;
-  std::string wait = "0s";
+  std::string id, ticket, reason, directory, wait;
   int limit = 30;
   bool wants_json = false;
 };

@@ -169,14 +169,14 @@ Result<std::string> Coordinator::open(const RunWish& wish) {
   return run;
 }
 
-Result<RunState> Coordinator::drive(std::string_view run, std::int64_t patience_ms) {
+Result<RunState> Coordinator::drive(std::string_view run, Patience patience) {
   const auto lock = SB_TRY(lock_run(*parts_, run));
-  return RunDriver(*parts_, std::string(run), patience_ms).drive();
+  return RunDriver(*parts_, std::string(run), patience).drive();
 }
 
 Status Coordinator::compare_ticket(std::string_view run, const Ticket& now) {
   const auto lock = SB_TRY(lock_run(*parts_, run));
-  return RunDriver(*parts_, std::string(run), 0).compare_ticket(now);
+  return RunDriver(*parts_, std::string(run), {}).compare_ticket(now);
 }
 
 }  // namespace sb::pipeline

@@ -38,15 +38,20 @@ struct CoordinatorParts {
   std::function<bool()> keeps_going = {};  // false: leave off; the run goes on when it is driven again
 };
 
+struct Patience {
+  std::int64_t people_ms = 0;
+  std::int64_t parked_ms = 15 * 60'000;  // altogether: providers and forges that are out come back by themselves
+};
+
 class Coordinator {
  public:
   explicit Coordinator(CoordinatorParts parts);
   ~Coordinator();
   // The run's id; it is in the log when this returns.
   Result<std::string> open(const RunWish& wish);
-  // Until it is over, waits for somebody who is not here, or is parked longer than `patience_ms`. kConflict when
-  // another process drives it.
-  Result<RunState> drive(std::string_view run, std::int64_t patience_ms);
+  // Until it is over, waits longer for somebody who is not here, or has been parked longer, than there is patience.
+  // kConflict when another process drives it.
+  Result<RunState> drive(std::string_view run, Patience patience);
   // Before driving it on: a ticket that says something else now is asked about.
   Status compare_ticket(std::string_view run, const Ticket& now);
 

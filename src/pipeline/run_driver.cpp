@@ -12,8 +12,8 @@ namespace sb::pipeline {
 namespace {
 
 constexpr std::int64_t kLookMs = 200;
-constexpr std::int64_t kParkPatienceMs = 15 * 60'000;  // somebody who watches a run waits that long for a provider
 constexpr std::int64_t kDependencyMs = 60'000;
+constexpr std::string_view kDepends = "the ticket depends on";
 
 std::string chosen_by(const inbox::DecisionState& decision) {
   if (!decision.outcome) return "(ended)";
@@ -26,11 +26,8 @@ std::string chosen_by(const inbox::DecisionState& decision) {
 
 }  // namespace
 
-RunDriver::RunDriver(CoordinatorParts& parts, std::string run, std::int64_t patience_ms)
-    : parts_(parts),
-      log_(parts.desk.desk().store(), parts.seams.clock),
-      run_(std::move(run)),
-      patience_ms_(patience_ms) {}
+RunDriver::RunDriver(CoordinatorParts& parts, std::string run, Patience patience)
+    : parts_(parts), log_(parts.desk.desk().store(), parts.seams.clock), run_(std::move(run)), patience_(patience) {}
 
 Status RunDriver::load() {
   state_ = SB_TRY(log_.state(run_));
@@ -124,7 +121,7 @@ Result<std::string> RunDriver::missing_dependency() const {
 Result<Next> RunDriver::act(const MakeTree&) {
   if (const std::string missing = SB_TRY(missing_dependency()); !missing.empty()) {
     return park(parts_.seams.clock.now_ms() + kDependencyMs,
-                fmt::format("the ticket depends on {}, which no run has merged", missing));
+                fmt::format("{} {}, which no run has merged", kDepends, missing));
   }
   const std::string place = join_path(parts_.desk.desk().homes().data, "work-trees");
   const WorkTree tree = SB_TRY(make_work_tree(parts_.seams, {.repository = state_.repository,
@@ -219,7 +216,7 @@ Result<bool> RunDriver::settle_any() {
 }
 
 Result<Next> RunDriver::wait_for_person(const Asked& asked) {
-  const TimestampMs until = parts_.seams.clock.now_ms() + patience_ms_;
+  const TimestampMs until = parts_.seams.clock.now_ms() + patience_.people_ms;
   while (keeps_going()) {
     if (SB_TRY(settle_any())) return Next::kGoOn;
     const RunState now = SB_TRY(log_.state(run_));
@@ -257,10 +254,10 @@ Result<Next> RunDriver::park(TimestampMs until, std::string reason) {
 
 Result<Next> RunDriver::act(const Wait& wait) {
   Clock& clock = parts_.seams.clock;
-  if (wait.until - clock.now_ms() > std::max(patience_ms_, kParkPatienceMs)) {
+  if (wait.until - clock.now_ms() > patience_.parked_ms) {
     return leave(fmt::format("it is parked until {}: {}", to_rfc3339(wait.until), state_.parked_reason));
   }
-  if (state_.parked_reason.starts_with("the ticket depends on") && wait.until - clock.now_ms() > patience_ms_) {
+  if (state_.parked_reason.starts_with(kDepends) && wait.until - clock.now_ms() > patience_.people_ms) {
     return leave(state_.parked_reason);
   }
   while (keeps_going()) {
@@ -275,6 +272,7 @@ Result<Next> RunDriver::act(const Wait& wait) {
       return Next::kGoOn;
     }
     clock.sleep_ms(std::min(left, kLookMs));
+    patience_.parked_ms -= std::min(left, kLookMs);
   }
   return leave("it was left off");
 }

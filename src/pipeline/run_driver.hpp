@@ -17,7 +17,7 @@ inline const std::vector<std::string> kPitchFiles = {".signalbox/current-pitch.m
 
 class RunDriver {
  public:
-  RunDriver(CoordinatorParts& parts, std::string run, std::int64_t patience_ms);
+  RunDriver(CoordinatorParts& parts, std::string run, Patience patience);
   Result<RunState> drive();
   // Asks whether the run goes on with the ticket it has, when that is not what the ticket says now.
   Status compare_ticket(const Ticket& now);
@@ -83,7 +83,7 @@ class RunDriver {
   CoordinatorParts& parts_;
   RunLog log_;
   std::string run_;
-  std::int64_t patience_ms_;
+  Patience patience_;
   RunState state_;
 };
 
