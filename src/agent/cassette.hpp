@@ -21,7 +21,6 @@
 
 #include "agent/model.hpp"
 #include "agent/sameness.hpp"
-#include "agent/worker.hpp"
 #include "store/store.hpp"
 
 namespace sb::agent {
@@ -73,12 +72,6 @@ class Cassette {
 std::unique_ptr<Model> make_recording(std::unique_ptr<Model> model, std::shared_ptr<Cassette> cassette);
 // Answers from the cassette; kDiverged, with the difference, at the first request it has no answer for.
 std::unique_ptr<Model> make_replaying(std::string name, std::shared_ptr<Cassette> cassette);
-
-// For StaffParts::around. Recording keeps each run on its own cassette (a session of no run on none); replaying answers
-// every run from the one that was recorded. The work tree goes by its name in both. `store` outlives them.
-using Around = std::function<std::unique_ptr<Model>(std::unique_ptr<Model>, const Assignment&)>;
-Around recording_around(store::Store& store);
-Around replaying_around(std::shared_ptr<Cassette> recorded);
 
 // The first places where two values differ, for people: `messages/3/content/0/text, line 2`, the line there and here.
 std::string value_difference(const Value& recorded, const Value& now);

@@ -101,28 +101,6 @@ TEST_F(CassetteTest, StopsAtTheFirstRequestItDoesNotKnowAndShowsWhy) {
   EXPECT_TRUE(second.error().error.message.contains("- later\n    + sooner")) << second.error().error.message;
 }
 
-TEST_F(CassetteTest, StandsAroundEverybodyWhoWorksOnARun) {
-  const Around recording = recording_around(*store);
-  const auto assigned = [](const std::string& run, const std::string& tree) {
-    Assignment assignment;
-    assignment.run = run;
-    assignment.work_tree = tree;
-    return assignment;
-  };
-  const auto one = recording(std::make_unique<Counting>(), assigned("run-1", "/trees/one"));
-  const auto two = recording(std::make_unique<Counting>(), assigned("run-1", "/trees/one"));
-  const auto other = recording(std::make_unique<Counting>(), assigned("run-2", "/trees/x"));
-  const auto nobodys = recording(std::make_unique<Counting>(), assigned("", "/trees/y"));
-  for (Model* model : {one.get(), two.get(), other.get(), nobodys.get()}) {
-    ASSERT_TRUE(model->reply(asking("in /trees/one", "s" + std::to_string(rows()), 1), {}));
-  }
-  EXPECT_EQ(rows(), 2u);
-  const Around replaying = replaying_around(std::make_shared<Cassette>(*store, "run-1"));
-  const auto played = replaying(std::make_unique<Counting>(), assigned("run-9", "/new"));
-  EXPECT_EQ(played->name(), "counting/x");
-  EXPECT_TRUE(played->reply(asking("in /new", "z", 1), {}));
-}
-
 TEST_F(CassetteTest, SaysWhenNothingIsLeft) {
   const auto recording = make_recording(std::make_unique<Counting>(), cassette("run-1", "/t"));
   ASSERT_TRUE(recording->reply(asking("one", kIdA, 1), {}));

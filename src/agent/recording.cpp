@@ -114,30 +114,6 @@ std::unique_ptr<Model> make_recording(std::unique_ptr<Model> model, std::shared_
   return std::make_unique<Recording>(std::move(model), std::move(cassette));
 }
 
-Around recording_around(store::Store& store) {
-  // A cassette lives as long as somebody works on its run; the next one reads it again.
-  struct Shelf {
-    std::mutex mutex;
-    std::map<std::string, std::weak_ptr<Cassette>> runs;
-  };
-  return [&store, shelf = std::make_shared<Shelf>()](std::unique_ptr<Model> model, const Assignment& assignment) {
-    if (assignment.run.empty()) return model;
-    const std::scoped_lock lock(shelf->mutex);
-    std::erase_if(shelf->runs, [](const auto& entry) { return entry.second.expired(); });
-    std::shared_ptr<Cassette> cassette = shelf->runs[assignment.run].lock();
-    if (!cassette) shelf->runs[assignment.run] = cassette = std::make_shared<Cassette>(store, assignment.run);
-    cassette->name(assignment.work_tree, "work tree");
-    return make_recording(std::move(model), std::move(cassette));
-  };
-}
-
-Around replaying_around(std::shared_ptr<Cassette> recorded) {
-  return [recorded = std::move(recorded)](std::unique_ptr<Model> model, const Assignment& assignment) {
-    recorded->name(assignment.work_tree, "work tree");
-    return make_replaying(model->name(), recorded);
-  };
-}
-
 std::unique_ptr<Model> make_replaying(std::string name, std::shared_ptr<Cassette> cassette) {
   return std::make_unique<Replaying>(std::move(name), std::move(cassette));
 }
