@@ -20,6 +20,7 @@ struct Duty {
   AgentLog& log;
   Watch& watch;
   const Redactor& redactor;
+  const std::vector<std::string>& secrets;  // known values
   Worker& children;  // who works the sessions below this one
   OnProgress on_progress;
   std::function<WorkLimits()> left;    // what of the limits is not used yet

@@ -39,6 +39,25 @@ Value limits_value(const WorkLimits& limits) {
                         {"depth", limits.depth}});
 }
 
+// What a model repeats of a key is taken out before anything is done with its reply. Only known values: a reply is also
+// what is going to be written into files, and much that looks like a key there is none.
+ModelReply without(const std::vector<std::string>& secrets, ModelReply reply) {
+  std::string text = to_json(Value(reply.content));
+  bool has_one = false;
+  for (const std::string& secret : secrets) {
+    const std::string quoted = quote_json(secret);
+    const std::string_view inside = std::string_view(quoted).substr(1, quoted.size() - 2);
+    if (inside.size() < 6) continue;
+    for (std::size_t at = text.find(inside); at != std::string::npos; at = text.find(inside, at)) {
+      text.replace(at, inside.size(), "[redacted: secret]");
+      has_one = true;
+    }
+  }
+  if (!has_one) return reply;
+  if (auto cleaned = parse_json(text, kBounds)) reply.content = cleaned->items();
+  return reply;
+}
+
 // Calls are told apart by their ids; a model that gives two the same, or none, is helped out.
 void make_ids_unique(ModelReply& reply, int turn) {
   std::set<std::string> known;
@@ -255,7 +274,7 @@ std::optional<Ended> Loop::ask_model() {
   duty_.watch.expects_life(false);
   if (!replied) return model_failed(replied.error());
   was_compacted_ = false;
-  ModelReply& reply = *replied;
+  ModelReply reply = without(duty_.secrets, std::move(*replied));
   make_ids_unique(reply, duty_.turn);
   const std::string text = to_canonical_json(to_value(reply));
   const std::int64_t cost = cost_of(settings_, reply.usage);

@@ -159,7 +159,7 @@ Ended Staff::Parts::lead(Staff& staff, const Assignment& assignment, const Model
   const WorkLimits limits = with_defaults(assignment.limits);
   Watch watch(log, given.seams.clock, limits, course.worked_ms(), assignment.keeps_going);
   const Watching watching(*this, watch);
-  Duty duty{given, assignment, limits, log, watch, redactor, staff, on_progress, {}, totals};
+  Duty duty{given, assignment, limits, log, watch, redactor, secrets, staff, on_progress, {}, totals};
   duty.left = [&] {
     WorkLimits left = limits;
     left.turns = std::max(limits.turns - course.turns(), 1);

@@ -1,0 +1,221 @@
+// Agents at work: a session from its first turn to its end.
+#include "agent/loop_testing.hpp"
+
+namespace sb::agent {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(AgentLoop, WorksASessionToItsEnd) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.script(
+      complete_line("The first thing is done.", R"("expect": {"contains": ["Do the first thing.", "complete_step"]})") +
+      complete_line("The second thing is done.", R"("expect": {"contains": ["Do the second thing."]})"));
+  const std::string session = place.start("two-steps");
+  const Ended ended = place.work(session);
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+  EXPECT_EQ(ended.turns, 2);
+  EXPECT_EQ(place.status(session), "complete");
+  EXPECT_THAT(place.types(session), ElementsAre("began", "turn", "tool_started", "tool_ended", "turn", "tool_started",
+                                                "tool_ended", "ended"));
+  // Nothing is asked again of a session that is over.
+  EXPECT_EQ(place.work(session).state, EndState::kComplete);
+  EXPECT_EQ(place.types(session).size(), 8u);
+}
+
+TEST(AgentLoop, NeverShowsTokens) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.script(complete_line("The first thing is done.", R"("expect": {"lacks": ["ct_", "st_", "oken"]})") +
+               complete_line("", R"("expect": {"lacks": ["ct_", "st_", "oken"]})") +
+               complete_line("Second thing done.", R"("expect": {"lacks": ["ct_", "st_", "oken"]})"));
+  EXPECT_EQ(place.work(place.start("two-steps")).state, EndState::kComplete);
+}
+
+TEST(AgentLoop, AnswersUnknownToolsAndMisshapenArguments) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.script(call_line("complete_stepp", R"({"notes": "x"})") + call_line("complete_step", R"({"note": 1})") +
+               call_line("complete_step", R"("not an object")") + complete_line("The first thing is done.") +
+               complete_line("The second thing is done."));
+  const std::string session = place.start("two-steps");
+  EXPECT_EQ(place.work(session).state, EndState::kComplete);
+  const auto ends = place.events_of(session, "tool_ended");
+  EXPECT_THAT(place.result_text(session, ends[0]), HasSubstr("did you mean complete_step?"));
+  EXPECT_THAT(place.result_text(session, ends[1]), HasSubstr("notes"));
+  EXPECT_THAT(place.result_text(session, ends[2]), HasSubstr("takes an object"));
+}
+
+TEST(AgentLoop, D24_AnAgentThatStopsEarlyIsNudgedTwiceAndThenHasFailed) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.script(
+      R"({"content": "All done!"})"
+      "\n" +
+      complete_line("The first thing is done.", R"("expect": {"contains": ["The workflow is not complete"]})") +
+      R"({"content": "I am done."})"
+      "\n"
+      R"({"content": "Really."})"
+      "\n"
+      R"({"content": "Yes."})"
+      "\n");
+  const std::string session = place.start("two-steps");
+  const Ended ended = place.work(session);
+  EXPECT_EQ(ended.state, EndState::kStoppedEarly);
+  EXPECT_EQ(place.events_of(session, "nudged").size(), 3u);
+  EXPECT_EQ(place.status(session), "open");
+  EXPECT_EQ(place.work(session).state, EndState::kStoppedEarly);
+}
+
+TEST(AgentLoop, GoesOnAfterACutReply) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.script(R"({"content": "A long", "stop_reason": "max_tokens"})"
+               "\n" +
+               complete_line("The first thing is done.", R"("expect": {"contains": ["cut off"]})") +
+               complete_line("The second thing is done."));
+  EXPECT_EQ(place.work(place.start("two-steps")).state, EndState::kComplete);
+}
+
+TEST(AgentLoop, NamesItsLimits) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  const std::string issue = R"({"kind": "blocked", "severity": "info", "summary": "N"})";
+  std::string lines;
+  for (int i = 0; i < 12; ++i) {
+    std::string input = issue;
+    input.replace(input.find("\"N\""), 3, "\"" + std::to_string(i) + "\"");
+    lines += call_line("report_issue", input, R"("usage": {"input_tokens": 100, "output_tokens": 10})");
+  }
+  const auto end_with = [&](WorkLimits limits) {
+    place.script(lines);
+    place.limits = limits;
+    const Ended ended = place.work(place.start("two-steps"));
+    std::filesystem::remove(place.directory + "/script.jsonl");
+    return ended.state;
+  };
+  EXPECT_EQ(end_with({.turns = 3}), EndState::kTurnLimit);
+  EXPECT_EQ(end_with({.turns = 10}), EndState::kNoProgress);
+  EXPECT_EQ(end_with({.tokens = 300}), EndState::kTokenLimit);
+  place.settings.models["m"].input_price = 1'000;
+  EXPECT_EQ(end_with({.micro_cents = 250'000}), EndState::kMoneyLimit);
+  EXPECT_EQ(end_with({}), EndState::kModelFailed);  // the script has no more lines
+}
+
+TEST(AgentLoop, ToldOnceOfRepeatingThenEnds) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.script(call_line("nothing", "{}", R"("repeat": true)"));
+  const std::string session = place.start("two-steps");
+  const Ended ended = place.work(session);
+  EXPECT_EQ(ended.state, EndState::kRepeating) << ended.reason;
+  EXPECT_EQ(ended.turns, 4);
+  EXPECT_EQ(place.events_of(session, "nudged").size(), 1u);
+}
+
+TEST(AgentLoop, D21_SilenceOfTheModelIsAStallAndASlowOneWithSignsOfLifeIsNone) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.limits.stall_ms = 300;
+  place.script(complete_line("Done, I think.", R"("delay_ms": 60000)"));
+  EXPECT_EQ(place.work(place.start("two-steps")).state, EndState::kStalled);
+}
+
+TEST(AgentLoop, TimeIsLimited) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.limits.time_ms = 300;
+  place.script(complete_line("Done, I think.", R"("delay_ms": 60000)"));
+  EXPECT_EQ(place.work(place.start("two-steps")).state, EndState::kTimeLimit);
+}
+
+TEST(AgentLoop, AnOutageIsLeftAndGoneOnWith) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.script(complete_line("The first thing is done.") +
+               R"({"error": {"kind": "overloaded", "message": "try later", "retry_after_ms": 5}})"
+               "\n" +
+               complete_line("The second thing is done."));
+  const std::string session = place.start("two-steps");
+  const Ended ended = place.work(session);
+  EXPECT_EQ(ended.state, EndState::kOutage);
+  EXPECT_GT(ended.retry_at_ms, 0);
+  EXPECT_EQ(place.work(session).state, EndState::kComplete);
+  EXPECT_THAT(place.types(session), Not(Contains("recovered")));
+}
+
+TEST(AgentLoop, CompactsAtTheBorderOfSteps) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.settings.models["m"].context_tokens = 1'000;
+  place.script(
+      complete_line("The first thing is done: MARK.", R"("usage": {"input_tokens": 700, "output_tokens": 10})") +
+      complete_line(
+          "The second thing is done.",
+          R"("expect": {"contains": ["Do the second thing.", "MARK", "Make it faster"], "lacks": ["Do the first thing."]})"));
+  const std::string session = place.start("two-steps");
+  EXPECT_EQ(place.work(session).state, EndState::kComplete);
+  EXPECT_EQ(place.events_of(session, "compacted").size(), 1u);
+}
+
+TEST(AgentLoop, CompactsWhenTheModelSaysItIsTooLong) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.script(complete_line("The first thing is done.") +
+               R"({"error": {"kind": "too_long", "message": "200001 tokens"}})"
+               "\n" +
+               complete_line("The second thing is done.", R"("expect": {"lacks": ["Do the first thing."]})"));
+  EXPECT_EQ(place.work(place.start("two-steps")).state, EndState::kComplete);
+}
+
+TEST(AgentLoop, HintsAfterARefusedStepFirstWhatIsMissingThenAnExample) {
+  LoopPlace place;
+  place.add_workflow("hand-over", R"(
+id: hand-over
+name: Hand over
+description: One step with a contract.
+version: 1.0.0
+steps:
+  - {id: one, title: One, prompt: "Hand over.", outputContract: {contractRef: wr.contracts.coding_handoff}}
+)");
+  const std::string good =
+      R"({"notes": "All is handed over now.", "artifacts": [{"kind": "wr.coding_handoff", "version": 1, "keyDecisions": [], "knownLimitations": [], "testsAdded": [], "filesChanged": ["a.txt"]}]})";
+  place.script(
+      complete_line("I have done it all.") +
+      complete_line(
+          "I have done it, really.",
+          R"("expect": {"contains": ["The step was refused. What it still needs", "wr.contracts.coding_handoff"]})") +
+      call_line("complete_step", good,
+                R"("expect": {"contains": ["what a submission that fits looks like", "\"filesChanged\""]})"));
+  const std::string session = place.start("hand-over");
+  const Ended ended = place.work(session);
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+}
+
+TEST(AgentLoop, KnownSecretsStandInNoLogAndNoNote) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.script(complete_line("The key is k-0123456789-secret, as I found out.") +
+               complete_line("The second thing is done."));
+  const std::string session = place.start("two-steps");
+  EXPECT_EQ(place.work(session).state, EndState::kComplete);
+  const auto attempt = place.desk->sessions().attempt(session, 1, 1);
+  const auto output = place.desk->sessions().output(session, **attempt);
+  EXPECT_THAT(output->notes, HasSubstr("[redacted: secret]"));
+  for (const LoggedEvent& event : place.events(session)) {
+    EXPECT_THAT(to_json(event.payload), Not(HasSubstr("k-0123456789-secret")));
+    for (const std::string name : {"reply", "result"}) {
+      const auto hash = event.payload.string_at(name);
+      if (!hash) continue;
+      EXPECT_THAT(place.result_text(session, {0, 0, "", Value::object({{"result", *hash}})}),
+                  Not(HasSubstr("k-0123456789-secret")));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sb::agent
