@@ -112,8 +112,8 @@ std::optional<Ended> Loop::begin() {
   if (!text) return with_totals({.state = EndState::kBroke, .reason = text.error().to_string()});
   step_ = settled.step;
   const Assignment& assignment = duty_.assignment;
-  const std::string made =
-      to_canonical_json(Value::object({{"bundle", assignment.bundle.to_value()}, {"first", with_how_to(*text)}}));
+  const std::string made = to_canonical_json(
+      Value::object({{"bundle", assignment.bundle.to_value()}, {"first", settled.notices + with_how_to(*text)}}));
   const Value facts = assignment.bundle.facts();
   Value began = Value::object({{"v", 1},
                                {"session", assignment.session},
@@ -198,11 +198,11 @@ std::optional<Ended> Loop::take_up() {
   if (!text) return with_totals({.state = EndState::kBroke, .reason = text.error().to_string()});
   Batch batch;
   batch.entries.push_back(
-      {"nudged",
-       Value::object({{"turn", course_.turn()},
-                      {"why", "moved"},
-                      {"place", settled.place},
-                      {"text", "The session was moved on meanwhile. This is open now:\n\n" + with_how_to(*text)}})});
+      {"nudged", Value::object({{"turn", course_.turn()},
+                                {"why", "moved"},
+                                {"place", settled.place},
+                                {"text", "The session was moved on meanwhile. This is open now:\n\n" + settled.notices +
+                                             with_how_to(*text)}})});
   return keep(batch);
 }
 

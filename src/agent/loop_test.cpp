@@ -30,9 +30,11 @@ TEST(AgentLoop, WorksASessionToItsEnd) {
 TEST(AgentLoop, NeverShowsTokens) {
   LoopPlace place;
   place.add_workflow("two-steps", kTwoSteps);
-  place.script(complete_line("The first thing is done.", R"("expect": {"lacks": ["ct_", "st_", "oken"]})") +
-               complete_line("", R"("expect": {"lacks": ["ct_", "st_", "oken"]})") +
-               complete_line("Second thing done.", R"("expect": {"lacks": ["ct_", "st_", "oken"]})"));
+  place.script(
+      complete_line("The first thing is done.",
+                    R"("expect": {"lacks": ["ontinueToken", "ct_0", "st_0", "same token"]})") +
+      complete_line("", R"("expect": {"lacks": ["ontinueToken", "ct_0", "st_0", "same token"]})") +
+      complete_line("Second thing done.", R"("expect": {"lacks": ["ontinueToken", "ct_0", "st_0", "same token"]})"));
   EXPECT_EQ(place.work(place.start("two-steps")).state, EndState::kComplete);
 }
 
@@ -94,9 +96,9 @@ TEST(AgentLoop, NamesItsLimits) {
   const auto end_with = [&](WorkLimits limits) {
     place.script(lines);
     place.limits = limits;
-    const Ended ended = place.work(place.start("two-steps"));
-    std::filesystem::remove(place.directory + "/script.jsonl");
-    return ended.state;
+    Assignment assignment = place.assignment(place.start("two-steps"));
+    assignment.run = assignment.session;
+    return place.work(assignment).state;
   };
   EXPECT_EQ(end_with({.turns = 3}), EndState::kTurnLimit);
   EXPECT_EQ(end_with({.turns = 10}), EndState::kNoProgress);

@@ -91,6 +91,7 @@ class LoopPlace {
     const auto summary = desk->sessions().summary(session);
     EXPECT_TRUE(summary);
     Assignment made;
+    made.run = "r-1";
     made.session = session;
     made.workflow = summary ? summary->workflow_id : "";
     made.work_tree = tree;

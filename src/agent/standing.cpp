@@ -94,6 +94,16 @@ bool waits_for_children(const Answer& answer) {
                              [](const Value& each) { return each.string_at("code") == "CHILDREN_OPEN"; });
 }
 
+std::string notices_of(std::string_view text) {
+  std::string notices;
+  while (text.starts_with("Note: ")) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    notices += text.substr(0, end);
+    text.remove_prefix(end);
+  }
+  return notices.empty() ? notices : notices + "\n";
+}
+
 class Settling {
  public:
   explicit Settling(Duty& duty) : duty_(duty) {}
@@ -148,6 +158,7 @@ class Settling {
     if (!here) return broke(here.error().to_string());
     return Settled{.kind = kind,
                    .text = for_agent(answer.text),
+                   .notices = notices_of(answer.text),
                    .token = token,
                    .step = answer.line["pending"].string_at("stepId").value_or(""),
                    .place = fmt::format("{}/{}", here->node.number, here->node.attempt),

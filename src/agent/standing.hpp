@@ -21,8 +21,9 @@ struct Settled {
     kLeft,      // somebody else must move first, or the work ends here
   };
   Kind kind = Kind::kLeft;
-  std::string text = {};   // for the agent
-  std::string token = {};  // of the open attempt
+  std::string text = {};     // for the agent
+  std::string notices = {};  // what it begins with: what happened on the way here
+  std::string token = {};    // of the open attempt
   std::string step = {}, place = {};
   Value blockers = {};  // kRefused: as the engine's answer has them
   Ended ended = {};     // kLeft
