@@ -275,7 +275,7 @@ TEST(SpawnAgent, AllowedToolsAreEnforced) {
   place.add_workflow("two-steps", kTwoSteps);
   place.script(
       call_line("spawn_agent", R"({"workflowId": "two-steps", "goal": "Read only", "allowedTools": ["Read"]})") +
-      call_line("Write", R"({"filePath": "a.txt", "content": "x"})") +
+      call_line("Write", R"({"file_path": "a.txt", "content": "x"})") +
       complete_line("Could not write.", R"("expect": {"contains": ["There is no tool"]})") +
       complete_line("Done, the second.") + complete_line("The first thing is done.") +
       complete_line("The second thing is done."));

@@ -106,7 +106,7 @@ void Loop::run_reads(const std::vector<std::pair<Tool*, const CourseCall*>>& rea
     done[at].ms = clock.now_ms() - from;
   };
   for (const auto& [tool, call] : reads) {
-    duty_.tell(Progress::Kind::kTool, fmt::format("{} {}", call->call.name, tool->what(call->call)), step_);
+    duty_.tell(Progress::Kind::kTool, duty_.redactor.clean(tool->what(call->call)), step_);
   }
   for (std::size_t first = 0; first < reads.size(); first += limits::kReadsAtOnce) {
     std::vector<std::jthread> threads;
@@ -126,7 +126,7 @@ std::optional<Ended> Loop::run_change(Tool& tool, const CourseCall& call, Batch&
        Value::object({{"turn", duty_.turn}, {"call", call.call.id}, {"tool", call.call.name}, {"what", what}})});
   if (auto end = keep(batch)) return end;
   if (auto end = duty_.watch.end()) return finish(std::move(*end));
-  duty_.tell(Progress::Kind::kTool, fmt::format("{} {}", call.call.name, what), step_);
+  duty_.tell(Progress::Kind::kTool, what, step_);
   const std::int64_t from = duty_.parts.seams.clock.now_ms();
   ToolResult result = tool.run(call.call, run_terms());
   add_end(batch, call.call, std::move(result), duty_.parts.seams.clock.now_ms() - from);

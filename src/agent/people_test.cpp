@@ -69,9 +69,12 @@ TEST(People, AKilledSessionEndsInTheMiddleOfACommand) {
 TEST(People, KillingTheParentEndsItsChildrenToo) {
   LoopPlace place;
   place.add_workflow("two-steps", kTwoSteps);
-  place.script(call_line("spawn_agent", R"({"workflowId": "two-steps", "goal": "Deeper"})") +
-               complete_line("Never.", R"("delay_ms": 120000)") + complete_line("One.") + complete_line("Two.") +
-               complete_line("The first thing is done.") + complete_line("The second thing is done."));
+  const auto script = [&](const std::string& delay) {
+    place.script(call_line("spawn_agent", R"({"workflowId": "two-steps", "goal": "Deeper"})") +
+                 complete_line("One.", R"("delay_ms": )" + delay) + complete_line("Two.") +
+                 complete_line("The first thing is done.") + complete_line("The second thing is done."));
+  };
+  script("120000");
   const std::string session = place.start("two-steps");
   std::jthread person([&] {
     for (int i = 0; i < 500; ++i) {
@@ -84,6 +87,7 @@ TEST(People, KillingTheParentEndsItsChildrenToo) {
   EXPECT_EQ(place.work(session).state, EndState::kKilled);
   // Let go on, it takes the same child up again.
   place.append(session, "retried", by("ann"));
+  script("0");
   const Ended ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }

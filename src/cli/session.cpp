@@ -64,6 +64,7 @@ Action declare_session(CLI::App& app) {
   std::vector<Subcommand> all{declare_session_start(app), declare_session_continue(app),   declare_session_show(app),
                               declare_session_fork(app),  declare_session_checkpoint(app), declare_session_stop(app)};
   std::ranges::move(declare_session_upkeep(app), std::back_inserter(all));
+  std::ranges::move(declare_session_control(app), std::back_inserter(all));
   return [&app, all](Context& context) {
     for (const Subcommand& each : all) {
       if (app.got_subcommand(each.app)) return each.action(context);

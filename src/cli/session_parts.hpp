@@ -29,5 +29,7 @@ Subcommand declare_session_checkpoint(CLI::App& session);
 Subcommand declare_session_stop(CLI::App& session);
 // list, resume, export, import, verify, prune, gc, rotate-keys
 std::vector<Subcommand> declare_session_upkeep(CLI::App& session);
+// steer, pause, go-on, kill, retry, take-over
+std::vector<Subcommand> declare_session_control(CLI::App& session);
 
 }  // namespace sb::cli
