@@ -97,14 +97,15 @@ TEST_F(HttpClientTest, KeepsAConnectionForTheNextRequest) {
 }
 
 TEST_F(HttpClientTest, NeverSendsTwiceWhatMayHaveBeenActedOn) {
-  RawServer server([](auto& peer, const auto& request) { return request.number == 1 && peer.answer(200, "ok"); });
-  ASSERT_TRUE(client->send({.method = "POST", .url = server.url(), .body = "x"}));
-  const Sent sent = client->send({.method = "POST", .url = server.url(), .body = "y"});
-  ASSERT_FALSE(sent);
-  EXPECT_EQ(sent.error().kind, Kind::kLost) << told(sent);
-  EXPECT_EQ(server.requests().size(), 2u);
-  ASSERT_FALSE(client->send({.method = "DELETE", .url = server.url()}));
-  EXPECT_EQ(server.requests().size(), 3u);
+  for (const char* body : {"", "y"}) {
+    // The second request comes, over the kept connection or not, and is not answered.
+    RawServer server([](auto& peer, const auto& request) { return request.number == 1 && peer.answer(200, "ok"); });
+    ASSERT_TRUE(client->send({.method = "POST", .url = server.url(), .body = "x"}));
+    const Sent sent = client->send({.method = "DELETE", .url = server.url(), .body = body});
+    ASSERT_FALSE(sent);
+    EXPECT_EQ(sent.error().kind, Kind::kLost) << told(sent);
+    EXPECT_EQ(server.requests().size(), 2u) << body;
+  }
 }
 
 TEST_F(HttpClientTest, FollowsNoRedirect) {
