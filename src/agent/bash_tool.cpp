@@ -7,6 +7,7 @@
 #include "agent/limits.hpp"
 #include "agent/plain_text.hpp"
 #include "agent/work_parts.hpp"
+#include "base/path_glob.hpp"
 #include "base/unicode.hpp"
 #include "inbox/command_effects.hpp"
 #include "inbox/shell_script.hpp"
@@ -80,6 +81,20 @@ std::string forbidden_effect(const std::string& command, const std::string& root
   return {};
 }
 
+// A file that the command is known to write where nothing is to be written. What its text does not tell, the sandbox
+// keeps from happening.
+std::string written_outside(const WorkParts& parts, const std::string& command, const std::string& folder) {
+  for (const inbox::CommandEffect& effect : inbox::effects_of(command)) {
+    for (const inbox::Target& target : effect.targets) {
+      if (!target.is_known || target.is_pattern || target.path.starts_with("/dev/")) continue;
+      const std::string whole =
+          lexically_normal(target.path.starts_with('/') ? target.path : join_path(folder, target.path));
+      if (!is_within(whole, parts.place.root) && !is_within(whole, "/tmp")) return whole;
+    }
+  }
+  return {};
+}
+
 bool names_path(std::string_view command, const std::string& path, const std::string& except) {
   for (std::size_t at = command.find(path); at != std::string_view::npos; at = command.find(path, at + 1)) {
     const std::string_view rest = command.substr(at + path.size());
@@ -111,7 +126,7 @@ class Bash final : public Tool {
   std::string what(const ToolCall& call) const override {
     std::string command = parts_->text(text_of(call, "command"));
     std::ranges::replace(command, '\n', ' ');
-    return "Bash " + std::string(beginning(command, 200));
+    return std::string(beginning(command, 200));
   }
 
   ToolResult run(const ToolCall& call, const ToolRun& run) override {
@@ -125,6 +140,9 @@ class Bash final : public Tool {
     if (const std::string why = forbidden_effect(command, parts_->place.root); !why.empty()) return refusal(why);
     if (const std::string hidden = named_hidden(*parts_, command); !hidden.empty()) {
       return refusal(fmt::format("{} is not for agents.", hidden));
+    }
+    if (const std::string file = written_outside(*parts_, command, folder->path()); !file.empty()) {
+      return refusal(fmt::format("{} is outside of the work tree, {}.", file, parts_->place.root));
     }
     if (const std::string why = parts_->held_back_command(command, folder->path()); !why.empty()) return refusal(why);
     const std::int64_t wanted = number_of(call, "timeout_s", limits::kBashMs / 1000) * 1000;

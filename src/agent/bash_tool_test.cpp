@@ -93,7 +93,9 @@ class Sandboxed : public testing::Test {
 TEST_F(Sandboxed, WritesTheWorkTreeAndNothingElse) {
   EXPECT_FALSE(bash(room, "echo x > made.txt && echo y > /tmp/y && cat /tmp/y").is_error);
   EXPECT_EQ(room.read("work/made.txt"), "x\n");
-  EXPECT_TRUE(bash(room, fmt::format("echo x > {}/elsewhere/made.txt", room.directory)).is_error);
+  EXPECT_NE(bash(room, fmt::format("echo x > {}/elsewhere/made.txt", room.directory)).refused, "");
+  EXPECT_NE(bash(room, "cd ..; cp work/a.txt elsewhere/made.txt").text, "[no output]");
+  EXPECT_EQ(bash(room, "echo x > /dev/null; echo x 2>/dev/null >/tmp/x").refused, "");
   EXPECT_TRUE(bash(room, "python3 -c \"open('../elsewhere/made.txt','w')\"").is_error);
   EXPECT_FALSE(room.has("elsewhere/made.txt"));
   EXPECT_TRUE(bash(room, "ln ../elsewhere/secret.txt hard.txt").is_error) << "a hard link would lead out";
@@ -172,7 +174,7 @@ TEST_F(Sandboxed, ARestrictedRoleSeesNothingOfEarlierPhases) {
   WorkPlace place = room.place();
   place.only = restricted_paths();
   Tools tools = make_work_tools(place);
-  EXPECT_EQ(room.call(tools, "Bash", R"({"command": "cat src/a.txt"})").text, "fine");
+  EXPECT_EQ(room.call(tools, "Bash", R"({"command": "cat src/a.txt"})").text, "fine\n");
   for (const char* input : {R"({"command": "cat .signalbox/discovery.md"})", R"({"command": "grep -rn prior ."})",
                             R"({"command": "d=.sig*; ls $d; cat $d/*; cat /proc/1/root/$PWD/.signalbox/*"})"}) {
     EXPECT_THAT(room.call(tools, "Bash", input).text, Not(HasSubstr("the-prior-result"))) << input;
@@ -237,7 +239,7 @@ TEST(Bash, WhatIsShownOfACallHasNoSecrets) {
   Tools tools = make_work_tools(room.place());
   const std::string token = std::string("ghp") + "_" + "aB3dE5gH7jK9mN2pQ4sT6vW8xZaB3dE5gH7jK9";
   const ToolCall call{"id", "Bash", Value::object({{"command", "curl -H x:" + token + "\nls"}})};
-  EXPECT_EQ(tools[0]->what(call), "Bash curl -H x:[redacted: github token] ls");
+  EXPECT_EQ(tools[0]->what(call), "curl -H x:[redacted: github token] ls");
   EXPECT_TRUE(tools[0]->only_reads({"id", "Bash", Value::object({{"command", "ls | head"}})}));
   EXPECT_FALSE(tools[0]->only_reads({"id", "Bash", Value::object({{"command", "make"}})}));
 }

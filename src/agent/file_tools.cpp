@@ -62,7 +62,7 @@ class Read final : public Tool {
   explicit Read(SharedParts parts) : parts_(std::move(parts)) {}
   const ToolDeclaration& declaration() const override { return declaration_; }
   bool only_reads(const ToolCall&) const override { return true; }
-  std::string what(const ToolCall& call) const override { return "Read " + parts_->text(text_of(call, "file_path")); }
+  std::string what(const ToolCall& call) const override { return parts_->text(text_of(call, "file_path")); }
 
   ToolResult run(const ToolCall& call, const ToolRun&) override {
     const auto at = parts_->fence.for_reading(text_of(call, "file_path"));
@@ -144,7 +144,7 @@ class Write final : public Tool {
   explicit Write(SharedParts parts) : parts_(std::move(parts)) {}
   const ToolDeclaration& declaration() const override { return declaration_; }
   bool only_reads(const ToolCall&) const override { return false; }
-  std::string what(const ToolCall& call) const override { return "Write " + parts_->text(text_of(call, "file_path")); }
+  std::string what(const ToolCall& call) const override { return parts_->text(text_of(call, "file_path")); }
 
   ToolResult run(const ToolCall& call, const ToolRun&) override {
     const std::string given = text_of(call, "file_path"), content = text_of(call, "content");
@@ -177,7 +177,7 @@ class Edit final : public Tool {
   explicit Edit(SharedParts parts) : parts_(std::move(parts)) {}
   const ToolDeclaration& declaration() const override { return declaration_; }
   bool only_reads(const ToolCall&) const override { return false; }
-  std::string what(const ToolCall& call) const override { return "Edit " + parts_->text(text_of(call, "file_path")); }
+  std::string what(const ToolCall& call) const override { return parts_->text(text_of(call, "file_path")); }
 
   ToolResult run(const ToolCall& call, const ToolRun&) override {
     const std::string given = text_of(call, "file_path");

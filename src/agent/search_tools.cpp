@@ -51,7 +51,7 @@ class Glob final : public Tool {
   explicit Glob(SharedParts parts) : parts_(std::move(parts)) {}
   const ToolDeclaration& declaration() const override { return declaration_; }
   bool only_reads(const ToolCall&) const override { return true; }
-  std::string what(const ToolCall& call) const override { return "Glob " + parts_->text(text_of(call, "pattern")); }
+  std::string what(const ToolCall& call) const override { return parts_->text(text_of(call, "pattern")); }
 
   ToolResult run(const ToolCall& call, const ToolRun& run) override {
     const auto at = start_of(*parts_, call);
@@ -156,7 +156,7 @@ class Grep final : public Tool {
   explicit Grep(SharedParts parts) : parts_(std::move(parts)) {}
   const ToolDeclaration& declaration() const override { return declaration_; }
   bool only_reads(const ToolCall&) const override { return true; }
-  std::string what(const ToolCall& call) const override { return "Grep " + parts_->text(text_of(call, "pattern")); }
+  std::string what(const ToolCall& call) const override { return parts_->text(text_of(call, "pattern")); }
 
   ToolResult run(const ToolCall& call, const ToolRun& run) override {
     const auto at = start_of(*parts_, call);
