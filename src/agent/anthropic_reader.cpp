@@ -1,12 +1,13 @@
 // Events of the Messages API, read into a reply: message_start, content_block_start, _delta and _stop, message_delta,
 // message_stop, ping, error. Events nobody knows are passed over.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "agent/anthropic.hpp"
 #include "agent/limits.hpp"
-#include "fmt/format.h"
 
 namespace sb::agent {
 

@@ -1,12 +1,13 @@
 #include "agent/cassette.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/crypto.hpp"
 #include "base/document.hpp"
 #include "base/limits.hpp"
-#include "fmt/format.h"
 
 namespace sb::agent {
 

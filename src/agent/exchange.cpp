@@ -1,5 +1,6 @@
 #include "agent/exchange.hpp"
 
+#include <fmt/format.h>
 #include <time.h>
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include "agent/plain_text.hpp"
 #include "base/document.hpp"
 #include "base/unicode.hpp"
-#include "fmt/format.h"
 #include "inbox/printable.hpp"
 
 namespace sb::agent {

@@ -1,12 +1,13 @@
 #include "agent/ledger.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "agent/data.hpp"
 #include "base/document.hpp"
-#include "fmt/format.h"
 
 namespace sb::agent {
 

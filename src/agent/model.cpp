@@ -1,10 +1,10 @@
 #include "agent/model.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
-
-#include "fmt/format.h"
 
 namespace sb::agent {
 

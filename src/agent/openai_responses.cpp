@@ -1,10 +1,11 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "agent/openai.hpp"
 #include "base/unicode.hpp"
-#include "fmt/format.h"
 
 namespace sb::agent {
 

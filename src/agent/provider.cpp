@@ -1,10 +1,11 @@
 #include "agent/provider.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "agent/anthropic.hpp"
 #include "agent/openai.hpp"
-#include "fmt/format.h"
 
 namespace sb::agent {
 

@@ -1,9 +1,10 @@
 // Models that are recorded on a cassette, and models that a cassette plays.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "agent/cassette.hpp"
-#include "fmt/format.h"
 
 namespace sb::agent {
 

@@ -1,10 +1,10 @@
 #include "agent/retrying.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
-
-#include "fmt/format.h"
 
 namespace sb::agent {
 

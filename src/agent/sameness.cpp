@@ -1,8 +1,8 @@
 #include "agent/sameness.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "fmt/format.h"
+#include <algorithm>
 
 namespace sb::agent {
 

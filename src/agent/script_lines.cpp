@@ -1,10 +1,11 @@
 #include "agent/script_lines.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/reader.hpp"
-#include "fmt/format.h"
 
 namespace sb::agent {
 

@@ -1,5 +1,7 @@
 #include "agent/scripted.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +10,6 @@
 #include "base/crypto.hpp"
 #include "base/limits.hpp"
 #include "base/unicode.hpp"
-#include "fmt/format.h"
 
 namespace sb::agent {
 

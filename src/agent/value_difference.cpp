@@ -1,9 +1,10 @@
 // Where two values differ, told for people.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "agent/cassette.hpp"
 #include "base/unicode.hpp"
-#include "fmt/format.h"
 #include "inbox/printable.hpp"
 
 namespace sb::agent {

@@ -1,12 +1,13 @@
 #include "net/http_client.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <mutex>
 #include <optional>
 
-#include "fmt/format.h"
 #include "net/curl_library.hpp"
 #include "net/limits.hpp"
 
