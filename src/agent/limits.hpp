@@ -29,5 +29,6 @@ inline constexpr std::size_t kReplyDepth = 48;               // nesting of what 
 inline constexpr std::size_t kScriptBytes = 16u << 20;       // the file of a scripted model
 inline constexpr std::size_t kReadsAtOnce = 8;               // calls that only read, of one turn
 inline constexpr int kChildrenAtOnce = 10;                   // of one spawn_agent call
+inline constexpr std::size_t kModels = 100;                  // in the settings
 
 }  // namespace sb::agent::limits

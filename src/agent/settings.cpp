@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "agent/limits.hpp"
 #include "agent/settings_parts.hpp"
 #include "base/files.hpp"
 
@@ -25,7 +26,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kRecipes{
 constexpr std::array<std::string_view, 6> kRoles = {"default",     "worker",    "challenger",
                                                     "adversarial", "evaluator", "reviewer"};
 constexpr std::array<std::string_view, 3> kTiers = {"lightweight", "mid", "heavy"};
-constexpr std::size_t kModels = 100;
 constexpr double kMicroCentsOfDollar = 1e8;
 constexpr double kMostDollars = 1e6;
 
@@ -154,8 +154,8 @@ void read_models(Fields& root, const std::string& directory, AgentSettings& sett
   if (!models) return;
   models->fields();  // a fault where it is no map
   if (!models->value().is_object()) return;
-  if (models->value().size() > kModels) {
-    models->fault(fmt::format("there are {} models; at most {} are allowed", models->value().size(), kModels),
+  if (models->value().size() > limits::kModels) {
+    models->fault(fmt::format("there are {} models; at most {} are allowed", models->value().size(), limits::kModels),
                   "Leave out those nobody uses", ErrorCode::kLimit, "too_many");
     return;
   }

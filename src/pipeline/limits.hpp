@@ -13,5 +13,7 @@ inline constexpr std::size_t kCheckOutputBytes = 64u << 10;  // of a check, both
 inline constexpr int kFixRounds = 2;                         // where the settings say nothing
 inline constexpr std::int64_t kRunCutoffMs = 9'000'000;      // agents' work in a run, then a person is asked
 inline constexpr std::int64_t kRequestChecksMs = 3'600'000;  // until a forge's checks are there
+inline constexpr std::size_t kSettingsItems = 100;           // checks, paths or keys in one list of the settings
+inline constexpr int kMostFixRounds = 10;                    // that the settings may ask for
 
 }  // namespace sb::pipeline::limits

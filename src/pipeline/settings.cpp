@@ -11,6 +11,7 @@
 #include "inbox/config.hpp"
 #include "inbox/operator_keys.hpp"
 #include "inbox/trust.hpp"
+#include "pipeline/limits.hpp"
 #include "pipeline/settings_words.hpp"
 
 namespace sb::pipeline {
@@ -22,8 +23,6 @@ using Word = std::pair<std::string_view, std::string_view>;
 constexpr std::array<Word, 3> kStrategies{{{"none", "none"}, {"worktree", "worktree"}, {"read-only", "read-only"}}};
 constexpr std::array<Word, 2> kForges{{{"local", "local"}, {"github", "github"}}};
 constexpr std::array<Word, 3> kMergeMethods{{{"merge", "merge"}, {"squash", "squash"}, {"rebase", "rebase"}}};
-constexpr std::size_t kListItems = 100;
-constexpr int kMostFixRounds = 10;
 
 void bad(const Reader& reader, std::string message, std::string remedy, std::string_view rule = "bad_value") {
   reader.fault(std::move(message), std::move(remedy), ErrorCode::kInvalid, rule);
@@ -63,7 +62,7 @@ void read_inner_paths(Fields& root, std::string_view key, std::vector<std::strin
   const auto reader = root.get(key);
   if (!reader) return;
   std::vector<std::string> paths;
-  for (const Reader& item : reader->items(kListItems)) {
+  for (const Reader& item : reader->items(limits::kSettingsItems)) {
     if (auto path = read_inner_path(item)) paths.push_back(std::move(*path));
   }
   if (replaces) into.clear();
@@ -153,7 +152,7 @@ void read_checks(Fields& root, Settings& settings) {
   const auto reader = root.get("checks");
   if (!reader) return;
   settings.checks.clear();
-  for (const Reader& item : reader->items(kListItems)) read_check(item, settings.checks);
+  for (const Reader& item : reader->items(limits::kSettingsItems)) read_check(item, settings.checks);
   settings.checks_trusted = true;  // the user's own, or of a trusted folder; others do not get here
 }
 
@@ -161,7 +160,7 @@ std::vector<std::string> read_keys(Fields& fields, std::string_view name, bool i
   const auto reader = fields.get(name);
   if (!reader) return {};
   std::vector<std::string> keys;
-  for (const Reader& item : reader->items(kListItems)) {
+  for (const Reader& item : reader->items(limits::kSettingsItems)) {
     if (std::string key = read_line(item); !key.empty()) keys.push_back(std::move(key));
   }
   if (!is_fitting) {
@@ -310,7 +309,8 @@ void read_settings(const Document& document, SettingsOf whose, const std::string
   }
   read_isolation(root, settings);
   read_phases(root, settings);
-  settings.fix_rounds = static_cast<int>(root.integer("fix_rounds", 0, kMostFixRounds).value_or(settings.fix_rounds));
+  settings.fix_rounds =
+      static_cast<int>(root.integer("fix_rounds", 0, limits::kMostFixRounds).value_or(settings.fix_rounds));
   read_identity(root, settings);
   root.finish();
 }

@@ -1,11 +1,14 @@
 #include "pipeline/settings.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agent/limits.hpp"
 #include "base/fakes.hpp"
 #include "inbox/config.hpp"
 #include "inbox/trust.hpp"
+#include "pipeline/limits.hpp"
 
 namespace sb::pipeline {
 namespace {
@@ -16,7 +19,7 @@ using testing::Not;
 
 class SettingsTest : public testing::Test {
  protected:
-  void user(std::string yaml) { files.contents()["/home/config.yaml"] = std::move(yaml); }
+  void user(std::string yaml) { files.contents()["/h/config.yaml"] = std::move(yaml); }
   void workspace(std::string yaml) {
     files.contents()["/shop/signalbox.yaml"] = std::move(yaml);
     trust();
@@ -48,7 +51,7 @@ class SettingsTest : public testing::Test {
   Environment environment;
   FakeStreams streams;
   Seams seams{files, clock, random, process, environment, streams};
-  Homes homes{"/home", "/home", "/home"};
+  Homes homes{"/h", "/h", "/h"};
   inbox::Operators nobody;
 };
 
@@ -70,7 +73,7 @@ TEST_F(SettingsTest, WithoutModelsTheErrorSaysWhatToWriteAndThatReads) {
   ASSERT_FALSE(model);
   const std::string text = model.error().to_string();
   EXPECT_THAT(text, HasSubstr("no model is configured"));
-  EXPECT_THAT(text, HasSubstr("/home/config.yaml"));
+  EXPECT_THAT(text, HasSubstr("/h/config.yaml"));
   const std::size_t from = text.find("models:\n"), to = text.find("\n\n", from);
   ASSERT_NE(from, std::string::npos);
   user(text.substr(from, to - from) + "\n");
@@ -109,7 +112,7 @@ roles: {reviewer: main}
   EXPECT_EQ(s.agents.models.at("main").input_price, 300);
   EXPECT_EQ(s.agents.models.at("main").cache_read_price, 300);
   EXPECT_EQ(s.agents.models.at("other").api, "chat");
-  EXPECT_EQ(s.agents.models.at("demo").script, "/home/replies.jsonl");
+  EXPECT_EQ(s.agents.models.at("demo").script, "/h/replies.jsonl");
   EXPECT_EQ(s.agents.roles.at("reviewer"), "main");  // the workspace's over the user's, member by member
   EXPECT_EQ(s.agents.roles.at("default"), "main");
   EXPECT_EQ(s.agents.limits.turns, 20);
@@ -165,9 +168,9 @@ TEST_F(SettingsTest, TellsAllFaultsOfBothFilesWithTheirPlaces) {
   user("strict: perhaps\nmodle: {}\nroles: {defalt: x}\n");
   workspace("bas: trunk\nmerge: atuo\nlimits: {turns: many}\nforge: {kind: gitlab}\nstrict: false\n");
   const std::string text = faults();
-  EXPECT_THAT(text, HasSubstr("/home/config.yaml:1:1: /strict: expected true or false"));
-  EXPECT_THAT(text, HasSubstr("/home/config.yaml:2:1: /modle: unknown key \"modle\". Did you mean models?"));
-  EXPECT_THAT(text, HasSubstr("/home/config.yaml:3:9: /roles/defalt: unknown key \"defalt\". Did you mean default?"));
+  EXPECT_THAT(text, HasSubstr("/h/config.yaml:1:1: /strict: expected true or false"));
+  EXPECT_THAT(text, HasSubstr("/h/config.yaml:2:1: /modle: unknown key \"modle\". Did you mean models?"));
+  EXPECT_THAT(text, HasSubstr("/h/config.yaml:3:9: /roles/defalt: unknown key \"defalt\". Did you mean default?"));
   EXPECT_THAT(text, HasSubstr("/shop/signalbox.yaml:1:1: /bas: unknown key \"bas\". Did you mean base?"));
   EXPECT_THAT(text, HasSubstr("/shop/signalbox.yaml:2:1: /merge: \"atuo\" is not one of: ask, auto, never"));
   EXPECT_THAT(text, HasSubstr("/shop/signalbox.yaml:3:10: /limits/turns"));
@@ -192,7 +195,7 @@ TEST_F(SettingsTest, ALiteralSecretIsRefusedAndNotShown) {
   user("models: {main: {provider: openai, model: m, url: 'https://me:hunter2@host/'}}\n");
   EXPECT_THAT(faults(), AllOf(HasSubstr("/models/main/url"), Not(HasSubstr("hunter2"))));
   user("models: {main: {provider: anthropic, model: m, key: 'file:keys/anthropic'}}\n");
-  EXPECT_EQ(good().agents.models.at("main").key, "file:/home/keys/anthropic");
+  EXPECT_EQ(good().agents.models.at("main").key, "file:/h/keys/anthropic");
 }
 
 TEST_F(SettingsTest, NothingOfAnUntrustedFileCounts) {
@@ -295,6 +298,30 @@ TEST_F(SettingsTest, BadValuesEachGiveOneFaultThatNamesTheirPlace) {
   }
 }
 
+TEST_F(SettingsTest, LimitsHoldAtTheEdgeAndOnePast) {
+  const auto models = [](std::size_t count) {
+    std::string text = "models:\n";
+    for (std::size_t i = 0; i < count; ++i) text += fmt::format("  m{}: {{provider: scripted, script: x}}\n", i);
+    return text;
+  };
+  const auto checks = [](std::size_t count) {
+    std::string text = "checks:\n";
+    for (std::size_t i = 0; i < count; ++i) text += fmt::format("  - run-{}\n", i);
+    return text;
+  };
+  const auto rounds = [](int count) { return fmt::format("fix_rounds: {}\n", count); };
+  const std::pair<std::string, std::string> rows[] = {
+      {models(agent::limits::kModels), models(agent::limits::kModels + 1)},
+      {checks(limits::kSettingsItems), checks(limits::kSettingsItems + 1)},
+      {rounds(limits::kMostFixRounds), rounds(limits::kMostFixRounds + 1)}};
+  for (const auto& [edge, past] : rows) {
+    user(edge);
+    EXPECT_EQ(faults(), "");
+    user(past);
+    EXPECT_NE(faults(), "");
+  }
+}
+
 TEST_F(SettingsTest, AFileThatIsNoDocumentIsAnErrorThatNamesIt) {
   for (const std::string& bytes :
        {std::string("a: [\n"), std::string("\xff\xfe"), std::string("a: 1\na: 2\n"), std::string("a\0b", 3)}) {
@@ -303,9 +330,9 @@ TEST_F(SettingsTest, AFileThatIsNoDocumentIsAnErrorThatNamesIt) {
   }
   user("");
   EXPECT_TRUE(load());
-  files.contents().erase("/home/config.yaml");
-  ASSERT_TRUE(files.make_directories("/home/config.yaml"));
-  EXPECT_THAT(faults(), HasSubstr("/home/config.yaml"));
+  files.contents().erase("/h/config.yaml");
+  ASSERT_TRUE(files.make_directories("/h/config.yaml"));
+  EXPECT_THAT(faults(), HasSubstr("/h/config.yaml"));
 }
 
 TEST_F(SettingsTest, TheHashTellsSettingsApartAndNotTheirSpelling) {
