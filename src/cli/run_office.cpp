@@ -4,7 +4,7 @@
 
 #include "agent/secret.hpp"
 #include "cli/agent_host.hpp"
-#include "pipeline/local_forge.hpp"
+#include "pipeline/forges.hpp"
 
 namespace sb::cli {
 namespace {
@@ -36,12 +36,7 @@ Status RunOffice::put_together(const std::string& workspace) {
   desk_ = SB_TRY(engine::SessionDesk::open(context_.seams));
   http_ = net::make_http_client();
   host_ = make_agent_host(context_.seams, *http_);
-  const pipeline::ForgeSettings& forge = settings_.forge;
-  if (forge.kind != "local") {
-    return fail(ErrorCode::kUnsupported, fmt::format("the forge {} is not known here", forge.kind),
-                "Set forge: {kind: local}");
-  }
-  forge_ = pipeline::make_local_forge(context_.seams, workspace, forge.remote);
+  forge_ = SB_TRY(pipeline::make_forge(context_.seams, *http_, settings_.forge, workspace));
   staff_ = std::make_unique<agent::Staff>(agent::StaffParts{
       .seams = context_.seams,
       .desk = *desk_,

@@ -59,12 +59,12 @@ Result<std::string> without(Git& git, const std::string& tree, const std::string
   return line_of(SB_TRY(git.run({.words = {"write-tree"}, .environment = index})).output);
 }
 
-std::string message_of(const DeliveryWish& wish) {
+std::string message_of(const DeliveryWish& wish, const std::vector<std::string>& secrets) {
   std::string subject = wish.subject.empty() ? wish.title : wish.subject;
   if (subject.empty()) subject = wish.goal;
   std::string head = one_line(wish.type, 40);
   if (!head.empty() && !wish.scope.empty()) head += "(" + one_line(wish.scope, 60) + ")";
-  head = one_line((head.empty() ? "" : head + ": ") + subject, kSubjectBytes);
+  head = one_line(plain_text((head.empty() ? "" : head + ": ") + subject, secrets), kSubjectBytes);
   if (head.empty()) head = "Change by run " + wish.run;
   std::string trailers = "Signalbox-Run: " + one_line(wish.run, 128) + "\n";
   if (!wish.session.empty()) trailers += "Signalbox-Session: " + one_line(wish.session, 128) + "\n";
@@ -192,7 +192,7 @@ Result<StepDone> commit(const Job& job) {
   GitCall call{.words = {"-c", "user.name=" + (name.empty() ? Identity().name : name), "-c",
                          "user.email=" + (email.empty() ? Identity().email : email), "-c", "i18n.commitEncoding=UTF-8",
                          "commit-tree", "--no-gpg-sign", "-p", wish.parent, tree},
-               .input = message_of(wish),
+               .input = message_of(wish, job.parts.secrets),
                .environment = {{"GIT_AUTHOR_DATE", date}, {"GIT_COMMITTER_DATE", date}}};
   const std::string hash = line_of(SB_TRY(git.run(call)).output);
   StepDone done{.facts = Value::object({{"commit", hash}, {"parent", wish.parent}, {"tree", tree}})};

@@ -99,7 +99,8 @@ Result<StepDone> checks(const Job& job) {
     if (!result["passed"].as_bool()) done.findings.push_back(finding_of(check, exit, result));
     results.push_back(std::move(result));
   }
-  for (Value& path : SB_TRY(put_back(job, git, snapshot)).items()) restored.push_back(std::move(path));
+  Value after = SB_TRY(put_back(job, git, snapshot));
+  for (Value& path : after.items()) restored.push_back(std::move(path));
   done.passed = done.findings.empty();
   done.facts.set("checks", std::move(results));
   if (restored.size() > 0) done.facts.set("restored", std::move(restored));

@@ -20,15 +20,6 @@ std::string line_of(std::string text) {
   return text;
 }
 
-// The host of `https://name@host:port/…`; empty for paths and other protocols.
-std::string host_of(std::string_view url) {
-  if (!url.starts_with("https://") && !url.starts_with("http://")) return {};
-  url.remove_prefix(url.find("://") + 3);
-  url = url.substr(0, url.find('/'));
-  if (const std::size_t sign = url.rfind('@'); sign != url.npos) url.remove_prefix(sign + 1);
-  return std::string(url.substr(0, url.find(':')));
-}
-
 Result<std::string> hash_there(Git& git, const std::string& remote, const std::string& ref, const std::string& secret) {
   const std::string text =
       SB_TRY(git.run(GitCall{.words = {"ls-remote", "--quiet", remote, ref}, .secret = secret, .is_remote = true}))
@@ -84,7 +75,7 @@ Result<StepDone> push(const Job& job) {
     return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(remote)),
                 fmt::format("Add one and go on: git remote add {} URL", remote));
   }
-  const std::string host = host_of(line_of(url.output));
+  const std::string host = host_of_url(line_of(url.output));
   const Forge& forge = job.parts.forge;
   const std::string secret = !host.empty() && host == forge.push_host() ? forge.push_secret() : "";
   const std::string ref = "refs/heads/" + job.wish.tree.branch;
@@ -116,7 +107,7 @@ Result<StepDone> push(const Job& job) {
 Result<StepDone> request(const Job& job) {
   const std::string commit = SB_TRY(commit_fact(job));
   const DeliveryWish& wish = job.wish;
-  std::string title = one_line(wish.title.empty() ? wish.goal : wish.title, 200);
+  std::string title = one_line(plain_text(wish.title.empty() ? wish.goal : wish.title, job.parts.secrets), 200);
   if (title.empty()) title = "Run " + wish.run;
   const auto opened = job.parts.forge.open_or_update({.run = wish.run,
                                                       .branch = wish.tree.branch,
@@ -180,8 +171,12 @@ Result<StepDone> merge(const Job& job) {
   if (request.state == ChangeRequest::State::kClosed) {
     return blocked({"critical", "somebody closed the change request without merging it", "", "request_closed"});
   }
-  const Status merged = job.parts.forge.merge(request, commit, one_line(job.wish.title, 200));
+  const Status merged =
+      job.parts.forge.merge(request, commit, one_line(plain_text(job.wish.title, job.parts.secrets), 200));
   if (!merged && merged.error().code == ErrorCode::kConflict) {
+    // Refused because it is merged: the first asking was carried out, and its answer got lost on the way.
+    const ChangeRequest now = SB_TRY(request_of(job));
+    if (now.state == ChangeRequest::State::kMerged && now.commit == commit) return done;
     return blocked({"critical", "the forge refuses to merge: " + merged.error().message, "", "merge_refused"});
   }
   if (!merged) return std::unexpected(merged.error());

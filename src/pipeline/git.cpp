@@ -172,6 +172,15 @@ std::string shown(std::string_view bytes) {
   return text;
 }
 
+std::string host_of_url(std::string_view url) {
+  if (!url.starts_with("https://") && !url.starts_with("http://")) return {};
+  url.remove_prefix(url.find("://") + 3);
+  url = url.substr(0, url.find('/'));
+  if (const std::size_t sign = url.rfind('@'); sign != url.npos) url.remove_prefix(sign + 1);
+  if (url.starts_with('[')) return std::string(url.substr(0, std::min(url.find(']') + 1, url.size())));
+  return std::string(url.substr(0, url.find(':')));
+}
+
 Result<Exit> Git::run(const GitCall& call) {
   std::vector<std::string> argv = {"git", "-C", directory_};
   for (const char* setting : kSettings) argv.insert(argv.end(), {"-c", setting});

@@ -74,6 +74,8 @@ Result<Git> repository_of(const Seams& seams, Git& work_tree);
 
 // A path or an output of git for people and for JSON: bytes that are no text as `\xNN`.
 std::string shown(std::string_view bytes);
+// Of `https://name@host:port/…`, without the port; empty for paths and other protocols.
+std::string host_of_url(std::string_view url);
 
 // How a repository is found before a run starts: everything that would go wrong later, told now.
 struct RepositoryFacts {
@@ -95,7 +97,7 @@ struct WorkTreeWish {
   std::string repository, place, run;
   std::string strategy = "worktree";  // none, worktree, read-only
   std::string base = "main", remote = "origin", prefix = "signalbox/";
-  std::string secret = {};  // for fetching
+  std::string secret = {}, secret_host = {};  // for fetching, from that host only
 };
 Result<WorkTree> make_work_tree(const Seams& seams, const WorkTreeWish& wish);
 // kConflict, and nothing is removed, while it holds anything that is not in `delivered`: the commit that was pushed

@@ -77,15 +77,6 @@ std::string percent_encoded(std::string_view text) {
   return encoded;
 }
 
-std::string host_of_url(std::string_view url) {
-  if (!url.starts_with("https://") && !url.starts_with("http://")) return {};
-  url.remove_prefix(url.find("://") + 3);
-  url = url.substr(0, url.find('/'));
-  if (const std::size_t sign = url.rfind('@'); sign != url.npos) url.remove_prefix(sign + 1);
-  if (url.starts_with('[')) return std::string(url.substr(0, std::min(url.find(']') + 1, url.size())));
-  return std::string(url.substr(0, url.find(':')));
-}
-
 Result<std::string> GithubApi::token() const {
   std::string value = SB_TRY(agent::secret_of(token_, seams_));
   if (value.empty()) {

@@ -47,6 +47,5 @@ class GithubApi {
 
 // For a part of a path or a query.
 std::string percent_encoded(std::string_view text);
-std::string host_of_url(std::string_view url);  // without port; empty: none
 
 }  // namespace sb::pipeline

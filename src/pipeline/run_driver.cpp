@@ -131,7 +131,8 @@ Result<Next> RunDriver::act(const MakeTree&) {
                                                              .base = parts_.settings.base,
                                                              .remote = parts_.settings.forge.remote,
                                                              .prefix = parts_.settings.prefix,
-                                                             .secret = parts_.forge.push_secret()}));
+                                                             .secret = parts_.forge.push_secret(),
+                                                             .secret_host = parts_.forge.push_host()}));
   SB_TRY(bring_pitch(tree));
   SB_TRY(
       append("tree_made",

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "pipeline/git.hpp"
-#include "pipeline/limits.hpp"
 
 namespace sb::pipeline {
 namespace {
@@ -76,10 +75,12 @@ Result<std::string> Maker::find_base() {
   const std::string tracking = fmt::format("refs/remotes/{}/{}", wish_.remote, wish_.base);
   const auto remotes = lines_of(SB_TRY(git_.run({"remote"})));
   Status fetched;
+  const std::string url = line_of(git_.run({"remote", "get-url", wish_.remote}).value_or(""));
+  const bool is_for_it = !wish_.secret_host.empty() && host_of_url(url) == wish_.secret_host;
   if (std::ranges::find(remotes, wish_.remote) != remotes.end()) {
     const auto exit = git_.run(GitCall{.words = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", wish_.remote,
                                                  fmt::format("+refs/heads/{}:{}", wish_.base, tracking)},
-                                       .secret = wish_.secret,
+                                       .secret = is_for_it ? wish_.secret : "",
                                        .is_remote = true});
     const bool is_in_the_way =
         !exit && (exit.error().code == ErrorCode::kIo || exit.error().code == ErrorCode::kInvalid);
@@ -190,8 +191,8 @@ Status Maker::add(const std::string& commit) {
 Status Maker::add_submodules() {
   if (seams_.files.kind(join_path(path_, ".gitmodules")) == FileKind::kMissing) return {};
   Git tree(seams_, path_);
-  const auto exit = tree.run(GitCall{
-      .words = {"submodule", "--quiet", "update", "--init", "--recursive"}, .secret = wish_.secret, .is_remote = true});
+  const auto exit =
+      tree.run(GitCall{.words = {"submodule", "--quiet", "update", "--init", "--recursive"}, .is_remote = true});
   if (exit) return {};
   Error error = exit.error();
   error.message = "its submodules cannot be fetched: " + error.message;

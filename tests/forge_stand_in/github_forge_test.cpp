@@ -152,7 +152,8 @@ TEST_F(Github, CutAtEveryRequestItEndsTheSame) {
       }
       EXPECT_EQ(one.state()["pulls"].size(), 1u);
       EXPECT_EQ(one.place.sh("git -C remote.git rev-list --count main"), "3");
-      if (!was_cut) break;
+      // A request on a kept connection that breaks off without a byte is sent again by the client itself.
+      if (one.stand_in->requests() < number) break;
       ++cuts;
     }
   }

@@ -1,0 +1,226 @@
+#include "pipeline/forge_cassette.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace sb::pipeline {
+namespace {
+
+constexpr std::string_view kKind = "forge";
+constexpr std::array kCodes = {
+    ErrorCode::kInvalid,     ErrorCode::kLimit, ErrorCode::kNotFound, ErrorCode::kConflict,    ErrorCode::kForbidden,
+    ErrorCode::kUnavailable, ErrorCode::kIo,    ErrorCode::kCorrupt,  ErrorCode::kUnsupported, ErrorCode::kInternal};
+constexpr std::array<std::string_view, 3> kRequestStates = {"open", "merged", "closed"};
+constexpr std::array<std::string_view, 4> kCheckStates = {"none", "pending", "passed", "failed"};
+
+template <class E, std::size_t N>
+E state_of(const Value& value, const std::array<std::string_view, N>& names) {
+  const std::string name = value.string_at("state").value_or("");
+  for (std::size_t i = 0; i < N; ++i) {
+    if (names[i] == name) return static_cast<E>(i);
+  }
+  return E{};
+}
+
+Value value_of(const ChangeRequest& request) {
+  return Value::object({{"id", request.id},
+                        {"url", request.url},
+                        {"commit", request.commit},
+                        {"state", kRequestStates[static_cast<std::size_t>(request.state)]},
+                        {"merged_as", request.merged_as},
+                        {"merged_base", request.merged_base},
+                        {"was_there", request.was_there}});
+}
+
+ChangeRequest request_from(const Value& value) {
+  return {.id = value.string_at("id").value_or(""),
+          .url = value.string_at("url").value_or(""),
+          .commit = value.string_at("commit").value_or(""),
+          .state = state_of<ChangeRequest::State>(value, kRequestStates),
+          .merged_as = value.string_at("merged_as").value_or(""),
+          .merged_base = value.string_at("merged_base").value_or(""),
+          .was_there = value["was_there"].is_bool() && value["was_there"].as_bool()};
+}
+
+Value value_of(const RequestChecks& checks) {
+  return Value::object(
+      {{"state", kCheckStates[static_cast<std::size_t>(checks.state)]}, {"failed", Value::array(checks.failed)}});
+}
+
+RequestChecks checks_from(const Value& value) {
+  RequestChecks checks{.state = state_of<RequestChecks::State>(value, kCheckStates)};
+  if (!value["failed"].is_array()) return checks;
+  for (const Value& name : value["failed"].items()) {
+    if (name.is_string()) checks.failed.push_back(name.as_string());
+  }
+  return checks;
+}
+
+// What is asked, in one place for both sides. A cassette gives hashes in an answer back as those that stood in the
+// request, so the commit that was opened last is part of looking for it.
+Value find_asked(const std::string& branch, const std::string& run, const std::string& commit) {
+  return Value::object({{"call", "find"}, {"branch", branch}, {"run", run}, {"commit", commit}});
+}
+Value open_asked(const RequestWish& wish) {
+  return Value::object({{"call", "open_or_update"},
+                        {"run", wish.run},
+                        {"branch", wish.branch},
+                        {"base", wish.base},
+                        {"commit", wish.commit},
+                        {"title", wish.title},
+                        {"body", wish.body}});
+}
+Value checks_asked(const ChangeRequest& request) {
+  return Value::object({{"call", "checks"}, {"request", request.id}, {"commit", request.commit}});
+}
+Value merge_asked(const ChangeRequest& request, const std::string& commit, const std::string& title) {
+  return Value::object({{"call", "merge"}, {"request", request.id}, {"commit", commit}, {"title", title}});
+}
+Value comment_asked(const ChangeRequest& request, const std::string& mark, const std::string& text) {
+  return Value::object({{"call", "comment"}, {"request", request.id}, {"mark", mark}, {"text", text}});
+}
+Value ticket_asked(const std::string& name) {
+  return Value::object({{"call", "ticket"}, {"name", name}});
+}
+Value close_asked(const Ticket& ticket, const std::string& comment) {
+  return Value::object({{"call", "close_ticket"}, {"ticket", ticket.id}, {"comment", comment}});
+}
+
+class RecordingForge final : public Forge {
+ public:
+  RecordingForge(std::unique_ptr<Forge> forge, std::shared_ptr<agent::Cassette> cassette, Clock& clock)
+      : forge_(std::move(forge)), cassette_(std::move(cassette)), clock_(clock) {}
+  std::string name() const override { return forge_->name(); }
+  bool is_hosted() const override { return forge_->is_hosted(); }
+  std::string push_secret() const override { return forge_->push_secret(); }
+  std::string push_host() const override { return forge_->push_host(); }
+  std::int64_t retry_after_ms() const override { return forge_->retry_after_ms(); }
+
+  Result<std::optional<ChangeRequest>> find(const std::string& branch, const std::string& run) override {
+    return keep(find_asked(branch, run, commit_), forge_->find(branch, run),
+                [](const auto& found) { return found ? value_of(*found) : Value(); });
+  }
+  Result<ChangeRequest> open_or_update(const RequestWish& wish) override {
+    commit_ = wish.commit;
+    return keep(open_asked(wish), forge_->open_or_update(wish), [](const auto& made) { return value_of(made); });
+  }
+  Result<RequestChecks> checks(const ChangeRequest& request) override {
+    return keep(checks_asked(request), forge_->checks(request), [](const auto& seen) { return value_of(seen); });
+  }
+  Status merge(const ChangeRequest& request, const std::string& commit, const std::string& title) override {
+    return keep_status(merge_asked(request, commit, title), forge_->merge(request, commit, title));
+  }
+  Status comment(const ChangeRequest& request, const std::string& mark, const std::string& text) override {
+    return keep_status(comment_asked(request, mark, text), forge_->comment(request, mark, text));
+  }
+  Result<Ticket> ticket(const std::string& name) override {
+    return keep(ticket_asked(name), forge_->ticket(name), [](const Ticket& read) { return read.to_value(); });
+  }
+  Status close_ticket(const Ticket& ticket, const std::string& comment) override {
+    return keep_status(close_asked(ticket, comment), forge_->close_ticket(ticket, comment));
+  }
+
+ private:
+  Status put(const Value& asked, const Value& answer) {
+    return cassette_->put(kKind, asked, answer, Value::object({{"at", clock_.now_ms()}, {"call", ++calls_}}));
+  }
+  Status put_error(const Value& asked, const Error& error) {
+    if (error.retry_helps) return {};
+    return put(asked, Value::object({{"error", Value::object({{"code", to_string(error.code)},
+                                                              {"message", error.message},
+                                                              {"remedy", error.remedy}})}}));
+  }
+  // An answer that cannot be kept is an error; asked again, the forge finds it done.
+  template <class T, class AsValue>
+  Result<T> keep(const Value& asked, Result<T> answer, AsValue as_value) {
+    SB_TRY(answer ? put(asked, Value::object({{"ok", as_value(*answer)}})) : put_error(asked, answer.error()));
+    return answer;
+  }
+  Status keep_status(const Value& asked, Status answer) {
+    SB_TRY(answer ? put(asked, Value::object({{"ok", true}})) : put_error(asked, answer.error()));
+    return answer;
+  }
+
+  std::unique_ptr<Forge> forge_;
+  std::shared_ptr<agent::Cassette> cassette_;
+  Clock& clock_;
+  std::int64_t calls_ = 0;
+  std::string commit_ = {};  // opened last by this process
+};
+
+class ReplayingForge final : public Forge {
+ public:
+  ReplayingForge(std::string name, bool is_hosted, std::shared_ptr<agent::Cassette> cassette)
+      : name_(std::move(name)), is_hosted_(is_hosted), cassette_(std::move(cassette)) {}
+  std::string name() const override { return name_; }
+  bool is_hosted() const override { return is_hosted_; }
+
+  Result<std::optional<ChangeRequest>> find(const std::string& branch, const std::string& run) override {
+    // A run that was taken up again by another process had forgotten its commit when it looked.
+    auto kept = SB_TRY(cassette_->take(kKind, find_asked(branch, run, commit_)));
+    if (!kept && !commit_.empty()) kept = SB_TRY(cassette_->take(kKind, find_asked(branch, run, "")));
+    const Value answer = SB_TRY(read(find_asked(branch, run, commit_), kept));
+    if (answer.is_null()) return std::nullopt;
+    ChangeRequest request = request_from(answer);
+    if (!commit_.empty() && request.commit.find_first_not_of("0123456789abcdef") != std::string::npos) {
+      request.commit = commit_;
+    }
+    return request;
+  }
+  Result<ChangeRequest> open_or_update(const RequestWish& wish) override {
+    commit_ = wish.commit;
+    return request_from(SB_TRY(take(open_asked(wish))));
+  }
+  Result<RequestChecks> checks(const ChangeRequest& request) override {
+    return checks_from(SB_TRY(take(checks_asked(request))));
+  }
+  Status merge(const ChangeRequest& request, const std::string& commit, const std::string& title) override {
+    SB_TRY(take(merge_asked(request, commit, title)));
+    return {};
+  }
+  Status comment(const ChangeRequest& request, const std::string& mark, const std::string& text) override {
+    SB_TRY(take(comment_asked(request, mark, text)));
+    return {};
+  }
+  Result<Ticket> ticket(const std::string& name) override { return Ticket::from(SB_TRY(take(ticket_asked(name)))); }
+  Status close_ticket(const Ticket& ticket, const std::string& comment) override {
+    SB_TRY(take(close_asked(ticket, comment)));
+    return {};
+  }
+
+ private:
+  Result<Value> take(const Value& asked) { return read(asked, SB_TRY(cassette_->take(kKind, asked))); }
+  Result<Value> read(const Value& asked, const std::optional<Value>& answer) {
+    if (!answer) {
+      return fail(ErrorCode::kConflict, fmt::format("the replay asks the forge what the run did not:\n{}",
+                                                    SB_TRY(cassette_->difference(kKind, asked))));
+    }
+    const Value* error = answer->find("error");
+    if (!error) return (*answer)["ok"];
+    ErrorCode code = ErrorCode::kInternal;
+    for (const ErrorCode known : kCodes) {
+      if (error->string_at("code") == to_string(known)) code = known;
+    }
+    return fail(code, error->string_at("message").value_or(""), error->string_at("remedy").value_or(""));
+  }
+
+  std::string name_;
+  bool is_hosted_;
+  std::shared_ptr<agent::Cassette> cassette_;
+  std::string commit_ = {};
+};
+
+}  // namespace
+
+std::unique_ptr<Forge> make_recording_forge(std::unique_ptr<Forge> forge, std::shared_ptr<agent::Cassette> cassette,
+                                            Clock& clock) {
+  return std::make_unique<RecordingForge>(std::move(forge), std::move(cassette), clock);
+}
+
+std::unique_ptr<Forge> make_replaying_forge(std::string name, bool is_hosted,
+                                            std::shared_ptr<agent::Cassette> cassette) {
+  return std::make_unique<ReplayingForge>(std::move(name), is_hosted, std::move(cassette));
+}
+
+}  // namespace sb::pipeline
