@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "base/value.hpp"
 
@@ -85,6 +86,11 @@ std::vector<std::string> fence_words(const ProgramFence& fence, const Seams& sea
     if (bound != words.end() && bound != words.begin() && *(bound - 1) == "--bind") *(bound - 1) = "--ro-bind";
   }
   further.insert(further.end(), {"--bind", fence.home, fence.home});
+  // The sandbox has a temporary folder of its own.
+  const auto real = seams.files.canonical(fence.program);
+  for (const std::string& path : real ? std::set{fence.program, *real} : std::set<std::string>()) {
+    if (path.starts_with("/tmp/")) further.insert(further.end(), {"--ro-bind", *real, path});
+  }
   const std::string git = join_path(fence.work_tree, ".git");
   if (seams.files.kind(git) != FileKind::kMissing) further.insert(further.end(), {"--ro-bind", git, git});
   const auto change = std::ranges::find(words, "--chdir");

@@ -31,6 +31,7 @@ class AgentHome {
 struct ProgramFence {
   const engine::Sandbox& sandbox;
   std::string work_tree, home;
+  std::string program;  // absolute; seen in the sandbox wherever it lies
   bool is_writable = true;
   bool has_own_login = false;  // it may use what it keeps in the user's home
 };

@@ -39,6 +39,8 @@ class Leader {
 
   // Before a model is asked. Waits while the session is paused. Why it may not be asked, or nothing.
   virtual std::optional<ModelError> refusal(const std::function<bool()>& keeps_going) = 0;
+  // Where nothing is left to do: what the program is told in the model's place, so that it ends. Nobody is asked then.
+  virtual std::optional<ModelReply> farewell() = 0;
   // Of an upstream that is scripted: the reply itself.
   virtual Replied reply(ModelRequest request) = 0;
   // After it was asked, and before the end of the reply is passed on. An error: it could not be kept.

@@ -152,11 +152,12 @@ class CommandAgent {
                                                        .work_tree = assignment_.work_tree,
                                                        .model = model_name(),
                                                        .is_writable = assignment_.is_writable}));
-    SB_TRY(check_program(launch.argv.front()));
+    const std::string program = SB_TRY(find_program(launch.argv.front()));
     SB_TRY(home.write(seams, launch.files));
     Command command{.argv = fence_words({.sandbox = parts_.sandbox,
                                          .work_tree = assignment_.work_tree,
                                          .home = home.path(),
+                                         .program = program,
                                          .is_writable = assignment_.is_writable,
                                          .has_own_login = upstream_ == nullptr},
                                         seams, SB_TRY(homes(seams.environment))),
@@ -187,17 +188,18 @@ class CommandAgent {
   }
 
   // bubblewrap's own words about a program that is not there are no help.
-  Status check_program(const std::string& program) const {
+  Result<std::string> find_program(const std::string& program) const {
     const Files& files = staff_.seams.files;
     if (program.find('/') != std::string::npos) {
-      if (files.kind(program) == FileKind::kFile) return {};
+      if (files.kind(program) == FileKind::kFile) return program;
       return fail(ErrorCode::kNotFound, fmt::format("there is no program {}", quote_json(program)));
     }
     const auto environment = engine::clean_environment(staff_.seams.environment);
     std::string_view folders = environment.at("PATH");
     while (!folders.empty()) {
       const std::size_t end = std::min(folders.find(':'), folders.size());
-      if (files.kind(join_path(folders.substr(0, end), program)) == FileKind::kFile) return {};
+      std::string path = join_path(folders.substr(0, end), program);
+      if (files.kind(path) == FileKind::kFile) return path;
       folders.remove_prefix(std::min(end + 1, folders.size()));
     }
     return fail(ErrorCode::kNotFound, fmt::format("{} is not installed: no folder of PATH has it", program),

@@ -211,13 +211,21 @@ std::optional<ModelError> LedSession::refusal(const std::function<bool()>&) {
   is_at_tools_ = false;
   const std::scoped_lock lock(mutex_);
   if (const auto end = parts_.duty.watch.end()) return not_allowed(Kind::kStopped, "the session was ended");
-  if (over_at_ms_ != 0) {
-    if (++turns_after_end_ <= kFarewellTurns) return std::nullopt;
+  if (over_at_ms_ != 0 && turns_after_end_ >= kFarewellTurns) {
     return not_allowed(Kind::kStopped, "nothing is left to do in this session");
   }
+  if (over_at_ms_ != 0) return std::nullopt;
   if (auto over = over_limits()) decide(std::move(*over));
   if (verdict_) return not_allowed(Kind::kBudget, verdict_->reason);
   return std::nullopt;
+}
+
+std::optional<ModelReply> LedSession::farewell() {
+  const std::scoped_lock lock(mutex_);
+  if (over_at_ms_ == 0) return std::nullopt;
+  ++turns_after_end_;
+  const Value text = Value::object({{"type", "text"}, {"text", "I end my turn here."}});
+  return ModelReply{.content = {text}, .stop = StopReason::kEndTurn, .usage = {}, .model = {}, .mark = {}};
 }
 
 Replied LedSession::reply(ModelRequest request) {

@@ -46,6 +46,7 @@ class LedSession final : public Leader {
   std::vector<ToolDeclaration> tools() override { return tools_.declarations(); }
   ToolResult call(const ToolCall& call, const ToolRun& run) override;
   std::optional<ModelError> refusal(const std::function<bool()>& keeps_going) override;
+  std::optional<ModelReply> farewell() override;
   Replied reply(ModelRequest request) override;
   Status asked(const LedExchange& exchange) override;
 

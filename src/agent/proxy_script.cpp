@@ -12,6 +12,8 @@ namespace {
 
 using From = Message::From;
 
+constexpr const char* kShell = "exec_command";  // of Codex
+
 std::string text_of(const Value& content) {
   if (content.is_string()) return content.as_string();
   std::string text;
@@ -142,6 +144,27 @@ std::string known_name(const std::string& wanted, const std::vector<ToolDeclarat
   return wanted;
 }
 
+bool is_declared(std::string_view name, const std::vector<ToolDeclaration>& tools) {
+  return std::ranges::any_of(tools, [&](const ToolDeclaration& tool) { return tool.name == name; });
+}
+
+std::string shell_word(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+// What a script wants done in the work tree, for a program that has nothing but a shell for it. Nothing: some other
+// tool.
+std::optional<std::string> as_command(const std::string& name, const Value& input) {
+  const std::string path = input.string_at("file_path").value_or("");
+  if (name == "Bash") return input.string_at("command").value_or("");
+  if (name == "Read") return fmt::format("cat -- {}", shell_word(path));
+  if (name != "Write") return std::nullopt;
+  return fmt::format("mkdir -p -- \"$(dirname -- {0})\" && printf %s {1} > {0}", shell_word(path),
+                     shell_word(input.string_at("content").value_or("")));
+}
+
 std::string event_text(const Value& data) {
   return fmt::format("event: {}\ndata: {}\n\n", data.string_at("type").value_or(""), to_json(data));
 }
@@ -197,8 +220,14 @@ Value::Array plain_blocks(const ModelReply& reply, const std::vector<ToolDeclara
     const std::string type = block.string_at("type").value_or("");
     if (type == "text") blocks.push_back(text_block(block.string_at("text").value_or("")));
     if (type != "tool_use") continue;
-    const std::string name = known_name(block.string_at("name").value_or(""), tools);
-    blocks.push_back(call_block(block["id"], name, block["input"]));
+    const std::string wanted = block.string_at("name").value_or("");
+    const std::string name = known_name(wanted, tools);
+    const auto command = is_declared(name, tools) ? std::nullopt : as_command(wanted, block["input"]);
+    if (command && is_declared(kShell, tools)) {
+      blocks.push_back(call_block(block["id"], kShell, Value::object({{"cmd", *command}})));
+    } else {
+      blocks.push_back(call_block(block["id"], name, block["input"]));
+    }
   }
   return blocks;
 }

@@ -56,7 +56,8 @@ Result<ModelRequest> request_from(Wire wire, const Value& body);
 bool wants_stream(const Value& body);
 
 // A reply of a scripted model in the shape the program expects, whole or as a stream of events. Calls go to the tool
-// the program has under that name, or as `mcp__SERVER__NAME`, so that one script does for our own loop too.
+// the program has under that name, or as `mcp__SERVER__NAME`, so that one script does for our own loop too;
+// where a program has only a shell, Bash, Read and Write become commands.
 struct WireReply {
   std::string content_type, body;
 };

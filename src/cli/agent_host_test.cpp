@@ -29,6 +29,7 @@ class NotingLeader final : public agent::Leader {
     return {"called " + call.name + " " + to_json(call.input), false};
   }
   std::optional<ModelError> refusal(const std::function<bool()>&) override { return refused; }
+  std::optional<agent::ModelReply> farewell() override { return parting; }
   agent::Replied reply(agent::ModelRequest request) override {
     const std::scoped_lock lock(mutex);
     asked_for = std::move(request);
@@ -47,6 +48,7 @@ class NotingLeader final : public agent::Leader {
 
   std::atomic<int> signs = 0;
   std::optional<ModelError> refused;
+  std::optional<agent::ModelReply> parting;
   std::mutex mutex;
   agent::ModelRequest asked_for;
   std::vector<LedExchange> exchanges;
@@ -180,6 +182,16 @@ TEST_F(Host, RefusesWhatTheLeaderDoesNotAllowInTheApisWords) {
   const auto answer = post("/model/v1/messages", std::string(kQuestion), api_key());
   EXPECT_EQ(answer.status, 403);
   EXPECT_THAT(answer.body, HasSubstr(R"({"type":"error","error":{"type":"permission_error","message":"all 10)"));
+  EXPECT_EQ(leader.exchanges.size(), 0u);
+}
+
+TEST_F(Host, EndsAProgramsTurnWithoutAskingItsModel) {
+  open(scripted());
+  leader.parting = agent::ModelReply{.content = {*parse_json(R"({"type": "text", "text": "Over."})")}};
+  const auto answer = post("/model/v1/messages", std::string(kQuestion), api_key());
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_THAT(answer.body, HasSubstr("Over."));
+  EXPECT_THAT(answer.body, HasSubstr("end_turn"));
   EXPECT_EQ(leader.exchanges.size(), 0u);
 }
 

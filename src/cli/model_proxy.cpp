@@ -156,6 +156,11 @@ void ModelProxy::work(Question& question) {
   if (is_stopped_)
     return refuse(question, error_of(ModelError::Kind::kStopped, "the session is not worked on any more"));
   if (const auto refusal = parts_.leader.refusal(keeps_going)) return refuse(question, *refusal);
+  if (const auto farewell = parts_.leader.farewell()) {
+    const auto told = agent::reply_on(question.wire, question.read, *farewell, "farewell");
+    return respond(question.number,
+                   {.status = 200, .headers = {{"Content-Type", told.content_type}}, .body = told.body});
+  }
   LedExchange exchange;
   const TimestampMs began = parts_.seams.clock.now_ms();
   exchange.request = question.body;

@@ -1,0 +1,110 @@
+// A whole run, from a ticket to a merged change, whose phases are worked by the real Claude Code and the real Codex: led
+// over MCP, offline, their models scripted behind the proxy. The project and the script are those of `signalbox demo`.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { clients, scenario, signalbox } from './support.mjs';
+
+const realKey = 'sk-real-key-0123456789abcdef';
+
+// The demo's project as it was before its run, with a remote and a home of its own.
+function prepare(place, config) {
+  const demo = path.join(place.dir, 'demo');
+  const git = (...args) => place.run('git', args).trim();
+  place.run(signalbox, ['demo', '--dir', demo]);
+  const first = git('-C', path.join(demo, 'repo'), 'rev-list', '--max-parents=0', 'main');
+  const remote = path.join(place.dir, 'remote.git');
+  git('init', '-q', '--bare', '--initial-branch=main', remote);
+  git('-C', path.join(demo, 'repo'), 'push', '-q', remote, `${first}:refs/heads/main`);
+  fs.rmSync(place.workspace, { recursive: true });
+  fs.mkdirSync(place.workspace);
+  git('clone', '-q', remote, place.workspace);
+  const home = place.env.SIGNALBOX_HOME;
+  fs.mkdirSync(home, { recursive: true });
+  const usage = { input_tokens: 1000, output_tokens: 50 };
+  const lines = fs.readFileSync(path.join(demo, 'home/replies.jsonl'), 'utf8').trim().split('\n');
+  const billed = lines.map((line) => `${JSON.stringify({ ...JSON.parse(line), usage })}\n`);
+  fs.writeFileSync(path.join(home, 'replies.jsonl'), billed.join(''));
+  fs.writeFileSync(path.join(home, 'config.yaml'), config);
+  place.env.PATH = `${path.dirname(clients.claude)}:${path.dirname(clients.codex)}:${place.env.PATH}`;
+  place.env.REAL_KEY = realKey;
+  return { remote, git };
+}
+
+const models = `
+models:
+  script: {provider: scripted, script: replies.jsonl}
+  claude: {provider: command, recipe: claude-code, upstream: script}
+  codex: {provider: command, recipe: codex, upstream: script}
+`;
+
+const ticket = ['run', 'Greet people who give no name', '--ticket', 'tickets/1-no-name.md'];
+
+// Runs, answers whatever is asked with its first option, and goes on, until the run is over.
+function drive(place, args) {
+  let said = place.finish(signalbox, args);
+  for (let round = 0; round < 5 && /is not over/.test(said); round += 1) {
+    const [, run] = /Run (r-\w+) is not over/.exec(said);
+    const [open] = place.json('inbox', 'list');
+    place.signalbox('inbox', 'answer', open.id, open.question?.options?.[0]?.id ?? '1');
+    said += place.finish(signalbox, ['runs', 'resume', run]);
+  }
+  return said;
+}
+
+// Everything that was kept of the run: events and blobs are in the one store.
+function keptBytes(place) {
+  const home = place.env.SIGNALBOX_HOME;
+  return fs.readdirSync(home, { recursive: true })
+    .map((name) => path.join(home, name))
+    .filter((file) => fs.statSync(file).isFile())
+    .map((file) => fs.readFileSync(file, 'latin1'))
+    .join('\n');
+}
+
+scenario('Claude Code and Codex take a ticket to a merged change', async (place) => {
+  const { remote, git } = prepare(place, `${models}
+roles: {default: claude, reviewer: codex}
+checks: [./check]
+`);
+  const said = drive(place, ticket);
+  place.log('transcript.txt', said);
+  assert.match(said, /^\S+\s+merged /m, said);
+
+  const run = place.json('runs', 'show', 'last');
+  assert.equal(run.outcome, 'merged');
+  const kept = keptBytes(place);
+  assert.ok(kept.includes('"model":"command/claude"'), 'phases were worked by Claude Code');
+  assert.ok(kept.includes('"model":"command/codex"'), 'a phase was worked by Codex');
+  assert.ok(run.phases.every((phase) => phase.usage.input > 0 && phase.usage.output > 0), 'the proxy counted tokens');
+
+  git('--git-dir', remote, 'merge-base', '--is-ancestor', run.commit, 'main');
+  const requests = git('--git-dir', remote, 'for-each-ref', '--format=%(refname)', 'refs/signalbox/requests');
+  assert.equal(requests.split('\n').length, 1, 'there is one request');
+  git('clone', '-q', remote, path.join(place.dir, 'merged'));
+  place.run(path.join(place.dir, 'merged/check'), [], {});
+
+  assert.ok(!kept.includes(realKey), 'the real key is nowhere in what is kept');
+  assert.deepEqual(fs.readdirSync(place.dir).filter((name) => name.startsWith('signalbox-agent-')), []);
+});
+
+scenario('a restricted role is refused where what it sends to its model is not seen', async (place) => {
+  const { git } = prepare(place, `
+models:
+  claude: {provider: command, recipe: claude-code}
+roles: {default: claude}
+phases: {discovery: acme.doubt}
+`);
+  place.write('.signalbox/workflows/acme.doubt.json', {
+    id: 'acme.doubt', name: 'Doubt', description: 'Doubts.', version: '1.0.0', role: 'challenger',
+    steps: [{ id: 'doubt', title: 'Doubt', prompt: 'Doubt it.' }],
+  });
+  git('add', '--all');
+  git('-c', 'user.name=Somebody', '-c', 'user.email=somebody@localhost', 'commit', '-q', '-m', 'Doubt');
+  git('push', '-q');
+  const said = place.finish(signalbox, ticket);
+  assert.match(said, /forbidden/);
+  assert.match(said, /isolation cannot be proven/);
+  assert.match(said, /Give claude an `upstream`/);
+});
