@@ -41,14 +41,15 @@ models:
 
 const ticket = ['run', 'Greet people who give no name', '--ticket', 'tickets/1-no-name.md'];
 
-// Runs, answers whatever is asked with its first option, and goes on, until the run is over.
+// Runs, takes the first option of whatever is asked, and goes on, until the run is over.
 function drive(place, args) {
   let said = place.finish(signalbox, args);
-  for (let round = 0; round < 5 && /is not over/.test(said); round += 1) {
-    const [, run] = /Run (r-\w+) is not over/.exec(said);
-    const [open] = place.json('inbox', 'list');
-    place.signalbox('inbox', 'answer', open.id, open.question?.options?.[0]?.id ?? '1');
-    said += place.finish(signalbox, ['runs', 'resume', run]);
+  for (let round = 0; round < 5; round += 1) {
+    const open = /Run (r-\w+) is not over: a person must answer (d-\w+)/.exec(said);
+    if (!open) return said;
+    place.signalbox('inbox', 'answer', open[2], '1');
+    place.log('transcript.txt', said);
+    said = place.finish(signalbox, ['runs', 'resume', open[1]]);
   }
   return said;
 }
@@ -83,7 +84,7 @@ checks: [./check]
   const requests = git('--git-dir', remote, 'for-each-ref', '--format=%(refname)', 'refs/signalbox/requests');
   assert.equal(requests.split('\n').length, 1, 'there is one request');
   git('clone', '-q', remote, path.join(place.dir, 'merged'));
-  place.run(path.join(place.dir, 'merged/check'), [], {});
+  place.run('sh', ['-c', 'cd "$1" && ./check', 'sh', path.join(place.dir, 'merged')]);
 
   assert.ok(!kept.includes(realKey), 'the real key is nowhere in what is kept');
   assert.deepEqual(fs.readdirSync(place.dir).filter((name) => name.startsWith('signalbox-agent-')), []);
