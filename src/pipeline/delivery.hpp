@@ -80,10 +80,10 @@ struct DeliveryParts {
 //
 // | step | looks at | does | facts |
 // |---|---|---|---|
-// | head | the work tree is on the run's branch, at the parent or above it | nothing; commits an agent made are folded
-// | head, [folded] | | scope | everything changed against the parent | fixes it as a tree object: what is scanned and
-// committed | tree, snapshot, files, collateral, unchanged | | checks | | runs the project's; puts the work tree back
-// as it was | checks: [{name, passed, exit, output, …}], [restored] | | secrets | added lines of the tree | | scanned |
+// | head | the run's branch, at the parent or above it | folds in commits an agent made | head, [folded] |
+// | scope | all changes against the parent | fixes them as a tree | tree, snapshot, files, collateral, unchanged |
+// | checks | | runs them, puts the work tree back | checks: [{name, passed, exit, output, …}], [restored] |
+// | secrets | lines the tree adds | | scanned |
 // | commit | the branch has it | a commit of the tree, its times from the run | commit, parent, tree |
 // | push | the remote has it | pushes, if the remote's branch is where we left it | commit |
 // | request | branch and mark | opens or updates | request, url, at |
