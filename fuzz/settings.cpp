@@ -1,0 +1,31 @@
+// Settings of the user and of a workspace: whatever the bytes, they are read or every fault names its place, and no
+// fault shows what stands where a secret belongs.
+#include "pipeline/settings.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+// Stands in seeds where a secret belongs.
+constexpr const char* kSecret = "S3CR3T-0123456789";
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(bytes), size);
+  const auto document = sb::parse_document("config.yaml", text);
+  if (!document) return 0;
+  for (const auto whose : {sb::pipeline::SettingsOf::kUser, sb::pipeline::SettingsOf::kWorkspace}) {
+    sb::pipeline::Settings settings;
+    sb::Faults faults;
+    sb::pipeline::read_settings(*document, whose, "/h", settings, faults);
+    for (const sb::Error& fault : faults) {
+      if (fault.place.file.empty() || fault.message.empty()) std::abort();
+      if (fault.rule == "literal_secret" && fault.to_string().find(kSecret) != std::string::npos) std::abort();
+    }
+    to_canonical_json(to_value(settings));
+  }
+  return 0;
+}
