@@ -108,25 +108,27 @@ class Demo {
     const inbox::DecisionState state = SB_TRY(desk.inbox().load(decision));
     const auto declared = declaration_of(state);
     if (!declared || !state.is_open()) return {};
-    const std::string by_default = default_of(state);
-    if (is_here() || by_default.empty()) {
-      if (!is_here()) return {};
+    if (is_here()) {
       if (display_ != nullptr) display_->hold();
       const Status held = Conversation(context_, desk, *declared, {.uses_errors = wants_json_}).hold(state);
       if (display_ != nullptr) display_->go_on();
-      SB_TRY(held);
-    } else {
-      if (!wants_json_) {
-        context_.out(fmt::format("          Nobody is at a terminal here, so the stated default is taken: {}\n",
-                                 demo_data()["default"].as_string()));
-      }
-      inbox::Submission submission;
-      submission.given.options = {by_default};
-      submission.from = {inbox::Channel::kProgram, "signalbox demo"};
-      submission.raw = by_default;
-      submission.resolved_by = inbox::ResolvedBy::kPreference;
-      SB_TRY(desk.inbox().answer(decision, submission));
+      return held;
     }
+    const std::string choice = default_of(state);
+    return choice.empty() ? Status() : take_default(decision, choice);
+  }
+
+  Status take_default(const std::string& decision, const std::string& choice) {
+    if (!wants_json_) {
+      context_.out(fmt::format("          Nobody is at a terminal here, so the stated default is taken: {}\n",
+                               demo_data()["default"].as_string()));
+    }
+    inbox::Submission submission;
+    submission.given.options = {choice};
+    submission.from = {inbox::Channel::kProgram, "signalbox demo"};
+    submission.raw = choice;
+    submission.resolved_by = inbox::ResolvedBy::kPreference;
+    SB_TRY(office_.desk().desk().inbox().answer(decision, submission));
     return {};
   }
 
