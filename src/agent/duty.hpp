@@ -21,7 +21,7 @@ struct Duty {
   Watch& watch;
   const Redactor& redactor;
   const std::vector<std::string>& secrets;  // known values
-  Worker& children;  // who works the sessions below this one
+  Worker& children;                         // who works the sessions below this one
   OnProgress on_progress;
   std::function<WorkLimits()> left;    // what of the limits is not used yet
   std::function<Ended()> totals = {};  // used so far

@@ -25,7 +25,8 @@ constexpr std::array<Described, 5> kTools{{
      "Delivers the open step. The answer is the next step, or what is still missing, or that the workflow is complete.",
      R"({"type": "object", "additionalProperties": false, "required": ["notes"], "properties": {
       "notes": {"type": "string", "description": "What you found, did and decided, for readers who know nothing else"},
-      "artifacts": {"type": "array", "items": {"type": "object"}, "description": "What the step's contracts ask for; each with its kind"},
+      "artifacts": {"type": "array", "items": {"type": "object"},
+                    "description": "What the step's contracts ask for; each with its kind"},
       "context": {"type": "object", "description": "Context keys to set; null removes one"}}})"},
     {"report_issue",
      "Puts on record that something is broken, missing or unexpected. It changes nothing else; the work goes on.",
@@ -52,7 +53,8 @@ constexpr std::array<Described, 5> kTools{{
      R"({"type": "object", "additionalProperties": false, "required": ["question"], "properties": {
       "question": {"type": "string", "minLength": 1, "maxLength": 2000},
       "context": {"type": "string", "maxLength": 8000, "description": "What they must know to answer"},
-      "options": {"type": "array", "minItems": 2, "maxItems": 20, "items": {"type": "string", "minLength": 1, "maxLength": 200},
+      "options": {"type": "array", "minItems": 2, "maxItems": 20,
+                  "items": {"type": "string", "minLength": 1, "maxLength": 200},
                   "description": "To choose one of; without it they answer in their own words"}}})"},
     {"signal", "Tells whoever coordinates this work something now, before the step is delivered.",
      R"({"type": "object", "additionalProperties": false, "required": ["signalKind", "payload"], "properties": {
