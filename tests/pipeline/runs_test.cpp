@@ -1,0 +1,178 @@
+// `signalbox runs` and `run --replay`: looking at runs, stopping them, playing them again; and the ways to call `run`.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "pipeline/place.hpp"
+#include "pipeline/script.hpp"
+
+namespace sb::piped {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+std::string said(const Ended& ended) {
+  return ended.output + ended.errors;
+}
+
+TEST(Runs, ListAndShowAreGoodToRead) {
+  Place place(SB_PROGRAM);
+  EXPECT_THAT(place.run({"runs", "list"}).output, HasSubstr("No run yet"));
+  place.script(lines({discovered(), shaped(), coded(), reviewed("minor", {finding("minor", "No\x1b[2J title.")}),
+                      fixed(), reviewed()}));
+  ASSERT_EQ(place.go("Make the check pass").code, 0);
+  const Ended list = place.run({"runs", "list"});
+  EXPECT_THAT(list.output, HasSubstr("merged"));
+  EXPECT_THAT(list.output, HasSubstr("Make the check pass"));
+  const Ended page = place.run({"runs", "show", "last"});
+  for (const char* part : {"discovery", "fix 1", "review 1", "minor: No", "request_checks", "merged", "read as"}) {
+    EXPECT_THAT(page.output, HasSubstr(part));
+  }
+  EXPECT_THAT(page.output, Not(HasSubstr("\x1b")));
+  EXPECT_EQ(place.run({"runs", "show", "r-nothing"}).code, 2);
+}
+
+TEST(Runs, LinesWithoutATerminalAndJsonForPrograms) {
+  Place place(SB_PROGRAM);
+  place.script(clean_run());
+  const Ended ended = place.run({"run", "Make the check pass"});
+  ASSERT_EQ(ended.code, 0) << said(ended);
+  EXPECT_THAT(ended.output, HasSubstr("coding: done"));
+  EXPECT_THAT(ended.output, Not(HasSubstr("\x1b")));
+  Place other(SB_PROGRAM);
+  other.script(clean_run());
+  const Ended json = other.go("Make the check pass");
+  EXPECT_EQ(json.last()["type"], Value("result"));
+  EXPECT_EQ(json.last()["outcome"], Value("merged"));
+}
+
+TEST(Replay, GoesTheSameWayOfflineAndLeavesTheRepositoryAlone) {
+  Place place(SB_PROGRAM);
+  place.configure("merge: ask");
+  place.script(lines({discovered(), shaped(), coded(), reviewed("minor", {finding("minor", "No title in it.")}),
+                      fixed(), reviewed()}));
+  ASSERT_EQ(place.go("Make the check pass").code, 1);
+  ASSERT_EQ(place.answer_and_resume("merge").code, 0);
+  const auto main = place.git(place.remote(), {"rev-parse", "main"});
+  const auto branches = place.remote_branches();
+  place.script("");  // nothing is asked of it
+  const Ended again = place.run({"run", "--replay", "last", "--json"});
+  EXPECT_EQ(again.code, 0) << said(again);
+  EXPECT_EQ(again.last()["same"], Value(true));
+  EXPECT_EQ(again.last()["outcome"], Value("merged"));
+  EXPECT_EQ(place.git(place.remote(), {"rev-parse", "main"}), main);
+  EXPECT_EQ(place.remote_branches(), branches);
+  EXPECT_THAT(place.work_trees(), IsEmpty());
+}
+
+TEST(Replay, StopsAtTheFirstRequestThatIsAnotherAndShowsHow) {
+  Place place(SB_PROGRAM);
+  place.script(clean_run());
+  ASSERT_EQ(place.go("Make the check pass").code, 0);
+  std::string shaping = place.read("flows/shaping.yaml");
+  const auto at = shaping.find("prompt: \"");
+  ASSERT_NE(at, std::string::npos) << shaping;
+  shaping.insert(at + 9, "Do it twice now. ");
+  place.write("flows/shaping.yaml", shaping);
+  const Ended again = place.run({"run", "--replay", "last"});
+  EXPECT_EQ(again.code, 1) << said(again);
+  EXPECT_THAT(again.output, HasSubstr("goes another way"));
+  EXPECT_THAT(again.output, HasSubstr("Do it twice now."));
+}
+
+TEST(Export, AsATestPlaysAnywhere) {
+  Place place(SB_PROGRAM);
+  place.script(clean_run());
+  ASSERT_EQ(place.go_with_ticket("Make the check pass", "# Check\nThe check must pass.\n").code, 0);
+  const std::string folder = place.root() + "/incident";
+  ASSERT_EQ(place.run({"runs", "export", "last", "--as-test", folder}).code, 0);
+  EXPECT_NE(place.run({"runs", "export", "last", "--as-test", folder}).code, 0);  // never over another
+
+  Place elsewhere(SB_PROGRAM);
+  const Ended played = start_program(
+      folder + "/replay", elsewhere.environment(),
+      {.arguments = {"--json"}, .environment = {"SIGNALBOX=" + elsewhere.program()}, .directory = elsewhere.root()});
+  EXPECT_EQ(played.code, 0) << said(played);
+  EXPECT_EQ(played.last()["same"], Value(true));
+}
+
+// One at a time drives a run.
+TEST(Runs, AreDrivenByOneProcess) {
+  Place place(SB_PROGRAM);
+  place.script(lines(
+      {discovered(), shaped(), std::string(Line("coding").step("build").delay_ms(3'000).complete(long_notes()))}));
+  Ended first;
+  std::jthread running([&] { first = place.go("Make the check pass"); });
+  for (int i = 0; i < 200 && place.events("phase_ended").size() < 2; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  const Ended second = place.resume();
+  running.join();
+  EXPECT_NE(second.code, 0);
+  EXPECT_THAT(said(second), HasSubstr("another process"));
+}
+
+TEST(Runs, StoppedOnesKeepWhatTheyHaveNotDelivered) {
+  Place place(SB_PROGRAM);
+  place.configure("merge: ask");
+  place.script(lines({discovered(), shaped(), coded(), std::string(Line("review").error("auth", "no").repeat())}));
+  ASSERT_EQ(place.go("Make the check pass").code, 1);
+  const auto tree = place.work_trees();
+  ASSERT_THAT(tree, SizeIs(1));
+  std::ofstream(tree[0] + "/answer.txt") << "mine\n";
+  const Ended stopped = place.run({"runs", "stop", "last", "--reason", "enough"});
+  EXPECT_EQ(stopped.code, 0) << said(stopped);
+  EXPECT_EQ(place.shown()["outcome"], Value("stopped"));
+  EXPECT_EQ(place.shown()["reason"], Value("enough"));
+  EXPECT_TRUE(std::filesystem::exists(tree[0] + "/answer.txt"));
+  EXPECT_EQ(place.resume().code, 1);  // over is over
+  EXPECT_EQ(place.run({"runs", "stop", "last"}).code, 0);
+}
+
+TEST(Runs, WaitForWhatTheirTicketDependsOn) {
+  Place place(SB_PROGRAM);
+  place.script(clean_run());
+  const Ended early = place.go_with_ticket("Second", "---\nid: T-2\ndepends_on: [T-1]\n---\nAfter the first.\n");
+  EXPECT_EQ(early.code, 1) << said(early);
+  EXPECT_THAT(said(early), HasSubstr("T-1"));
+  EXPECT_THAT(place.events("phase_started"), IsEmpty());
+  const std::string waiting = place.shown().string_at("run").value_or("");
+  ASSERT_EQ(place.go_with_ticket("First", "---\nid: T-1\n---\nThe first.\n").code, 0);
+  place.write("ticket.md", "---\nid: T-2\ndepends_on: [T-1]\n---\nAfter the first.\n");
+  place.script(lines({discovered(), shaped(), coded("right\n", "other.txt"), reviewed()}));
+  const Ended on = place.resume(waiting);
+  EXPECT_EQ(on.code, 0) << said(on);
+}
+
+struct Use {
+  std::vector<std::string> words;
+  const char* says;
+};
+class WrongUse : public testing::TestWithParam<Use> {};
+TEST_P(WrongUse, IsToldAndNothingIsStarted) {
+  Place place(SB_PROGRAM);
+  place.script(clean_run());
+  const Ended ended = place.run(GetParam().words);
+  EXPECT_EQ(ended.code, 2) << said(ended);
+  EXPECT_THAT(said(ended), HasSubstr(GetParam().says));
+  EXPECT_THAT(place.run({"runs", "list", "--json"}).output, HasSubstr("[]"));
+}
+INSTANTIATE_TEST_SUITE_P(All, WrongUse,
+                         testing::Values(Use{{"run"}, "neither a goal nor a ticket"},
+                                         Use{{"run", "  "}, "says nothing"},
+                                         Use{{"run", "x", "--mode", "full"}, "no mode"},
+                                         Use{{"run", "x", "--wait", "soon"}, "soon"},
+                                         Use{{"run", "x", "--ticket", "nowhere.md"}, "nowhere.md"},
+                                         Use{{"run", "Review PR #12"}, "--mode FULL"},
+                                         Use{{"run", "x", "--workspace", "/nowhere"}, "/nowhere"},
+                                         Use{{"run", "x\xff"}, "UTF-8"}, Use{{"run", "--replay", "r-none"}, "no run"}));
+
+}  // namespace
+}  // namespace sb::piped
