@@ -205,12 +205,12 @@ std::vector<std::string> run_block(const RunState& state, const PhaseNow& now, c
   }
   if (!state.delivered.empty()) {
     const auto& last = state.delivered.back();
-    std::string steps;
-    for (const auto& made : state.delivered) {
-      if (made.round != last.round) continue;
-      steps += fmt::format(" {}{}", made.done.passed ? "✓" : "✗", to_string(made.step));
-    }
-    lines.push_back(one_line(fmt::format("  delivery{}", steps), width));
+    const auto count = std::ranges::count(state.delivered, last.round, &RunState::Delivered::round);
+    const std::string round = last.round > 0 ? fmt::format(" {}", last.round) : std::string();
+    lines.push_back(one_line(
+        fmt::format("{} {:<12} {} {}  {} of 10 steps", last.done.passed ? "✓" : "!", "delivery" + round,
+                    to_string(last.step), last.done.passed ? "ok" : "failed", std::min<std::ptrdiff_t>(count, 10)),
+        width));
   }
   if (state.parked_until != 0) lines.push_back(paint("33", one_line("  parked: " + state.parked_reason, width)));
   for (const pipeline::Asked& asked : state.asked) {

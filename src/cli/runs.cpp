@@ -28,7 +28,7 @@ std::int64_t number(const Value& row, std::string_view name) {
 
 std::string list_line(const Value& row, TimestampMs now) {
   const auto text = [&](std::string_view name) { return row.string_at(name).value_or(""); };
-  return one_line(fmt::format("{}  {:<9} {:<9} {:>6} ago  {:>7} tok  {}  {}", text("id"), text("status"), text("mode"),
+  return one_line(fmt::format("{}  {:<9} {:<9} {:>6} ago  {:>7} tok  {}  {}", text("run"), text("status"), text("mode"),
                               lasted(now - number(row, "updated_at")), counted(number(row, "tokens")),
                               money(number(row, "micro_cents")), text("goal")),
                   160);

@@ -85,6 +85,15 @@ DeliveryWish RunDriver::wish_for(int round) const {
   return wish;
 }
 
+// A round in which nothing was changed stands on what the one before delivered.
+int RunDriver::delivered_round(const DeliverStep& step) const {
+  if (step.step <= DeliveryStep::kRequest) return step.round;
+  for (int round = step.round; round >= 0; --round) {
+    if (state_.newest(DeliveryStep::kRequest, round) != nullptr) return round;
+  }
+  return step.round;
+}
+
 Value RunDriver::facts_of(int round) const {
   Value facts = Value::object();
   for (const RunState::Delivered& made : state_.delivered) {
@@ -97,7 +106,8 @@ Result<Next> RunDriver::act(const DeliverStep& step) {
   DeliveryParts delivery{.seams = parts_.seams, .forge = parts_.forge, .secrets = parts_.secrets, .run_check = {}};
   delivery.run_check = make_check_runner(parts_.seams, parts_.desk.desk().homes(), parts_.keeps_going);
   delivery.keeps_going = parts_.keeps_going;
-  const auto done = deliver(step.step, wish_for(step.round), facts_of(step.round), delivery);
+  const int round = delivered_round(step);
+  const auto done = deliver(step.step, wish_for(round), facts_of(round), delivery);
   if (!keeps_going()) return leave("it was left off");
   if (!done) return refused(step, done.error());
   if (!done->passed && done->again_at_ms > 0) {

@@ -111,11 +111,34 @@ class Course {
       if (auto action = phase(Phase::kFix, round)) return action;
     }
     for (const DeliveryStep step : kUpToRequest) {
+      if (was_all_answered(round)) break;
       bool has_findings = false;
       if (auto action = deliver(step, round, has_findings)) return action;
       if (has_findings) return std::nullopt;
     }
     return reviewed(round);
+  }
+
+  // The fixer answered the findings and changed nothing: what was delivered before is reviewed again.
+  bool was_all_answered(int round) const {
+    const RunState::Delivered* scope = state_.newest(DeliveryStep::kScope, round);
+    if (scope == nullptr || scope->done.passed || state_.request.empty()) return false;
+    return std::ranges::all_of(scope->done.findings,
+                               [](const Finding& finding) { return finding.cause == "nothing_changed"; });
+  }
+
+  std::int64_t reviewed_at(int round) const {
+    const PhaseRecord* review = state_.newest(Phase::kReview, round);
+    return review == nullptr ? 0 : review->ended_seq;
+  }
+
+  // When what is reviewed in this round was delivered.
+  std::int64_t requested_at(int round) const {
+    for (; round >= 0; --round) {
+      const RunState::Delivered* made = state_.newest(DeliveryStep::kRequest, round);
+      if (made != nullptr) return made->seq;
+    }
+    return 0;
   }
 
   // Nothing: the next round begins.
@@ -153,7 +176,7 @@ class Course {
     if (policy == MergePolicy::kNever) return finished("requested", "merging is left to people");
     const bool was_tried = state_.newest(DeliveryStep::kMerge, round) != nullptr;
     if (!has_word && !was_tried && (policy == MergePolicy::kAsk || was_doubted())) {
-      const Asked* asked = question_after(state_.newest(DeliveryStep::kRequest, round)->seq, "merge");
+      const Asked* asked = question_after(std::max(requested_at(round), reviewed_at(round)), "merge");
       if (asked == nullptr) return Ask{"merge", merge_reason(policy)};
       if (asked->choice == "leave") return finished("requested", fmt::format("{} left it open", by(*asked)));
       if (asked->choice == "fix") return std::nullopt;

@@ -82,7 +82,9 @@ Value::Array findings_before(const RunState& state, int round) {
   }
   for (const RunState::Delivered& made : state.delivered) {
     if (made.round != round - 1 || state.newest(made.step, made.round) != &made) continue;
-    for (const Finding& finding : made.done.findings) findings.push_back(finding.to_value());
+    for (const Finding& finding : made.done.findings) {
+      if (finding.cause != "nothing_changed" || state.request.empty()) findings.push_back(finding.to_value());
+    }
     since = std::max(since, made.seq);
   }
   if (const PhaseRecord* audit = state.newest(Phase::kAudit, round - 1)) {

@@ -282,6 +282,15 @@ TEST(Plan, ReviewModesAreNotRunHere) {
   EXPECT_EQ(walk.run(), "failed");
 }
 
+// A fixer may show that a finding is wrong; then there is nothing to commit.
+TEST(Plan, FixThatChangesNothingIsReviewedAgain) {
+  Walk walk;
+  walk.verdicts = {"minor", "clean"};
+  walk.steps["scope"] = {true, false};
+  walk.causes["scope"] = "nothing_changed";
+  EXPECT_EQ(walk.run(), kUpToReview + ", fix 1, scope 1 fails, review 1, merge, merged");
+}
+
 TEST(Plan, NoFixRoundsMeansAPersonAtOnce) {
   Walk walk;
   walk.settings.fix_rounds = 0;

@@ -24,6 +24,7 @@ class Walk {
   std::map<std::string, std::deque<bool>> steps;         // of delivery: whether they pass; true when used up
   std::map<std::string, std::deque<std::string>> words;  // a person's, by question
   std::map<std::string, std::string> remarks;
+  std::map<std::string, std::string> causes;  // of findings, by step
   std::int64_t phase_ms = 60'000;
 
   // What happens, one word or two each, delivery up to the request as `deliver ROUND`.
@@ -130,8 +131,8 @@ class Walk {
     if (one.step == DeliveryStep::kRequest) payload.set("facts", Value::object({{"request", "1"}, {"url", "u"}}));
     if (!passed) {
       say(fmt::format("{} {} fails", name, one.round));
-      payload.set("findings",
-                  Value(Value::Array{Value::object({{"severity", "major"}, {"summary", name + " said no"}})}));
+      payload.set("findings", Value(Value::Array{Value::object(
+                                  {{"severity", "major"}, {"summary", name + " said no"}, {"cause", causes[name]}})}));
     } else if (one.step == DeliveryStep::kRequest) {
       say(fmt::format("deliver {}", one.round));
     } else if (one.step == DeliveryStep::kMerge || one.step == DeliveryStep::kClose) {

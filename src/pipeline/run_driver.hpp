@@ -75,6 +75,7 @@ class RunDriver {
 
   DeliveryWish wish_for(int round) const;
   Value facts_of(int round) const;
+  int delivered_round(const DeliverStep& step) const;
   Result<Next> refused(const DeliverStep& step, const Error& error);
   std::string pushed_commit() const;  // empty: nothing is delivered
   std::string diff_stat();

@@ -36,7 +36,7 @@ std::string current_of(const RunState& state) {
 }
 
 Value summary_of(const RunState& state) {
-  Value value = Value::object({{"id", state.id},
+  Value value = Value::object({{"run", state.id},
                                {"goal", state.goal},
                                {"status", state.status()},
                                {"at", current_of(state)},

@@ -121,7 +121,7 @@ TEST(RunState, PrintsAllOfARun) {
   walk.verdicts = {"minor", "clean"};
   walk.run();
   const Value value = walk.state.to_value();
-  EXPECT_EQ(value.string_at("id"), "r-1");
+  EXPECT_EQ(value.string_at("run"), "r-1");
   EXPECT_EQ(value.string_at("outcome"), "merged");
   EXPECT_EQ(value["phases"].size(), 6u);
   EXPECT_EQ(value["delivery"].size(), 17u);

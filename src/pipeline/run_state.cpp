@@ -133,7 +133,7 @@ std::string RunState::status() const {
 }
 
 Value RunState::to_value() const {
-  Value value = Value::object({{"id", id}, {"goal", goal}, {"status", status()}, {"workspace", workspace}});
+  Value value = Value::object({{"run", id}, {"goal", goal}, {"status", status()}, {"workspace", workspace}});
   value.set("ticket", ticket.to_value());
   value.set("ticket_hash", ticket_hash);
   value.set("settings_hash", settings_hash);
