@@ -108,7 +108,8 @@ Ended work_child(Duty& duty, const ChildWork& child, std::size_t siblings, std::
                                      {"child", child.session},
                                      {"workflow", assignment->workflow},
                                      {"depth", assignment->depth}});
-  if (const Status kept = duty.log.append({{"child_began", began}}); !kept) {
+  const bool is_known = duty.has_child && duty.has_child(child.session);
+  if (const Status kept = is_known ? Status() : duty.log.append({{"child_began", began}}); !kept) {
     return {.state = EndState::kBroke, .reason = kept.error().to_string()};
   }
   const auto on_progress = [&](const Progress& progress) {
@@ -117,6 +118,9 @@ Ended work_child(Duty& duty, const ChildWork& child, std::size_t siblings, std::
     if (duty.on_progress) duty.on_progress(progress);
   };
   const Ended ended = duty.children.work(*assignment, on_progress);
+  // Whoever only waits is come back to, and that again and again.
+  const bool is_left_off = ended.state == EndState::kKilled && ended.reason.empty();
+  if (ended.state == EndState::kAwaiting || ended.state == EndState::kOutage || is_left_off) return ended;
   const Value told = Value::object({{"turn", duty.turn},
                                     {"child", child.session},
                                     {"state", to_string(ended.state)},

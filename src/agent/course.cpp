@@ -54,6 +54,7 @@ Status Course::follow(const LoggedEvent& event, const Blob& blob) {
   const std::string& type = event.type;
   const bool is_own = type != "steered" && !type.ends_with("_asked") && type != "taken_over" && type != "retried";
   if (is_own) was_retried_ = false;
+  if (is_own) awaited_ = type == "awaiting" ? text_of(payload, "decision") : "";
   if (is_own) has_left_ = type == "awaiting" || type == "parked";
   if (!is_own || type == "steer_seen") people_.push_back(event);
   if (type == "began") {
@@ -80,6 +81,8 @@ Status Course::follow(const LoggedEvent& event, const Blob& blob) {
   } else if (type == "compacted" || (type == "recovered" && payload.find("text") != nullptr)) {
     if (payload.find("place") != nullptr) place_ = text_of(payload, "place");
     begin_anew(SB_TRY(blob(text_of(payload, "text"))));
+  } else if (type == "child_began") {
+    begun_children_.insert(text_of(payload, "child"));
   } else if (type == "child_ended") {
     children_[text_of(payload, "child")] = {usage_from(payload["usage"]), integer(payload, "cost")};
   } else if (type == "steered") {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ class Course {
   const std::optional<Ended>& ended() const { return ended_; }
   // The worker left by itself, to wait for somebody or something: coming back is no recovery.
   bool has_left() const { return has_left_; }
+  const std::string& awaited() const { return awaited_; }  // the decision it left for; empty: none
+  bool has_child(const std::string& session) const { return begun_children_.contains(session); }
   Wishes wishes() const { return wishes_in(people_); }
 
   int turn() const { return turn_; }  // the newest; 0: none
@@ -90,6 +93,8 @@ class Course {
   std::int64_t size_in_tokens_ = 0, worked_ms_ = 0, cost_ = 0, cost_before_ = 0;
   Usage usage_, usage_before_;
   std::map<std::string, std::pair<Usage, std::int64_t>> children_;
+  std::set<std::string> begun_children_;
+  std::string awaited_;
   int advances_ = 0, early_stops_ = 0, cut_replies_ = 0, refusals_ = 0, repeats_ = 0;
   bool was_told_of_repeating_ = false;
   std::string repeated_, place_;

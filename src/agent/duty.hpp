@@ -25,6 +25,8 @@ struct Duty {
   OnProgress on_progress;
   std::function<WorkLimits()> left;    // what of the limits is not used yet
   std::function<Ended()> totals = {};  // used so far
+  // Whether the log has it that this child was begun; from several threads at once.
+  std::function<bool(const std::string& session)> has_child = {};
   int turn = 0;
 
   void tell(Progress::Kind kind, std::string text, std::string step = {}) const;

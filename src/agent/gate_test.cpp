@@ -104,7 +104,9 @@ TEST(Gate, D18_AnUncertainVerdictWaitsForAPersonAndGoesOnWithTheirs) {
   ASSERT_EQ(waits.state, EndState::kAwaiting) << waits.reason;
   ASSERT_NE(waits.decision, "");
   place.open();
+  const auto events = place.events(session).size();
   EXPECT_EQ(place.work(session).decision, waits.decision);
+  EXPECT_EQ(place.events(session).size(), events);  // waiting leaves no trace
   place.answer(waits.decision, "approve");
   place.open();
   const Ended ended = place.work(session);
@@ -268,6 +270,23 @@ TEST(SpawnAgent, DepthIsLimitedAndTheAttemptIsOnRecord) {
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   const std::string child = place.events_of(session, "child_began").front().payload.string_at("child").value_or("");
   EXPECT_THAT(place.types(child), Contains("refused"));
+}
+
+TEST(SpawnAgent, AChildHasAtMostWhatItsParentHasLeft) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.limits.tokens = 1'000;
+  const std::string much = R"("usage": {"input_tokens": 400, "output_tokens": 0})";
+  place.script(call_line("spawn_agent", R"({"workflowId": "two-steps", "goal": "Deeper"})", much) +
+               complete_line("One.", much) + call_line("signal", R"({"signalKind": "progress", "payload": {}})", much) +
+               complete_line("Never."));
+  const std::string session = place.start("two-steps");
+  const Ended ended = place.work(session);
+  EXPECT_EQ(ended.state, EndState::kTokenLimit) << ended.reason;
+  EXPECT_EQ(ended.usage.total(), 1'200);  // the child's are its parent's too
+  const auto child = place.events_of(session, "child_ended");
+  ASSERT_EQ(child.size(), 1u);
+  EXPECT_EQ(child.front().payload.string_at("state"), "token_limit");
 }
 
 TEST(SpawnAgent, AllowedToolsAreEnforced) {

@@ -211,6 +211,7 @@ std::optional<Ended> Loop::one_turn() {
     if (auto end = run_calls(course_.calls(), {})) return end;
   }
   if (auto end = hear_people()) return end;
+  if (auto end = stopped_by_others()) return end;
   if (auto end = limit_reached()) return end;
   Batch batch;
   add_nudges(batch);
@@ -222,6 +223,14 @@ std::optional<Ended> Loop::one_turn() {
     if (auto end = compact("the conversation has grown long")) return end;
   }
   return ask_model();
+}
+
+// Who stops a session does not ask its agent.
+std::optional<Ended> Loop::stopped_by_others() {
+  const auto summary = duty_.parts.desk.sessions().summary(duty_.assignment.session);
+  if (!summary) return with_totals({.state = EndState::kBroke, .reason = summary.error().to_string()});
+  if (summary->status != engine::SessionStatus::kStopped) return std::nullopt;
+  return finish({.state = EndState::kSessionStopped, .reason = summary->stopped_reason});
 }
 
 std::optional<Ended> Loop::hear_people() {

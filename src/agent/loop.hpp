@@ -38,6 +38,7 @@ class Loop {
   std::optional<Ended> one_turn();
   std::optional<Ended> ask_model();
   std::optional<Ended> hear_people();
+  std::optional<Ended> stopped_by_others();
   ModelRequest next_request();
   std::optional<Ended> compact(std::string_view why);
 

@@ -102,6 +102,8 @@ Ended Loop::with_totals(Ended ended) {
 Ended Loop::leave(Ended ended) {
   const bool waits = ended.state == EndState::kAwaiting;
   if (!waits && ended.state != EndState::kOutage) return finish(std::move(ended));
+  // Come back and still waiting: the record has it already.
+  if (waits && course_.awaited() == ended.decision) return with_totals(std::move(ended));
   Batch batch;
   if (waits) {
     batch.entries.push_back({"awaiting", Value::object({{"turn", course_.turn()}, {"decision", ended.decision}})});

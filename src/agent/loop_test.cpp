@@ -119,12 +119,98 @@ TEST(AgentLoop, ToldOnceOfRepeatingThenEnds) {
   EXPECT_EQ(place.events_of(session, "nudged").size(), 1u);
 }
 
-TEST(AgentLoop, D21_SilenceOfTheModelIsAStallAndASlowOneWithSignsOfLifeIsNone) {
+TEST(AgentLoop, SilenceOfTheModelIsAStall) {
   LoopPlace place;
   place.add_workflow("two-steps", kTwoSteps);
   place.limits.stall_ms = 300;
   place.script(complete_line("Done, I think.", R"("delay_ms": 60000)"));
   EXPECT_EQ(place.work(place.start("two-steps")).state, EndState::kStalled);
+}
+
+// Says something now and then before it replies.
+class Rambling final : public Model {
+ public:
+  Rambling(std::unique_ptr<Model> inner, Clock& clock) : inner_(std::move(inner)), clock_(clock) {}
+  std::string name() const override { return inner_->name(); }
+  Replied reply(const ModelRequest& request, const OnDelta& on_delta) override {
+    for (int i = 0; i < 8; ++i) {
+      clock_.sleep_ms(100);
+      if (!on_delta("") || !request.keeps_going()) {
+        return std::unexpected(ModelError{ModelError::Kind::kStopped, {ErrorCode::kUnavailable, "Broken off", {}, {}}});
+      }
+    }
+    return inner_->reply(request, on_delta);
+  }
+
+ private:
+  std::unique_ptr<Model> inner_;
+  Clock& clock_;
+};
+
+TEST(AgentLoop, D21_ALongCommandAndASlowModelThatGivesSignsOfLifeAreNoStall) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.limits.stall_ms = 500;
+  place.around = [&](std::unique_ptr<Model> model, const Assignment&) {
+    return std::make_unique<Rambling>(std::move(model), place.clock);
+  };
+  place.script(call_line("Bash", R"({"command": "sleep 2; echo awake"})") +
+               complete_line("The first thing is done.", R"("expect": {"contains": ["awake"]})") +
+               complete_line("The second thing is done."));
+  const Ended ended = place.work(place.start("two-steps"));
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+}
+
+TEST(AgentLoop, ReadsOfOneTurnAreOneCommitAndAnswerInTheOrderOfTheCalls) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  std::string calls;
+  for (int i = 0; i < 12; ++i) {
+    const std::string name = "f" + std::to_string(i) + ".txt";
+    place.write(place.tree + "/" + name, "content-" + std::to_string(i) + "\n");
+    calls += (i == 0 ? "" : ", ") +
+             std::string(R"({"type": "tool_use", "id": "same", "name": "Read", "input": {"file_path": ")") + name +
+             R"("}})";
+  }
+  place.script("{\"content\": [" + calls + "]}\n" + complete_line("The first thing is done.") +
+               complete_line("The second thing is done."));
+  const std::string session = place.start("two-steps");
+  EXPECT_EQ(place.work(session).state, EndState::kComplete);
+  const auto ends = place.events_of(session, "tool_ended");
+  ASSERT_EQ(ends.size(), 14u);
+  std::set<std::string> ids;
+  for (int i = 0; i < 12; ++i) {
+    const LoggedEvent& end = ends[static_cast<std::size_t>(i)];
+    EXPECT_THAT(place.result_text(session, end), HasSubstr("content-" + std::to_string(i)));
+    ids.insert(end.payload.string_at("call").value_or(""));
+  }
+  EXPECT_EQ(ids.size(), 12u);
+  EXPECT_EQ(place.types(session)[2], "tool_ended");
+}
+
+TEST(AgentLoop, ASessionThatWasStoppedIsLeft) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.script(complete_line("The first thing is done.") + complete_line("Never."));
+  const std::string session = place.start("two-steps");
+  place.on_progress = [&](const Progress& progress) {
+    if (progress.kind == Progress::Kind::kStep && progress.step == "two") {
+      EXPECT_TRUE(place.desk->sessions().stop(session, "enough", "ann"));
+    }
+  };
+  const Ended ended = place.work(session);
+  EXPECT_EQ(ended.state, EndState::kSessionStopped) << ended.reason;
+}
+
+TEST(AgentLoop, ToolsHaveNoSecretsInTheirEnvironment) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.script(
+      call_line("Bash", R"({"command": "env; echo k-0123456789-secret"})") +
+      complete_line("The first thing is done.", R"("expect": {"lacks": ["MODEL_KEY", "k-0123456789-secret"]})") +
+      complete_line("The second thing is done."));
+  const Ended ended = place.work(place.start("two-steps"));
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
 TEST(AgentLoop, TimeIsLimited) {

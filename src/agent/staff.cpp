@@ -175,6 +175,7 @@ Ended Staff::Parts::lead(Staff& staff, const Assignment& assignment, const Model
     };
     return work_by_command({duty, course, settings, used, sandbox(), watching});
   }
+  duty.has_child = [&course](const std::string& session) { return course.has_child(session); };
   auto model = make_model(
       settings, {given.seams, given.http, store, assignment.run.empty() ? assignment.session : assignment.run, used});
   if (!model) return {.state = EndState::kModelFailed, .reason = redactor.clean(model.error().to_string())};

@@ -12,6 +12,11 @@
 namespace sb::engine {
 namespace {
 
+// Where whoever works a session keeps what it did (agent/agent_log.hpp): gone with the session.
+std::string worker_stream(std::string_view session) {
+  return fmt::format("agent/{}", session);
+}
+
 constexpr int kPage = 500;
 
 Status remove_rows(store::Transaction& transaction, std::string_view collection, std::string_view session) {
@@ -25,6 +30,7 @@ Status remove_rows(store::Transaction& transaction, std::string_view collection,
 
 Status remove_in(store::Transaction& transaction, std::string_view session) {
   SB_TRY(transaction.remove_stream(session_stream(session)));
+  SB_TRY(transaction.remove_stream(worker_stream(session)));
   // A damaged record does not say where its folder is; verify finds the row that then stays.
   const auto summary = read_summary(transaction, session);
   if (summary && *summary) {
@@ -138,6 +144,7 @@ Result<Pruned> prune(store::Store& store, TimestampMs before, bool also_open, bo
     for (const std::string& id : family) {
       gone.push_back(id);
       gone_streams.insert(session_stream(id));
+      gone_streams.insert(worker_stream(id));
     }
   }
   // Once they are gone nothing is to be looked past: one of them may have been imported again meanwhile.
