@@ -173,10 +173,16 @@ class Bash final : public Tool {
                                   .readable = place.readable,
                                   .sealed = {join_path(place.root, ".git")},
                                   .hidden = place.hidden};
-      for (const std::string& path : parts_->taken_out().value_or(std::vector<std::string>()))
-        inside.hidden.push_back(path);
       const auto git = git_folders(place.seams.files, place.root);
       inside.readable.insert(inside.readable.end(), git.begin(), git.end());
+      // What is taken out here is so in the checkout that the work tree is linked to as well.
+      std::vector<std::string> trees = {place.root};
+      for (const std::string& folder_of_git : git) trees.push_back(parent_path(folder_of_git));
+      for (const std::string& tree : trees) {
+        for (std::string& path : parts_->taken_out(tree).value_or(std::vector<std::string>())) {
+          inside.hidden.push_back(std::move(path));
+        }
+      }
       command.argv = engine::sandbox_words(place.sandbox, place.seams.files, inside);
       command.directory = "/";
     }

@@ -170,13 +170,15 @@ TEST_F(Sandboxed, AReadOnlyWorkTreeStaysAsItIs) {
 
 TEST_F(Sandboxed, ARestrictedRoleSeesNothingOfEarlierPhases) {
   room.write("work/.signalbox/discovery.md", "the-prior-result");
+  room.write("repository/.signalbox/current-pitch.md", "the-prior-result");
   room.write("work/src/a.txt", "fine");
   WorkPlace place = room.place();
   place.only = restricted_paths();
   Tools tools = make_work_tools(place);
   EXPECT_EQ(room.call(tools, "Bash", R"({"command": "cat src/a.txt"})").text, "fine\n");
-  for (const char* input : {R"({"command": "cat .signalbox/discovery.md"})", R"({"command": "grep -rn prior ."})",
-                            R"({"command": "d=.sig*; ls $d; cat $d/*; cat /proc/1/root/$PWD/.signalbox/*"})"}) {
+  for (const char* input :
+       {R"({"command": "cat .signalbox/discovery.md"})", R"({"command": "grep -rn prior . ../repository"})",
+        R"({"command": "d=.sig*; ls $d; cat $d/*; cat /proc/1/root/$PWD/.signalbox/*"})"}) {
     EXPECT_THAT(room.call(tools, "Bash", input).text, Not(HasSubstr("the-prior-result"))) << input;
   }
   EXPECT_NE(room.call(tools, "Read", R"({"file_path": ".signalbox/discovery.md"})").refused, "");

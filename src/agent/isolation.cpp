@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "agent/limits.hpp"
 #include "agent/plain_text.hpp"
@@ -19,11 +20,32 @@ constexpr std::array<std::pair<std::string_view, Mode>, 5> kModes = {{{"full", M
                                                                       {"blind", Mode::kBlind},
                                                                       {"custom", Mode::kCustom}}};
 
-// What a `name.*` or `name/*` may begin with although nothing of that name is known this time: a project without rule
-// files is no reason to refuse settings that speak of them.
-constexpr std::array<std::string_view, 14> kFamilies = {"tier0",  "rules",  "soul",   "memory",        "ticket",
-                                                        "goal",   "inputs", "diff",   "discovery",     "shaping",
-                                                        "design", "coding", "review", "interpretation"};
+// Context that exists although it may not be there this time: a project without rule files, or a run without a pitch,
+// is no reason to refuse settings that speak of them.
+constexpr std::array<std::string_view, 10> kKeys = {"goal", "ticket", "attempt",        "pitch",        "diff",
+                                                    "soul", "checks", "interpretation", "degradations", "identity"};
+constexpr std::array<std::string_view, 11> kFamilies = {"tier0",  "rules",  "memory", "discovery", "shaping", "design",
+                                                        "coding", "review", "fix",    "audit",     "delivery"};
+constexpr std::array<std::string_view, 20> kParts = {"implementationConstraints",
+                                                     "keyInvariants",
+                                                     "keyCodebaseLocations",
+                                                     "selectedDirection",
+                                                     "rejectedDirections",
+                                                     "selectedShape",
+                                                     "appetite",
+                                                     "keyConstraints",
+                                                     "outOfScope",
+                                                     "rabbitHoles",
+                                                     "validationChecklist",
+                                                     "keyDecisions",
+                                                     "correctedAssumptions",
+                                                     "knownLimitations",
+                                                     "filesChanged",
+                                                     "findings",
+                                                     "result",
+                                                     "notes",
+                                                     "confidence",
+                                                     "retrospective"};
 
 bool names(const std::string& pattern, const std::string& key) {
   if (!pattern.ends_with('*')) return pattern == key;
@@ -34,18 +56,22 @@ bool any_names(const std::vector<std::string>& patterns, const std::string& key)
   return std::ranges::any_of(patterns, [&](const std::string& pattern) { return names(pattern, key); });
 }
 
-bool is_family(std::string_view pattern) {
-  if (pattern == "*") return true;
-  return std::ranges::any_of(kFamilies, [&](std::string_view family) {
-    return pattern.size() == family.size() + 2 && pattern.starts_with(family) &&
-           (pattern.ends_with(".*") || pattern.ends_with("/*"));
-  });
+bool has(std::span<const std::string_view> list, std::string_view name) {
+  return std::ranges::find(list, name) != list.end();
+}
+
+bool may_be_there(std::string_view pattern) {
+  if (pattern == "*" || has(kKeys, pattern)) return true;
+  const std::size_t end = pattern.find_first_of("./");
+  if (end == std::string_view::npos || !has(kFamilies, pattern.substr(0, end))) return false;
+  const std::string_view rest = pattern.substr(end + 1);
+  return rest == "*" || pattern[end] == '/' || has(kParts, rest);
 }
 
 Status check_keys(const std::vector<std::string>& patterns, const std::vector<Source>& known) {
   for (const std::string& pattern : patterns) {
     const bool is_known = std::ranges::any_of(known, [&](const Source& source) { return names(pattern, source.key); });
-    if (is_known || is_family(pattern)) continue;
+    if (is_known || may_be_there(pattern)) continue;
     std::vector<std::string> keys;
     for (const Source& source : known) keys.push_back(source.key);
     const std::string nearest = nearest_name(pattern, keys);
@@ -81,7 +107,8 @@ Status check_restricted(Mode mode, const Wish& wish, const std::vector<Source>& 
   if (!wish.exclude.empty()) return refuse("other context by `exclude`");
   if (mode == Mode::kChallenger && !wish.inputs.empty()) return refuse("more by `inputs`");
   for (const Source& source : known) {
-    if (source.kind == SourceKind::kPrior && any_names(wish.inputs, source.key)) {
+    const bool is_result = source.kind == SourceKind::kPrior || source.kind == SourceKind::kDocument;
+    if (is_result && any_names(wish.inputs, source.key)) {
       return refuse(fmt::format("{}, which is a result of earlier work", quote_json(source.key)));
     }
   }
@@ -116,6 +143,8 @@ bool is_given(Mode mode, const Wish& wish, const Source& source) {
       return mode == Mode::kChallenger;
     case SourceKind::kPrior:
       return false;
+    case SourceKind::kDocument:
+      return mode == Mode::kTaskOnly && !is_restricted(wish.role);
   }
   return false;
 }
@@ -134,6 +163,7 @@ SlotIndex slot_of(SourceKind kind) {
       return kPriorContext;
     case SourceKind::kTask:
     case SourceKind::kRaw:
+    case SourceKind::kDocument:
       break;
   }
   return kThisTurn;

@@ -32,6 +32,9 @@ enum class SourceKind {
   kTask,    // goal, ticket
   kRaw,     // raw inputs: a diff, a change request, documents
   kPrior,   // results of earlier phases, and what was made of them
+  // What an earlier phase wrote to be worked from, such as a pitch: the task of whoever does so, and a prior result to
+  // whoever must judge for himself.
+  kDocument,
 };
 
 struct Source {

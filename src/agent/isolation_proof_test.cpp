@@ -54,6 +54,7 @@ std::vector<Marked> marked_sources() {
           of('g', "goal", SourceKind::kTask),
           of('t', "ticket", SourceKind::kTask),
           of('d', "diff", SourceKind::kRaw),
+          of('p', "pitch", SourceKind::kDocument),
           of('i', "discovery.keyInvariants", SourceKind::kPrior),
           of('l', "coding.knownLimitations", SourceKind::kPrior),
           of('c', "coding.confidence", SourceKind::kPrior, true),
@@ -165,17 +166,17 @@ TEST_P(EveryMode, SendsWhatItIncludesAndNothingElse) {
 INSTANTIATE_TEST_SUITE_P(
     Isolation, EveryMode,
     testing::Values(
-        Row{"full", {.role = ""}, "0rsmgtdilcb"},
-        Row{"full_worker", {.role = "worker", .mode = Mode::kFull}, "0rsmgtdilcb"},
-        Row{"full_reviewer", {.role = "reviewer"}, "0rsmgtdil"},
-        Row{"task_only", {.role = "", .mode = Mode::kTaskOnly}, "0rsmgt"},
-        Row{"task_only_without_tier0", {.role = "", .mode = Mode::kTaskOnly, .tier0 = false}, "gt"},
+        Row{"full", {.role = ""}, "0rsmgtdpilcb"},
+        Row{"full_worker", {.role = "worker", .mode = Mode::kFull}, "0rsmgtdpilcb"},
+        Row{"full_reviewer", {.role = "reviewer"}, "0rsmgtdpil"},
+        Row{"task_only", {.role = "", .mode = Mode::kTaskOnly}, "0rsmgtp"},
+        Row{"task_only_without_tier0", {.role = "", .mode = Mode::kTaskOnly, .tier0 = false}, "gtp"},
         Row{"challenger_mode", {.role = "", .mode = Mode::kChallenger}, "0rsmgtd"},
         Row{"blind_to_all", {.role = "", .mode = Mode::kBlind}, ""},
         Row{"blind_with_one", {.role = "", .mode = Mode::kBlind, .inputs = {"diff"}}, "d"},
         Row{"custom",
             {.role = "", .mode = Mode::kCustom, .include = {"*"}, .exclude = {"coding.*", "soul"}},
-            "0rmgtdi"},
+            "0rmgtdpi"},
         Row{"custom_reviewer", {.role = "reviewer", .mode = Mode::kCustom, .include = {"coding.*", "diff"}}, "dl"},
         Row{"challenger", {.role = "challenger"}, "0rsmgtd"}, Row{"adversarial", {.role = "adversarial"}, "0rsmgtd"},
         Row{"evaluator", {.role = "evaluator"}, "0rsmgtd"},
@@ -213,8 +214,8 @@ TEST(Isolation, HoldsForChildrenToo) {
   proof.place.script(script + complete_line(kNotes, when) + complete_line(kNotes, when));
   const Ended ended = proof.work("two-steps", {.role = ""});
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
-  EXPECT_EQ(proof.letters("child-plain"), "0rsmgtdilcb");
-  EXPECT_EQ(proof.letters("child-reviewer"), "0rsmgtdil");
+  EXPECT_EQ(proof.letters("child-plain"), "0rsmgtdpilcb");
+  EXPECT_EQ(proof.letters("child-reviewer"), "0rsmgtdpil");
   EXPECT_EQ(proof.letters("child-refuter"), "0rsmgtd");
   EXPECT_EQ(proof.letters("child-blind"), "");
   for (const std::string child : {"child-plain", "child-refuter", "child-blind", "child-reviewer"}) {

@@ -98,7 +98,9 @@ TEST(Isolation, KeysNobodyKnowsAreRefusedWithTheNearest) {
   EXPECT_EQ(mode.error().code, ErrorCode::kInvalid);
   EXPECT_THAT(mode.error().remedy, HasSubstr("coding.confidence"));
   // A family that is not there this time is not a mistake, one that never is, is.
-  EXPECT_TRUE(mode_for({.role = "", .mode = Mode::kCustom, .include = {"*"}, .exclude = {"shaping.*"}}, everything()));
+  for (const std::string key : {"shaping.*", "pitch", "discovery.notes", "tier0/docs/x.md", "rules/*"}) {
+    EXPECT_TRUE(mode_for({.role = "", .mode = Mode::kCustom, .include = {"*"}, .exclude = {key}}, everything())) << key;
+  }
   EXPECT_FALSE(
       mode_for({.role = "", .mode = Mode::kCustom, .include = {"*"}, .exclude = {"shapping.*"}}, everything()));
 }
@@ -112,6 +114,21 @@ TEST(Isolation, FieldsThatDoNothingInAModeAreRefused) {
     ASSERT_FALSE(mode);
     EXPECT_EQ(mode.error().code, ErrorCode::kInvalid);
   }
+}
+
+TEST(Isolation, ADocumentOfAnEarlierPhaseIsTheTaskOfSomeAndAResultToOthers) {
+  const std::vector<Source> pitch = {
+      {.key = "pitch", .kind = SourceKind::kDocument, .title = "P", .text = "mark-pitch"}};
+  const auto is_given = [&](const Wish& wish) {
+    const auto bundle = make_bundle(wish, "", pitch);
+    return bundle && sent(*bundle).find("mark-pitch") != std::string::npos;
+  };
+  EXPECT_TRUE(is_given({.role = "worker"}));
+  EXPECT_TRUE(is_given({.role = "", .mode = Mode::kTaskOnly}));
+  EXPECT_FALSE(is_given({.role = "", .mode = Mode::kChallenger}));
+  EXPECT_FALSE(is_given({.role = "adversarial"}));
+  EXPECT_EQ(mode_for({.role = "evaluator", .mode = Mode::kBlind, .inputs = {"pitch"}}, pitch).error().code,
+            ErrorCode::kForbidden);
 }
 
 TEST(Isolation, WhatDoesNotFitIsNamed) {

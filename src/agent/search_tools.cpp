@@ -190,10 +190,10 @@ class Grep final : public Tool {
   WalkEnd walk_files(const FencedPath& at, Search& search, const std::function<bool()>& keeps_going) const {
     const std::size_t base = at.base.size() + (at.base == "/" ? 0 : 1);
     // A file was named instead of a folder: the walk finds nothing below it.
-    if (const auto file = read_guarded(at, limits::kGrepFileBytes)) {
-      look(file->bytes, at.path(), search);
-      return {};
-    }
+    const auto file = read_guarded(at, limits::kGrepFileBytes);
+    if (file) look(file->bytes, at.path(), search);
+    if (!file && file.error().code == ErrorCode::kLimit) search.too_large.push_back(parts_->relative(at.path()));
+    if (file || file.error().code == ErrorCode::kLimit) return {};
     return walk_guarded(at, parts_->fence, skipped_folders(), keeps_going, [&](const Walked& file) {
       if (!is_wanted(search.glob, below(file.path, at.path()))) return;
       if (file.size > limits::kGrepFileBytes) {

@@ -69,6 +69,8 @@ TEST(Grep, KeepsToItsLimits) {
   EXPECT_THAT(edge, HasSubstr("edge:250:hit"));
   room.write("work/large", std::string(limits::kGrepFileBytes + 1, 'h'));
   EXPECT_THAT(room.call("Grep", R"({"pattern": "hit"})").text, HasSubstr("[too large to search: large]"));
+  EXPECT_THAT(room.call("Grep", R"({"pattern": "hit", "path": "large"})").text,
+              HasSubstr("too large to search: large"));
   room.write("work/long", "hit" + std::string(2'000, 'x') + "\n");
   EXPECT_LT(room.call("Grep", R"({"pattern": "hit", "path": "long", "output_mode": "content"})").text.size(), 600u);
 }

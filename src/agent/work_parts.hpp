@@ -21,8 +21,8 @@ struct WorkParts {
 
   std::string relative(const std::string& path) const;  // to the work tree, where it lies in it
   std::string text(std::string_view bytes) const;       // UTF-8, secrets taken out
-  // What `only` takes out of the rest, as paths that can be hidden from a command; nothing when it cannot be put so.
-  std::optional<std::vector<std::string>> taken_out() const;
+  // What `only` takes out of a tree, as paths that can be hidden from a command; nothing when it cannot be put so.
+  std::optional<std::vector<std::string>> taken_out(const std::string& tree) const;
   // Why the open steps do not allow it; empty when they do.
   std::string held_back_edit(const FencedPath& at, const std::string& given) const;
   std::string held_back_command(const std::string& command, const std::string& folder) const;

@@ -138,7 +138,7 @@ std::vector<std::string> restricted_paths() {
   return {"**", "!.signalbox/**", "!.workrail/**"};
 }
 
-std::optional<std::vector<std::string>> WorkParts::taken_out() const {
+std::optional<std::vector<std::string>> WorkParts::taken_out(const std::string& tree) const {
   std::vector<std::string> paths;
   if (!place.only) return paths;
   bool has_all = false;
@@ -148,7 +148,7 @@ std::optional<std::vector<std::string>> WorkParts::taken_out() const {
     std::string path = glob.substr(1);
     if (path.ends_with("/**")) path.resize(path.size() - 3);
     if (path.find_first_of("*?[{") != std::string::npos) return std::nullopt;
-    if (auto real = place.seams.files.canonical(join_path(place.root, path))) paths.push_back(std::move(*real));
+    if (auto real = place.seams.files.canonical(join_path(tree, path))) paths.push_back(std::move(*real));
   }
   if (!has_all) return std::nullopt;
   return paths;
@@ -162,7 +162,7 @@ Tools make_work_tools(WorkPlace place, const std::vector<std::string>& allowed) 
     if (allowed.empty() || std::ranges::find(allowed, name) != allowed.end()) tools.push_back(make(parts));
   };
   // Who may not write, or not read everything, is only given a shell that cannot do so either.
-  const bool is_enclosed = parts->place.sandbox.works() && parts->taken_out();
+  const bool is_enclosed = parts->place.sandbox.works() && parts->taken_out(parts->place.root);
   if (writes || is_enclosed) add("Bash", make_bash);
   add("Read", make_read);
   if (writes) add("Write", make_write);

@@ -83,7 +83,10 @@ Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start, cons
   std::string path;
   if (start.phase == Phase::kCoding) {
     if (std::string pitch = pitch_in(files, state_, path); !pitch.empty()) {
-      sources.push_back({"pitch", SourceKind::kTask, "The pitch, " + path, std::move(pitch)});
+      // One that came with the task is the task; one that this run shaped is a result to whoever must challenge it.
+      const bool is_ours = state_.newest(Phase::kShaping) != nullptr;
+      const SourceKind kind = is_ours ? SourceKind::kDocument : SourceKind::kTask;
+      sources.push_back({"pitch", kind, "The pitch, " + path, std::move(pitch)});
     }
   }
   const inbox::Desk& desk = parts_.desk.desk();

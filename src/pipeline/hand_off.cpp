@@ -350,7 +350,7 @@ std::vector<agent::Source> sources_from(const Value& value) {
   for (const Value& item : value.items()) {
     const Value& kind = item["kind"];
     const Value& priority = item["priority"];
-    if (!kind.is_integer() || kind.as_integer() < 0 || kind.as_integer() > 5) continue;
+    if (!kind.is_integer() || kind.as_integer() < 0 || kind.as_integer() > 6) continue;
     sources.push_back({item.string_at("key").value_or(""), static_cast<agent::SourceKind>(kind.as_integer()),
                        item.string_at("title").value_or(""), item.string_at("text").value_or(""),
                        priority.is_integer() ? static_cast<int>(priority.as_integer()) : 1,
