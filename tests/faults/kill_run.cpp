@@ -108,7 +108,7 @@ void check_sessions(const piped::Place& place, std::string& faults) {
 Result look(const piped::Place& place) {
   Result result;
   const Value run = place.shown();
-  const std::string id = run.string_at("run").value_or("");
+  const std::string id = place.run_id();
   result.outcome = run.string_at("outcome").value_or("none");
   result.events = static_cast<std::int64_t>(place.events().size());
   result.phases = place.events("phase_ended").size();
@@ -195,10 +195,9 @@ class Killing {
 
   static void tell(Findings& findings, const piped::Place& place, const std::string& moment, const std::string& what,
                    const Ended& ended) {
-    findings.add(
-        fmt::format("killed {} ({}): {}\n  exit {}: {}\n  {}", moment, place.root(), what, ended.code,
-                    ended.output.substr(ended.output.size() - std::min<std::size_t>(ended.output.size(), 1500)),
-                    ended.errors.substr(0, 1500)));
+    findings.add(fmt::format("killed {} ({}): {}\n  exit {}: {}\n  {}", moment, place.root(), what, ended.code,
+                             ended.output.substr(ended.output.size() - std::min<std::size_t>(ended.output.size(), 600)),
+                             ended.errors.substr(0, 1500)));
   }
 
   std::string program_, library_;

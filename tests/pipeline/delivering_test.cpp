@@ -235,7 +235,7 @@ TEST(Delivery, CommitsCarryTheRunAndNotTheUsersIdentity) {
   Place place(SB_PROGRAM);
   place.script(clean_run());
   ASSERT_EQ(place.go("Make the check pass").code, 0);
-  const std::string run = place.shown().string_at("run").value_or("?");
+  const std::string run = place.run_id();
   const std::string commit = place.git(place.remote(), {"log", "-1", "--format=%an%n%B", "main"}).value_or("");
   EXPECT_THAT(commit, HasSubstr("Signalbox"));
   EXPECT_THAT(commit, HasSubstr(run));

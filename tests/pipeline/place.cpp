@@ -238,6 +238,11 @@ std::vector<Value> Place::events(const std::string& type, const std::string& run
   return all;
 }
 
+std::string Place::run_id() const {
+  const auto opened = events("opened");
+  return opened.empty() ? "" : opened[0]["payload"].string_at("run").value_or("");
+}
+
 std::vector<Value> Place::open_decisions() const {
   const auto value = parse_json(run({"inbox", "list", "--json"}).output);
   if (!value) return {};

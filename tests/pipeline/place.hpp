@@ -68,6 +68,7 @@ class Place {
   Value shown(const std::string& run = "last") const;
   // Its events as `runs export` prints them, those of type `type` when one is given.
   std::vector<Value> events(const std::string& type = {}, const std::string& run = "last") const;
+  std::string run_id() const;  // of the last; empty: there is none
   // What is asked now and waits for a person.
   std::vector<Value> open_decisions() const;
   Ended answer(const std::string& decision, const std::string& choice) const;

@@ -1,0 +1,36 @@
+// `signalbox-forge-stand-in` as a process over a place's bare remote: GitHub, as far as runs need it. Ended with this.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/value.hpp"
+#include "pipeline/place.hpp"
+
+namespace sb::piped {
+
+inline constexpr const char* kForgeToken = "github_pat_standin0123456789abcdefghij";
+
+class ForgeProcess {
+ public:
+  // `more`: --cut-request N before, --refuse-merge, …
+  ForgeProcess(const std::string& program, const Place& place, const std::vector<std::string>& more = {});
+  ~ForgeProcess();
+  ForgeProcess(const ForgeProcess&) = delete;
+  ForgeProcess& operator=(const ForgeProcess&) = delete;
+
+  // Lines of config.yaml that lead a run here.
+  std::string settings() const;
+  Value state() const;           // as state.json has it
+  std::size_t requests() const;  // that came, by its log
+  static Start with_token(std::vector<std::string> arguments);
+
+ private:
+  const Place& place_;
+  pid_t process_ = 0;
+  std::string url_;
+};
+
+}  // namespace sb::piped

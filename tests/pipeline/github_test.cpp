@@ -1,0 +1,164 @@
+// Runs that deliver to GitHub, by its stand-in: real pushes, requests over HTTP.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "pipeline/forge_process.hpp"
+#include "pipeline/script.hpp"
+
+namespace sb::piped {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr const char* kIssue =
+    R"({"pulls":[],"issues":[{"number":7,"title":"The answer is wrong","body":"issue-body-marker","labels":["bug"],)"
+    R"("state":"open"}],"comments":[{"issue":7,"user":"ann","body":"comment-marker"}],"checks":{}})";
+
+Ended go(const Place& place, std::vector<std::string> more = {}) {
+  std::vector<std::string> words = {"run", "Make the check pass", "--workspace", place.repository(), "--json"};
+  words.insert(words.end(), more.begin(), more.end());
+  return place.run(ForgeProcess::with_token(std::move(words)));
+}
+
+Ended resume(const Place& place) {
+  return place.run(ForgeProcess::with_token({"runs", "resume", "last", "--json"}));
+}
+
+Ended answer_and_resume(const Place& place, const std::string& choice) {
+  const auto open = place.open_decisions();
+  if (open.size() != 1) return {.code = -1, .output = {}, .errors = "not one question is open"};
+  const Ended answered = place.answer(open[0].string_at("decision").value_or(""), choice);
+  return answered.code == 0 ? resume(place) : answered;
+}
+
+TEST(GitHub, AnIssueBecomesAMergedRequestAndIsClosedAndMergingIsAskedFor) {
+  Place place(SB_PROGRAM);
+  place.write("forge/state.json", kIssue);
+  ForgeProcess forge(SB_FORGE, place);
+  place.configure(forge.settings());
+  place.script(lines({Line("discovery")
+                          .step("interpret")
+                          .expect("issue-body-marker")
+                          .expect("comment-marker")
+                          .expect("bug")
+                          .complete(long_notes(), {interpretation()}),
+                      Line("discovery").step("hand-off").complete(long_notes(), {discovery_handoff()}), shaped(),
+                      coded(), reviewed()}));
+  const Ended ended = go(place, {"--ticket", "github:acme/shop#7"});
+  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;  // hosted: a person merges
+  EXPECT_EQ(place.delivered("answer.txt"), "");
+  const Ended merged = answer_and_resume(place, "merge");
+  ASSERT_EQ(merged.code, 0) << merged.output << merged.errors;
+  const Value state = forge.state();
+  ASSERT_THAT(state["pulls"].items(), SizeIs(1));
+  EXPECT_EQ(state["pulls"].items()[0]["merged"], Value(true));
+  EXPECT_EQ(state["issues"].items()[0]["state"], Value("closed"));
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+  const std::string all = ended.output + ended.errors + merged.output + merged.errors +
+                          place.run({"runs", "export", "last"}).output + place.read("home/signalbox.db") +
+                          place.read("home/signalbox.db-wal") + place.read("repo/.git/config") + to_json(state);
+  EXPECT_THAT(all, Not(HasSubstr(kForgeToken)));
+}
+
+TEST(GitHub, AFixIsPushedToTheSameRequest) {
+  Place place(SB_PROGRAM);
+  ForgeProcess forge(SB_FORGE, place);
+  place.configure(forge.settings() + "merge: auto\n");
+  place.script(lines({discovered(), shaped(), coded(), reviewed("minor", {finding("minor", "It is not tidy.")}),
+                      fixed(), reviewed()}));
+  const Ended ended = go(place);
+  ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_THAT(forge.state()["pulls"].items(), SizeIs(1));
+  EXPECT_EQ(place.delivered("answer.txt"), "right\nand tidy");
+}
+
+TEST(GitHub, D19_AMergeThatIsRefusedIsNotCalledMergedAndTheIssueStaysOpen) {
+  Place place(SB_PROGRAM);
+  place.write("forge/state.json", kIssue);
+  ForgeProcess forge(SB_FORGE, place, {"--refuse-merge"});
+  place.configure(forge.settings() + "merge: auto\n");
+  place.script(clean_run());
+  const Ended ended = go(place, {"--ticket", "github:acme/shop#7"});
+  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
+  EXPECT_NE(place.shown()["outcome"], Value("merged"));
+  EXPECT_EQ(place.delivered("answer.txt"), "");
+  EXPECT_EQ(forge.state()["issues"].items()[0]["state"], Value("open"));
+  EXPECT_THAT(place.work_trees(), SizeIs(1));
+  ASSERT_THAT(place.open_decisions(), SizeIs(1));
+  const Ended left = answer_and_resume(place, "leave");
+  EXPECT_EQ(place.shown()["outcome"], Value("requested")) << left.output << left.errors;
+}
+
+TEST(GitHub, AnIssueEditedHalfWayIsAskedAbout) {
+  Place place(SB_PROGRAM);
+  place.write("forge/state.json", kIssue);
+  {
+    ForgeProcess forge(SB_FORGE, place);
+    place.configure(forge.settings());
+    place.script(clean_run());
+    ASSERT_EQ(go(place, {"--ticket", "github:acme/shop#7"}).code, 1);
+  }
+  std::string state = place.read("forge/state.json");
+  state.replace(state.find("issue-body-marker"), 17, "issue-body-edited");
+  place.write("forge/state.json", state);
+  ForgeProcess forge(SB_FORGE, place);
+  place.configure(forge.settings());
+  const Ended ended = resume(place);
+  EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
+  const auto asked = place.events("asked");
+  ASSERT_THAT(asked, SizeIs(2));
+  EXPECT_EQ(asked[1]["payload"]["question"], Value("ticket_changed"));
+}
+
+TEST(GitHub, CutAtAnyRequestItEndsTheSame) {
+  std::size_t requests = 0;
+  {
+    Place place(SB_PROGRAM);
+    place.write("forge/state.json", kIssue);
+    ForgeProcess forge(SB_FORGE, place);
+    place.configure(forge.settings() + "merge: auto\n");
+    place.script(clean_run());
+    const Ended ended = go(place, {"--ticket", "github:acme/shop#7"});
+    ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
+    requests = forge.requests();
+  }
+  ASSERT_GE(requests, 6u);
+  std::atomic<std::size_t> next = 0;
+  const auto cut_some = [&] {
+    for (std::size_t i; (i = next++) < requests * 2;) {
+      Place place(SB_PROGRAM);
+      place.write("forge/state.json", kIssue);
+      ForgeProcess forge(SB_FORGE, place,
+                         {"--cut-request", std::to_string(i / 2 + 1), i % 2 == 0 ? "before" : "after"});
+      place.configure(forge.settings() + "merge: auto\n");
+      place.script(clean_run());
+      Ended ended = go(place, {"--ticket", "github:acme/shop#7", "--wait", "30s"});
+      for (int again = 0; again < 3 && ended.code != 0; ++again) {
+        ended = place.shown().is_object() ? resume(place) : go(place, {"--ticket", "github:acme/shop#7"});
+      }
+      const std::string where = "request " + std::to_string(i / 2 + 1) + (i % 2 == 0 ? " before: " : " after: ");
+      EXPECT_EQ(ended.code, 0) << where << ended.output << ended.errors;
+      const Value state = forge.state();
+      EXPECT_EQ(state["pulls"].size(), 1u) << where << to_json(state);
+      EXPECT_EQ(state["issues"].items()[0]["state"], Value("closed")) << where;
+      std::size_t closing = 0;
+      for (const Value& comment : state["comments"].items()) closing += comment["user"] != Value("ann");
+      EXPECT_LE(closing, 1u) << where << to_json(state);
+      EXPECT_EQ(place.delivered("answer.txt"), "right") << where;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 3; ++i) threads.emplace_back(cut_some);
+  }
+  std::printf("%zu requests, each cut before and after it was acted on\n", requests);
+}
+
+}  // namespace
+}  // namespace sb::piped
