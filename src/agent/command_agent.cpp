@@ -15,7 +15,8 @@ namespace {
 constexpr int kStarts = 3;                       // of the program, when it stops early
 constexpr std::size_t kOutputBytes = 64u << 10;  // kept, to say why it ended
 constexpr std::size_t kToldBytes = 600;
-constexpr std::int64_t kMarginMs = 5'000;  // its time is looked after elsewhere; this is for when nobody does
+// Its time is looked after by the watch, which knows of pauses.
+constexpr std::int64_t kMarginMs = 24 * 3'600'000;
 
 Ended ended_as(EndState state, std::string reason) {
   return {.state = state, .reason = std::move(reason)};
@@ -86,8 +87,9 @@ class CommandAgent {
   // Before anything is started.
   std::optional<Ended> refusal() const {
     if (staff_.host == nullptr) {
-      return ended_as(EndState::kModelFailed,
-                      fmt::format("{} is an agent program, and none can be led from here", model_.name));
+      return ended_as(
+          EndState::kModelFailed,
+          fmt::format("{} is an agent program, and none can be led from here: a replay asks nobody", model_.name));
     }
     if (is_restricted(assignment_.role) && upstream_ == nullptr) {
       return ended_as(EndState::kForbidden,

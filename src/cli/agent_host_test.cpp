@@ -166,7 +166,8 @@ TEST_F(Host, AnswersResponsesAndChatToo) {
   open(scripted());
   const auto responses = post("/model/v1/responses",
                               R"({"model": "m", "stream": true, "input": "hello", "tools": [{"type": "namespace",
-                                  "name": "mcp__signalbox", "tools": [{"type": "function", "name": "complete_step"}]}]})",
+                                  "name": "mcp__signalbox",
+                                  "tools": [{"type": "function", "name": "complete_step"}]}]})",
                               bearer());
   EXPECT_THAT(responses.body, HasSubstr("event: response.completed"));
   EXPECT_THAT(responses.body, HasSubstr(R"("name":"complete_step","namespace":"mcp__signalbox")"));

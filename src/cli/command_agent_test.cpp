@@ -29,10 +29,16 @@ using testing::Not;
 constexpr std::string_view kSpeech = R"(
 url=$1 token=$2 proxy=$3
 port=${url#http://127.0.0.1:}; port=${port%%/*}
-meta='"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}'
+mark=io.modelcontextprotocol
+meta='"_meta":{"'$mark'/protocolVersion":"2026-07-28","'$mark'/clientInfo":{"name":"t","version":"1"}'
+meta=$meta',"'$mark'/clientCapabilities":{}}'
 post() {
   exec 3<>/dev/tcp/127.0.0.1/$port
-  printf 'POST %s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n%sConnection: close\r\nContent-Length: %s\r\n\r\n%s' "$1" $port "$token" "$3" ${#2} "$2" >&3
+  {
+    printf 'POST %s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nAuthorization: Bearer %s\r\n' "$1" $port "$token"
+    printf 'Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n%s' "$3"
+    printf 'Connection: close\r\nContent-Length: %s\r\n\r\n%s' ${#2} "$2"
+  } >&3
   cat <&3; exec 3>&-
 }
 mcp() {
@@ -321,8 +327,7 @@ TEST_F(Commands, FailWithAScriptThatHasNoLine) {
 }
 
 TEST_F(Commands, EndOneThatMakesTheSameCallAgainAndAgain) {
-  program(std::string("for i in 1 2 3 4 5 6; do ") + R"(mcp complete_step '{"notes":"x"}' >> seen)" +
-          "; done; exec sleep 600");
+  program(std::string("for i in 1 2 3 4 5 6; do ") + R"(mcp complete_step '{"notes":"x"}' >> seen)" + "; done");
   const agent::Ended ended = work();
   EXPECT_THAT((std::vector{EndState::kRepeating, EndState::kAwaiting, EndState::kStepRefused}), Contains(ended.state))
       << ended.reason;

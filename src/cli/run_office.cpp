@@ -35,7 +35,8 @@ Status RunOffice::put_together(const std::string& workspace) {
   workspace_ = workspace;
   desk_ = SB_TRY(engine::SessionDesk::open(context_.seams));
   http_ = net::make_http_client();
-  host_ = make_agent_host(context_.seams, *http_);
+  // A replay asks nobody, and agent programs would.
+  if (replayed_.empty()) host_ = make_agent_host(context_.seams, *http_);
   forge_ = SB_TRY(pipeline::make_forge(context_.seams, *http_, settings_.forge, workspace));
   staff_ = std::make_unique<agent::Staff>(agent::StaffParts{
       .seams = context_.seams,

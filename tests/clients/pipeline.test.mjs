@@ -1,5 +1,5 @@
-// A whole run, from a ticket to a merged change, whose phases are worked by the real Claude Code and the real Codex: led
-// over MCP, offline, their models scripted behind the proxy. The project and the script are those of `signalbox demo`.
+// A whole run, from a ticket to a merged change, whose phases are worked by the real Claude Code and the real Codex:
+// led over MCP, offline, their models scripted behind the proxy. Project and script are those of `signalbox demo`.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
