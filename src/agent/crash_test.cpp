@@ -39,13 +39,18 @@ std::string script() {
   return call_line(
              "Write", R"({"file_path": "a.txt", "content": "one"})",
              repeat +
-                 R"({"workflow": "gated", "step": "one", "lacks": ["Made a.txt", "Replaced a.txt", "interrupted", "not read it"]})") +
+                 R"({"workflow": "gated", "step": "one", "lacks": ["Made a.txt", "Replaced a.txt", )"
+                 R"("interrupted", "not read it"]})") +
          complete_line("The first thing is done: MARK.", repeat + R"({"workflow": "gated", "step": "one"})") +
          complete_line("Both lists, with all that was looked at in the workspace.",
                        repeat + R"({"workflow": "wr.gate-eval-generic", "step": "check-output"})") +
          call_line(
              "complete_step",
-             R"({"notes": "The verdict rests on the two lists.", "artifacts": [{"kind": "wr.gate_verdict", "version": 1, "verdict": "approved", "confidence": "high", "rationale": "All that was asked for is there."}, {"kind": "wr.assessment", "assessmentId": "gate-basis", "dimensions": {"evidence": "checked", "criteria": "met"}}]})",
+             R"({"notes": "The verdict rests on the two lists.", )"
+             R"("artifacts": [{"kind": "wr.gate_verdict", "version": 1, "verdict": "approved", )"
+             R"("confidence": "high", "rationale": "All that was asked for is there."}, )"
+             R"({"kind": "wr.assessment", "assessmentId": "gate-basis", )"
+             R"("dimensions": {"evidence": "checked", "criteria": "met"}}]})",
              repeat + R"({"workflow": "wr.gate-eval-generic", "step": "give-verdict"})") +
          complete_line("Wide it is.", repeat + R"({"workflow": "child-flow"})") +
          complete_line("The second thing is done.",
@@ -166,7 +171,8 @@ TEST(Crash, ASessionThatHadHardlyBegunBeginsAgain) {
       "\n" +
       complete_line(
           "The first thing is done.",
-          R"("expect": {"contains": ["An earlier try at this step was interrupted", "in the middle of Bash"], "lacks": ["echo x"]})") +
+          R"("expect": {"contains": ["An earlier try at this step was interrupted", )"
+          R"("in the middle of Bash"], "lacks": ["echo x"]})") +
       complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
   ASSERT_EQ(place.work(session).state, EndState::kModelFailed);

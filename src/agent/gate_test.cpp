@@ -27,7 +27,8 @@ std::string verdict_lines(const std::string& verdict, const std::string& rationa
              R"({"notes": "The verdict rests on the two lists.", "artifacts": [
           {"kind": "wr.gate_verdict", "version": 1, "verdict": ")" +
                  verdict + R"(", "confidence": "high", "rationale": ")" + rationale +
-                 R"("}, {"kind": "wr.assessment", "assessmentId": "gate-basis", "dimensions": {"evidence": "checked", "criteria": "met"}}]})",
+                 R"("}, {"kind": "wr.assessment", "assessmentId": "gate-basis", )"
+                 R"("dimensions": {"evidence": "checked", "criteria": "met"}}]})",
              when);
 }
 
@@ -219,11 +220,13 @@ steps:
   place.script(
       call_line(
           "spawn_agent",
-          R"({"workflowId": "child-flow", "goal": "Look closely", "context": {"scope": "the index", "hint": "HINT-1"}})",
+          R"({"workflowId": "child-flow", "goal": "Look closely", "context": {"scope": "the index", )"
+          R"("hint": "HINT-1"}})",
           R"("when": {"workflow": "two-steps"})") +
       complete_line(
           "I looked and saw SEEN-1.",
-          R"("when": {"workflow": "child-flow"}, "expect": {"contains": ["Look at the index.", "HINT-1", "Look closely"]})") +
+          R"("when": {"workflow": "child-flow"}, "expect": {"contains": ["Look at the index.", )"
+          R"("HINT-1", "Look closely"]})") +
       complete_line("The first thing is done.", R"("expect": {"contains": ["SEEN-1", "\"outcome\": \"complete\""]})") +
       complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
@@ -245,7 +248,9 @@ steps:
   place.script(
       call_line(
           "spawn_agent",
-          R"({"agents": [{"workflowId": "child-flow", "goal": "A", "context": {"scope": "left"}}, {"workflowId": "child-floww", "goal": "B"}, {"workflowId": "child-flow", "goal": "C", "context": {"scope": "right"}}]})",
+          R"({"agents": [{"workflowId": "child-flow", "goal": "A", "context": {"scope": "left"}}, )"
+          R"({"workflowId": "child-floww", "goal": "B"}, {"workflowId": "child-flow", "goal": "C", )"
+          R"("context": {"scope": "right"}}]})",
           R"("when": {"workflow": "two-steps"})") +
       complete_line("Left is LEFT-1.", R"("when": {"workflow": "child-flow", "contains": "Look at left."})") +
       complete_line("Right is RIGHT-1.", R"("when": {"workflow": "child-flow", "contains": "Look at right."})") +

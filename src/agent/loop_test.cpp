@@ -244,7 +244,8 @@ TEST(AgentLoop, CompactsAtTheBorderOfSteps) {
       complete_line("The first thing is done: MARK.", R"("usage": {"input_tokens": 700, "output_tokens": 10})") +
       complete_line(
           "The second thing is done.",
-          R"("expect": {"contains": ["Do the second thing.", "MARK", "Make it faster"], "lacks": ["Do the first thing."]})"));
+          R"("expect": {"contains": ["Do the second thing.", "MARK", "Make it faster"], )"
+          R"("lacks": ["Do the first thing."]})"));
   const std::string session = place.start("two-steps");
   EXPECT_EQ(place.work(session).state, EndState::kComplete);
   EXPECT_EQ(place.events_of(session, "compacted").size(), 1u);
@@ -271,7 +272,8 @@ steps:
   - {id: one, title: One, prompt: "Hand over.", outputContract: {contractRef: wr.contracts.coding_handoff}}
 )");
   const std::string good =
-      R"({"notes": "All is handed over now.", "artifacts": [{"kind": "wr.coding_handoff", "version": 1, "keyDecisions": [], "knownLimitations": [], "testsAdded": [], "filesChanged": ["a.txt"]}]})";
+      R"({"notes": "All is handed over now.", "artifacts": [{"kind": "wr.coding_handoff", "version": 1, )"
+      R"("keyDecisions": [], "knownLimitations": [], "testsAdded": [], "filesChanged": ["a.txt"]}]})";
   place.script(
       complete_line("I have done it all.") +
       complete_line(
