@@ -114,6 +114,28 @@ TEST(Repository, WithABranchInTheWayOfOursSaysSo) {
   EXPECT_TRUE(place.git(place.repository(), {"rev-parse", "signalbox"}));
 }
 
+TEST(Disk, ThatFillsDuringCheckoutStopsTheRunAndItGoesOnWhenThereIsRoom) {
+  Place place(SB_PROGRAM);
+  std::string big(24u << 20, 'x');
+  for (std::size_t i = 0; i < big.size(); i += 64) big[i] = static_cast<char>('a' + (i * 2654435761u >> 20) % 26);
+  place.commit("big.bin", big);
+  place.script(clean_run());
+  // No file may grow beyond 12 MiB: git cannot check the big one out.
+  const Ended ended = start_program("sh", place.environment(),
+                                    {.arguments = {"-c", "ulimit -f 24576; exec \"$@\"", "sh", place.program(), "run",
+                                                   "Make the check pass", "--workspace", place.repository(), "--json"},
+                                     .directory = place.repository()});
+  EXPECT_NE(ended.code, 0) << said(ended);
+  EXPECT_LT(ended.code, 128) << said(ended);
+  EXPECT_THAT(place.events("phase_started"), IsEmpty());
+  EXPECT_EQ(place.read("repo/big.bin").size(), big.size());
+  Ended on = place.resume();
+  if (on.code == 1) on = place.answer_and_resume("retry");
+  if (on.code == 1) on = place.answer_and_resume("merge");
+  EXPECT_EQ(on.code, 0) << said(on);
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+}
+
 TEST(Ticket, OfNothingIsRefused) {
   Place place(SB_PROGRAM);
   place.script(clean_run());
