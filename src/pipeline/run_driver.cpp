@@ -315,8 +315,24 @@ Result<Next> RunDriver::act(const EndRun& end) {
     // It holds something that is not delivered, so it stays.
     if (!removed) payload.set("kept", Value::object({{"path", state_.tree.path}, {"why", removed.error().message}}));
   }
+  SB_TRY(drop_questions());
   SB_TRY(append("ended", std::move(payload)));
   return Next::kGoOn;
+}
+
+// Nobody is asked any more about a run that is over, nor led through a session of it. Those that are complete stay so.
+Status RunDriver::drop_questions() {
+  for (const PhaseRecord& record : state_.phases) {
+    SB_TRY(parts_.desk.sessions().stop(record.session, "its run is over", "run " + run_));
+  }
+  return parts_.desk.desk().store().write([&](store::Transaction& transaction) -> Status {
+    for (const Asked& asked : state_.asked) {
+      if (asked.choice.empty() && asked.question != "session") {
+        SB_TRY(parts_.desk.desk().inbox().drop_in(transaction, asked.decision));
+      }
+    }
+    return {};
+  });
 }
 
 }  // namespace sb::pipeline

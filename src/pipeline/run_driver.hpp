@@ -49,6 +49,7 @@ class RunDriver {
   Result<Next> act(const Over&) { return Next::kLeaveOff; }
 
   Status open_question(AskedAbout about);
+  Status drop_questions();
   Result<bool> settle(const Asked& asked);
   Result<bool> settle_any();
   Result<Next> wait_for_person(const Asked& asked);

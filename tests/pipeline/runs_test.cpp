@@ -131,6 +131,7 @@ TEST(Runs, StoppedOnesKeepWhatTheyHaveNotDelivered) {
   EXPECT_EQ(stopped.code, 0) << said(stopped);
   EXPECT_EQ(place.shown()["outcome"], Value("stopped"));
   EXPECT_EQ(place.shown()["reason"], Value("enough"));
+  EXPECT_THAT(place.open_decisions(), IsEmpty());  // nobody is asked about it any more
   EXPECT_TRUE(std::filesystem::exists(tree[0] + "/answer.txt"));
   EXPECT_EQ(place.resume().code, 1);  // over is over
   EXPECT_EQ(place.run({"runs", "stop", "last"}).code, 0);
