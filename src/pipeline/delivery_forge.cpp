@@ -98,6 +98,9 @@ Result<StepDone> push(const Job& job) {
                       .secret = secret,
                       .is_remote = true});
   if (!pushed && pushed.error().code == ErrorCode::kConflict) {
+    // A push of ours that outlived a killed process may have been first.
+    done.was_there = SB_TRY(hash_there(git, remote, ref, secret)) == commit;
+    if (done.was_there) return done;
     return blocked({"major", "the remote does not take the branch: " + pushed.error().message, "", "push_rejected"});
   }
   if (!pushed) return std::unexpected(pushed.error());

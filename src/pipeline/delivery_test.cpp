@@ -258,6 +258,15 @@ TEST_F(Delivering, ARemoteThatRejects) {
   EXPECT_TRUE(step(DeliveryStep::kPush, facts).passed);
 }
 
+// A push goes on when the process that began it is killed, and the next one pushes the same beside it.
+TEST_F(Delivering, APushOfOursThatWasFirstCounts) {
+  place.put("remote.git/hooks/update", "#!/bin/sh\ngit update-ref \"$1\" \"$3\"\n");
+  place.sh("chmod +x remote.git/hooks/update");
+  change();
+  const Value facts = go_through(wish, parts, DeliveryStep::kConfirm);
+  EXPECT_EQ(place.in_remote("main"), facts["commit"].string_at("commit"));
+}
+
 TEST_F(Delivering, AProtectedBaseRefusesTheMerge) {
   place.put("remote.git/hooks/update", "#!/bin/sh\n[ \"$1\" != refs/heads/main ] || { echo protected >&2; exit 1; }\n");
   place.sh("chmod +x remote.git/hooks/update");

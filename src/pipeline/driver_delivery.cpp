@@ -145,7 +145,7 @@ Result<Next> RunDriver::refused(const DeliverStep& step, const Error& error) {
                                             {"round", step.round},
                                             {"passed", false},
                                             {"findings", Value(Value::Array{finding.to_value()})},
-                                            {"facts", Value::object()},
+                                            {"facts", Value::object({{"error", to_string(error.code)}})},
                                             {"was_there", false}})));
   return Next::kGoOn;
 }

@@ -105,10 +105,14 @@ Result<LocalForge::Note> LocalForge::note_at(const There& there, const std::stri
 }
 
 Status LocalForge::push(const std::string& ref, const std::string& expected, const std::string& hash) {
-  SB_TRY(git_.run(GitCall{.words = {"push", "--quiet", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags",
-                                    fmt::format("--force-with-lease={}:{}", ref, expected), remote_, hash + ":" + ref},
-                          .is_remote = true}));
-  return {};
+  const auto pushed =
+      git_.run(GitCall{.words = {"push", "--quiet", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags",
+                                 fmt::format("--force-with-lease={}:{}", ref, expected), remote_, hash + ":" + ref},
+                       .is_remote = true});
+  if (pushed) return {};
+  // A push of ours that outlived a killed process may have been first.
+  if (pushed.error().code == ErrorCode::kConflict && SB_TRY(look(ref)).at(ref) == hash) return {};
+  return std::unexpected(pushed.error());
 }
 
 Status LocalForge::put_note(const std::string& ref, const std::string& expected, const Value& note) {

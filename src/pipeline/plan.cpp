@@ -246,7 +246,8 @@ class Course {
     const RunState::Delivered* made = state_.newest(step, round);
     if (made == nullptr) return DeliverStep{step, round};
     if (made->done.passed) return std::nullopt;
-    const bool is_for_agent = is_for_fixer(step);
+    // A remote that is gone is nothing an agent can mend.
+    const bool is_for_agent = is_for_fixer(step) && made->done.facts.find("error") == nullptr;
     const std::string label = is_merging(step) ? "merge" : "delivery";
     const auto answer = answer_after(made->seq, label, round);
     if (answer == "retry") return DeliverStep{step, round};

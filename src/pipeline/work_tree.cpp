@@ -111,6 +111,14 @@ Result<std::string> Maker::base_commit() {
                 fmt::format("the branch {} exists already and is not of this run", shown(branch_)),
                 "Rename or remove it, or choose another prefix in signalbox.yaml: branch: {prefix: …}");
   }
+  // Git keeps no branch below another one's name.
+  for (std::size_t at = branch_.find('/'); at != std::string::npos; at = branch_.find('/', at + 1)) {
+    const std::string above = branch_.substr(0, at);
+    if (!SB_TRY(git_.find_commit("refs/heads/" + above))) continue;
+    return fail(ErrorCode::kConflict,
+                fmt::format("there is a branch {}, so there can be none called {}", shown(above), shown(branch_)),
+                "Rename it, or choose another prefix in signalbox.yaml: branch: {prefix: …}");
+  }
   SB_TRY(git_.unlock(base_ref_));
   SB_TRY(git_.run({"update-ref", base_ref_, commit, ""}));
   return commit;

@@ -123,6 +123,13 @@ TEST_F(Trees, ABranchOfSomebodyElseIsLeftAlone) {
   EXPECT_EQ(place.sh("git -C repo branch --list 'signalbox/*'"), "  signalbox/run1");
 }
 
+TEST_F(Trees, ABranchWhoseNameIsTheirFolder) {
+  place.sh("git -C repo branch signalbox main");
+  const Error error = refused(place.tree_wish());
+  EXPECT_EQ(error.code, ErrorCode::kConflict);
+  EXPECT_THAT(error.remedy, HasSubstr("prefix"));
+}
+
 TEST_F(Trees, AFolderOfSomebodyElseIsLeftAlone) {
   place.put("trees/run1/mine.txt", "keep\n");
   EXPECT_EQ(refused(place.tree_wish()).code, ErrorCode::kConflict);
