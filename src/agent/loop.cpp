@@ -58,9 +58,14 @@ ModelReply without(const std::vector<std::string>& secrets, ModelReply reply) {
   return reply;
 }
 
-// Calls are told apart by their ids; a model that gives two the same, or none, is helped out.
-void make_ids_unique(ModelReply& reply, int turn) {
+// Calls are told apart by their ids; a model that gives two the same in one conversation, or none, is helped out.
+void make_ids_unique(ModelReply& reply, const std::vector<Message>& before, int turn) {
   std::set<std::string> known;
+  for (const Message& message : before) {
+    for (const Value& block : message.content) {
+      if (block.string_at("type") == "tool_use") known.insert(block.string_at("id").value_or(""));
+    }
+  }
   int number = 0;
   for (Value& block : reply.content) {
     if (block.string_at("type") != "tool_use") continue;
@@ -284,7 +289,7 @@ std::optional<Ended> Loop::ask_model() {
   if (!replied) return model_failed(replied.error());
   was_compacted_ = false;
   ModelReply reply = without(duty_.secrets, std::move(*replied));
-  make_ids_unique(reply, duty_.turn);
+  make_ids_unique(reply, request.messages, duty_.turn);
   const std::string text = to_canonical_json(to_value(reply));
   const std::int64_t cost = cost_of(settings_, reply.usage);
   Value turn = Value::object({{"turn", duty_.turn},

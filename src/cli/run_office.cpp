@@ -25,7 +25,11 @@ Checked<std::unique_ptr<RunOffice>> RunOffice::open(const Context& context, cons
   if (!homes) return std::unexpected(Faults{homes.error()});
   auto settings = pipeline::load_settings(context.seams, *homes, workspace);
   if (!settings) return std::unexpected(settings.error());
-  if (const auto model = settings->agents.model_for("", ""); !model) return std::unexpected(Faults{model.error()});
+  const auto model = settings->agents.model_for("", "");
+  if (!model) return std::unexpected(Faults{model.error()});
+  // A key that is not there is noticed now, not by the first phase.
+  const auto key = agent::secret_of((*model)->key, context.seams);
+  if (!key) return std::unexpected(Faults{key.error()});
   office->settings_ = std::move(*settings);
   if (const Status made = office->put_together(workspace); !made) return std::unexpected(Faults{made.error()});
   return office;

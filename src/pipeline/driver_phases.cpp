@@ -71,8 +71,11 @@ agent::WorkLimits RunDriver::limits_for(Phase phase) const {
   agent::WorkLimits limits = parts_.settings.agents.limits;
   if (limits.time_ms == agent::WorkLimits{}.time_ms) limits.time_ms = time_of(phase);
   // Budgets are the run's: a phase has what the ones before it left.
-  if (limits.tokens > 0) limits.tokens = std::max<std::int64_t>(1, limits.tokens - state_.usage().total());
-  if (limits.micro_cents > 0) limits.micro_cents = std::max<std::int64_t>(1, limits.micro_cents - state_.micro_cents());
+  const int granted = times_granted(state_, "budget");
+  if (limits.tokens > 0) limits.tokens = std::max<std::int64_t>(1, limits.tokens * granted - state_.usage().total());
+  if (limits.micro_cents > 0) {
+    limits.micro_cents = std::max<std::int64_t>(1, limits.micro_cents * granted - state_.micro_cents());
+  }
   return limits;
 }
 

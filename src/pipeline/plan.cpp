@@ -231,12 +231,17 @@ class Course {
   }
 
   Maybe begin(Phase phase, int round, int attempt) const {
-    std::int64_t granted = 1;
-    for (const Escalation& one : state_.escalations) {
-      if (one.phase == "time" && answer_to(one) == "retry") ++granted;
-    }
-    if (state_.worked_ms > limits::kRunCutoffMs * granted) {
+    if (state_.worked_ms > limits::kRunCutoffMs * times_granted(state_, "time")) {
       return escalate("time", round, fmt::format("agents have worked for {} minutes", state_.worked_ms / 60'000));
+    }
+    const agent::WorkLimits& budget = settings_.agents.limits;
+    const int granted = times_granted(state_, "budget");
+    if (budget.tokens > 0 && state_.usage().total() >= budget.tokens * granted) {
+      return escalate("budget", round,
+                      fmt::format("{} of {} tokens are used", state_.usage().total(), budget.tokens * granted));
+    }
+    if (budget.micro_cents > 0 && state_.micro_cents() >= budget.micro_cents * granted) {
+      return escalate("budget", round, "the money for this run is used up");
     }
     return StartPhase{phase, round, attempt};
   }
@@ -297,6 +302,18 @@ class Course {
 
 Action next_action(const RunState& state, const Settings& settings, bool is_hosted) {
   return Course(state, settings, is_hosted).next();
+}
+
+int times_granted(const RunState& state, std::string_view what) {
+  int granted = 1;
+  for (const Escalation& one : state.escalations) {
+    if (one.phase != what) continue;
+    const auto asked = std::ranges::find_if(state.asked, [&](const Asked& question) {
+      return question.seq > one.seq && question.question == "escalation";
+    });
+    if (asked != state.asked.end() && asked->choice == "retry") ++granted;
+  }
+  return granted;
 }
 
 MergePolicy merge_policy(const Settings& settings, bool is_hosted) {

@@ -54,6 +54,9 @@ struct Choice {
 };
 std::vector<Choice> choices_for(const RunState& state, std::string_view question, const Settings& settings);
 
+// How often a person has allowed what the run had used up (`time`, `budget`), the first time included.
+int times_granted(const RunState& state, std::string_view what);
+
 MergePolicy merge_policy(const Settings& settings, bool is_hosted);
 // Findings the next round is to deal with: of the review, of delivery, and what a person said.
 Value::Array findings_before(const RunState& state, int round);

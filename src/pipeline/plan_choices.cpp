@@ -42,6 +42,7 @@ std::vector<Choice> after_escalation(const RunState& state, const Settings& sett
   const bool may_merge = !state.request.empty() && settings.merge != MergePolicy::kNever;
   if (phase == "routing") return {{"full", "Run it in full"}, kStop};
   if (phase == "time") return {{"retry", "Let it go on"}, kStop};
+  if (phase == "budget") return {{"retry", "Allow as much again"}, kStop};
   if (phase == "delivery") return after_delivery(state);
   if (phase == "merge") return {kRetry, kLeave, kStop};
   if (phase == "fix-loop" || phase == "audit-chain") {

@@ -254,6 +254,16 @@ TEST(Plan, D23_QuestionWithoutAnAnswerIsNoYes) {
   }
 }
 
+// However few turns each phase takes.
+TEST(Plan, NothingIsStartedOnceTheBudgetIsUsedUp) {
+  Walk walk;
+  walk.phase_tokens = 600;
+  walk.settings.agents.limits.tokens = 1'000;
+  walk.words["escalation"] = {"retry"};
+  EXPECT_EQ(walk.run(),
+            "discovery, shaping, escalate budget, ask escalation, retry, coding, deliver 0, review, merge 0, merged");
+}
+
 // D28: the limit on a run's time holds.
 TEST(Plan, D28_LongRunsAskBeforeTheNextPhase) {
   Walk walk;

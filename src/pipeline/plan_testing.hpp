@@ -25,7 +25,7 @@ class Walk {
   std::map<std::string, std::deque<std::string>> words;  // a person's, by question
   std::map<std::string, std::string> remarks;
   std::map<std::string, std::string> causes;  // of findings, by step
-  std::int64_t phase_ms = 60'000;
+  std::int64_t phase_ms = 60'000, phase_tokens = 0;
 
   // What happens, one word or two each, delivery up to the request as `deliver ROUND`.
   std::string run() {
@@ -108,7 +108,7 @@ class Walk {
                                       {"state", state_name},
                                       {"reason", ""},
                                       {"result", result.to_value()},
-                                      {"usage", Value::object()}}));
+                                      {"usage", agent::to_value(agent::Usage{.output = phase_tokens})}}));
   }
   Value artifact_of(Phase phase) {
     if (phase != Phase::kReview) return Value::object({{"kind", artifact_kind(phase)}});
