@@ -308,8 +308,12 @@ TEST_F(Delivering, ARemoteThatIsNotThere) {
   place.sh("mv remote.git away.git");
   const auto gone = deliver(DeliveryStep::kPush, wish, facts, parts);
   ASSERT_FALSE(gone);
-  EXPECT_EQ(gone.error().code, ErrorCode::kUnavailable);
-  EXPECT_TRUE(gone.error().retry_helps);
+  EXPECT_EQ(gone.error().code, ErrorCode::kInvalid) << "for a person: waiting does not bring it back";
+  place.sh("git -C repo remote set-url origin http://127.0.0.1:1/x.git");
+  const auto unreachable = deliver(DeliveryStep::kPush, wish, facts, parts);
+  ASSERT_FALSE(unreachable);
+  EXPECT_EQ(unreachable.error().code, ErrorCode::kUnavailable);
+  EXPECT_TRUE(unreachable.error().retry_helps);
   place.sh("git -C repo remote remove origin");
   const auto none = deliver(DeliveryStep::kPush, wish, facts, parts);
   ASSERT_FALSE(none);

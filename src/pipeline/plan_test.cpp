@@ -260,8 +260,9 @@ TEST(Plan, NothingIsStartedOnceTheBudgetIsUsedUp) {
   walk.phase_tokens = 600;
   walk.settings.agents.limits.tokens = 1'000;
   walk.words["escalation"] = {"retry"};
-  EXPECT_EQ(walk.run(),
-            "discovery, shaping, escalate budget, ask escalation, retry, coding, deliver 0, review, merge 0, merged");
+  EXPECT_EQ(
+      walk.run(),
+      "discovery, shaping, escalate budget, ask escalation, retry, coding, deliver 0, review, ask merge, and waits");
 }
 
 // D28: the limit on a run's time holds.

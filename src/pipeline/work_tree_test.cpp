@@ -168,8 +168,9 @@ TEST_F(Trees, ASmallFileSystemThatFills) {
 
 TEST_F(Trees, StartWhereTheyCan) {
   // The remote is out of reach: what was fetched last.
-  place.sh("mv remote.git away.git && cd repo && echo local >> README.md && git add -A && " +
-           GitPlace::commit("local"));
+  place.sh(
+      "cd repo && git remote set-url origin http://127.0.0.1:1/x.git && echo local >> README.md && git add -A && " +
+      GitPlace::commit("local"));
   const WorkTree tracking = place.tree("run1");
   EXPECT_EQ(tracking.base_commit, place.sh("git -C repo rev-parse origin/main"));
   // There is none: the branch itself.
