@@ -119,9 +119,9 @@ Result look(const piped::Place& place) {
   std::ranges::replace(result.commits, '\n', '|');
   std::ranges::replace(result.branches, '\n', '|');
   result.work_trees = place.work_trees().size();
-  for (const Value& event : place.events("delivered")) {
-    const bool opened = event["payload"]["step"] == Value("request") && !(event["payload"]["was_there"] == Value(true));
-    if (opened) ++result.requests;
+  const std::string_view mark = "refs/signalbox/requests/";
+  for (std::size_t at = result.branches.find(mark); at != std::string::npos; at = result.branches.find(mark, at + 1)) {
+    ++result.requests;
   }
   if (const auto status = place.git(place.repository(), {"status", "--porcelain"}); status != "") {
     result.faults += fmt::format("the user's work tree is not clean: {}; ", status.value_or("no status"));
