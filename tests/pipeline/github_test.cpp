@@ -18,7 +18,7 @@ using ::testing::SizeIs;
 
 constexpr const char* kIssue =
     R"({"pulls":[],"issues":[{"number":7,"title":"The answer is wrong","body":"issue-body-marker","labels":["bug"],)"
-    R"("state":"open"}],"comments":[{"issue":7,"user":"ann","body":"comment-marker"}],"checks":{}})";
+    R"("state":"open"}],"comments":[{"issue":"7","user":"ann","body":"comment-marker"}],"checks":{}})";
 
 Ended go(const Place& place, std::vector<std::string> more = {}) {
   std::vector<std::string> words = {"run", "Make the check pass", "--workspace", place.repository(), "--json"};
