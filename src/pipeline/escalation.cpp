@@ -86,8 +86,8 @@ std::string context_of(const RunState& state, const AskedAbout& about) {
   if (about.question == "ui") text += fmt::format("\n\n{}", design_text(state));
   if (about.question == "ticket_changed") {
     const auto edited = Ticket::from(about.more["ticket"]);
-    text += fmt::format("\n\nIt was:\n{}\n\nIt is now:\n{}", cut(state.ticket.as_text(), kShownTextBytes),
-                        edited ? cut(edited->as_text(), kShownTextBytes) : "");
+    text += fmt::format("\n\nIt was:\n{}\n\nIt is now:\n{}", cut(state.ticket.plain_text(), kShownTextBytes),
+                        edited ? cut(edited->plain_text(), kShownTextBytes) : "");
   }
   if (!about.diff_stat.empty()) text += fmt::format("\n\nChange:\n{}", cut(about.diff_stat, 1'500));
   if (!state.url.empty()) text += fmt::format("\nRequest: {}", state.url);

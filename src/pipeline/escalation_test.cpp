@@ -74,5 +74,18 @@ TEST(Escalation, EveryQuestionIsWellFormedWhateverItSays) {
   }
 }
 
+TEST(Escalation, ShowsThePlainTicketThatWasEdited) {
+  RunState state = escalated();
+  state.ticket = {.title = "Old title", .body = "Old words."};
+  const Ticket edited{.title = "New title", .body = "New words."};
+  const auto declared =
+      question_for(state, {.question = "ticket_changed", .more = Value::object({{"ticket", edited.to_value()}})}, {});
+  ASSERT_TRUE(declared) << declared.error().front().to_string();
+  const std::string& shown = declared->decision()->sections.context;
+  for (const char* part : {"Old title", "Old words.", "New title", "New words."}) EXPECT_THAT(shown, HasSubstr(part));
+  EXPECT_THAT(shown, testing::Not(HasSubstr("<<<")));
+  EXPECT_THAT(shown, testing::Not(HasSubstr("these rules")));
+}
+
 }  // namespace
 }  // namespace sb::pipeline

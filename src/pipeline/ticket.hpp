@@ -23,8 +23,9 @@ struct Ticket {
   std::vector<Comment> comments = {};
 
   bool operator==(const Ticket&) const = default;
-  std::string hash() const;     // over what it asks for
-  std::string as_text() const;  // every part, for a prompt, as marked data
+  std::string hash() const;        // over what it asks for
+  std::string plain_text() const;  // every part, for a person
+  std::string as_text() const;     // the same for a prompt, as marked data
   Value to_value() const;
   static Result<Ticket> from(const Value& value);
 };
