@@ -30,9 +30,10 @@ constexpr WishRow kRows[] = {
      "Its agent rests before its next turn; go-on ends that."},
     {Wish::kGoOn, "go-on", "End a pause", "go_on_asked", "Its agent goes on."},
     {Wish::kKill, "kill", "End its agent now; what it delivered stays", "kill_asked",
-     "Its agent ends within about a second; retry lets it go on."},
+     "Its agent ends within about a second. Its run then asks what to do: answer retry to start the phase again."},
     {Wish::kRetry, "retry", "Let its agent go on after it ended", "retried",
-     "Its agent goes on where it ended, when its run is resumed."},
+     "Its agent may go on where it ended. A run that has noted the end asks what to do when it is resumed: answer "
+     "retry to start the phase again."},
     {Wish::kTakeOver, "take-over", "End its agent and go on by hand", "taken_over",
      "The session is yours: its agent leaves within about a second."},
 };

@@ -254,6 +254,44 @@ TEST(Defects, D22_ASessionCanBeSteeredKilledAndRetried) {
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
   EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("enough of this"));
   EXPECT_TRUE(std::filesystem::exists(tree));
+  // What it says there is what happens.
+  const Ended retried = place.run({"session", "retry", session});
+  EXPECT_THAT(retried.output, HasSubstr("answer retry"));
+  EXPECT_EQ(place.resume().code, 1);
+  std::filesystem::remove(tree + "/waits");
+  place.script(lines({discovered(), shaped(), coded(), reviewed()}));
+  place.answer_and_resume("retry");
+  const Ended merged = place.answer_and_resume("merge");
+  EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
+}
+
+TEST(Defects, D22_WhatAPersonTookOverAndCompletedCountsAsThePhase) {
+  Place place(SB_PROGRAM);
+  place.script(lines({discovered(), shaped(), waiting_lines(), reviewed()}));
+  Ended first;
+  std::jthread running([&] { first = place.go("Make the check pass"); });
+  const std::string tree = wait_for_waiting(place);
+  ASSERT_NE(tree, "");
+  const std::string session = session_of(place, "coding");
+  const Ended taken = place.run({"session", "take-over", session, "--json"});
+  running.join();
+  EXPECT_EQ(first.code, 1) << first.output << first.errors;
+  EXPECT_EQ(place.resume().code, 1) << "a person is not done yet";
+  const auto go_on = [&](const std::string& token, std::vector<std::string> more) {
+    std::vector<std::string> words = {"session", "continue", token, "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ended step = place.run(words);
+    EXPECT_EQ(step.code, 0) << step.output << step.errors;
+    return step.last().string_at("continueToken").value_or("");
+  };
+  std::filesystem::remove(tree + "/waits");
+  place.write("hand-off.json", to_json(coding_handoff()));
+  const std::string built = go_on(taken.last().string_at("continueToken").value_or(""), {});
+  const std::string handed = go_on(built, {"--note", long_notes()});
+  go_on(handed, {"--note", long_notes(), "--artifact", place.root() + "/hand-off.json"});
+  const Ended merged = place.resume();
+  EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
 TEST(Defects, D23_ReadingAQuestionIsNotAnsweringIt) {
