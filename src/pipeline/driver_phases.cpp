@@ -189,9 +189,14 @@ Result<Next> RunDriver::act(const WorkPhase& work) {
   return end_phase(record, ended);
 }
 
-Result<Next> RunDriver::end_phase(const PhaseRecord& record, const agent::Ended& ended) {
+Result<Next> RunDriver::end_phase(const PhaseRecord& record, agent::Ended ended) {
   using agent::EndState;
   SB_TRY(note_interpretation(record));
+  // What a person brought to its end counts like what an agent did.
+  if (ended.state == EndState::kTakenOver &&
+      SB_TRY(parts_.desk.sessions().summary(record.session)).status == engine::SessionStatus::kComplete) {
+    ended.state = EndState::kComplete;
+  }
   switch (ended.state) {
     case EndState::kAwaiting:
       SB_TRY(append("asked", Value::object({{"question", "session"},

@@ -64,7 +64,7 @@ class RunDriver {
   Result<Value> session_context(const StartPhase& start);
   agent::WorkLimits limits_for(Phase phase) const;
   Results results_before(const StartPhase& start) const;
-  Result<Next> end_phase(const PhaseRecord& record, const agent::Ended& ended);
+  Result<Next> end_phase(const PhaseRecord& record, agent::Ended ended);
   Status note_interpretation(const PhaseRecord& record);
   struct Left {
     Value artifact;
