@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "inbox/printable.hpp"
@@ -13,14 +14,31 @@ namespace {
 
 constexpr auto kBeat = std::chrono::milliseconds(250);
 
-int width_of(const Environment& environment) {
+struct Extent {
+  int columns = 80, rows = 24;
+};
+
+Extent extent_of(const Environment& environment) {
+  Extent extent;
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  int columns = 80;
-  if (const auto given = environment.get("COLUMNS")) {
-    std::from_chars(given->data(), given->data() + given->size(), columns);
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
+    return {size.ws_col, size.ws_row};
   }
-  return columns;
+  const auto take = [&](std::string_view name, int& number) {
+    if (const auto given = environment.get(name)) {
+      std::from_chars(given->data(), given->data() + given->size(), number);
+    }
+  };
+  take("COLUMNS", extent.columns);
+  take("LINES", extent.rows);
+  return extent;
+}
+
+// What is going on stands at the end, so the beginning gives way; the last row stays free for the cursor.
+void clip_to(int rows, std::vector<std::string>& lines) {
+  const auto most = static_cast<std::size_t>(std::max(2, rows) - 1);
+  if (lines.size() <= most) return;
+  lines.erase(lines.begin() + 1, lines.begin() + 1 + static_cast<std::ptrdiff_t>(lines.size() - most));
 }
 
 bool can_redraw(const Context& context) {
@@ -51,20 +69,19 @@ void RunDisplay::beat() {
   }
 }
 
-void RunDisplay::erase() {
-  if (drawn_ > 0) context_.out(fmt::format("\x1b[{}F\x1b[J", drawn_));
-  drawn_ = 0;
-}
-
+// Line by line: erasing to the end of the screen moves all of it into the history of some terminals.
 void RunDisplay::draw() {
-  const BlockLook look{.now = context_.seams.clock.now_ms(),
-                       .width = width_of(context_.seams.environment),
-                       .has_colour = context_.has_colour,
-                       .beat = beat_};
-  std::string text;
-  const auto lines = run_block(state_, now_, look);
-  for (const std::string& line : lines) text += line + "\n";
-  erase();
+  const Extent extent = extent_of(context_.seams.environment);
+  const BlockLook look{
+      .now = context_.seams.clock.now_ms(), .width = extent.columns, .has_colour = context_.has_colour, .beat = beat_};
+  auto lines = run_block(state_, now_, look);
+  clip_to(extent.rows, lines);
+  // A window that was made smaller holds no more of what was drawn than its rows.
+  const std::size_t old = std::min(drawn_, static_cast<std::size_t>(std::max(2, extent.rows) - 1));
+  std::string text = old > 0 ? fmt::format("\x1b[{}F", old) : std::string();
+  for (const std::string& line : lines) text += fmt::format("\x1b[2K{}\n", line);
+  for (std::size_t i = lines.size(); i < old; ++i) text += "\x1b[2K\n";
+  if (lines.size() < old) text += fmt::format("\x1b[{}F", old - lines.size());
   context_.out(text);
   drawn_ = lines.size();
   (void)context_.streams().flush();

@@ -32,8 +32,7 @@ class RunDisplay {
 
  private:
   enum class Style { kJson, kLines, kBlock };
-  void draw();   // expects the lock
-  void erase();  // expects the lock
+  void draw();  // expects the lock
   void beat();
 
   Context context_;

@@ -180,7 +180,7 @@ Value result_of(const RunState& state) {
 
 std::vector<std::string> run_block(const RunState& state, const PhaseNow& now, const BlockLook& look) {
   std::vector<std::string> lines;
-  const std::size_t width = static_cast<std::size_t>(std::max(20, look.width)) - 1;
+  const std::size_t width = static_cast<std::size_t>(std::max(2, look.width)) - 1;
   const auto paint = [&](std::string_view code, const std::string& line) {
     return look.has_colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, line) : line;
   };
