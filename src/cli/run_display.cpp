@@ -106,9 +106,15 @@ void RunDisplay::on_event(const pipeline::RunState& state, const pipeline::RunEv
     if (!is_held_) draw();
     return;
   }
-  const std::string line = event_line(state, event);
-  if (line.empty()) return;
-  context_.out(fmt::format("{}  {}\n", to_rfc3339(event.time_ms).substr(11, 8), line));
+  const std::string time = to_rfc3339(event.time_ms).substr(11, 8);
+  if (const std::string line = event_line(state, event); !line.empty()) {
+    context_.out(fmt::format("{}  {}\n", time, line));
+  }
+  if (event.type == "opened" || event.type == "resumed") {
+    if (const std::string note = sandbox_note(state); !note.empty()) {
+      context_.out(fmt::format("{}  {}\n", time, one_line(note, 400)));
+    }
+  }
   (void)context_.streams().flush();
 }
 

@@ -40,6 +40,7 @@ class Page {
     if (state_.route) line(fmt::format("mode      {}", to_string(state_.route->mode)));
     line(fmt::format("workspace {}", state_.workspace));
     if (!state_.tree.path.empty()) line(fmt::format("work tree {} on {}", state_.tree.path, state_.tree.branch));
+    if (const std::string note = sandbox_note(state_); !note.empty()) line(fmt::format("warning   {}", note));
     line(fmt::format("started   {}", to_rfc3339(state_.started_at)));
     if (const auto reading = state_.interpretation.string_at("interpretation")) {
       line(fmt::format("read as   {}", *reading));

@@ -158,6 +158,13 @@ std::string event_line(const RunState& state, const RunEvent& event) {
   return line.empty() ? line : one_line(line, 400);
 }
 
+std::string sandbox_note(const RunState& state) {
+  if (state.sandbox.empty() || state.sandbox.starts_with("bubblewrap")) return {};
+  std::string why = state.sandbox;
+  if (why.starts_with("none: ")) why.erase(0, 6);
+  return fmt::format("no sandbox ({}): what agents and checks run can reach all that you can", why);
+}
+
 Value result_of(const RunState& state) {
   Value value = Value::object({{"type", "result"}, {"run", state.id}, {"status", state.status()}});
   const auto set = [&](std::string_view name, const std::string& what) {
@@ -186,6 +193,9 @@ std::vector<std::string> run_block(const RunState& state, const PhaseNow& now, c
   };
   const std::string mode = state.route ? std::string(to_string(state.route->mode)) : "…";
   lines.push_back(paint("1", one_line(fmt::format("{}  {}", mode, state.goal), width)));
+  if (const std::string note = sandbox_note(state); !note.empty()) {
+    lines.push_back(paint("33", one_line("! " + note, width)));
+  }
   for (const PhaseRecord& record : state.phases) {
     if (record.is_over) {
       const bool is_good = record.state == "complete" && record.result.kind == ResultKind::kFull;

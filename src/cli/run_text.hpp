@@ -13,6 +13,9 @@ namespace sb::cli {
 // What just happened; empty for events nobody need read about.
 std::string event_line(const pipeline::RunState& state, const pipeline::RunEvent& event);
 
+// What a person must know where nothing keeps commands in; empty where bubblewrap does.
+std::string sandbox_note(const pipeline::RunState& state);
+
 // What goes on inside the phase that is worked on.
 struct PhaseNow {
   std::string workflow, step, doing;

@@ -6,6 +6,7 @@
 
 #include "base/limits.hpp"
 #include "base/unicode.hpp"
+#include "engine/sandbox.hpp"
 #include "pipeline/run_driver.hpp"
 
 namespace sb::pipeline {
@@ -156,7 +157,8 @@ Result<std::string> Coordinator::open(const RunWish& wish) {
                                 {"ticket_hash", ticket.hash()},
                                 {"workspace", wish.workspace},
                                 {"repository", repository.root},
-                                {"settings_hash", parts_->settings.hash}});
+                                {"settings_hash", parts_->settings.hash},
+                                {"sandbox", engine::find_sandbox(parts_->seams).name()}});
   if (wish.mode) opened.set("mode", to_string(*wish.mode));
   if (!wish.ticket_source.empty()) opened.set("ticket_source", wish.ticket_source);
   if (!wish.trigger.empty()) opened.set("trigger", wish.trigger);

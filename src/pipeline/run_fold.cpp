@@ -91,6 +91,7 @@ class Folding {
     state_.ticket_hash = text(payload, "ticket_hash");
     state_.ticket_source = text(payload, "ticket_source");
     state_.trigger = text(payload, "trigger");
+    state_.sandbox = text(payload, "sandbox");
     if (payload["ticket"].is_object()) state_.ticket = SB_TRY(Ticket::from(payload["ticket"]));
     if (const auto mode = payload.string_at("mode")) state_.wanted = mode_named(*mode);
     state_.started_at = event.time_ms;

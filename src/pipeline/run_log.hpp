@@ -2,8 +2,8 @@
 // Collection `runs`: key id, sort `TIME/ID`, value the summary as runs list shows it.
 //
 // Every payload is canonical JSON. Members in brackets may be absent.
-//   opened         {v: 1, run, goal, ticket, ticket_hash, workspace, repository, settings_hash, [mode], [trigger],
-//                  [ticket_source]}
+//   opened         {v: 1, run, goal, ticket, ticket_hash, workspace, repository, settings_hash, sandbox, [mode],
+//                  [trigger], [ticket_source]}
 //   routed         {mode, reasons: […], touches_ui}
 //   tree_made      {path, branch, base, commit}
 //   phase_started  {phase, round, attempt, workflow, hash, session, bundle, blob}
@@ -78,6 +78,7 @@ struct Escalation {
 // What is known of a run; `signalbox runs show --json` prints it.
 struct RunState {
   std::string id, goal, workspace, repository, settings_hash, ticket_hash, ticket_source, trigger;
+  std::string sandbox;  // engine::Sandbox::name() when it was opened; empty: not known
   Ticket ticket;
   std::optional<RunMode> wanted;
   std::optional<Route> route;

@@ -138,6 +138,7 @@ Value RunState::to_value() const {
   value.set("ticket_hash", ticket_hash);
   value.set("settings_hash", settings_hash);
   if (!trigger.empty()) value.set("trigger", trigger);
+  if (!sandbox.empty()) value.set("sandbox", sandbox);
   if (route) {
     value.set("mode", to_string(route->mode));
     value.set("reasons", Value::array(route->reasons));

@@ -53,6 +53,24 @@ TEST(Runs, LinesWithoutATerminalAndJsonForPrograms) {
   EXPECT_EQ(json.last()["outcome"], Value("merged"));
 }
 
+TEST(Runs, SayWhereThereIsNoSandbox) {
+  Place place(SB_PROGRAM);
+  place.script(clean_run());
+  std::filesystem::create_directories(place.root() + "/bin");
+  for (const char* name : {"sh", "git", "cat", "grep", "test", "rm"}) {
+    std::filesystem::create_symlink(std::string("/usr/bin/") + name, place.root() + "/bin/" + name);
+  }
+  const std::string path = "PATH=" + place.root() + "/bin";
+  const Ended ended = place.run({.arguments = {"run", "Make the check pass"}, .environment = {path}});
+  ASSERT_EQ(ended.code, 0) << said(ended);
+  const auto note = ended.output.find("no sandbox (bubblewrap is not installed)");
+  ASSERT_NE(note, std::string::npos) << said(ended);
+  EXPECT_LT(note, ended.output.find("discovery: started"));
+  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("no sandbox (bubblewrap is not installed)"));
+  EXPECT_EQ(place.shown()["sandbox"], Value("none: bubblewrap is not installed"));
+  EXPECT_EQ(place.events("opened").at(0)["payload"]["sandbox"], Value("none: bubblewrap is not installed"));
+}
+
 TEST(Replay, GoesTheSameWayOfflineAndLeavesTheRepositoryAlone) {
   Place place(SB_PROGRAM);
   place.configure("merge: ask");
