@@ -66,7 +66,7 @@ Status AgentHome::write(const Seams& seams, const std::map<std::string, std::str
 
 std::vector<std::string> fence_words(const ProgramFence& fence, const Seams& seams, const Homes& homes) {
   if (!fence.sandbox.works()) return {};
-  std::vector<std::string> hidden = engine::hidden_paths(seams.files, seams.environment, homes);
+  std::vector<std::string> hidden = engine::hidden_paths(seams.files, seams.environment, homes, fence.secret_files);
   std::vector<std::string> further;
   const std::string user_home = seams.environment.get("HOME").value_or("");
   if (fence.has_own_login && !user_home.empty()) {
@@ -76,6 +76,11 @@ std::vector<std::string> fence_words(const ProgramFence& fence, const Seams& sea
       if (!real || std::erase(hidden, *real) == 0) continue;
       // What it writes there is its own; the settings of others are only read.
       further.insert(further.end(), {name == ".config" ? "--ro-bind" : "--bind", *real, *real});
+    }
+    // Also where they lie in a folder that was just shown again.
+    for (const std::string& path : fence.secret_files) {
+      const auto real = seams.files.canonical(path);
+      if (real) further.insert(further.end(), {"--dev-bind", "/dev/null", *real});
     }
   }
   std::vector<std::string> words = engine::sandbox_words(fence.sandbox, seams.files, fence.work_tree, hidden);

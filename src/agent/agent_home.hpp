@@ -34,6 +34,7 @@ struct ProgramFence {
   std::string program;  // absolute; seen in the sandbox wherever it lies
   bool is_writable = true;
   bool has_own_login = false;  // it may use what it keeps in the user's home
+  std::vector<std::string> secret_files = {};
 };
 // Everything before the program's own words; empty where there is no sandbox. The work tree is as writable as it may
 // be, its `.git` is not, of homes there is only the fresh one. The network is the machine's: the program must reach us,

@@ -24,6 +24,10 @@ Result<std::string> from_file(const std::string& path, const Seams& seams) {
 
 }  // namespace
 
+std::string secret_file(const std::string& name) {
+  return name.starts_with("file:") ? name.substr(5) : std::string();
+}
+
 Result<std::string> secret_of(const std::string& name, const Seams& seams) {
   if (name.empty()) return std::string();
   std::string value;

@@ -51,7 +51,11 @@ struct Staff::Parts {
       : given(std::move(given_parts)),
         used(std::make_shared<UsedLines>(given.desk.desk().store())),
         secrets(secrets_of(given)),
-        redactor(secrets) {}
+        redactor(secrets) {
+    for (const auto& [name, model] : given.settings.models) {
+      if (std::string file = secret_file(model.key); !file.empty()) given.secret_files.push_back(std::move(file));
+    }
+  }
 
   const engine::Sandbox& sandbox() {
     const std::scoped_lock lock(mutex);
@@ -99,6 +103,7 @@ struct Staff::Parts {
 Staff::Staff(StaffParts parts) : parts_(std::make_unique<Parts>(std::move(parts))) {
   Parts& own = *parts_;
   own.given.desk.commands().watch([&own] { return own.command_keeps_going(); });
+  own.given.desk.commands().hide(own.given.secret_files);
 }
 
 Staff::~Staff() {
@@ -121,7 +126,7 @@ WorkPlace Staff::Parts::place_for(const Assignment& assignment, SeenFiles& seen)
   place.is_writable = assignment.is_writable;
   if (is_restricted(assignment.role)) place.only = restricted_paths();
   place.sandbox = sandbox();
-  place.hidden = engine::hidden_paths(given.seams.files, given.seams.environment, desk.homes());
+  place.hidden = engine::hidden_paths(given.seams.files, given.seams.environment, desk.homes(), given.secret_files);
   place.secrets = secrets;
   place.steps = [this, session = assignment.session] { return open_chain(given.desk, session); };
   place.seen = &seen;

@@ -27,6 +27,8 @@ struct StaffParts {
   std::function<std::vector<Source>(const Assignment& parent)> sources = {};
   // Values that must be in no log, prompt or note, besides the keys of the settings' models: tokens of forges, ….
   std::vector<std::string> secrets = {};
+  // Files that no agent sees, besides those with the keys of the settings' models.
+  std::vector<std::string> secret_files = {};
 };
 
 class Staff final : public Worker {

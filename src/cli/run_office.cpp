@@ -50,7 +50,8 @@ Status RunOffice::put_together(const std::string& workspace) {
       .host = host_.get(),
       .around = [this](auto model, const auto& assignment) { return around(std::move(model), assignment); },
       .sources = [this](const agent::Assignment& parent) { return log().sources(parent.run); },
-      .secrets = SB_TRY(known_secrets(context_.seams, settings_))});
+      .secrets = SB_TRY(known_secrets(context_.seams, settings_)),
+      .secret_files = pipeline::secret_files(settings_)});
   return {};
 }
 

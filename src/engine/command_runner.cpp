@@ -121,8 +121,8 @@ CommandRun SandboxedCommands::run(const std::string& command, const std::string&
                 .ends_all = true,
                 .keeps_going = keeps_going_};
   if (sandbox().works()) {
-    words.argv =
-        sandbox_words(sandbox(), seams_.files, *folder, hidden_paths(seams_.files, seams_.environment, homes_));
+    words.argv = sandbox_words(sandbox(), seams_.files, *folder,
+                               hidden_paths(seams_.files, seams_.environment, homes_, secret_files_));
     words.directory = "/";
   } else {
     words.directory = *folder;

@@ -47,6 +47,8 @@ class SandboxedCommands final : public CommandRunner {
                  std::span<const workflow::Origin> origins) override;
   // Asked about once a second while a command runs; false ends it.
   void watch(std::function<bool()> keeps_going) { keeps_going_ = std::move(keeps_going); }
+  // From commands to come, besides what is always hidden.
+  void hide(std::vector<std::string> secret_files) { secret_files_ = std::move(secret_files); }
 
  private:
   // Empty when it may run.
@@ -59,6 +61,7 @@ class SandboxedCommands final : public CommandRunner {
   CommandLimits limits_;
   std::optional<Sandbox> sandbox_;
   std::function<bool()> keeps_going_;
+  std::vector<std::string> secret_files_;
 };
 
 }  // namespace sb::engine

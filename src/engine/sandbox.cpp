@@ -143,8 +143,10 @@ std::map<std::string, std::string> clean_environment(const Environment& environm
   return clean;
 }
 
-std::vector<std::string> hidden_paths(const Files& files, const Environment& environment, const Homes& homes) {
+std::vector<std::string> hidden_paths(const Files& files, const Environment& environment, const Homes& homes,
+                                      const std::vector<std::string>& further) {
   std::vector<std::string> wanted = {homes.config, homes.data, homes.state};
+  wanted.insert(wanted.end(), further.begin(), further.end());
   if (const auto home = environment.get("HOME")) {
     for (const std::string_view name : kPrivate) wanted.push_back(join_path(*home, name));
   }

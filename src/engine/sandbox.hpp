@@ -26,8 +26,9 @@ Sandbox find_sandbox(const Seams& seams);
 std::map<std::string, std::string> clean_environment(const Environment& environment);
 
 // What a command may not see: our own homes, keys, credentials, settings and histories, sockets of services. Only
-// paths that exist, absolute, without links.
-std::vector<std::string> hidden_paths(const Files& files, const Environment& environment, const Homes& homes);
+// paths that exist, absolute, without links. `further`: files that the settings name as secrets.
+std::vector<std::string> hidden_paths(const Files& files, const Environment& environment, const Homes& homes,
+                                      const std::vector<std::string>& further = {});
 
 // What a command finds in it besides the system, read-only. All paths absolute, without links.
 struct SandboxPlace {

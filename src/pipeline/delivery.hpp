@@ -97,7 +97,7 @@ Result<StepDone> deliver(DeliveryStep step, const DeliveryWish& wish, const Valu
 // no network, no variables but PATH, HOME, LANG, TERM), without where it does not; `sandbox` gets its name.
 using RunCheck = std::function<Result<Exit>(const ProjectCheck&, const std::string& directory)>;
 RunCheck make_check_runner(const Seams& seams, const Homes& homes, std::function<bool()> keeps_going = {},
-                           std::string* sandbox = nullptr);
+                           std::string* sandbox = nullptr, std::vector<std::string> secret_files = {});
 
 // Pure parts.
 struct ScopeReport {

@@ -110,7 +110,7 @@ Result<StepDone> checks(const Job& job) {
 }  // namespace steps
 
 RunCheck make_check_runner(const Seams& seams, const Homes& homes, std::function<bool()> keeps_going,
-                           std::string* sandbox_name) {
+                           std::string* sandbox_name, std::vector<std::string> secret_files) {
   auto sandbox = std::make_shared<std::optional<engine::Sandbox>>();
   return [=, seams = Seams(seams)](const ProjectCheck& check, const std::string& directory) -> Result<Exit> {
     if (!*sandbox) *sandbox = engine::find_sandbox(seams);
@@ -127,7 +127,7 @@ RunCheck make_check_runner(const Seams& seams, const Homes& homes, std::function
                     .keeps_going = keeps_going};
     if ((*sandbox)->works()) {
       command.argv = engine::sandbox_words(**sandbox, seams.files, folder,
-                                           engine::hidden_paths(seams.files, seams.environment, homes));
+                                           engine::hidden_paths(seams.files, seams.environment, homes, secret_files));
       command.directory = "/";
     } else {
       command.directory = folder;

@@ -90,13 +90,14 @@ Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start, cons
     }
   }
   const inbox::Desk& desk = parts_.desk.desk();
-  agent::RuleSources rules =
-      agent::read_rules(files, {.work_tree = state_.tree.path,
-                                .hidden = engine::hidden_paths(files, parts_.seams.environment, desk.homes()),
-                                .soul = parts_.settings.soul,
-                                .config_home = desk.homes().config,
-                                .tier0 = parts_.settings.tier0,
-                                .work = work});
+  agent::RuleSources rules = agent::read_rules(
+      files,
+      {.work_tree = state_.tree.path,
+       .hidden = engine::hidden_paths(files, parts_.seams.environment, desk.homes(), secret_files(parts_.settings)),
+       .soul = parts_.settings.soul,
+       .config_home = desk.homes().config,
+       .tier0 = parts_.settings.tier0,
+       .work = work});
   for (Source& source : rules.sources) sources.push_back(std::move(source));
   if (looks_at_change(start.phase)) {
     sources.push_back(

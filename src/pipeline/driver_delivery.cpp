@@ -104,7 +104,8 @@ Value RunDriver::facts_of(int round) const {
 
 Result<Next> RunDriver::act(const DeliverStep& step) {
   DeliveryParts delivery{.seams = parts_.seams, .forge = parts_.forge, .secrets = parts_.secrets, .run_check = {}};
-  delivery.run_check = make_check_runner(parts_.seams, parts_.desk.desk().homes(), parts_.keeps_going);
+  delivery.run_check = make_check_runner(parts_.seams, parts_.desk.desk().homes(), parts_.keeps_going, nullptr,
+                                         secret_files(parts_.settings));
   delivery.keeps_going = parts_.keeps_going;
   const int round = delivered_round(step);
   const auto done = deliver(step.step, wish_for(round), facts_of(round), delivery);

@@ -67,6 +67,9 @@ enum class SettingsOf { kUser, kWorkspace };
 void read_settings(const Document& document, SettingsOf whose, const std::string& directory, Settings& settings,
                    Faults& faults);
 
+// The files that hold secrets: keys of models, the forge's token. Nothing that agents or checks run sees them.
+std::vector<std::string> secret_files(const Settings& settings);
+
 Value to_value(const Settings& settings);  // everything that steers a run; secrets are names
 std::string_view to_string(MergePolicy policy);
 

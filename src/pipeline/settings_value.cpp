@@ -1,4 +1,5 @@
 // Settings as a value: what their hash is over, and what `signalbox config check --json` shows.
+#include "agent/secret.hpp"
 #include "pipeline/settings.hpp"
 #include "pipeline/settings_words.hpp"
 
@@ -18,6 +19,16 @@ Value wish_value(const agent::Wish& wish) {
 
 std::string_view to_string(MergePolicy policy) {
   return word_of(kMerges, policy);
+}
+
+std::vector<std::string> secret_files(const Settings& settings) {
+  std::vector<std::string> files;
+  const auto take = [&](const std::string& name) {
+    if (std::string file = agent::secret_file(name); !file.empty()) files.push_back(std::move(file));
+  };
+  for (const auto& [name, model] : settings.agents.models) take(model.key);
+  take(settings.forge.token);
+  return files;
 }
 
 Value to_value(const Settings& settings) {

@@ -1,6 +1,10 @@
 // Agents that do not come to the end of their phase: each has a name, the run knows at once, and nothing is lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
@@ -155,6 +159,43 @@ TEST(Agent, D21_ACallThatIsInItsTimeIsNoStall) {
              Line("shaping").expect("done").complete(long_notes(), {shaping_handoff()}), coded(), reviewed()}));
   const Ended ended = place.go("Make the check pass");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+}
+
+// The files that the settings name are where commands can read everything else.
+TEST(Agent, SeesNoFileThatTheSettingsNameAsASecret) {
+  if (!std::filesystem::exists("/usr/bin/bwrap")) GTEST_SKIP() << "there is no sandbox here";
+  std::string folder = "/var/tmp/sb-secret-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  for (const char* name : {"/key", "/open"}) {
+    std::ofstream(folder + name) << "marker" << name + 1 << "\n";
+    std::filesystem::permissions(folder + name, std::filesystem::perms::owner_read);
+  }
+  Place place(SB_PROGRAM);
+  place.configure("models: {script: {provider: scripted, script: " + place.root() +
+                  "/script.jsonl}, other: {provider: anthropic, model: m, key: 'file:" + folder +
+                  "/key'}}\nchecks: ['./check && grep -q markeropen " + folder + "/open && ! grep -q . " + folder +
+                  "/key']");
+  const auto bash = [&](const std::string& command) {
+    return Line("coding").step("build").call("Bash", Value::object({{"command", command}}));
+  };
+  place.script(lines({discovered(), shaped(), bash("cat " + folder + "/ke? " + folder + "/op*"),
+                      Line("coding")
+                          .step("build")
+                          .expect("markeropen")
+                          .expect_lacks("markerkey")
+                          .call("Read", Value::object({{"file_path", folder + "/key"}})),
+                      bash("cat " + folder + "/key").expect_lacks("markerkey"),
+                      Line("coding")
+                          .step("build")
+                          .expect("is not for agents")
+                          .expect_lacks("markerkey")
+                          .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
+                      Line("coding").step("build").complete(long_notes()),
+                      Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
