@@ -78,8 +78,9 @@ TEST(Escalation, ShowsThePlainTicketThatWasEdited) {
   RunState state = escalated();
   state.ticket = {.title = "Old title", .body = "Old words."};
   const Ticket edited{.title = "New title", .body = "New words."};
-  const auto declared =
-      question_for(state, {.question = "ticket_changed", .more = Value::object({{"ticket", edited.to_value()}})}, {});
+  const auto declared = question_for(
+      state, {.question = "ticket_changed", .reason = "edited", .more = Value::object({{"ticket", edited.to_value()}})},
+      {});
   ASSERT_TRUE(declared) << declared.error().front().to_string();
   const std::string& shown = declared->decision()->sections.context;
   for (const char* part : {"Old title", "Old words.", "New title", "New words."}) EXPECT_THAT(shown, HasSubstr(part));
