@@ -36,22 +36,19 @@ steps:
 // taken up.
 std::string script() {
   const std::string repeat = R"("repeat": true, "when": )";
-  return call_line(
-             "Write", R"({"file_path": "a.txt", "content": "one"})",
-             repeat +
-                 R"({"workflow": "gated", "step": "one", "lacks": ["Made a.txt", "Replaced a.txt", )"
-                 R"("interrupted", "not read it"]})") +
+  return call_line("Write", R"({"file_path": "a.txt", "content": "one"})",
+                   repeat + R"({"workflow": "gated", "step": "one", "lacks": ["Made a.txt", "Replaced a.txt", )"
+                            R"("interrupted", "not read it"]})") +
          complete_line("The first thing is done: MARK.", repeat + R"({"workflow": "gated", "step": "one"})") +
          complete_line("Both lists, with all that was looked at in the workspace.",
                        repeat + R"({"workflow": "wr.gate-eval-generic", "step": "check-output"})") +
-         call_line(
-             "complete_step",
-             R"({"notes": "The verdict rests on the two lists.", )"
-             R"("artifacts": [{"kind": "wr.gate_verdict", "version": 1, "verdict": "approved", )"
-             R"("confidence": "high", "rationale": "All that was asked for is there."}, )"
-             R"({"kind": "wr.assessment", "assessmentId": "gate-basis", )"
-             R"("dimensions": {"evidence": "checked", "criteria": "met"}}]})",
-             repeat + R"({"workflow": "wr.gate-eval-generic", "step": "give-verdict"})") +
+         call_line("complete_step",
+                   R"({"notes": "The verdict rests on the two lists.", )"
+                   R"("artifacts": [{"kind": "wr.gate_verdict", "version": 1, "verdict": "approved", )"
+                   R"("confidence": "high", "rationale": "All that was asked for is there."}, )"
+                   R"({"kind": "wr.assessment", "assessmentId": "gate-basis", )"
+                   R"("dimensions": {"evidence": "checked", "criteria": "met"}}]})",
+                   repeat + R"({"workflow": "wr.gate-eval-generic", "step": "give-verdict"})") +
          complete_line("Wide it is.", repeat + R"({"workflow": "child-flow"})") +
          complete_line("The second thing is done.",
                        repeat + R"({"workflow": "gated", "step": "two", "contains": "Wide it is."})");
@@ -166,14 +163,12 @@ TEST(Crash, AnInterruptedWriteIsToldAndNotRepeated) {
 TEST(Crash, ASessionThatHadHardlyBegunBeginsAgain) {
   LoopPlace place;
   place.add_workflow("two-steps", kTwoSteps);
-  place.script(
-      call_line("Bash", R"({"command": "echo x >> a.txt"})") + R"({"error": {"kind": "auth", "message": "no"}})" +
-      "\n" +
-      complete_line(
-          "The first thing is done.",
-          R"("expect": {"contains": ["An earlier try at this step was interrupted", )"
-          R"("in the middle of Bash"], "lacks": ["echo x"]})") +
-      complete_line("The second thing is done."));
+  place.script(call_line("Bash", R"({"command": "echo x >> a.txt"})") +
+               R"({"error": {"kind": "auth", "message": "no"}})" + "\n" +
+               complete_line("The first thing is done.",
+                             R"("expect": {"contains": ["An earlier try at this step was interrupted", )"
+                             R"("in the middle of Bash"], "lacks": ["echo x"]})") +
+               complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
   ASSERT_EQ(place.work(session).state, EndState::kModelFailed);
   die_in(place, session, "Bash");

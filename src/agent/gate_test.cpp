@@ -22,14 +22,13 @@ std::string verdict_lines(const std::string& verdict, const std::string& rationa
   const std::string when = R"("when": {"workflow": "wr.gate-eval-generic"})";
   return complete_line("Both lists: all of it is there, and was looked at in the workspace.",
                        when + R"(, "expect": {"contains": ["The first thing is done: MARK."]})") +
-         call_line(
-             "complete_step",
-             R"({"notes": "The verdict rests on the two lists.", "artifacts": [
+         call_line("complete_step",
+                   R"({"notes": "The verdict rests on the two lists.", "artifacts": [
           {"kind": "wr.gate_verdict", "version": 1, "verdict": ")" +
-                 verdict + R"(", "confidence": "high", "rationale": ")" + rationale +
-                 R"("}, {"kind": "wr.assessment", "assessmentId": "gate-basis", )"
-                 R"("dimensions": {"evidence": "checked", "criteria": "met"}}]})",
-             when);
+                       verdict + R"(", "confidence": "high", "rationale": ")" + rationale +
+                       R"("}, {"kind": "wr.assessment", "assessmentId": "gate-basis", )"
+                       R"("dimensions": {"evidence": "checked", "criteria": "met"}}]})",
+                   when);
 }
 
 std::string one_line(std::string text) {
@@ -218,15 +217,13 @@ steps:
   - {id: look, title: Look, prompt: "Look at {{scope}}."}
 )");
   place.script(
-      call_line(
-          "spawn_agent",
-          R"({"workflowId": "child-flow", "goal": "Look closely", "context": {"scope": "the index", )"
-          R"("hint": "HINT-1"}})",
-          R"("when": {"workflow": "two-steps"})") +
-      complete_line(
-          "I looked and saw SEEN-1.",
-          R"("when": {"workflow": "child-flow"}, "expect": {"contains": ["Look at the index.", )"
-          R"("HINT-1", "Look closely"]})") +
+      call_line("spawn_agent",
+                R"({"workflowId": "child-flow", "goal": "Look closely", "context": {"scope": "the index", )"
+                R"("hint": "HINT-1"}})",
+                R"("when": {"workflow": "two-steps"})") +
+      complete_line("I looked and saw SEEN-1.",
+                    R"("when": {"workflow": "child-flow"}, "expect": {"contains": ["Look at the index.", )"
+                    R"("HINT-1", "Look closely"]})") +
       complete_line("The first thing is done.", R"("expect": {"contains": ["SEEN-1", "\"outcome\": \"complete\""]})") +
       complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
@@ -246,12 +243,11 @@ steps:
   - {id: look, title: Look, prompt: "Look at {{scope}}."}
 )");
   place.script(
-      call_line(
-          "spawn_agent",
-          R"({"agents": [{"workflowId": "child-flow", "goal": "A", "context": {"scope": "left"}}, )"
-          R"({"workflowId": "child-floww", "goal": "B"}, {"workflowId": "child-flow", "goal": "C", )"
-          R"("context": {"scope": "right"}}]})",
-          R"("when": {"workflow": "two-steps"})") +
+      call_line("spawn_agent",
+                R"({"agents": [{"workflowId": "child-flow", "goal": "A", "context": {"scope": "left"}}, )"
+                R"({"workflowId": "child-floww", "goal": "B"}, {"workflowId": "child-flow", "goal": "C", )"
+                R"("context": {"scope": "right"}}]})",
+                R"("when": {"workflow": "two-steps"})") +
       complete_line("Left is LEFT-1.", R"("when": {"workflow": "child-flow", "contains": "Look at left."})") +
       complete_line("Right is RIGHT-1.", R"("when": {"workflow": "child-flow", "contains": "Look at right."})") +
       complete_line("The first thing is done.",

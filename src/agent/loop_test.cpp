@@ -242,10 +242,9 @@ TEST(AgentLoop, CompactsAtTheBorderOfSteps) {
   place.settings.models["m"].context_tokens = 1'000;
   place.script(
       complete_line("The first thing is done: MARK.", R"("usage": {"input_tokens": 700, "output_tokens": 10})") +
-      complete_line(
-          "The second thing is done.",
-          R"("expect": {"contains": ["Do the second thing.", "MARK", "Make it faster"], )"
-          R"("lacks": ["Do the first thing."]})"));
+      complete_line("The second thing is done.",
+                    R"("expect": {"contains": ["Do the second thing.", "MARK", "Make it faster"], )"
+                    R"("lacks": ["Do the first thing."]})"));
   const std::string session = place.start("two-steps");
   EXPECT_EQ(place.work(session).state, EndState::kComplete);
   EXPECT_EQ(place.events_of(session, "compacted").size(), 1u);
