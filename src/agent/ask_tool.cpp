@@ -6,28 +6,14 @@
 #include "base/assert.hpp"
 #include "base/crypto.hpp"
 #include "base/document.hpp"
+#include "decision/written_profile.hpp"
 #include "engine/session_desk.hpp"
 
 namespace sb::agent {
 namespace {
 
 const decision::Profiles& profiles() {
-  static const decision::Profiles all = [] {
-    constexpr const char* kProfile = R"(
-profile: agent
-inherits: interaction
-text:
-  instruction_max_words: 0
-  option_max_words: 0
-  one_sentence: false
-  sections_allowed: [context, safety_notice]
-)";
-    auto document = parse_document("agent profile", kProfile, Syntax::kYaml);
-    SB_ASSERT(document);
-    auto made = decision::Profiles::with({*document});
-    SB_ASSERT(made);
-    return *made;
-  }();
+  static const decision::Profiles all = decision::with_written_profile("agent");
   return all;
 }
 

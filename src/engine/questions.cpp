@@ -8,6 +8,7 @@
 #include "base/assert.hpp"
 #include "base/crypto.hpp"
 #include "base/unicode.hpp"
+#include "decision/written_profile.hpp"
 #include "workflow/prompt_text.hpp"
 
 namespace sb::engine {
@@ -24,22 +25,7 @@ constexpr std::size_t kShownContextBytes = 2'500;
 constexpr std::size_t kShownReasonBytes = 1u << 10;
 
 const decision::Profiles& profiles() {
-  static const decision::Profiles all = [] {
-    constexpr const char* kProfile = R"(
-profile: workflow
-inherits: interaction
-text:
-  instruction_max_words: 0
-  option_max_words: 0
-  one_sentence: false
-  sections_allowed: [context, safety_notice]
-)";
-    auto document = parse_document("workflow profile", kProfile, Syntax::kYaml);
-    SB_ASSERT(document);
-    auto made = decision::Profiles::with({*document});
-    SB_ASSERT(made);
-    return *made;
-  }();
+  static const decision::Profiles all = decision::with_written_profile("workflow");
   return all;
 }
 

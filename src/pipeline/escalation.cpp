@@ -6,6 +6,7 @@
 
 #include "base/assert.hpp"
 #include "base/unicode.hpp"
+#include "decision/written_profile.hpp"
 
 namespace sb::pipeline {
 namespace {
@@ -15,22 +16,7 @@ constexpr std::size_t kShownLineBytes = 300;
 constexpr std::size_t kShownTextBytes = 3'000;
 
 const decision::Profiles& profiles() {
-  static const decision::Profiles all = [] {
-    constexpr const char* kProfile = R"(
-profile: run
-inherits: interaction
-text:
-  instruction_max_words: 0
-  option_max_words: 0
-  one_sentence: false
-  sections_allowed: [context, safety_notice]
-)";
-    auto document = parse_document("run profile", kProfile, Syntax::kYaml);
-    SB_ASSERT(document);
-    auto made = decision::Profiles::with({*document});
-    SB_ASSERT(made);
-    return *made;
-  }();
+  static const decision::Profiles all = decision::with_written_profile("run");
   return all;
 }
 
