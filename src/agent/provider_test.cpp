@@ -217,8 +217,8 @@ TEST_P(ProviderTest, IsBrokenOffByWhoeverListensOrLooks) {
 
 TEST_P(ProviderTest, ComesThroughASpellOfBadWeather) {
   RawServer server([&](auto& peer, const auto& request) {
-    if (request.number == 1) return peer.answer(529, ""), false;
-    if (request.number == 2) return peer.answer(429, "", "Retry-After: 30\r\n"), false;
+    if (request.number == 1) return peer.answer(529, "");
+    if (request.number == 2) return peer.answer(429, "", "Retry-After: 30\r\n");
     if (request.number == 3) return peer.put(stream_head() + sse({GetParam().events[0]})), false;
     return peer.put(good()), false;
   });
