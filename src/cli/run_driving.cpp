@@ -77,18 +77,24 @@ class Driving {
       const auto decision = office_.desk().desk().inbox().load(asked->decision);
       const auto declared = decision ? declaration_of(*decision) : std::nullopt;
       if (declared) text += fmt::format("Answer with: {}\n", inbox::answer_command(asked->decision, *declared));
+      if (asked->question != "session" && declared && declared->decision() != nullptr) {
+        int number = 0;
+        for (const auto& option : declared->decision()->options) {
+          text += fmt::format("  {} {}\n", ++number, option.label);
+        }
+      }
     }
     return text + fmt::format("Go on with: signalbox runs resume {}\n", state.id);
   }
 
-  static std::string ending(const RunState& state) {
+  std::string ending(const RunState& state) const {
     std::string text = fmt::format("\n{}", state.outcome);
     if (!state.outcome_reason.empty()) text += ": " + one_line(state.outcome_reason, 400);
     if (!state.url.empty()) text += fmt::format("\nRequest: {}", one_line(state.url, 400));
     if (!state.commit.empty()) text += fmt::format("\nCommit: {}", state.commit);
     text += fmt::format("\n{} tokens, {}, {}\n", counted(state.usage().total()), money(state.micro_cents()),
                         lasted(state.updated_at - state.started_at));
-    if (state.outcome != "merged" && state.outcome != "requested" && !state.tree.path.empty()) {
+    if (keeps_work(context_.seams.files, state)) {
       text += fmt::format("What was not delivered is still in {}\n", state.tree.path);
     }
     return text + fmt::format("More: signalbox runs show {}\n", state.id);
@@ -132,6 +138,11 @@ int report_run(const Context& context, const Error& error, bool wants_json, std:
     context.out(to_json(line) + "\n");
   }
   return report(context, error);
+}
+
+bool keeps_work(const Files& files, const pipeline::RunState& state) {
+  const std::string& path = state.tree.path;
+  return !path.empty() && path != state.repository && files.kind(path) == FileKind::kDirectory;
 }
 
 int start_run(const Context& context, RunOffice& office, const pipeline::RunWish& wish, const DrivingOptions& options) {

@@ -28,4 +28,7 @@ Result<std::optional<std::int64_t>> wait_of(const std::string& given);
 // With --json also as one line on the output.
 int report_run(const Context& context, const Error& error, bool wants_json, std::string_view run = {});
 
+// Whether the run's own work tree is still there: it holds what was not delivered.
+bool keeps_work(const Files& files, const pipeline::RunState& state);
+
 }  // namespace sb::cli

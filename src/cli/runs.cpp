@@ -129,7 +129,7 @@ int stop(const Context& context, const RunsOptions& options) {
   }
   if (!ended) return report(context, ended.error());
   context.out(fmt::format("{} is {}\n", ended->id, ended->outcome));
-  if (!ended->tree.path.empty() && context.seams.files.kind(ended->tree.path) == FileKind::kDirectory) {
+  if (keeps_work(context.seams.files, *ended)) {
     context.out(fmt::format("What was not delivered is still in {}\n", ended->tree.path));
   }
   return kDone;

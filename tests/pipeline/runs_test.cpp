@@ -155,6 +155,32 @@ TEST(Runs, StoppedOnesKeepWhatTheyHaveNotDelivered) {
   EXPECT_EQ(place.run({"runs", "stop", "last"}).code, 0);
 }
 
+TEST(Runs, SayWhatCanBeAnsweredAndWhereWorkIsLeft) {
+  Place place(SB_PROGRAM);
+  place.configure("merge: ask");
+  place.script(clean_run());
+  const Ended asked = place.go("Make the check pass");
+  ASSERT_EQ(asked.code, 1) << said(asked);
+  EXPECT_THAT(asked.errors, HasSubstr(" 1|2|3\n  1 Merge it\n  2 Fix once more\n  3 Leave the request open\nGo on"));
+  ASSERT_EQ(place.answer(place.open_decisions().at(0).string_at("decision").value_or(""), "merge").code, 0);
+  const auto trees = place.work_trees();
+  ASSERT_THAT(trees, SizeIs(1));
+  std::ofstream(trees[0] + "/mine.txt") << "not delivered\n";
+  const Ended merged = place.run({"runs", "resume", "last"});
+  EXPECT_EQ(merged.code, 0) << said(merged);
+  EXPECT_THAT(merged.output, HasSubstr("What was not delivered is still in " + trees[0]));
+
+  Place other(SB_PROGRAM);
+  other.script(lines({discovered(), shaped(), std::string(Line("coding").error("auth", "no").repeat())}));
+  ASSERT_EQ(other.go("Make the check pass").code, 1);
+  const Ended answered = other.answer(other.open_decisions().at(0).string_at("decision").value_or(""), "stop");
+  ASSERT_EQ(answered.code, 0) << said(answered);
+  const Ended stopped = other.run({"runs", "resume", "last"});
+  EXPECT_THAT(stopped.output, HasSubstr("stopped"));
+  EXPECT_THAT(other.work_trees(), IsEmpty());
+  EXPECT_THAT(said(stopped), Not(HasSubstr("still in")));
+}
+
 TEST(Runs, WaitForWhatTheirTicketDependsOn) {
   Place place(SB_PROGRAM);
   place.script(clean_run());
