@@ -36,7 +36,9 @@ class Driving {
   int finish(const Result<RunState>& state) {
     display_.finish();
     if (!state) return report_run(context_, state.error(), options_.wants_json, run_);
-    if (options_.wants_json) context_.out(to_json(result_of(*state)) + "\n");
+    const auto standing = pipeline::look_at_run(context_.seams, office_.desk().desk(), *state);
+    if (!standing) return report_run(context_, standing.error(), options_.wants_json, run_);
+    if (options_.wants_json) context_.out(to_json(result_of(*state, *standing)) + "\n");
     if (state->outcome.empty()) {
       context_.err(what_now(*state));
     } else if (!options_.wants_json) {

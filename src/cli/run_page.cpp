@@ -8,13 +8,15 @@ namespace sb::cli {
 namespace {
 
 using pipeline::PhaseRecord;
+using pipeline::RunStanding;
 using pipeline::RunState;
 
 constexpr std::size_t kWide = 160;
 
 class Page {
  public:
-  Page(const RunState& state, bool has_colour) : state_(state), has_colour_(has_colour) {}
+  Page(const RunState& state, const RunStanding& standing, bool has_colour)
+      : state_(state), standing_(standing), has_colour_(has_colour) {}
 
   std::string text() {
     head();
@@ -32,7 +34,7 @@ class Page {
   }
 
   void head() {
-    line(fmt::format("{}  {}", state_.id, state_.status()));
+    line(fmt::format("{}  {}", state_.id, standing_.word));
     line(fmt::format("goal      {}", state_.goal));
     if (!state_.ticket.title.empty()) {
       line(fmt::format("ticket    {}{}", state_.ticket.id.empty() ? "" : state_.ticket.id + " ", state_.ticket.title));
@@ -119,18 +121,29 @@ class Page {
     if (!state_.url.empty()) line(fmt::format("request {}", state_.url));
     line(fmt::format("{} tokens, {}, {} of work, {} events", counted(state_.usage().total()),
                      money(state_.micro_cents()), lasted(state_.worked_ms), state_.events));
-    if (state_.outcome.empty()) line(fmt::format("Go on with: signalbox runs resume {}", state_.id));
+    if (state_.outcome.empty()) next();
+  }
+
+  void next() {
+    if (!standing_.decision.empty()) line(fmt::format("Answer with: signalbox inbox answer {}", standing_.decision));
+    if (standing_.word == "paused")
+      line(fmt::format("End the pause with: signalbox session go-on {}", standing_.session));
+    if (standing_.word == "taken over") {
+      line(fmt::format("Give it back with: signalbox session retry {}", standing_.session));
+    }
+    if (!standing_.is_driven) line(fmt::format("Go on with: signalbox runs resume {}", state_.id));
   }
 
   const RunState& state_;
+  const RunStanding& standing_;
   bool has_colour_;
   std::string text_;
 };
 
 }  // namespace
 
-std::string run_page(const RunState& state, bool has_colour) {
-  return Page(state, has_colour).text();
+std::string run_page(const RunState& state, const RunStanding& standing, bool has_colour) {
+  return Page(state, standing, has_colour).text();
 }
 
 }  // namespace sb::cli

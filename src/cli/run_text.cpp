@@ -165,8 +165,9 @@ std::string sandbox_note(const RunState& state) {
   return fmt::format("no sandbox ({}): what agents and checks run can reach all that you can", why);
 }
 
-Value result_of(const RunState& state) {
-  Value value = Value::object({{"type", "result"}, {"run", state.id}, {"status", state.status()}});
+Value result_of(const RunState& state, const pipeline::RunStanding& standing) {
+  Value value =
+      Value::object({{"type", "result"}, {"run", state.id}, {"status", state.status()}, {"standing", standing.word}});
   const auto set = [&](std::string_view name, const std::string& what) {
     if (!what.empty()) value.set(name, what);
   };

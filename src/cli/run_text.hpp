@@ -7,6 +7,7 @@
 
 #include "agent/worker.hpp"
 #include "pipeline/run_log.hpp"
+#include "pipeline/run_standing.hpp"
 
 namespace sb::cli {
 
@@ -34,9 +35,9 @@ struct BlockLook {
 // No line is wider than the width.
 std::vector<std::string> run_block(const pipeline::RunState& state, const PhaseNow& now, const BlockLook& look);
 
-std::string run_page(const pipeline::RunState& state, bool has_colour);
-// {type: result, run, status, [outcome, reason, commit, request, url, waits_for, decision]}
-Value result_of(const pipeline::RunState& state);
+std::string run_page(const pipeline::RunState& state, const pipeline::RunStanding& standing, bool has_colour);
+// {type: result, run, status, standing, [outcome, reason, commit, request, url, waits_for, decision]}
+Value result_of(const pipeline::RunState& state, const pipeline::RunStanding& standing);
 
 std::string money(std::int64_t micro_cents);   // $0.42
 std::string counted(std::int64_t tokens);      // 12.3k

@@ -28,17 +28,32 @@ std::int64_t number(const Value& row, std::string_view name) {
 
 std::string list_line(const Value& row, TimestampMs now) {
   const auto text = [&](std::string_view name) { return row.string_at(name).value_or(""); };
-  return one_line(fmt::format("{}  {:<9} {:<9} {:>6} ago  {:>7} tok  {}  {}", text("run"), text("status"), text("mode"),
-                              lasted(now - number(row, "updated_at")), counted(number(row, "tokens")),
+  return one_line(fmt::format("{}  {:<15} {:<9} {:>6} ago  {:>7} tok  {}  {}", text("run"), text("standing"),
+                              text("mode"), lasted(now - number(row, "updated_at")), counted(number(row, "tokens")),
                               money(number(row, "micro_cents")), text("goal")),
                   160);
+}
+
+// How it stands now, which its row cannot know. One that cannot be looked at stands as its row says.
+void set_standing(const Context& context, inbox::Desk& desk, const RunLog& log, Value& row) {
+  const std::string status = row.string_at("status").value_or("");
+  pipeline::RunStanding standing{.word = status};
+  if (status == "running" || status == "waiting" || status == "parked") {
+    const auto state = log.state(row.string_at("run").value_or(""));
+    auto looked = state ? pipeline::look_at_run(context.seams, desk, *state) : std::unexpected(state.error());
+    if (looked) standing = std::move(*looked);
+  }
+  row.set("standing", standing.word);
+  row.set("driven", standing.is_driven);
 }
 
 int list(const Context& context, const RunsOptions& options) {
   const auto desk = open_for_reading(context);
   if (!desk) return report(context, desk.error());
-  const auto rows = RunLog((*desk)->store(), context.seams.clock).list(options.limit);
+  RunLog log((*desk)->store(), context.seams.clock);
+  auto rows = log.list(options.limit);
   if (!rows) return report(context, rows.error());
+  for (Value& row : *rows) set_standing(context, **desk, log, row);
   if (options.wants_json) {
     context.out(to_json(Value(Value::Array(rows->begin(), rows->end()))) + "\n");
     return kDone;
@@ -56,7 +71,16 @@ int show(const Context& context, const RunsOptions& options) {
   if (!id) return report(context, id.error());
   const auto state = log.state(*id);
   if (!state) return report(context, state.error());
-  context.out(options.wants_json ? to_json(state->to_value()) + "\n" : run_page(*state, context.has_colour));
+  const auto standing = pipeline::look_at_run(context.seams, **desk, *state);
+  if (!standing) return report(context, standing.error());
+  if (!options.wants_json) {
+    context.out(run_page(*state, *standing, context.has_colour));
+    return kDone;
+  }
+  Value value = state->to_value();
+  value.set("standing", standing->word);
+  value.set("driven", standing->is_driven);
+  context.out(to_json(value) + "\n");
   return kDone;
 }
 

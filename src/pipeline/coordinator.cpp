@@ -8,20 +8,24 @@
 #include "base/unicode.hpp"
 #include "engine/sandbox.hpp"
 #include "pipeline/run_driver.hpp"
+#include "pipeline/run_standing.hpp"
 
 namespace sb::pipeline {
 namespace {
 
 constexpr std::int64_t kRemoteMs = 60'000;
-
-std::string lock_path(const CoordinatorParts& parts, std::string_view run) {
-  return join_path(join_path(parts.desk.desk().homes().data, "runs"), fmt::format("{}.lock", run));
-}
+constexpr std::int64_t kLockMs = 20;
+constexpr int kLockTries = 10;
 
 Result<std::shared_ptr<void>> lock_run(CoordinatorParts& parts, std::string_view run) {
-  const std::string path = lock_path(parts, run);
+  const std::string path = run_lock_path(parts.desk.desk().homes(), run);
   SB_TRY(parts.seams.files.make_directories(parent_path(path), 0700));
   auto lock = SB_TRY(parts.seams.files.try_lock(path));
+  // Whoever looks whether it is driven holds the lock for a moment.
+  for (int tries = 0; lock == nullptr && tries < kLockTries; ++tries) {
+    parts.seams.clock.sleep_ms(kLockMs);
+    lock = SB_TRY(parts.seams.files.try_lock(path));
+  }
   if (lock == nullptr) {
     return fail(ErrorCode::kConflict, fmt::format("another process drives run {}", run),
                 fmt::format("Look at it with: signalbox runs show {}", run));

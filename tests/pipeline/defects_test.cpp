@@ -2,6 +2,7 @@
 // they belong by their subject: D06, D08, D10, D14, D16, D19, D21, D24.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <filesystem>
 #include <fstream>
@@ -9,6 +10,7 @@
 
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
+#include "pipeline/under_way.hpp"
 
 namespace sb::piped {
 namespace {
@@ -107,38 +109,6 @@ TEST(Defects, D18_ARejectedGateSendsTheStepBackWithItsReason) {
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
-// A run whose coding agent waits in a command until somebody puts a file `go` into its work tree.
-std::string waiting_lines() {
-  return lines(
-      {Line("coding").step("build").call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
-       Line("coding").step("build").call(
-           "Bash", Value::object({{"command", "touch waits; while [ ! -e go ]; do sleep 0.05; done; rm go waits"}})),
-       Line("coding").step("build").complete(long_notes()),
-       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()})});
-}
-
-// The work tree in which an agent waits; empty after two minutes.
-std::string wait_for_waiting(const Place& place) {
-  for (int i = 0; i < 2'400; ++i) {
-    for (const std::string& tree : place.work_trees()) {
-      if (std::filesystem::exists(tree + "/waits")) return tree;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  return {};
-}
-
-void let_go(const std::string& tree) {
-  std::ofstream(tree + "/go") << "";
-}
-
-std::string session_of(const Place& place, const std::string& phase) {
-  for (const Value& event : place.events("phase_started")) {
-    if (event["payload"]["phase"] == Value(phase)) return event["payload"].string_at("session").value_or("");
-  }
-  return {};
-}
-
 TEST(Defects, D04_D05_AfterAKillFinishedPhasesStayFinishedAndTheSessionKeepsItsPlace) {
   Place place(SB_PROGRAM);
   // What an agent that is told of the interruption does: it makes sure.
@@ -147,21 +117,11 @@ TEST(Defects, D04_D05_AfterAKillFinishedPhasesStayFinishedAndTheSessionKeepsItsP
                           .when_contains("interrupted")
                           .call("Bash", Value::object({{"command", "printf 'right\\n' > answer.txt; rm -f waits go"}})),
                       discovered(), shaped(), waiting_lines(), reviewed()}));
-  Ended first;
-  std::jthread running([&] {
-    first = start_program(
-        "sh", place.environment(),
-        {.arguments = {"-c", "echo $$ > \"$1\"; shift; exec \"$@\"", "sh", place.root() + "/pid", place.program(),
-                       "run", "Make the check pass", "--workspace", place.repository(), "--json"},
-         .directory = place.repository()});
-  });
+  UnderWay running(place, "Make the check pass");
   const std::string tree = wait_for_waiting(place);
   ASSERT_NE(tree, "");
-  ASSERT_EQ(start_program("kill", place.environment(),
-                          {.arguments = {"-9", std::to_string(std::stol(place.read("pid")))}, .directory = "/"})
-                .code,
-            0);
-  running.join();
+  running.send(SIGKILL);
+  const Ended first = running.wait();
   const std::string session = session_of(place, "coding");
   let_go(tree);
   const Ended ended = place.resume();
