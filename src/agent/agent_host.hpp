@@ -36,6 +36,9 @@ class Leader {
 
   virtual std::vector<ToolDeclaration> tools() = 0;  // the same for as long as the place lives
   virtual ToolResult call(const ToolCall& call, const ToolRun& run) = 0;
+  // Before the program runs a tool of its own (those that change something, under Claude Code's names): why the open
+  // step does not let it; empty when it may.
+  virtual std::string objection(const ToolCall& call) = 0;
 
   // Before a model is asked. Waits while the session is paused. Why it may not be asked, or nothing.
   virtual std::optional<ModelError> refusal(const std::function<bool()>& keeps_going) = 0;
@@ -50,6 +53,7 @@ class Leader {
 struct LedPlace {
   virtual ~LedPlace() = default;
   std::string mcp_url, mcp_token;  // streamable HTTP; the token is also the key the proxy wants
+  std::string hook_url;            // takes what Claude Code sends to hooks, with the same token
   std::string proxy_url;           // stands for the provider's address, without /v1; empty: none
 };
 

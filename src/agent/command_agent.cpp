@@ -149,6 +149,7 @@ class CommandAgent {
     const Launch launch = SB_TRY(fill_recipe(recipe_, {.prompt = SB_TRY(led.prompt(again)),
                                                        .mcp_url = place->mcp_url,
                                                        .mcp_token = place->mcp_token,
+                                                       .hook_url = place->hook_url,
                                                        .proxy_url = place->proxy_url,
                                                        .home = home.path(),
                                                        .work_tree = assignment_.work_tree,

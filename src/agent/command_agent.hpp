@@ -15,6 +15,7 @@
 #include "agent/course.hpp"
 #include "agent/duty.hpp"
 #include "agent/scripted.hpp"
+#include "agent/work_tools.hpp"
 #include "engine/sandbox.hpp"
 
 namespace sb::agent {
@@ -25,6 +26,7 @@ struct CommandParts {
   const ModelSettings& model;
   std::shared_ptr<UsedLines> used;
   const engine::Sandbox& sandbox;
+  const WorkPlace& place;  // what its own tools are held to
   // Held by a thread that moves the session: commands of its steps end with the work.
   std::function<std::shared_ptr<void>()> watching;
 };

@@ -45,6 +45,7 @@ class LedSession final : public Leader {
   void sign_of_life() override;
   std::vector<ToolDeclaration> tools() override { return tools_.declarations(); }
   ToolResult call(const ToolCall& call, const ToolRun& run) override;
+  std::string objection(const ToolCall& call) override;
   std::optional<ModelError> refusal(const std::function<bool()>& keeps_going) override;
   std::optional<ModelReply> farewell() override;
   Replied reply(ModelRequest request) override;

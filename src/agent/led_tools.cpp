@@ -229,4 +229,17 @@ ToolResult LedSession::call(const ToolCall& made, const ToolRun&) {
   return {.text = std::string(kRest), .is_error = false};
 }
 
+std::string LedSession::objection(const ToolCall& call) {
+  sign_of_life();
+  const std::string why = held_back(parts_.place, call);
+  if (why.empty()) return why;
+  const std::scoped_lock lock(mutex_);
+  const std::string told = parts_.duty.redactor.clean(why);
+  const Value refused = Value::object({{"turn", parts_.course.turn()}, {"what", call.name}, {"why", told}});
+  if (const Status kept = keep({{"refused", refused}}); !kept) {
+    decide({.state = EndState::kBroke, .reason = kept.error().to_string()});
+  }
+  return told;
+}
+
 }  // namespace sb::agent

@@ -55,9 +55,10 @@ Recipe read_recipe(const std::string& name, const Value& value) {
 }
 
 std::string filled(std::string_view text, const Filling& filling) {
-  const std::array<std::pair<std::string_view, const std::string*>, 7> known = {{{"{prompt}", &filling.prompt},
+  const std::array<std::pair<std::string_view, const std::string*>, 8> known = {{{"{prompt}", &filling.prompt},
                                                                                  {"{mcp_url}", &filling.mcp_url},
                                                                                  {"{mcp_token}", &filling.mcp_token},
+                                                                                 {"{hook_url}", &filling.hook_url},
                                                                                  {"{proxy_url}", &filling.proxy_url},
                                                                                  {"{home}", &filling.home},
                                                                                  {"{work_tree}", &filling.work_tree},

@@ -1,9 +1,9 @@
 // How an agent program is started: its words, variables and files, by a recipe of data/recipes.yaml or by words of the
 // user's own. Pure.
 //
-// Everywhere, {prompt}, {mcp_url}, {mcp_token}, {proxy_url}, {home}, {work_tree} and {model} stand for what they name;
-// other braces stay as they are. {home} is the fresh folder, also where the program has its own login. A user's own
-// words without {prompt} get it on their input.
+// Everywhere, {prompt}, {mcp_url}, {mcp_token}, {hook_url}, {proxy_url}, {home}, {work_tree} and {model} stand for what
+// they name; other braces stay as they are. {home} is the fresh folder, also where the program has its own login. A
+// user's own words without {prompt} get it on their input.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ Result<Recipe> recipe_for(const ModelSettings& model);
 std::vector<std::string> recipe_names();
 
 struct Filling {
-  std::string prompt, mcp_url, mcp_token, proxy_url, home, work_tree, model;
+  std::string prompt, mcp_url, mcp_token, hook_url, proxy_url, home, work_tree, model;
   bool is_writable = true;
 };
 struct Launch {

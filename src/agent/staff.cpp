@@ -178,7 +178,9 @@ Ended Staff::Parts::lead(Staff& staff, const Assignment& assignment, const Model
     const auto watching = [this, &watch]() -> std::shared_ptr<void> {
       return std::make_shared<Watching>(*this, watch);
     };
-    return work_by_command({duty, course, settings, used, sandbox(), watching});
+    SeenFiles seen;
+    const WorkPlace place = place_for(assignment, seen);
+    return work_by_command({duty, course, settings, used, sandbox(), place, watching});
   }
   duty.has_child = [&course](const std::string& session) { return course.has_child(session); };
   auto model = make_model(

@@ -26,6 +26,11 @@ struct WorkParts {
   // Why the open steps do not allow it; empty when they do.
   std::string held_back_edit(const FencedPath& at, const std::string& given) const;
   std::string held_back_command(const std::string& command, const std::string& folder) const;
+  // The same where nothing is known of the path but its letters.
+  std::string held_back_edit(const std::string& path) const;
+
+ private:
+  inbox::Places places_of(const std::string& path, const std::string& folder) const;
 };
 using SharedParts = std::shared_ptr<const WorkParts>;
 

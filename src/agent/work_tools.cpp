@@ -83,17 +83,34 @@ std::string WorkParts::held_back_edit(const FencedPath& at, const std::string& g
 std::string WorkParts::held_back_command(const std::string& command, const std::string& folder) const {
   const auto chain = open_steps(place);
   if (!chain) return cannot_tell(chain.error());
-  const auto resolve = [&](const std::string& path) -> inbox::Places {
-    const std::string whole = path.starts_with('/') ? path : join_path(folder, path);
-    inbox::Places places{{lexically_normal(whole)}, {}};
-    const auto at = fence.for_writing(whole);
-    if (at && at->path() != places.paths.front()) places.paths.push_back(at->path());
-    // What is outside is looked at as written; the sandbox keeps it from being written.
-    if (const auto real = place.seams.files.canonical(whole); !at && real) places.paths.push_back(*real);
-    return places;
-  };
+  const auto resolve = [&](const std::string& path) { return places_of(path, folder); };
   const auto why = inbox::refuse_command(*chain, command, "/tmp", resolve);
   return why ? in_our_words(*why) : "";
+}
+
+std::string WorkParts::held_back_edit(const std::string& path) const {
+  const auto chain = open_steps(place);
+  if (!chain) return cannot_tell(chain.error());
+  const auto why = inbox::refuse_edit(*chain, places_of(path, place.root));
+  return why ? in_our_words(*why) : "";
+}
+
+inbox::Places WorkParts::places_of(const std::string& path, const std::string& folder) const {
+  const std::string whole = path.starts_with('/') ? path : join_path(folder, path);
+  inbox::Places places{{lexically_normal(whole)}, {}};
+  const auto at = fence.for_writing(whole);
+  if (at && at->path() != places.paths.front()) places.paths.push_back(at->path());
+  // What is outside is looked at as written; the sandbox keeps it from being written.
+  if (const auto real = place.seams.files.canonical(whole); !at && real) places.paths.push_back(*real);
+  return places;
+}
+
+std::string held_back(const WorkPlace& place, const ToolCall& call) {
+  const WorkParts parts(place);
+  if (call.name == "Bash") return parts.held_back_command(text_of(call, "command"), parts.place.root);
+  const std::string path = text_of(call, call.name == "NotebookEdit" ? "notebook_path" : "file_path");
+  // Without a path the program refuses the call by itself.
+  return path.empty() ? "" : parts.held_back_edit(path);
 }
 
 ToolResult told(std::string text, Value facts) {

@@ -49,6 +49,10 @@ struct WorkPlace {
 // What a restricted role may read: everything but what earlier phases left in the work tree.
 std::vector<std::string> restricted_paths();
 
+// Of a tool that is not ours, called as Claude Code calls its Bash, Write, Edit, MultiEdit and NotebookEdit: why the
+// open steps do not allow it; empty when they do.
+std::string held_back(const WorkPlace& place, const ToolCall& call);
+
 // `allowed`: names; empty: all of them. A restricted role is not given what it may not use.
 Tools make_work_tools(WorkPlace place, const std::vector<std::string>& allowed = {});
 

@@ -7,7 +7,10 @@
 #include <thread>
 
 #include "base/crypto.hpp"
+#include "cli/hook_path.hpp"
 #include "cli/model_proxy.hpp"
+#include "hook/answers.hpp"
+#include "hook/event.hpp"
 #include "mcp/http_server.hpp"
 #include "mcp/service.hpp"
 
@@ -18,7 +21,7 @@ constexpr std::size_t kTokenBytes = 32;
 
 constexpr std::string_view kInstructions =
     "You work one session of a workflow here, step by step. Do exactly the step you are shown, then deliver it with "
-    "continue_workflow; its answer is the next step, what is missing, or that the workflow is complete.";
+    "complete_step; its answer is the next step, what is missing, or that the workflow is complete.";
 
 // The tools of the leader, over MCP.
 class LedService final : public mcp::Service {
@@ -55,11 +58,21 @@ class LedService final : public mcp::Service {
   const std::atomic<bool>& is_closed_;
 };
 
+// Before the program runs a tool of its own: nothing when it may.
+std::string answer_hook(agent::Leader& leader, const std::string& json) {
+  const auto event = hook::read_event(json);
+  if (!event || event->kind != hook::EventKind::kPreToolUse || !hook::is_changing_tool(event->tool)) return "";
+  const std::string why = leader.objection({.id = event->tool_use_id, .name = event->tool, .input = event->tool_input});
+  return why.empty() ? "" : hook::refusal_for(why);
+}
+
 class Place final : public agent::LedPlace {
  public:
   Place(const Seams& seams, net::HttpClient& http, agent::Leader& leader, const agent::ModelSettings* upstream)
       : seams_(seams), leader_(leader), seal_key_(seams.random.bytes(32)) {
     mcp_token = "sbg_" + to_base32(seams.random.bytes(kTokenBytes));
+    const auto bearer = [this](std::string_view token) { return named(token); };
+    hook_.emplace(loop_, bearer, [this](const std::string& event) { return answer_hook(leader_, event); });
     if (upstream != nullptr) proxy_.emplace(loop_, ProxyParts{seams, http, leader, *upstream, mcp_token});
   }
 
@@ -71,6 +84,7 @@ class Place final : public agent::LedPlace {
     thread_.join();
     server_.reset();
     proxy_.reset();
+    hook_.reset();
   }
 
   Status open() {
@@ -78,6 +92,7 @@ class Place final : public agent::LedPlace {
     SB_TRY(server_->open());
     const std::string base = fmt::format("http://127.0.0.1:{}", server_->port());
     mcp_url = base + "/mcp";
+    hook_url = base + "/hook";
     if (proxy_) proxy_url = base + "/model";
     thread_ = std::thread([this] { loop_.run(); });
     return {};
@@ -98,15 +113,17 @@ class Place final : public agent::LedPlace {
   mcp::HttpOptions options() {
     mcp::HttpOptions options;
     options.needs_token = true;
-    options.bearer = [this](std::string_view token) -> std::optional<std::string> {
-      if (!constant_time_equal(token, mcp_token)) return std::nullopt;
-      return "agent";
-    };
+    options.bearer = [this](std::string_view token) { return named(token); };
     options.fallback = [this](net::HttpRequest request, const net::ExchangePtr& exchange) {
-      if (proxy_) return proxy_->handle(std::move(request), exchange);
-      exchange->respond({.status = 404, .headers = {{"Content-Type", "text/plain"}}, .body = "Nothing is here\n"});
+      if (proxy_ && request.path != "/hook") return proxy_->handle(std::move(request), exchange);
+      hook_->handle(std::move(request), exchange);
     };
     return options;
+  }
+
+  std::optional<std::string> named(std::string_view token) const {
+    if (!constant_time_equal(token, mcp_token)) return std::nullopt;
+    return "agent";
   }
 
   Seams seams_;
@@ -115,6 +132,7 @@ class Place final : public agent::LedPlace {
   std::atomic<bool> is_closed_ = false;
   net::Loop loop_;
   std::optional<ModelProxy> proxy_;
+  std::optional<HookPath> hook_;
   std::optional<mcp::HttpServer> server_;
   std::thread thread_;
 };

@@ -28,6 +28,9 @@ class NotingLeader final : public agent::Leader {
   agent::ToolResult call(const agent::ToolCall& call, const agent::ToolRun&) override {
     return {"called " + call.name + " " + to_json(call.input), false};
   }
+  std::string objection(const agent::ToolCall& call) override {
+    return call.name == "Write" ? "not in this step: " + to_json(call.input) : "";
+  }
   std::optional<ModelError> refusal(const std::function<bool()>&) override { return refused; }
   std::optional<agent::ModelReply> farewell() override { return parting; }
   agent::Replied reply(agent::ModelRequest request) override {
@@ -126,8 +129,28 @@ TEST_F(Host, LetsTheProgramCallTheToolsOfItsSession) {
   EXPECT_GT(leader.signs, 0);
 }
 
+TEST_F(Host, TellsWhatTheOpenStepDoesNotLetAToolOfTheProgramDo) {
+  open(scripted());
+  EXPECT_EQ(place->hook_url, "http://127.0.0.1:" + std::to_string(port) + "/hook");
+  const auto ask = [&](const std::string& event, const std::string& tool) {
+    const auto answer = post(
+        "/hook",
+        R"({"hook_event_name": ")" + event + R"(", "tool_name": ")" + tool + R"(", "tool_input": {"file_path": "a"}})",
+        bearer());
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    return answer.body;
+  };
+  EXPECT_THAT(ask("PreToolUse", "Write"), HasSubstr(R"("permissionDecision":"deny")"));
+  EXPECT_THAT(ask("PreToolUse", "Write"), HasSubstr(R"(not in this step: {\"file_path\":\"a\"})"));
+  EXPECT_EQ(ask("PreToolUse", "Edit"), "");
+  EXPECT_EQ(ask("PreToolUse", "Read"), "");
+  EXPECT_EQ(ask("PostToolUse", "Write"), "");
+  EXPECT_EQ(post("/hook", "nonsense", bearer()).body, "");
+}
+
 TEST_F(Host, LetsNobodyInWithoutTheToken) {
   open(scripted());
+  EXPECT_EQ(post("/hook", "{}", "").status, 401);
   EXPECT_EQ(post("/mcp", std::string(kCall), kCallHeaders).status, 401);
   EXPECT_EQ(post("/mcp", std::string(kCall), std::string("Authorization: Bearer other\r\n") + kCallHeaders).status,
             401);

@@ -198,6 +198,34 @@ TEST_F(Commands, GiveTheProgramAHomeOfItsOwnAndNoSecret) {
   EXPECT_THAT(log[0].payload.string_at("sandbox").value_or(""), HasSubstr("with the machine's network"));
 }
 
+TEST_F(Commands, HoldItsOwnToolsToTheOpenStep) {
+  const std::string guarded = R"({
+    "id": "two-steps", "name": "Two steps", "description": "For tests.", "version": "1.0.0",
+    "steps": [{"id": "one", "title": "First", "prompt": "Look.", "writes": "none", "commands": "read-only"},
+              {"id": "two", "title": "Second", "prompt": "Do.", "writes": ["src/**"]}]
+  })";
+  EXPECT_TRUE(files.write_atomic(work_tree + "/.signalbox/workflows/two-steps.json", guarded));
+  program(R"(
+hook() { post /hook '{"hook_event_name":"PreToolUse","tool_name":"'"$1"'","tool_input":'"$2"'}' "" | tail -n 1; }
+hook Write '{"file_path":"src/a"}' > one
+hook Bash '{"command":"rm src/a"}' > two
+hook Bash '{"command":"ls"}' > three
+mcp complete_step '{"notes":"one"}'
+hook Write '{"file_path":"src/a"}' > four
+hook Edit '{"file_path":"src/../b"}' > five
+hook NotebookEdit '{"notebook_path":"'$PWD'/b"}' > six
+mcp complete_step '{"notes":"two"}')");
+  const agent::Ended ended = work();
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+  const auto said = [&](const char* file) { return files.read(join_path(work_tree, file), 1 << 20).value_or("?"); };
+  for (const char* refused : {"one", "two", "five", "six"}) {
+    EXPECT_THAT(said(refused), HasSubstr(R"("permissionDecision":"deny")")) << refused;
+    EXPECT_THAT(said(refused), Not(HasSubstr("continue_workflow")));
+  }
+  for (const char* allowed : {"three", "four"}) EXPECT_THAT(said(allowed), Not(HasSubstr("deny"))) << allowed;
+  EXPECT_EQ(std::ranges::count(types(), "refused"), 4) << "every attempt is in the log";
+}
+
 TEST_F(Commands, StartAProgramAgainThatStoppedEarly) {
   program(std::string("echo x >> starts; [ $(wc -l < starts) = 1 ] && { ") + kOne + "; exit 0; }\ncat > seen\n" + kTwo);
   const agent::Ended ended = work();

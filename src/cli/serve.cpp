@@ -10,7 +10,7 @@
 
 #include "cli/command.hpp"
 #include "cli/mcp_parts.hpp"
-#include "cli/serve_hook.hpp"
+#include "cli/hook_path.hpp"
 #include "cli/serve_tokens.hpp"
 #include "mcp/http_server.hpp"
 #include "mcp/tools/server_parts.hpp"
@@ -73,7 +73,7 @@ Status serve(const Context& context, const ServeOptions& options) {
   const auto name_of = [&tokens](std::string_view token) { return tokens.name_of(token); };
 
   net::Loop loop;
-  HookPath hook(loop, context.seams, name_of);
+  HookPath hook(loop, name_of, answer_as_program(context.seams));
   mcp::HttpOptions http{.address = options.address, .port = options.port, .hosts = options.hosts};
   http.fallback = [&hook](net::HttpRequest request, const net::ExchangePtr& exchange) {
     hook.handle(std::move(request), exchange);

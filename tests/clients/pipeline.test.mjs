@@ -109,3 +109,29 @@ phases: {discovery: acme.doubt}
   assert.match(said, /isolation cannot be proven/);
   assert.match(said, /Give claude an `upstream`/);
 });
+
+scenario('what the open step does not allow is refused to the tools of Claude Code', async (place) => {
+  const { git } = prepare(place, `${models}
+roles: {default: claude}
+phases: {discovery: acme.look}
+`);
+  place.write('.signalbox/workflows/acme.look.json', {
+    id: 'acme.look', name: 'Look', description: 'Looks.', version: '1.0.0',
+    steps: [{ id: 'look', title: 'Look', prompt: 'Look and change nothing.', writes: 'none', commands: 'read-only' }],
+  });
+  git('add', '--all');
+  git('-c', 'user.name=Somebody', '-c', 'user.email=somebody@localhost', 'commit', '-q', '-m', 'Look');
+  git('push', '-q');
+  const call = (name, input) => ({ when: { workflow: 'acme.look' }, content: [{ type: 'tool_use', name, input }] });
+  const lines = [
+    call('Write', { file_path: 'planted.txt', content: 'x' }),
+    call('Bash', { command: 'touch planted.txt' }),
+    call('complete_step', { notes: 'Nothing was to be changed here, and nothing was.' }),
+  ];
+  fs.writeFileSync(path.join(place.env.SIGNALBOX_HOME, 'replies.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  place.log('transcript.txt', place.finish(signalbox, ticket));
+  const kept = keptBytes(place);
+  for (const tool of ['Write', 'Bash']) assert.ok(kept.includes(`"what":"${tool}","why":`), `${tool} was refused`);
+  const trees = path.join(place.env.SIGNALBOX_HOME, 'work-trees');
+  for (const tree of fs.readdirSync(trees)) assert.ok(!fs.existsSync(path.join(trees, tree, 'planted.txt')));
+});

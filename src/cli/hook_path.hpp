@@ -1,9 +1,9 @@
-// `POST /hook` of `signalbox serve`: the events `signalbox-hook` takes, for hosts that send them over HTTP.
+// `POST /hook` of a server: the events of Claude Code, for hosts that send them over HTTP.
 //
-// The body is the event, the answer what the program would print (nothing: an empty body). A token is needed on
+// The body is the event, the answer what a hook program would print (nothing: an empty body). A token is needed on
 // loopback too: an event can answer a planned question, and any page or program on the machine could send one.
 //
-// Threads: handle() on the loop's; events are worked on elsewhere.
+// Threads: handle() on the loop's; `answer` on several others at once, which the destructor waits for.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ namespace sb::cli {
 class HookPath {
  public:
   using Bearer = std::function<std::optional<std::string>(std::string_view token)>;
-  HookPath(net::Loop& loop, const Seams& seams, Bearer bearer);
+  using Answer = std::function<std::string(std::string event)>;
+  HookPath(net::Loop& loop, Bearer bearer, Answer answer);
 
   // Any path: those that are not its own are not found.
   void handle(net::HttpRequest request, const net::ExchangePtr& exchange);
@@ -33,11 +34,14 @@ class HookPath {
   using Waiting = std::map<std::uint64_t, net::ExchangePtr>;
 
   net::Loop& loop_;
-  Seams seams_;
   Bearer bearer_;
+  Answer answer_;
   std::shared_ptr<Waiting> waiting_ = std::make_shared<Waiting>();
   std::uint64_t last_ = 0;
   net::Workers<Bench> workers_;
 };
+
+// As `signalbox-hook` answers.
+HookPath::Answer answer_as_program(const Seams& seams);
 
 }  // namespace sb::cli

@@ -1,4 +1,4 @@
-#include "cli/serve_hook.hpp"
+#include "cli/hook_path.hpp"
 
 #include "hook/program.hpp"
 #include "mcp/http_gate.hpp"
@@ -39,10 +39,10 @@ void refuse(const net::ExchangePtr& exchange, int status, std::string text, net:
 
 }  // namespace
 
-HookPath::HookPath(net::Loop& loop, const Seams& seams, Bearer bearer)
+HookPath::HookPath(net::Loop& loop, Bearer bearer, Answer answer)
     : loop_(loop),
-      seams_(seams),
       bearer_(std::move(bearer)),
+      answer_(std::move(answer)),
       workers_([] { return std::make_unique<Bench>(); }, kThreads, kWaitingEvents) {}
 
 void HookPath::handle(net::HttpRequest request, const net::ExchangePtr& exchange) {
@@ -58,10 +58,7 @@ void HookPath::handle(net::HttpRequest request, const net::ExchangePtr& exchange
   waiting_->emplace(number, exchange);
   const bool is_taken = workers_.run([this, number, waiting = std::weak_ptr(waiting_),
                                       event = std::make_shared<std::string>(std::move(request.body))](Bench&) {
-    EventStreams streams(std::move(*event));
-    hook::run_program("signalbox-hook", {},
-                      {seams_.files, seams_.clock, seams_.random, seams_.process, seams_.environment, streams});
-    loop_.post([number, waiting, output = streams.take_output()] {
+    loop_.post([number, waiting, output = answer_(std::move(*event))] {
       const auto all = waiting.lock();
       auto found = all ? all->extract(number) : Waiting::node_type();
       if (found.empty()) return;
@@ -71,6 +68,15 @@ void HookPath::handle(net::HttpRequest request, const net::ExchangePtr& exchange
   if (is_taken) return;
   waiting_->erase(number);
   refuse(exchange, 503, "Too many events are waiting; try again later");
+}
+
+HookPath::Answer answer_as_program(const Seams& seams) {
+  return [seams](std::string event) {
+    EventStreams streams(std::move(event));
+    hook::run_program("signalbox-hook", {},
+                      {seams.files, seams.clock, seams.random, seams.process, seams.environment, streams});
+    return streams.take_output();
+  };
 }
 
 }  // namespace sb::cli
