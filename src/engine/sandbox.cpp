@@ -201,7 +201,9 @@ std::vector<std::string> sandbox_words(const Sandbox& sandbox, const Files& file
 
 std::vector<std::string> sandbox_words(const Sandbox& sandbox, const Files& files, const std::string& workspace,
                                        const std::vector<std::string>& hidden) {
-  return sandbox_words(sandbox, files, {.workspace = workspace, .hidden = hidden});
+  // Whoever could replace `.git` would choose what git runs for the user, outside.
+  return sandbox_words(sandbox, files,
+                       {.workspace = workspace, .sealed = {join_path(workspace, ".git")}, .hidden = hidden});
 }
 
 }  // namespace sb::engine

@@ -101,28 +101,24 @@ std::string one_line(std::string_view text, std::size_t max_bytes) {
 }
 
 Result<StepDone> head(const Job& job) {
-  auto git = job.git();
-  if (!git && git.error().code == ErrorCode::kConflict) {
-    return blocked({"critical", git.error().message, ".git", "work_tree_changed"});
-  }
-  if (!git) return std::unexpected(git.error());
+  Git git = SB_TRY(job.git());
   const auto finding = [&](std::string summary) { return blocked({"critical", std::move(summary), "", "wrong_head"}); };
-  const Exit name = SB_TRY(git->run({.words = {"symbolic-ref", "--quiet", "HEAD"}, .fine = {0, 1}}));
+  const Exit name = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", "HEAD"}, .fine = {0, 1}}));
   const std::string on = line_of(name.output);
   if (on != "refs/heads/" + job.wish.tree.branch) {
     return finding(fmt::format("the work tree is on {}, not on the run's branch {}",
                                on.empty() ? "no branch" : shown(on), shown(job.wish.tree.branch)));
   }
-  const auto tip = SB_TRY(git->find_commit("HEAD"));
+  const auto tip = SB_TRY(git.find_commit("HEAD"));
   if (!tip) return finding("the run's branch has no commit any more");
-  if (!SB_TRY(git->is_ancestor(job.wish.parent, *tip))) {
+  if (!SB_TRY(git.is_ancestor(job.wish.parent, *tip))) {
     return finding(fmt::format("the run's branch is at {}, which does not stand on {}", *tip, job.wish.parent));
   }
   StepDone done{.facts = Value::object({{"head", *tip}, {"branch", job.wish.tree.branch}})};
   if (*tip == job.wish.parent) return done;
   // Commits that an agent made: their content is part of what is compared, scanned and committed; the commits are not.
   const std::string range = fmt::format("{}..{}", job.wish.parent, *tip);
-  const std::string made = SB_TRY(git->run({"rev-list", "--max-count=50", range}));
+  const std::string made = SB_TRY(git.run({"rev-list", "--max-count=50", range}));
   Value folded = Value::array();
   for (std::size_t at = 0; at < made.size(); at = made.find('\n', at) + 1) {
     folded.push_back(made.substr(at, made.find('\n', at) - at));
@@ -218,6 +214,12 @@ Result<StepDone> commit(const Job& job) {
 Result<StepDone> deliver(DeliveryStep step, const DeliveryWish& wish, const Value& before, DeliveryParts& parts) {
   const steps::Job job{wish, before, parts};
   if (wish.parent.empty()) return fail(ErrorCode::kInvalid, "the commit that is delivered on is not known");
+  if (step <= DeliveryStep::kPush) {  // those that run git in the work tree
+    const auto git = job.git();
+    if (!git && git.error().code == ErrorCode::kConflict) {
+      return steps::blocked({"critical", git.error().message, ".git", "work_tree_changed"});
+    }
+  }
   switch (step) {
     case DeliveryStep::kHead:
       return steps::head(job);

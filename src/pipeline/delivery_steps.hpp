@@ -10,7 +10,7 @@ struct Job {
   const Value& before;
   DeliveryParts& parts;
 
-  Result<Git> git() const { return git_of_work_tree(parts.seams, wish.tree.path); }
+  Result<Git> git() const { return git_of_work_tree(parts.seams, wish.tree); }
   // A fact of a step before: `before` holds them under the step's name, or all in one.
   std::string fact(DeliveryStep step, std::string_view name) const;
   std::int64_t number(DeliveryStep step, std::string_view name) const;

@@ -153,7 +153,7 @@ Result<Next> RunDriver::refused(const DeliverStep& step, const Error& error) {
 
 // For people; when git cannot say, they are told that instead.
 std::string RunDriver::diff_stat() {
-  auto git = git_of_work_tree(parts_.seams, state_.tree.path);
+  auto git = git_of_work_tree(parts_.seams, state_.tree);
   if (!git) return git.error().message;
   auto changes = git->changes(state_.tree.base_commit);
   if (!changes) return changes.error().message;
@@ -168,7 +168,7 @@ std::string RunDriver::diff_stat() {
 }
 
 Result<std::string> RunDriver::change_text(std::size_t max_bytes) {
-  Git git = SB_TRY(git_of_work_tree(parts_.seams, state_.tree.path));
+  Git git = SB_TRY(git_of_work_tree(parts_.seams, state_.tree));
   auto diff = git.diff(state_.tree.base_commit, limits::kDiffBytes);
   if (!diff && diff.error().code == ErrorCode::kLimit) {
     return fmt::format("The change is larger than what can be shown here. Its files:\n{}", diff_stat());

@@ -65,10 +65,6 @@ class Git {
   std::optional<bool> has_ssh_command_ = {};  // in the user's configuration
 };
 
-// The Git of a run's work tree. kConflict when its `.git` leads anywhere but to a repository outside of the folder
-// that is worked in: an agent that may write there must not choose what we run.
-Result<Git> git_of_work_tree(const Seams& seams, const std::string& path);
-
 // The repository a work tree is of, at its own folder: the URLs of remotes may be relative to that.
 Result<Git> repository_of(const Seams& seams, Git& work_tree);
 
@@ -92,6 +88,7 @@ Result<RepositoryFacts> look_at_repository(const Seams& seams, const std::string
 // try stands on the same commit, and a branch of that name without the ref is somebody else's.
 struct WorkTree {
   std::string path, branch, base, base_commit;  // branch empty: read-only, detached
+  std::string git_dir = {};                     // where git keeps it, as it was when it was made
 };
 struct WorkTreeWish {
   std::string repository, place, run;
@@ -100,6 +97,9 @@ struct WorkTreeWish {
   std::string secret = {}, secret_host = {};  // for fetching, from that host only
 };
 Result<WorkTree> make_work_tree(const Seams& seams, const WorkTreeWish& wish);
+// The Git of a run's work tree, led by the record and never by what lies there. kConflict when its `.git` is not what
+// it was: whoever may write there must not choose what we run, and people use git there too.
+Result<Git> git_of_work_tree(const Seams& seams, const WorkTree& tree);
 // kConflict, and nothing is removed, while it holds anything that is not in `delivered`: the commit that was pushed
 // (not what a squash made of it); empty: nothing was. `.signalbox/*.md`, the notes of phases, do not count.
 Status remove_work_tree(const Seams& seams, const std::string& repository, const WorkTree& tree,

@@ -77,26 +77,28 @@ Result<std::string> Git::diff(const std::string& from, std::size_t max_bytes) {
                        .output);
 }
 
-Result<Git> git_of_work_tree(const Seams& seams, const std::string& path) {
-  const std::string real = SB_TRY(seams.files.canonical(path));
+Result<Git> git_of_work_tree(const Seams& seams, const WorkTree& tree) {
+  const std::string real = SB_TRY(seams.files.canonical(tree.path));
   const std::string entry = join_path(real, ".git");
   const FileStatus status = seams.files.status(entry);
   const auto refused = [&](std::string_view why) {
     return fail(ErrorCode::kConflict, fmt::format("{} {}; somebody changed it", shown(entry), why),
                 "Look at it; to put it back: git worktree repair");
   };
+  if (tree.git_dir.empty()) return refused("is not known to the run's record");
   if (status.is_link) return refused("is a symbolic link");
-  if (status.kind == FileKind::kDirectory) return Git(seams, real, entry);  // worked in place
-  if (status.kind != FileKind::kFile) return refused("is not there");
-  std::string text = line_of(SB_TRY(seams.files.read(entry, 64 << 10)));
-  if (!text.starts_with("gitdir: ")) return refused("is not what git writes");
-  const auto directory = seams.files.canonical(text.substr(8));
-  if (!directory) return refused("leads nowhere");
-  if ((*directory + "/").starts_with(parent_path(real) + "/")) return refused("leads into the folder of work trees");
-  const auto back = seams.files.read(join_path(*directory, "gitdir"), 64 << 10);
-  const auto back_real = back ? seams.files.canonical(line_of(*back)) : std::unexpected(back.error());
-  if (!back_real || *back_real != entry) return refused("leads to a repository that does not know this folder");
-  return Git(seams, real, *directory);
+  std::string leads_to = entry;  // a repository's own folder, worked in place
+  if (status.kind == FileKind::kFile) {
+    const std::string text = line_of(SB_TRY(seams.files.read(entry, 64 << 10)));
+    if (!text.starts_with("gitdir: ")) return refused("is not what git writes");
+    leads_to = text.substr(8);
+    if (!leads_to.starts_with('/')) leads_to = join_path(real, leads_to);
+  } else if (status.kind != FileKind::kDirectory) {
+    return refused("is not there");
+  }
+  const auto directory = seams.files.canonical(leads_to);
+  if (!directory || *directory != tree.git_dir) return refused("does not lead to the repository that is worked in");
+  return Git(seams, real, tree.git_dir);
 }
 
 Result<Git> repository_of(const Seams& seams, Git& work_tree) {

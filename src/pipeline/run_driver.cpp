@@ -134,10 +134,11 @@ Result<Next> RunDriver::act(const MakeTree&) {
                                                              .secret = parts_.forge.push_secret(),
                                                              .secret_host = parts_.forge.push_host()}));
   SB_TRY(bring_pitch(tree));
-  SB_TRY(
-      append("tree_made",
-             Value::object(
-                 {{"path", tree.path}, {"branch", tree.branch}, {"base", tree.base}, {"commit", tree.base_commit}})));
+  SB_TRY(append("tree_made", Value::object({{"path", tree.path},
+                                            {"branch", tree.branch},
+                                            {"base", tree.base},
+                                            {"commit", tree.base_commit},
+                                            {"git_dir", tree.git_dir}})));
   return Next::kGoOn;
 }
 

@@ -107,7 +107,8 @@ class Folding {
 
   Status tree_made(const RunEvent& event) {
     const Value& payload = event.payload;
-    state_.tree = {text(payload, "path"), text(payload, "branch"), text(payload, "base"), text(payload, "commit")};
+    state_.tree = {text(payload, "path"), text(payload, "branch"), text(payload, "base"), text(payload, "commit"),
+                   text(payload, "git_dir")};
     return {};
   }
 

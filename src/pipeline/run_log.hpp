@@ -5,7 +5,7 @@
 //   opened         {v: 1, run, goal, ticket, ticket_hash, workspace, repository, settings_hash, sandbox, [mode],
 //                  [trigger], [ticket_source]}
 //   routed         {mode, reasons: […], touches_ui}
-//   tree_made      {path, branch, base, commit}
+//   tree_made      {path, branch, base, commit, git_dir}
 //   phase_started  {phase, round, attempt, workflow, hash, session, bundle, blob}
 //                  bundle: agent::Bundle::facts(); blob: the bundle itself, a blob of the store
 //   interpretation {artifact, session}                    committed: carried to every later phase

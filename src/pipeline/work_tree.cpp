@@ -61,8 +61,10 @@ class Maker {
   Status add(const std::string& commit);
   Status add_submodules();
   Result<bool> claim_branch(const std::string& commit);  // whether it is there
-  WorkTree made(const std::string& path, const std::string& commit) const {
-    return {.path = path, .branch = branch_, .base = wish_.base, .base_commit = commit};
+  // `folder`: where git keeps it.
+  Result<WorkTree> made(const std::string& path, const std::string& commit, const std::string& folder) const {
+    std::string real = SB_TRY(seams_.files.canonical(folder));
+    return WorkTree{path, branch_, wish_.base, commit, std::move(real)};
   }
 
   Seams seams_;
@@ -210,7 +212,8 @@ Status Maker::add_submodules() {
 
 Result<WorkTree> Maker::in_place(const std::string& commit) {
   const RepositoryFacts facts = SB_TRY(look_at_repository(seams_, git_.directory()));
-  if (facts.branch == branch_) return made(git_.directory(), commit);
+  const std::string folder = line_of(SB_TRY(git_.run({"rev-parse", "--absolute-git-dir"})));
+  if (facts.branch == branch_) return made(git_.directory(), commit, folder);
   if (facts.is_dirty) {
     (void)git_.run({"update-ref", "-d", base_ref_, commit});
     return fail(ErrorCode::kConflict, fmt::format("{} has changes that are not committed", shown(facts.root)),
@@ -221,7 +224,7 @@ Result<WorkTree> Maker::in_place(const std::string& commit) {
   } else {
     SB_TRY(git_.run({"checkout", "--quiet", "--no-track", "-b", branch_, commit, "--"}));
   }
-  return made(git_.directory(), commit);
+  return made(git_.directory(), commit, folder);
 }
 
 Result<WorkTree> Maker::make() {
@@ -233,7 +236,9 @@ Result<WorkTree> Maker::make() {
   if (wish_.strategy == "none") return in_place(commit);
   const std::string folder = SB_TRY(git_folder());
   const bool is_whole = !folder.empty() && seams_.files.kind(join_path(folder, kReady)) == FileKind::kFile;
-  if (is_whole && seams_.files.kind(join_path(path_, ".git")) == FileKind::kFile) return made(path_, commit);
+  if (is_whole && seams_.files.kind(join_path(path_, ".git")) == FileKind::kFile) {
+    return made(path_, commit, folder);
+  }
   if (is_whole) {
     return fail(ErrorCode::kConflict, fmt::format("the work tree {} is not there any more", shown(path_)),
                 "Put it back; or give it up: git worktree prune");
@@ -241,7 +246,7 @@ Result<WorkTree> Maker::make() {
   if (!branch_.empty()) SB_TRY(git_.unlock("refs/heads/" + branch_));
   SB_TRY(clear_half_made());
   SB_TRY(add(commit));
-  return made(path_, commit);
+  return made(path_, commit, SB_TRY(git_folder()));
 }
 
 Result<std::string> place_for(const Seams& seams, const WorkTreeWish& wish, const std::string& root) {
@@ -315,7 +320,7 @@ Status remove_work_tree(const Seams& seams, const std::string& repository, const
   const auto root = seams.files.canonical(repository);
   if (root && *root == tree.path) return {};  // worked in place: it is the user's own folder
   if (seams.files.kind(tree.path) != FileKind::kMissing) {
-    Git inside = SB_TRY(git_of_work_tree(seams, tree.path));
+    Git inside = SB_TRY(git_of_work_tree(seams, tree));
     const std::string kept = SB_TRY(undelivered(inside, tree, delivered));
     if (!kept.empty()) {
       return fail(ErrorCode::kConflict, fmt::format("{} holds work that is not delivered: {}", shown(tree.path), kept),
