@@ -130,6 +130,16 @@ TEST(CommandRunner, TheWorkspaceIsWritableAndNothingElse) {
   EXPECT_FALSE(std::filesystem::exists("/tmp/sb-private"));
 }
 
+TEST(CommandRunner, DotGitIsSealed) {
+  if (!sandbox_works()) GTEST_SKIP() << "bubblewrap does not work here";
+  Place place;
+  std::filesystem::create_directories(place.workspace + "/.git");
+  EXPECT_NE(place.run("echo x > .git/config").exit, 0);
+  EXPECT_NE(place.run("mv .git away").exit, 0);
+  EXPECT_NE(place.run("rmdir .git").exit, 0);
+  EXPECT_TRUE(std::filesystem::is_empty(place.workspace + "/.git"));
+}
+
 TEST(CommandRunner, OurHomeAndTheUsersKeysAreHidden) {
   if (!sandbox_works()) GTEST_SKIP() << "bubblewrap does not work here";
   Place place;

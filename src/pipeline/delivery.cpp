@@ -150,12 +150,22 @@ Result<std::string> tree_of(const Job& job, Git& git) {
 Result<StepDone> scope(const Job& job) {
   Git git = SB_TRY(job.git());
   const auto fixed = fix_tree(job, git);
-  if (!fixed && fixed.error().message.find("does not have a commit checked out") != std::string::npos) {
-    return blocked({"major", "a folder of the work tree is an empty repository of its own: " + fixed.error().message,
-                    "", "nested_repository"});
+  if (!fixed) {  // a repository without a commit cannot even be recorded
+    StepDone done{.passed = false};
+    for (const std::string& path : SB_TRY(git.repositories_inside(job.wish.parent))) {
+      done.findings.push_back(repository_finding(path));
+    }
+    if (done.findings.empty()) return std::unexpected(fixed.error());
+    return done;
   }
-  if (!fixed) return std::unexpected(fixed.error());
   ScopeReport report = check_scope(fixed->changes, job.wish);
+  for (const std::string& path : SB_TRY(git.strange_submodules(job.wish.parent))) {
+    report.blocking.push_back({"critical",
+                               fmt::format("{0}/.git is not what git put there; git obeys what it holds. If it is your "
+                                           "own: git submodule absorbgitdirs {0}",
+                                           shown(path)),
+                               shown(path), "nested_repository"});
+  }
   const Value files = shown_files(fixed->changes, job.wish);
   if (files.size() == 0) report.blocking.push_back({"major", "nothing was changed", "", "nothing_changed"});
   for (const Change& change : fixed->changes) {

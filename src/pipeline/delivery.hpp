@@ -107,6 +107,7 @@ struct ScopeReport {
 };
 // Of Signalbox, not of the change: never delivered, never counted.
 bool is_internal(const Change& change, const DeliveryWish& wish);
+Finding repository_finding(const std::string& path);
 ScopeReport check_scope(const std::vector<Change>& changes, const DeliveryWish& wish);
 // Added lines only; names file, line and kind, never the value.
 std::vector<Finding> scan_secrets(std::string_view diff, const std::vector<std::string>& known);

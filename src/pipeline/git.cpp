@@ -195,10 +195,12 @@ Result<Exit> Git::run(const GitCall& call) {
     has_ssh_command_ = SB_TRY(run(look)).code == 0;
   }
   argv.insert(argv.end(), call.words.begin(), call.words.end());
-  // When we are killed, a work tree that is half made must not go on being filled while the run is taken up again. All
-  // else may end by itself: it is looked for before it is done again, and a push that is cut leaves locks in the
-  // remote.
-  const bool is_filling = call.words.front() == "worktree" || call.words.front() == "submodule";
+  // When we are killed, a work tree or an index of ours must not go on being filled while the run is taken up again:
+  // two would take each other's locks. All else may end by itself: it is looked for before it is done again, and a push
+  // that is cut leaves locks in the remote.
+  constexpr std::array<std::string_view, 6> kFilling = {"worktree",  "submodule",    "add",
+                                                        "read-tree", "update-index", "restore"};
+  const bool is_filling = std::ranges::find(kFilling, call.words.front()) != kFilling.end();
   auto exit = seams_.process.run({.argv = std::move(argv),
                                   .input = call.input,
                                   .environment = environment_for(seams_, whole, has_ssh_command_.value_or(false)),

@@ -19,6 +19,7 @@ struct Change {
   char status = 'M';  // A, M, D, R, T
   std::string path, old_path = {};
   bool is_link = false, is_repository = false;  // what it is now: a symbolic link; a repository inside this one
+  bool was_repository = false;
 };
 
 // One command and what it is given besides its words.
@@ -53,13 +54,30 @@ class Git {
   Status unlock(const std::string& ref);
   Result<bool> is_ancestor(const std::string& old, const std::string& young);  // or the same
   // Everything in the work tree that is not ignored, as a tree object. Made in an index of our own: what somebody put
-  // into the work tree's, or hid there, does not count. `from`: the commit it is compared with, for speed.
+  // into the work tree's, or hid there, does not count. `from`: the commit it is compared with, for speed and for the
+  // submodules: those count by the commit they are at.
   Result<std::string> snapshot(const std::string& from);
+  // Repositories in the work tree that neither `from` has nor git ignores.
+  Result<std::vector<std::string>> repositories_inside(const std::string& from);
+  // Submodules of `from` whose `.git` is not what `git submodule update` makes.
+  Result<std::vector<std::string>> strange_submodules(const std::string& from);
   Result<std::vector<Change>> changes_between(const std::string& from, const std::string& tree);
   Result<std::vector<Change>> changes(const std::string& from);  // work tree and index against a commit, untracked too
   Result<std::string> diff(const std::string& from, std::size_t max_bytes);  // the same; kLimit when it is larger
 
  private:
+  struct Submodule {
+    std::string path, commit;
+    bool is_there = false;     // a `.git` is in it
+    std::string git_dir = {};  // empty: that is not what git made
+  };
+  Result<std::string> git_dir();
+  Result<std::string> own_module(const std::string& folder);
+  Result<std::vector<Submodule>> submodules(const std::string& from);
+  Status settle_submodules(const std::string& from, const std::map<std::string, std::string>& index);
+  // The index of our own, holding `from`, as an environment.
+  Result<std::map<std::string, std::string>> own_index(const std::string& from);
+
   Seams seams_;
   std::string directory_, git_dir_;
   std::optional<bool> has_ssh_command_ = {};  // in the user's configuration

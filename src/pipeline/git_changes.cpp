@@ -37,6 +37,7 @@ Result<std::vector<Change>> parse_raw(std::string_view text) {
     }
     change.is_link = mode == "120000";
     change.is_repository = mode == "160000";
+    change.was_repository = head.substr(1, 6) == "160000";
     changes.push_back(std::move(change));
   }
   return changes;
@@ -45,21 +46,9 @@ Result<std::vector<Change>> parse_raw(std::string_view text) {
 }  // namespace
 
 Result<std::string> Git::snapshot(const std::string& from) {
-  const std::string directory = git_dir_.empty() ? line_of(SB_TRY(run({"rev-parse", "--absolute-git-dir"}))) : git_dir_;
-  const std::string index = join_path(directory, "signalbox-index");
-  const auto with_index = [&](std::vector<std::string> words) {
-    return run(GitCall{.words = std::move(words), .environment = {{"GIT_INDEX_FILE", index}}});
-  };
-  // A lock that a killed command of ours left: nobody else uses this index, and one process at a time drives a run.
-  SB_TRY(seams_.files.remove(index + ".lock"));
-  // With -m what is known of unchanged files is kept, and they need not be read again.
-  auto read = with_index({"read-tree", "-m", from});
-  if (!read) {
-    SB_TRY(seams_.files.remove(index));
-    SB_TRY(with_index({"read-tree", from}));
-  }
-  SB_TRY(with_index({"add", "--all", "--", "."}));
-  return line_of(SB_TRY(with_index({"write-tree"})).output);
+  const auto index = SB_TRY(own_index(from));
+  SB_TRY(run(GitCall{.words = {"add", "--all", "--", "."}, .environment = index}));
+  return line_of(SB_TRY(run(GitCall{.words = {"write-tree"}, .environment = index})).output);
 }
 
 Result<std::vector<Change>> Git::changes_between(const std::string& from, const std::string& tree) {

@@ -90,6 +90,10 @@ bool is_internal(const Change& change, const DeliveryWish& wish) {
   return change.status == 'A' && change.path.starts_with(std::string(kOurs) + "/") && change.path.ends_with(".md");
 }
 
+Finding repository_finding(const std::string& path) {
+  return {"major", fmt::format("{} is a repository of its own", shown(path)), shown(path), "nested_repository"};
+}
+
 ScopeReport check_scope(const std::vector<Change>& changes, const DeliveryWish& wish) {
   ScopeReport report;
   Rules rules{.declared = globs_of(wish.files_changed),
@@ -113,9 +117,8 @@ ScopeReport check_scope(const std::vector<Change>& changes, const DeliveryWish& 
       report.blocking.push_back(std::move(*fault));
       report.collateral.push_back(shown(path));
     }
-    if (change.is_repository && change.status == 'A') {
-      report.blocking.push_back({"major", fmt::format("{} is a repository of its own", shown(change.path)),
-                                 shown(change.path), "nested_repository"});
+    if (change.is_repository && !change.was_repository) {
+      report.blocking.push_back(repository_finding(change.path));
     }
   }
   for (const std::string& entry : wish.files_changed) {

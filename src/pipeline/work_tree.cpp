@@ -288,7 +288,7 @@ Result<RepositoryFacts> look_at_repository(const Seams& seams, const std::string
   facts.head = SB_TRY(git.find_commit("HEAD")).value_or("");
   facts.remotes = lines_of(SB_TRY(git.run({"remote"})));
   if (facts.is_bare) return facts;
-  facts.is_dirty = !SB_TRY(git.run({.words = {"status", "--porcelain", "-z", "--ignore-submodules=none"},
+  facts.is_dirty = !SB_TRY(git.run({.words = {"status", "--porcelain", "-z", "--ignore-submodules=dirty"},
                                     .environment = {{"GIT_OPTIONAL_LOCKS", "0"}}}))
                         .output.empty();
   facts.has_submodules = seams.files.kind(join_path(facts.root, ".gitmodules")) == FileKind::kFile;
