@@ -126,9 +126,13 @@ TEST_F(Hostile, SubmodulesCountByTheirCommit) {
   const WorkTree tree = place.tree();
   Git git = git_of_work_tree(place.seams, tree).value();
   const auto told_changes = [&] {
+    const auto changes = git.changes(tree.base_commit);
+    EXPECT_TRUE(changes) << (changes ? "" : told(changes.error()));
     std::string text;
-    for (const Change& change : git.changes(tree.base_commit).value())
+    if (!changes) return text;
+    for (const Change& change : *changes) {
       text += change.status + (" " + change.path) + ";";
+    }
     return text;
   };
   place.put("trees/run1/vendor/lib/more.txt", "not committed there\n");

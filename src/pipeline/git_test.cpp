@@ -96,7 +96,7 @@ TEST(GitRun, AGitFileThatLeadsElsewhereIsNotFollowed) {
   GitPlace place;
   const WorkTree tree = place.tree();
   const std::string was = place.read("trees/run1/.git");
-  EXPECT_TRUE(git_of_work_tree(place.seams, tree.path));
+  EXPECT_TRUE(git_of_work_tree(place.seams, tree));
   place.sh("git init -q trees/run1/evil && git init -q --separate-git-dir evil.git evil && git init -q trees/run2");
   const std::string lies[] = {"gitdir: evil/.git\n",
                               "gitdir: " + tree.path + "/evil/.git\n",
@@ -107,15 +107,15 @@ TEST(GitRun, AGitFileThatLeadsElsewhereIsNotFollowed) {
                               ""};
   for (const std::string& lie : lies) {
     place.put("trees/run1/.git", lie);
-    const auto git = git_of_work_tree(place.seams, tree.path);
+    const auto git = git_of_work_tree(place.seams, tree);
     ASSERT_FALSE(git) << lie;
     EXPECT_EQ(git.error().code, ErrorCode::kConflict);
   }
   place.sh("rm trees/run1/.git && ln -s ../../repo/.git trees/run1/.git");
-  EXPECT_FALSE(git_of_work_tree(place.seams, tree.path));
+  EXPECT_FALSE(git_of_work_tree(place.seams, tree));
   place.sh("rm trees/run1/.git");
   place.put("trees/run1/.git", was);
-  EXPECT_TRUE(git_of_work_tree(place.seams, tree.path));
+  EXPECT_TRUE(git_of_work_tree(place.seams, tree));
 }
 
 TEST(GitChanges, OfEveryKind) {
@@ -171,6 +171,23 @@ TEST(GitRun, AnIndexThatIsBrokenOrLockedIsMadeAnew) {
   EXPECT_EQ(git.snapshot(tree.base_commit), first);
   place.put("repo/.git/worktrees/run1/signalbox-index.lock", "");
   EXPECT_EQ(git.snapshot(tree.base_commit), first);
+}
+
+// Else the next process takes away the lock of one that goes on.
+TEST(GitRun, WhatFillsAnIndexOfOursEndsWithUs) {
+  GitPlace place;
+  const WorkTree tree = place.tree();
+  Kept process(place.process);
+  const Seams seams{place.files, place.clock, place.random, process, place.environment, place.streams};
+  ASSERT_TRUE(Git(seams, tree.path).snapshot(tree.base_commit));
+  int filling = 0;
+  for (const Command& command : process.commands) {
+    const bool fills =
+        std::ranges::any_of(command.argv, [](const auto& word) { return word == "add" || word == "read-tree"; });
+    filling += fills;
+    EXPECT_TRUE(!fills || command.ends_all);
+  }
+  EXPECT_EQ(filling, 2);
 }
 
 TEST(Shown, IsTextForAnybody) {
