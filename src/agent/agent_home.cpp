@@ -15,14 +15,18 @@
 namespace sb::agent {
 namespace {
 
-// Where programs with a login of their own keep it.
-constexpr std::array<std::string_view, 4> kLogins = {".claude", ".claude.json", ".codex", ".config"};
-
-std::string temporary_folder(const Seams& seams) {
-  const std::string wanted = seams.environment.get("TMPDIR").value_or("/tmp");
-  const auto real = seams.files.canonical(wanted);
-  return real ? *real : std::string("/tmp");
-}
+// What programs keep of a login of their own, in the user's home. Settings beside it could run anything, so a program
+// sees none and leaves none.
+struct Login {
+  std::string_view name;
+  enum { kShared, kCopied, kRead } how;
+};
+constexpr std::array<Login, 6> kLogins = {{{".claude/.credentials.json", Login::kShared},
+                                           {".claude.json", Login::kCopied},
+                                           {".claude/local", Login::kRead},
+                                           {".codex/auth.json", Login::kShared},
+                                           {".local/share/opencode/auth.json", Login::kShared},
+                                           {".config/opencode", Login::kRead}}};
 
 void remove_all(const std::string& path) {
   std::error_code ignored;
@@ -31,9 +35,11 @@ void remove_all(const std::string& path) {
 
 }  // namespace
 
-Result<AgentHome> AgentHome::make(const Seams& seams, const std::string& session) {
-  const std::string folder = temporary_folder(seams);
-  const std::string name = fmt::format("signalbox-agent-{}-", session);
+Result<AgentHome> AgentHome::make(const Seams& seams, const Homes& homes, const std::string& session) {
+  const std::string wanted = join_path(homes.state, "agents");
+  SB_TRY(seams.files.make_directories(wanted, 0700));
+  const std::string folder = SB_TRY(seams.files.canonical(wanted));
+  const std::string name = session + "-";
   const auto names = seams.files.list(folder);
   for (const std::string& other : names ? *names : std::vector<std::string>()) {
     if (other.starts_with(name)) remove_all(join_path(folder, other));
@@ -64,42 +70,42 @@ Status AgentHome::write(const Seams& seams, const std::map<std::string, std::str
   return {};
 }
 
+Status AgentHome::bring_login(const Seams& seams) const {
+  const std::string user_home = seams.environment.get("HOME").value_or("");
+  for (const Login& login : kLogins) {
+    if (login.how != Login::kCopied || user_home.empty()) continue;
+    const auto bytes = seams.files.read(join_path(user_home, login.name), 16u << 20);
+    if (bytes) SB_TRY(seams.files.write_atomic(join_path(path_, login.name), *bytes, 0600));
+  }
+  return {};
+}
+
 std::vector<std::string> fence_words(const ProgramFence& fence, const Seams& seams, const Homes& homes) {
   if (!fence.sandbox.works()) return {};
-  std::vector<std::string> hidden = engine::hidden_paths(seams.files, seams.environment, homes, fence.secret_files);
-  std::vector<std::string> further;
-  const std::string user_home = seams.environment.get("HOME").value_or("");
-  if (fence.has_own_login && !user_home.empty()) {
-    for (const std::string_view name : kLogins) {
-      const std::string path = join_path(user_home, name);
-      const auto real = seams.files.canonical(path);
-      if (!real || std::erase(hidden, *real) == 0) continue;
-      // What it writes there is its own; the settings of others are only read.
-      further.insert(further.end(), {name == ".config" ? "--ro-bind" : "--bind", *real, *real});
-    }
-    // Also where they lie in a folder that was just shown again.
-    for (const std::string& path : fence.secret_files) {
-      const auto real = seams.files.canonical(path);
-      if (real) further.insert(further.end(), {"--dev-bind", "/dev/null", *real});
-    }
-  }
-  std::vector<std::string> words = engine::sandbox_words(fence.sandbox, seams.files, fence.work_tree, hidden);
-  const auto all = std::ranges::find(words, "--unshare-all");
-  if (all != words.end()) words.insert(all + 1, "--share-net");
-  if (!fence.is_writable) {
-    const auto bound = std::ranges::find(words, fence.work_tree);
-    if (bound != words.end() && bound != words.begin() && *(bound - 1) == "--bind") *(bound - 1) = "--ro-bind";
-  }
-  further.insert(further.end(), {"--bind", fence.home, fence.home});
+  engine::SandboxPlace place{.workspace = fence.work_tree,
+                             .is_writable = fence.is_writable,
+                             .has_network = true,
+                             .writable = {fence.home},
+                             .sealed = {join_path(fence.work_tree, ".git")},
+                             .hidden = engine::hidden_paths(seams.files, seams.environment, homes, fence.secret_files)};
   // The sandbox has a temporary folder of its own.
   const auto real = seams.files.canonical(fence.program);
+  std::vector<std::string> further;
   for (const std::string& path : real ? std::set{fence.program, *real} : std::set<std::string>()) {
     if (path.starts_with("/tmp/")) further.insert(further.end(), {"--ro-bind", *real, path});
   }
-  const std::string git = join_path(fence.work_tree, ".git");
-  if (seams.files.kind(git) != FileKind::kMissing) further.insert(further.end(), {"--ro-bind", git, git});
-  const auto change = std::ranges::find(words, "--chdir");
-  words.insert(change, further.begin(), further.end());
+  const std::string user_home = seams.environment.get("HOME").value_or("");
+  for (const Login& login : kLogins) {
+    const std::string path = join_path(user_home, login.name);
+    if (!fence.has_own_login || user_home.empty() || login.how == Login::kCopied) continue;
+    if (seams.files.kind(path) == FileKind::kMissing) continue;
+    const bool is_shared = login.how == Login::kShared;
+    further.insert(further.end(), {is_shared ? "--bind" : "--ro-bind", path, join_path(fence.home, login.name)});
+    // Where the program itself is kept.
+    if (real && real->starts_with(path + "/")) place.readable.push_back(path);
+  }
+  std::vector<std::string> words = engine::sandbox_words(fence.sandbox, seams.files, place);
+  words.insert(std::ranges::find(words, "--chdir"), further.begin(), further.end());
   return words;
 }
 

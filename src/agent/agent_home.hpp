@@ -10,11 +10,11 @@
 
 namespace sb::agent {
 
-// A new folder of mode 0700 below the temporary one, gone with this object. One that a killed process left behind for
-// the same session is removed first.
+// A new folder of mode 0700 where no other agent sees it, gone with this object. One that a killed process left behind
+// for the same session is removed first.
 class AgentHome {
  public:
-  static Result<AgentHome> make(const Seams& seams, const std::string& session);
+  static Result<AgentHome> make(const Seams& seams, const Homes& homes, const std::string& session);
   ~AgentHome();
   AgentHome(AgentHome&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   AgentHome& operator=(AgentHome&&) = delete;
@@ -22,6 +22,8 @@ class AgentHome {
   const std::string& path() const { return path_; }
   // Below it; kInvalid for a name that leads elsewhere.
   Status write(const Seams& seams, const std::map<std::string, std::string>& files) const;
+  // Of a program that uses its own login: what it keeps of it in one file. The rest fence_words shows.
+  Status bring_login(const Seams& seams) const;
 
  private:
   explicit AgentHome(std::string path) : path_(std::move(path)) {}
@@ -33,7 +35,7 @@ struct ProgramFence {
   std::string work_tree, home;
   std::string program;  // absolute; seen in the sandbox wherever it lies
   bool is_writable = true;
-  bool has_own_login = false;  // it may use what it keeps in the user's home
+  bool has_own_login = false;  // what it keeps of it in the user's home is in its own
   std::vector<std::string> secret_files = {};
 };
 // Everything before the program's own words; empty where there is no sandbox. The work tree is as writable as it may

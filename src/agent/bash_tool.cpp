@@ -174,7 +174,10 @@ class Bash final : public Tool {
                                   .sealed = {join_path(place.root, ".git")},
                                   .hidden = place.hidden};
       const auto git = git_folders(place.seams.files, place.root);
-      inside.readable.insert(inside.readable.end(), git.begin(), git.end());
+      // A restricted role is given the change; what git keeps beside it are the commits and notes of earlier work.
+      std::vector<std::string>& shown_or_not = place.only ? inside.hidden : inside.readable;
+      shown_or_not.insert(shown_or_not.end(), git.begin(), git.end());
+      if (place.only) inside.hidden.push_back(join_path(place.root, ".git"));
       // What is taken out here is so in the checkout that the work tree is linked to as well.
       std::vector<std::string> trees = {place.root};
       for (const std::string& folder_of_git : git) trees.push_back(parent_path(folder_of_git));

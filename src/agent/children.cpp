@@ -67,6 +67,11 @@ Result<Bundle> bundle_for(Duty& duty, const ChildWork& child, const workflow::De
     }
   }
   std::vector<Source> sources = duty.parts.sources ? duty.parts.sources(duty.assignment) : std::vector<Source>();
+  // Nobody tells another what he was not told himself.
+  const std::vector<BundleEntry>& told = duty.assignment.bundle.entries;
+  std::erase_if(sources, [&](const Source& source) {
+    return std::ranges::none_of(told, [&](const BundleEntry& entry) { return entry.key == source.key; });
+  });
   for (Source& source : SB_TRY(context_sources(duty, child.session, keys))) {
     const bool is_known = std::ranges::any_of(sources, [&](const Source& known) { return known.key == source.key; });
     if (!is_known) sources.push_back(std::move(source));
@@ -79,7 +84,9 @@ Result<Assignment> assignment_for(Duty& duty, const ChildWork& child, std::size_
   const engine::Summary summary = SB_TRY(sessions.summary(child.session));
   const auto program = SB_TRY(sessions.program(summary.hash));
   const workflow::Definition& definition = program->definition();
-  const std::string role = definition.role ? std::string(workflow::to_string(*definition.role)) : std::string();
+  std::string role = definition.role ? std::string(workflow::to_string(*definition.role)) : std::string();
+  // Who is restricted cannot send another to look.
+  if (is_restricted(duty.assignment.role) && !is_restricted(role)) role = duty.assignment.role;
   Assignment assignment;
   assignment.run = duty.assignment.run;
   assignment.session = child.session;

@@ -144,7 +144,8 @@ class CommandAgent {
 
   Result<Exit> run(LedSession& led, bool again) {
     const Seams& seams = staff_.seams;
-    const AgentHome home = SB_TRY(AgentHome::make(seams, assignment_.session));
+    const Homes homes = SB_TRY(sb::homes(seams.environment));
+    const AgentHome home = SB_TRY(AgentHome::make(seams, homes, assignment_.session));
     const auto place = SB_TRY(staff_.host->open(led, upstream_));
     const Launch launch = SB_TRY(fill_recipe(recipe_, {.prompt = SB_TRY(led.prompt(again)),
                                                        .mcp_url = place->mcp_url,
@@ -157,6 +158,7 @@ class CommandAgent {
                                                        .is_writable = assignment_.is_writable}));
     const std::string program = SB_TRY(find_program(launch.argv.front()));
     SB_TRY(home.write(seams, launch.files));
+    if (upstream_ == nullptr) SB_TRY(home.bring_login(seams));
     Command command{.argv = fence_words({.sandbox = parts_.sandbox,
                                          .work_tree = assignment_.work_tree,
                                          .home = home.path(),
@@ -164,7 +166,7 @@ class CommandAgent {
                                          .is_writable = assignment_.is_writable,
                                          .has_own_login = upstream_ == nullptr,
                                          .secret_files = staff_.secret_files},
-                                        seams, SB_TRY(homes(seams.environment))),
+                                        seams, homes),
                     .input = launch.input,
                     .directory = parts_.sandbox.works() ? std::string("/") : assignment_.work_tree,
                     .environment = engine::clean_environment(seams.environment),
@@ -175,7 +177,8 @@ class CommandAgent {
                     .keeps_going = [&] { return led.keeps_going(); },
                     .on_output = [&](std::string_view) { led.sign_of_life(); }};
     std::map<std::string, std::string>& variables = *command.environment;
-    if (upstream_ != nullptr) variables["HOME"] = home.path();
+    // Without a sandbox a login of its own is only to be had in the user's home.
+    if (upstream_ != nullptr || parts_.sandbox.works()) variables["HOME"] = home.path();
     variables["TMPDIR"] = join_path(home.path(), "tmp");
     for (const auto& [name, value] : launch.environment) variables[name] = value;
     command.argv.insert(command.argv.end(), launch.argv.begin(), launch.argv.end());

@@ -119,36 +119,6 @@ bool sees_no_author_view(std::string_view role) {
   return role == "reviewer" || is_restricted(role);
 }
 
-bool is_given(Mode mode, const Wish& wish, const Source& source) {
-  if (source.author_view && sees_no_author_view(wish.role)) return false;
-  switch (mode) {
-    case Mode::kFull:
-      return true;
-    case Mode::kBlind:
-      return any_names(wish.inputs, source.key);
-    case Mode::kCustom:
-      return any_names(wish.include, source.key) && !any_names(wish.exclude, source.key);
-    case Mode::kTaskOnly:
-    case Mode::kChallenger:
-      break;
-  }
-  switch (source.kind) {
-    case SourceKind::kTier0:
-    case SourceKind::kRule:
-    case SourceKind::kMemory:
-      return wish.tier0;
-    case SourceKind::kTask:
-      return true;
-    case SourceKind::kRaw:
-      return mode == Mode::kChallenger;
-    case SourceKind::kPrior:
-      return false;
-    case SourceKind::kDocument:
-      return mode == Mode::kTaskOnly && !is_restricted(wish.role);
-  }
-  return false;
-}
-
 enum SlotIndex { kIdentity, kTier0Slot, kPriorContext, kRules, kMemorySlot, kThisTurn };
 
 SlotIndex slot_of(SourceKind kind) {
@@ -269,6 +239,36 @@ std::optional<Mode> mode_named(std::string_view name) {
 
 bool is_restricted(std::string_view role) {
   return role == "challenger" || role == "adversarial" || role == "evaluator";
+}
+
+bool is_given(Mode mode, const Wish& wish, const Source& source) {
+  if (source.author_view && sees_no_author_view(wish.role)) return false;
+  switch (mode) {
+    case Mode::kFull:
+      return true;
+    case Mode::kBlind:
+      return any_names(wish.inputs, source.key);
+    case Mode::kCustom:
+      return any_names(wish.include, source.key) && !any_names(wish.exclude, source.key);
+    case Mode::kTaskOnly:
+    case Mode::kChallenger:
+      break;
+  }
+  switch (source.kind) {
+    case SourceKind::kTier0:
+    case SourceKind::kRule:
+    case SourceKind::kMemory:
+      return wish.tier0;
+    case SourceKind::kTask:
+      return true;
+    case SourceKind::kRaw:
+      return mode == Mode::kChallenger;
+    case SourceKind::kPrior:
+      return false;
+    case SourceKind::kDocument:
+      return mode == Mode::kTaskOnly && !is_restricted(wish.role);
+  }
+  return false;
 }
 
 Result<Mode> mode_for(const Wish& wish, const std::vector<Source>& known) {

@@ -56,6 +56,8 @@ struct Wish {
 // restricted role more; kInvalid for keys nobody knows, with the nearest one.
 Result<Mode> mode_for(const Wish& wish, const std::vector<Source>& known);
 bool is_restricted(std::string_view role);
+// Whether a mode gives that source to whoever has the wish's role; `mode` as mode_for says.
+bool is_given(Mode mode, const Wish& wish, const Source& source);
 
 // A named part of the system prompt, with its own budget.
 struct Slot {

@@ -93,12 +93,17 @@ class RuleReader {
 
   RuleSources read() {
     add_soul();
-    for (const std::string_view pattern : kRuleFiles) {
-      for (const std::string& path : paths_of(std::string(pattern))) add_rule(path);
+    std::vector<std::string> rules, tier0;
+    for (const std::string_view pattern : kRuleFiles)
+      std::ranges::move(paths_of(std::string(pattern)), std::back_inserter(rules));
+    for (const std::string& pattern : wish_.tier0) std::ranges::move(paths_of(pattern), std::back_inserter(tier0));
+    if (wish_.committed) {
+      std::vector<std::string> all = rules;
+      all.insert(all.end(), tier0.begin(), tier0.end());
+      committed_ = wish_.committed(all);
     }
-    for (const std::string& pattern : wish_.tier0) {
-      for (const std::string& path : paths_of(pattern)) add_tier0(path);
-    }
+    for (const std::string& path : rules) add_rule(path);
+    for (const std::string& path : tier0) add_tier0(path);
     return std::move(found_);
   }
 
@@ -126,7 +131,20 @@ class RuleReader {
     return paths;
   }
 
+  // As the work began, whatever the file says by now.
+  std::optional<std::string> committed_text(const std::string& path) {
+    const auto found = committed_.find(path);
+    if (found == committed_.end()) {
+      if (fence_.for_reading(path)) note(path, "it is not in the commit the work began with; it is not taken");
+      return std::nullopt;
+    }
+    if (found->second.size() <= limits::kRuleFileBytes) return as_utf8(found->second);
+    note(path, "it is too large");
+    return fmt::format("(too large to be shown; read {} by yourself)", path);
+  }
+
   std::optional<std::string> text_at(const std::string& path) {
+    if (wish_.committed) return committed_text(path);
     const auto at = fence_.for_reading(path);
     if (!at) {
       if (at.error().code != ErrorCode::kNotFound) note(path, at.error().message);
@@ -198,6 +216,7 @@ class RuleReader {
 
   const Files& files_;
   const RuleWish& wish_;
+  std::map<std::string, std::string> committed_;
   Fence fence_;
   RuleSources found_;
   std::set<std::string> taken_, taken_tier0_;

@@ -7,9 +7,13 @@
 // of names: task types, workflows, steps; `*` stands for anything) keeps a file from work that it does not name.
 // Of several files with the same text the first is taken.
 //
-// Everything is read behind the fence: a rule file that is a link out of the work tree is not read. Thread-safe.
+// Everything is read behind the fence: a rule file that is a link out of the work tree is not read. Rules speak to the
+// agent as instructions, so `committed` has the last word on what a file says: what an earlier agent wrote into the
+// work tree instructs nobody. Thread-safe.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,6 +28,8 @@ struct RuleWish {
   std::string soul = {};                 // the file the settings name; absolute, or empty
   std::string config_home = {};          // soul.md of the user is there
   std::vector<std::string> tier0 = {};   // globs under the work tree
+  // The texts of those of the files that the work began with, by path; empty: the work tree is as it was.
+  std::function<std::map<std::string, std::string>(const std::vector<std::string>& paths)> committed = {};
   // What the work is called: its phase or task type, its workflow, the ids of its steps.
   std::vector<std::string> work = {};
 };

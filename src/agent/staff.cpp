@@ -110,6 +110,10 @@ Staff::~Staff() {
   parts_->given.desk.commands().watch({});
 }
 
+const std::vector<std::string>& Staff::secrets() const {
+  return parts_->secrets;
+}
+
 Result<const ModelSettings*> Staff::Parts::model_of(const Assignment& assignment) const {
   if (assignment.model.empty()) return given.settings.model_for(assignment.role, assignment.tier);
   const auto found = given.settings.models.find(assignment.model);

@@ -36,6 +36,8 @@ class Staff final : public Worker {
   explicit Staff(StaffParts parts);
   ~Staff() override;
   Ended work(const Assignment& assignment, const OnProgress& on_progress) override;
+  // Every value that is kept from agents: those given, and the keys of the settings' models.
+  const std::vector<std::string>& secrets() const;
 
  private:
   struct Parts;

@@ -105,10 +105,12 @@ void Watch::wait_while_paused() {
       const std::scoped_lock lock(mutex_);
       look(true);
       if (end_ || !is_paused_) return;
-      const std::int64_t from = clock_.now_ms();
-      clock_.sleep_ms(kPauseMs);
-      paused_ms_ += clock_.now_ms() - from;
     }
+    // Others look meanwhile whether to go on.
+    const std::int64_t from = clock_.now_ms();
+    clock_.sleep_ms(kPauseMs);
+    const std::scoped_lock lock(mutex_);
+    paused_ms_ += clock_.now_ms() - from;
   }
 }
 

@@ -186,11 +186,11 @@ TEST_F(Commands, GiveTheProgramAHomeOfItsOwnAndNoSecret) {
           "cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n' >> seen\n" + kOne + "\n" + kTwo);
   EXPECT_EQ(work().state, EndState::kComplete);
   const std::string seen = files.read(work_tree + "/seen", 1 << 24).value_or("");
-  EXPECT_THAT(seen, HasSubstr("HOME=" + folder + "/tmp/signalbox-agent-" + assignment.session));
+  EXPECT_THAT(seen, HasSubstr("HOME=" + folder + "/own/agents/" + assignment.session));
   EXPECT_THAT(seen, HasSubstr("\n" + work_tree + "\n"));
   EXPECT_THAT(seen, Not(HasSubstr("sk-real")));
   EXPECT_THAT(seen, Not(HasSubstr("SIGNALBOX_HOME")));
-  EXPECT_EQ(files.list(folder + "/tmp").value(), std::vector<std::string>{}) << "the home is gone";
+  EXPECT_EQ(files.list(folder + "/own/agents").value(), std::vector<std::string>{}) << "the home is gone";
   if (!engine::find_sandbox(seams()).works()) GTEST_SKIP() << "there is no sandbox here";
   EXPECT_EQ(files.read(work_tree + "/stolen", 1 << 20).value_or(""), "");
   EXPECT_EQ(files.kind(work_tree + "/.git/config"), FileKind::kMissing);

@@ -5,13 +5,15 @@
 #include "agent/secret.hpp"
 #include "cli/agent_host.hpp"
 #include "pipeline/forges.hpp"
+#include "pipeline/git.hpp"
 
 namespace sb::cli {
 namespace {
 
-// Values that are looked for in everything that leaves this machine.
-Result<std::vector<std::string>> known_secrets(const Seams& seams, const pipeline::Settings& settings) {
-  std::vector<std::string> values;
+// Values that are looked for in everything that leaves this machine, besides the keys of models.
+Result<std::vector<std::string>> known_secrets(const Seams& seams, const pipeline::Settings& settings,
+                                               const std::string& workspace) {
+  std::vector<std::string> values = pipeline::secrets_in_configuration(seams, workspace);
   const std::string token = SB_TRY(agent::secret_of(settings.forge.token, seams));
   if (!token.empty()) values.push_back(token);
   return values;
@@ -50,7 +52,7 @@ Status RunOffice::put_together(const std::string& workspace) {
       .host = host_.get(),
       .around = [this](auto model, const auto& assignment) { return around(std::move(model), assignment); },
       .sources = [this](const agent::Assignment& parent) { return log().sources(parent.run); },
-      .secrets = SB_TRY(known_secrets(context_.seams, settings_)),
+      .secrets = SB_TRY(known_secrets(context_.seams, settings_, workspace)),
       .secret_files = pipeline::secret_files(settings_)});
   return {};
 }
@@ -88,17 +90,16 @@ std::unique_ptr<agent::Model> RunOffice::around(std::unique_ptr<agent::Model> mo
 }
 
 pipeline::Coordinator RunOffice::coordinator(Watching watching) {
-  return pipeline::Coordinator(
-      {.seams = context_.seams,
-       .desk = *desk_,
-       .settings = settings_,
-       .forge = *forge_,
-       .staff = *staff_,
-       .secrets = known_secrets(context_.seams, settings_).value_or(std::vector<std::string>()),
-       .ask_here = std::move(watching.ask_here),
-       .on_event = std::move(watching.on_event),
-       .on_progress = std::move(watching.on_progress),
-       .keeps_going = std::move(watching.keeps_going)});
+  return pipeline::Coordinator({.seams = context_.seams,
+                                .desk = *desk_,
+                                .settings = settings_,
+                                .forge = *forge_,
+                                .staff = *staff_,
+                                .secrets = staff_->secrets(),
+                                .ask_here = std::move(watching.ask_here),
+                                .on_event = std::move(watching.on_event),
+                                .on_progress = std::move(watching.on_progress),
+                                .keeps_going = std::move(watching.keeps_going)});
 }
 
 }  // namespace sb::cli

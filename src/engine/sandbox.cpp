@@ -167,6 +167,7 @@ std::vector<std::string> sandbox_words(const Sandbox& sandbox, const Files& file
     enum Kind { kWritable, kReadOnly, kHidden } kind;
   };
   std::vector<Mount> mounts = {{place.workspace, place.is_writable ? Mount::kWritable : Mount::kReadOnly}};
+  for (const std::string& path : place.writable) mounts.push_back({path, Mount::kWritable});
   for (const std::string& path : place.readable) mounts.push_back({path, Mount::kReadOnly});
   for (const std::string& path : place.sealed) mounts.push_back({path, Mount::kReadOnly});
   for (const std::string& path : place.hidden) mounts.push_back({path, Mount::kHidden});

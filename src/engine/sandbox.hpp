@@ -36,6 +36,7 @@ struct SandboxPlace {
   std::string directory = {};  // where it starts; empty: the workspace
   bool is_writable = true;     // the workspace
   bool has_network = false;
+  std::vector<std::string> writable = {};  // besides the workspace, wherever they lie
   std::vector<std::string> readable = {};  // shown although they lie where nothing is: in /tmp, below what is hidden
   std::vector<std::string> sealed = {};    // of the workspace, only to be read
   std::vector<std::string> hidden = {};

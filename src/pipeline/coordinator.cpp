@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agent/redact.hpp"
 #include "base/limits.hpp"
 #include "base/unicode.hpp"
 #include "engine/sandbox.hpp"
@@ -42,6 +43,11 @@ Status check_goal(const std::string& goal) {
                 "Put the long text into a ticket: --ticket FILE");
   }
   return {};
+}
+
+// What is kept of a ticket is told to agents, and to whoever looks at the run.
+Result<Ticket> without_secrets(const Ticket& ticket, const agent::Redactor& redactor) {
+  return Ticket::from(redactor.clean_value(ticket.to_value()));
 }
 
 bool has_pitch(const Files& files, const std::string& workspace) {
@@ -118,8 +124,9 @@ struct Coordinator::Parts : CoordinatorParts {
                       settings.forge.remote));
     }
     Git git(seams, repository.root);
+    const std::string url = git.run({"remote", "get-url", settings.forge.remote}).value_or("");
     const GitCall asked{.words = {"ls-remote", "--quiet", "--heads", settings.forge.remote},
-                        .secret = forge.push_secret(),
+                        .secret = secret_for(url, forge.push_secret(), forge.push_host()),
                         .is_remote = true,
                         .time_ms = kRemoteMs};
     if (const auto heads = git.run(asked); !heads) {
@@ -143,8 +150,10 @@ Result<std::string> Coordinator::open(const RunWish& wish) {
   SB_TRY(check_goal(wish.goal));
   const RepositoryFacts repository = SB_TRY(look_at_repository(parts_->seams, wish.workspace));
   SB_TRY(parts_->check_repository(repository));
-  const Ticket ticket = wish.ticket.value_or(Ticket{});
-  const Route planned = route({.goal = wish.goal,
+  const agent::Redactor redactor(parts_->secrets);
+  const std::string goal = redactor.clean(wish.goal);
+  const Ticket ticket = SB_TRY(without_secrets(wish.ticket.value_or(Ticket{}), redactor));
+  const Route planned = route({.goal = goal,
                                .ticket = ticket,
                                .has_pitch = has_pitch(parts_->seams.files, wish.workspace),
                                .trigger = wish.trigger,
@@ -156,7 +165,7 @@ Result<std::string> Coordinator::open(const RunWish& wish) {
   const std::string run = make_id("r-", clock.now_ms(), parts_->seams.random);
   Value opened = Value::object({{"v", 1},
                                 {"run", run},
-                                {"goal", wish.goal},
+                                {"goal", goal},
                                 {"ticket", ticket.to_value()},
                                 {"ticket_hash", ticket.hash()},
                                 {"workspace", wish.workspace},
@@ -182,7 +191,8 @@ Result<RunState> Coordinator::drive(std::string_view run, Patience patience) {
 
 Status Coordinator::compare_ticket(std::string_view run, const Ticket& now) {
   const auto lock = SB_TRY(lock_run(*parts_, run));
-  return RunDriver(*parts_, std::string(run), {}).compare_ticket(now);
+  const Ticket clean = SB_TRY(without_secrets(now, agent::Redactor(parts_->secrets)));
+  return RunDriver(*parts_, std::string(run), {}).compare_ticket(clean);
 }
 
 }  // namespace sb::pipeline

@@ -20,7 +20,7 @@ std::string line_of(std::string text) {
   return text;
 }
 
-Result<std::string> hash_there(Git& git, const std::string& remote, const std::string& ref, const std::string& secret) {
+Result<std::string> hash_there(Git& git, const std::string& remote, const std::string& ref, const GitSecret& secret) {
   const std::string text =
       SB_TRY(git.run(GitCall{.words = {"ls-remote", "--quiet", remote, ref}, .secret = secret, .is_remote = true}))
           .output;
@@ -75,11 +75,13 @@ Result<StepDone> push(const Job& job) {
     return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(remote)),
                 fmt::format("Add one and go on: git remote add {} URL", remote));
   }
-  const std::string host = host_of_url(line_of(url.output));
   const Forge& forge = job.parts.forge;
-  const std::string secret = !host.empty() && host == forge.push_host() ? forge.push_secret() : "";
+  const auto secret_at = [&](std::string_view address) {
+    return secret_for(address, forge.push_secret(), forge.push_host());
+  };
+  const GitSecret looking = secret_at(line_of(SB_TRY(git.run({"remote", "get-url", remote}))));
   const std::string ref = "refs/heads/" + job.wish.tree.branch;
-  const std::string there = SB_TRY(hash_there(git, remote, ref, secret));
+  const std::string there = SB_TRY(hash_there(git, remote, ref, looking));
   StepDone done{.facts = Value::object({{"commit", commit}, {"branch", job.wish.tree.branch}})};
   if (there == commit) {
     done.was_there = true;
@@ -95,11 +97,11 @@ Result<StepDone> push(const Job& job) {
   const auto pushed =
       git.run(GitCall{.words = {"push", "--quiet", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags",
                                 fmt::format("--force-with-lease={}:{}", ref, there), remote, commit + ":" + ref},
-                      .secret = secret,
+                      .secret = secret_at(line_of(url.output)),
                       .is_remote = true});
   if (!pushed && pushed.error().code == ErrorCode::kConflict) {
     // A push of ours that outlived a killed process may have been first.
-    done.was_there = SB_TRY(hash_there(git, remote, ref, secret)) == commit;
+    done.was_there = SB_TRY(hash_there(git, remote, ref, looking)) == commit;
     if (done.was_there) return done;
     return blocked({"major", "the remote does not take the branch: " + pushed.error().message, "", "push_rejected"});
   }

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include "agent/limits.hpp"
+#include "agent/redact.hpp"
 #include "agent/rules.hpp"
+#include "base/crypto.hpp"
 #include "base/limits.hpp"
 #include "base/unicode.hpp"
 #include "engine/sandbox.hpp"
@@ -97,6 +100,13 @@ Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start, cons
        .soul = parts_.settings.soul,
        .config_home = desk.homes().config,
        .tier0 = parts_.settings.tier0,
+       .committed =
+           [this](const std::vector<std::string>& paths) {
+             auto git = git_of_work_tree(parts_.seams, state_.tree);
+             auto texts = git ? git->texts_at(state_.tree.base_commit, paths, agent::limits::kRuleFileBytes)
+                              : std::unexpected(git.error());
+             return texts ? std::move(*texts) : std::map<std::string, std::string>();
+           },
        .work = work});
   for (Source& source : rules.sources) sources.push_back(std::move(source));
   if (looks_at_change(start.phase)) {
@@ -107,38 +117,68 @@ Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start, cons
     }
   }
   for (Source& source : context_for(start.phase, results_before(start))) sources.push_back(std::move(source));
+  const agent::Redactor redactor(parts_.secrets);
+  for (Source& source : sources) source.text = redactor.clean(source.text);
   return sources;
 }
 
-Result<Value> RunDriver::session_context(const StartPhase& start) {
-  Value context = Value::object({{"runId", run_}, {"phase", to_string(start.phase)}});
-  const Value ticket = state_.ticket.to_value();
-  if (to_json(ticket).size() <= kContextTicketBytes) {
-    context.set("ticket", ticket);
-  } else {
-    context.set("ticket", Value::object({{"title", state_.ticket.title}, {"body", "It stands in the prompt."}}));
+std::vector<RunDriver::Told> RunDriver::told_to(const StartPhase& start) {
+  std::vector<Told> told;
+  const auto tell = [&](std::string name, Value value, std::string key, SourceKind kind) {
+    Source as{.key = std::move(key), .kind = kind, .title = {}, .text = {}};
+    told.push_back({std::move(name), std::move(value), std::move(as)});
+  };
+  Value ticket = state_.ticket.to_value();
+  if (to_json(ticket).size() > kContextTicketBytes) {
+    ticket = Value::object({{"title", state_.ticket.title}, {"body", "It stands in the prompt."}});
   }
+  tell("ticket", std::move(ticket), "ticket", SourceKind::kTask);
   std::string pitch;
   pitch_in(parts_.seams.files, state_, pitch);
-  if (const PhaseRecord* shaped = state_.newest(Phase::kShaping); shaped != nullptr && pitch.empty()) {
-    pitch = shaped->result.artifact.string_at("pitchPath").value_or("");
+  const PhaseRecord* shaped = state_.newest(Phase::kShaping);
+  if (shaped != nullptr && pitch.empty()) pitch = shaped->result.artifact.string_at("pitchPath").value_or("");
+  if (!pitch.empty()) {
+    tell("pitchPath", pitch, "pitch", shaped == nullptr ? SourceKind::kTask : SourceKind::kDocument);
   }
-  if (!pitch.empty()) context.set("pitchPath", pitch);
   if (start.phase == Phase::kFix || start.phase == Phase::kAudit) {
     const int round = start.phase == Phase::kFix ? start.round : start.round + 1;
     Value findings(findings_before(state_, round));
-    if (to_json(findings).size() <= kContextTicketBytes) context.set("findings", std::move(findings));
+    if (to_json(findings).size() <= kContextTicketBytes) {
+      tell("findings", std::move(findings), "review.findings", SourceKind::kPrior);
+    }
   }
-  if (!looks_at_change(start.phase)) return context;
-  context.set("prUrl", state_.url);
-  context.set("prNumber", state_.request);
-  context.set("mergeBaseRef", state_.tree.base_commit);
-  context.set("diffStat", diff_stat());
-  if (const PhaseRecord* shaped = state_.newest(Phase::kShaping)) {
-    const Value& list = shaped->result.artifact["validationChecklist"];
-    if (list.is_array()) context.set("validationChecklist", list);
+  if (!looks_at_change(start.phase)) return told;
+  tell("prUrl", state_.url, "diff", SourceKind::kRaw);
+  tell("prNumber", state_.request, "diff", SourceKind::kRaw);
+  tell("mergeBaseRef", state_.tree.base_commit, "diff", SourceKind::kRaw);
+  tell("diffStat", diff_stat(), "diff", SourceKind::kRaw);
+  if (shaped != nullptr && shaped->result.artifact["validationChecklist"].is_array()) {
+    tell("validationChecklist", shaped->result.artifact["validationChecklist"], "shaping.validationChecklist",
+         SourceKind::kPrior);
   }
-  return context;
+  return told;
+}
+
+// A session is another way to an agent than its bundle: what the mode does not give is not in it either, and what it
+// gives is on record beside the rest.
+void RunDriver::hold_back(const agent::Wish& wish, const std::vector<Told>& told, engine::Starting& starting,
+                          agent::Bundle& bundle) const {
+  const auto record = [&](const std::string& name, const std::string& text) {
+    bundle.entries.push_back({.key = name, .slot = "session", .hash = sha256_hex(text), .bytes = text.size()});
+  };
+  if (agent::is_given(bundle.mode, wish, {"goal", SourceKind::kTask, "", ""})) {
+    record("goal", starting.goal);
+  } else {
+    starting.goal = "Work by what you are given here";
+  }
+  const agent::Redactor redactor(parts_.secrets);
+  starting.context = Value::object({{"runId", run_}, {"phase", starting.context["phase"]}});
+  for (const Told& item : told) {
+    if (!agent::is_given(bundle.mode, wish, item.as)) continue;
+    Value value = redactor.clean_value(item.value);
+    record(item.name, to_json(value));
+    starting.context.set(item.name, std::move(value));
+  }
 }
 
 }  // namespace sb::pipeline

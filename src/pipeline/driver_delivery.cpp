@@ -11,6 +11,7 @@ namespace sb::pipeline {
 namespace {
 
 constexpr std::int64_t kAgainMs = 30'000;
+constexpr std::size_t kInternalFiles = 1'000;  // each is a word of a command
 
 void add_all(std::vector<std::string>& to, const Value& list) {
   if (!list.is_array()) return;
@@ -169,7 +170,14 @@ std::string RunDriver::diff_stat() {
 
 Result<std::string> RunDriver::change_text(std::size_t max_bytes) {
   Git git = SB_TRY(git_of_work_tree(parts_.seams, state_.tree));
-  auto diff = git.diff(state_.tree.base_commit, limits::kDiffBytes);
+  // What phases write for each other is no part of the change.
+  std::vector<Change> internal = SB_TRY(git.changes(state_.tree.base_commit));
+  std::erase_if(internal, [](const Change& change) { return !is_internal(change, {.internal_paths = kPitchFiles}); });
+  if (internal.size() > kInternalFiles) {
+    return fail(ErrorCode::kLimit, fmt::format("there are {} files of notes in the work tree", internal.size()),
+                fmt::format("Remove those that nobody needs from {}", state_.tree.path));
+  }
+  auto diff = git.diff(state_.tree.base_commit, limits::kDiffBytes, internal);
   if (!diff && diff.error().code == ErrorCode::kLimit) {
     return fmt::format("The change is larger than what can be shown here. Its files:\n{}", diff_stat());
   }

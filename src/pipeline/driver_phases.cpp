@@ -122,11 +122,14 @@ Result<engine::Starting> RunDriver::prepare(const StartPhase& start, Started& st
   }
   const auto catalog = SB_TRY(workflow::Catalog::open(parts_.seams.files, parts_.seams.environment,
                                                       parts_.desk.desk().homes(), state_.workspace));
+  const std::vector<Told> told = told_to(start);
+  Value context = Value::object({{"runId", run_}, {"phase", to_string(start.phase)}});
+  for (const Told& item : told) context.set(item.name, item.value);
   auto starting = engine::prepare_start(parts_.seams.files, catalog,
                                         {.workflow_id = started.workflow,
                                          .goal = state_.goal,
                                          .workspace = state_.tree.path,
-                                         .context = SB_TRY(session_context(start)),
+                                         .context = std::move(context),
                                          .is_autonomous = true});
   if (!starting) return std::unexpected(error_of(starting.error()));
   starting->id = session_of(run_, start);
@@ -139,6 +142,7 @@ Result<engine::Starting> RunDriver::prepare(const StartPhase& start, Started& st
   for (const workflow::Step& step : compiled.definition.steps) work.push_back(step.id);
   started.sources = SB_TRY(sources_for(start, work));
   started.bundle = SB_TRY(agent::make_bundle(wish, agent::identity_text(), started.sources));
+  hold_back(wish, told, *starting, started.bundle);
   return std::move(*starting);
 }
 

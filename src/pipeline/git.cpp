@@ -11,6 +11,8 @@ namespace sb::pipeline {
 namespace {
 
 constexpr std::size_t kToldBytes = 600;  // of git's own words in an error
+constexpr std::size_t kSecretBytes = 6;  // shorter ones would take out half of every text
+constexpr std::size_t kTokenBytes = 16;  // a user's name is shorter
 constexpr std::string_view kSecretName = "SIGNALBOX_GIT_SECRET";
 
 // Nothing of the repository is run: no hooks, no monitors, no `ext::` transports; nothing is asked.
@@ -54,17 +56,18 @@ std::map<std::string, std::string> environment_for(const Seams& seams, const Git
     // ssh would ask on the terminal otherwise.
     if (!has_ssh_command && !clean.contains("GIT_SSH_COMMAND")) clean["GIT_SSH_COMMAND"] = "ssh -o BatchMode=yes";
   }
-  if (!call.secret.empty()) clean[std::string(kSecretName)] = call.secret;
+  if (!call.secret.empty()) clean[std::string(kSecretName)] = call.secret.value;
   for (const auto& [name, value] : call.environment) clean[name] = value;
   return clean;
 }
 
-void add_secret(std::vector<std::string>& words) {
+void add_secret(std::vector<std::string>& words, const std::string& origin) {
+  const std::string name = fmt::format("credential.{}.helper=", origin);
   // The first empties the list of helpers, so that none of the user's is asked or told.
-  words.insert(words.end(), {"-c", "credential.helper=", "-c",
-                             fmt::format("credential.helper=!f() {{ test \"$1\" = get && echo username=x-access-token "
+  words.insert(words.end(), {"-c", name, "-c",
+                             fmt::format("{}!f() {{ test \"$1\" = get && echo username=x-access-token "
                                          "&& echo \"password=${}\"; }}; f",
-                                         kSecretName)});
+                                         name, kSecretName)});
 }
 
 // `https://name:word@host` without what stands before the host.
@@ -116,7 +119,7 @@ Error error_of(const Exit& exit, const GitCall& call) {
   const std::string what = call.words.empty() ? "" : call.words.front();
   const std::string_view all = exit.errors;
   const auto error = [&](ErrorCode code, std::string remedy, bool retry = false) {
-    std::string said = told(exit, call.secret);
+    std::string said = told(exit, call.secret.value);
     if (said.empty()) said = fmt::format("it ended with {}", exit.code);
     return Error{code, fmt::format("git {}: {}", what, said), std::move(remedy), {}, retry};
   };
@@ -181,10 +184,53 @@ std::string host_of_url(std::string_view url) {
   return std::string(url.substr(0, url.find(':')));
 }
 
+GitSecret secret_for(std::string_view url, const std::string& secret, const std::string& host) {
+  url = url.substr(0, url.find('\n'));
+  if (host.empty() || host_of_url(url) != host) return {};
+  const std::size_t begin = url.find("://") + 3;
+  std::string_view place = url.substr(begin, std::min(url.find('/', begin), url.size()) - begin);
+  if (const std::size_t sign = place.rfind('@'); sign != place.npos) place.remove_prefix(sign + 1);
+  return {secret, std::string(url.substr(0, begin)) + std::string(place)};
+}
+
+std::vector<std::string> secrets_in_configuration(const Seams& seams, const std::string& directory) {
+  Git git(seams, directory);
+  const auto listed = git.run(GitCall{.words = {"config", "--list", "-z"}, .fine = {0, 1, 128}});
+  std::vector<std::string> secrets;
+  const auto add = [&](std::string_view value) {
+    if (value.size() >= kSecretBytes) secrets.emplace_back(value);
+  };
+  std::string_view rest = listed ? std::string_view(listed->output) : std::string_view();
+  while (!rest.empty()) {
+    const std::string_view entry = rest.substr(0, rest.find('\0'));
+    rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
+    const std::string_view name = entry.substr(0, entry.find('\n'));
+    const std::string_view value = entry.substr(std::min(name.size() + 1, entry.size()));
+    // Addresses stand in names too: url.https://TOKEN@host/.insteadof
+    for (const std::string_view text : {name, value}) {
+      for (std::size_t at = text.find("://"); at != text.npos; at = text.find("://", at + 3)) {
+        std::string_view place = text.substr(at + 3);
+        place = place.substr(0, place.find_first_of("/ \t\n"));
+        const std::size_t sign = place.rfind('@');
+        if (sign == place.npos) continue;
+        const std::string_view user = place.substr(0, sign);
+        const std::size_t colon = user.find(':');
+        if (colon != user.npos) add(user.substr(colon + 1));
+        if (const std::string_view first = user.substr(0, colon); first.size() >= kTokenBytes) add(first);
+      }
+    }
+    if (name.ends_with(".extraheader")) {
+      const std::size_t blank = value.find_last_of(" \t");
+      add(value.substr(blank == value.npos ? 0 : blank + 1));
+    }
+  }
+  return secrets;
+}
+
 Result<Exit> Git::run(const GitCall& call) {
   std::vector<std::string> argv = {"git", "-C", directory_};
   for (const char* setting : kSettings) argv.insert(argv.end(), {"-c", setting});
-  if (!call.secret.empty()) add_secret(argv);
+  if (!call.secret.empty()) add_secret(argv, call.secret.origin);
   GitCall whole = call;
   if (!git_dir_.empty()) {
     whole.environment.emplace("GIT_DIR", git_dir_);
@@ -225,9 +271,8 @@ Result<Exit> Git::run(const GitCall& call) {
   return exit;
 }
 
-Result<std::string> Git::run(std::vector<std::string> words, const std::string& input, const std::string& secret) {
-  GitCall call{.words = std::move(words), .input = input, .secret = secret, .is_remote = !secret.empty()};
-  return std::move(SB_TRY(run(call)).output);
+Result<std::string> Git::run(std::vector<std::string> words, const std::string& input) {
+  return std::move(SB_TRY(run(GitCall{.words = std::move(words), .input = input})).output);
 }
 
 Result<std::optional<std::string>> Git::find_commit(const std::string& name) {

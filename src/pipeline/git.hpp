@@ -22,11 +22,20 @@ struct Change {
   bool was_repository = false;
 };
 
+// What opens a remote, and where it may be sent: to nobody else, whatever a remote's address redirects to.
+struct GitSecret {
+  std::string value = {};
+  std::string origin = {};  // https://host:port
+  bool empty() const { return value.empty() || origin.empty(); }
+};
+// Empty unless the address leads to the host the secret is for.
+GitSecret secret_for(std::string_view url, const std::string& secret, const std::string& host);
+
 // One command and what it is given besides its words.
 struct GitCall {
   std::vector<std::string> words;                       // behind `git -C DIRECTORY`
   std::string input = {};                               // its standard input
-  std::string secret = {};                              // for a remote; see Git::run
+  GitSecret secret = {};                                // for a remote; see Git::run
   std::map<std::string, std::string> environment = {};  // besides the clean one
   bool is_remote = false;                               // talks to another repository: may use the user's agents
   std::vector<int> fine = {0};                          // exit codes that are no error
@@ -42,10 +51,9 @@ class Git {
   const std::string& directory() const { return directory_; }
 
   // The words behind `git -C DIRECTORY`; kUnavailable with retry_helps when a remote cannot be reached, kConflict when
-  // it rejects, kForbidden when it does not let us in, kIo when the disk is full. `secret`: put into the environment of
-  // this one command for a remote, never into words or files.
-  Result<std::string> run(std::vector<std::string> words, const std::string& input = {},
-                          const std::string& secret = {});
+  // it rejects, kForbidden when it does not let us in, kIo when the disk is full. A secret is put into the environment
+  // of this one command for a remote, never into words or files.
+  Result<std::string> run(std::vector<std::string> words, const std::string& input = {});
   Result<Exit> run(const GitCall& call);
   Result<std::string> commit_of(const std::string& name);                   // kNotFound
   Result<std::optional<std::string>> find_commit(const std::string& name);  // nothing: there is none
@@ -61,9 +69,14 @@ class Git {
   Result<std::vector<std::string>> repositories_inside(const std::string& from);
   // Submodules of `from` whose `.git` is not what `git submodule update` makes.
   Result<std::vector<std::string>> strange_submodules(const std::string& from);
+  // Of those paths, the files that a commit has, links and folders not among them. In place of one over
+  // `max_bytes` stand blanks, one more than that.
+  Result<std::map<std::string, std::string>> texts_at(const std::string& commit, const std::vector<std::string>& paths,
+                                                      std::size_t max_bytes);
   Result<std::vector<Change>> changes_between(const std::string& from, const std::string& tree);
   Result<std::vector<Change>> changes(const std::string& from);  // work tree and index against a commit, untracked too
-  Result<std::string> diff(const std::string& from, std::size_t max_bytes);  // the same; kLimit when it is larger
+  // The same as text, but for those files; kLimit when it is larger.
+  Result<std::string> diff(const std::string& from, std::size_t max_bytes, const std::vector<Change>& without = {});
 
  private:
   struct Submodule {
@@ -90,6 +103,10 @@ Result<Git> repository_of(const Seams& seams, Git& work_tree);
 std::string shown(std::string_view bytes);
 // Of `https://name@host:port/…`, without the port; empty for paths and other protocols.
 std::string host_of_url(std::string_view url);
+
+// What the user's and the repository's git settings hold that opens something: passwords and tokens in addresses, and
+// headers that are sent along. An agent may ask git for all of them.
+std::vector<std::string> secrets_in_configuration(const Seams& seams, const std::string& directory);
 
 // How a repository is found before a run starts: everything that would go wrong later, told now.
 struct RepositoryFacts {

@@ -51,6 +51,31 @@ Result<std::string> Git::snapshot(const std::string& from) {
   return line_of(SB_TRY(run(GitCall{.words = {"write-tree"}, .environment = index})).output);
 }
 
+Result<std::map<std::string, std::string>> Git::texts_at(const std::string& commit,
+                                                         const std::vector<std::string>& paths, std::size_t max_bytes) {
+  std::map<std::string, std::string> texts;
+  if (paths.empty()) return texts;
+  std::vector<std::string> words = {"ls-tree", "-z", commit, "--"};
+  words.insert(words.end(), paths.begin(), paths.end());
+  const std::string listed = SB_TRY(run(std::move(words)));
+  std::string_view rest = listed;
+  while (!rest.empty()) {
+    const std::string_view entry = take_piece(rest);  // MODE blob HASH\tPATH
+    const std::size_t tab = entry.find('\t');
+    if (!entry.starts_with("100") || tab == entry.npos || tab < 40) continue;
+    const std::string hash(entry.substr(entry.rfind(' ', tab) + 1, tab - entry.rfind(' ', tab) - 1));
+    const std::string size = SB_TRY(run({"cat-file", "-s", hash}));
+    std::string text;
+    if (std::strtoull(size.c_str(), nullptr, 10) <= max_bytes) {
+      text = SB_TRY(run({"cat-file", "blob", hash}));
+    } else {
+      text.assign(max_bytes + 1, ' ');
+    }
+    texts.emplace(entry.substr(tab + 1), std::move(text));
+  }
+  return texts;
+}
+
 Result<std::vector<Change>> Git::changes_between(const std::string& from, const std::string& tree) {
   return parse_raw(SB_TRY(run({"diff-tree", "-r", "-z", "-M", "--raw", "--no-ext-diff", from, tree})));
 }
@@ -59,11 +84,14 @@ Result<std::vector<Change>> Git::changes(const std::string& from) {
   return changes_between(from, SB_TRY(snapshot(from)));
 }
 
-Result<std::string> Git::diff(const std::string& from, std::size_t max_bytes) {
+Result<std::string> Git::diff(const std::string& from, std::size_t max_bytes, const std::vector<Change>& without) {
   const std::string tree = SB_TRY(snapshot(from));
-  return std::move(SB_TRY(run({.words = {"diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", from, tree},
-                               .max_bytes = max_bytes}))
-                       .output);
+  GitCall call{.words = {"diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", from, tree},
+               .environment = {{"GIT_LITERAL_PATHSPECS", "0"}},
+               .max_bytes = max_bytes};
+  if (!without.empty()) call.words.insert(call.words.end(), {"--", "."});
+  for (const Change& change : without) call.words.push_back(":(top,exclude,literal)" + change.path);
+  return std::move(SB_TRY(run(call)).output);
 }
 
 Result<Git> git_of_work_tree(const Seams& seams, const WorkTree& tree) {

@@ -61,7 +61,15 @@ class RunDriver {
   Result<engine::Starting> prepare(const StartPhase& start, Started& started);
   // `work`: what rules may name it by.
   Result<std::vector<agent::Source>> sources_for(const StartPhase& start, const std::vector<std::string>& work);
-  Result<Value> session_context(const StartPhase& start);
+  // What a session starts with besides its goal, and as what each counts where the session's mode is looked at.
+  struct Told {
+    std::string name;
+    Value value;
+    agent::Source as;
+  };
+  std::vector<Told> told_to(const StartPhase& start);
+  void hold_back(const agent::Wish& wish, const std::vector<Told>& told, engine::Starting& starting,
+                 agent::Bundle& bundle) const;
   agent::WorkLimits limits_for(Phase phase) const;
   Results results_before(const StartPhase& start) const;
   Result<Next> end_phase(const PhaseRecord& record, agent::Ended ended);

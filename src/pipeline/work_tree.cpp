@@ -78,11 +78,10 @@ Result<std::string> Maker::find_base() {
   const auto remotes = lines_of(SB_TRY(git_.run({"remote"})));
   Status fetched;
   const std::string url = line_of(git_.run({"remote", "get-url", wish_.remote}).value_or(""));
-  const bool is_for_it = !wish_.secret_host.empty() && host_of_url(url) == wish_.secret_host;
   if (std::ranges::find(remotes, wish_.remote) != remotes.end()) {
     const auto exit = git_.run(GitCall{.words = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", wish_.remote,
                                                  fmt::format("+refs/heads/{}:{}", wish_.base, tracking)},
-                                       .secret = is_for_it ? wish_.secret : "",
+                                       .secret = secret_for(url, wish_.secret, wish_.secret_host),
                                        .is_remote = true});
     const bool is_in_the_way =
         !exit && (exit.error().code == ErrorCode::kIo || exit.error().code == ErrorCode::kInvalid);
