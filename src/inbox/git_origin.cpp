@@ -87,6 +87,15 @@ std::optional<std::string> common_directory(const Files& files, const std::strin
   return common ? resolve(git_dir, trimmed(*common)) : git_dir;
 }
 
+// `https://name:word@host/…` as it may be kept and shown.
+std::string without_user(std::string url) {
+  if (!url.starts_with("http://") && !url.starts_with("https://")) return url;
+  const std::size_t begin = url.find("://") + 3;
+  const std::size_t sign = url.rfind('@', std::min(url.find('/', begin), url.size()));
+  if (sign != std::string::npos && sign >= begin) url.erase(begin, sign + 1 - begin);
+  return url;
+}
+
 }  // namespace
 
 std::optional<std::string> origin_in_config(std::string_view config) {
@@ -112,7 +121,9 @@ std::optional<std::string> git_origin(const Files& files, const std::string& dir
   const auto common = common_directory(files, directory);
   if (!common) return std::nullopt;
   const auto config = files.read(join_path(*common, "config"), kConfigBytes);
-  return config ? origin_in_config(*config) : std::nullopt;
+  auto origin = config ? origin_in_config(*config) : std::nullopt;
+  if (origin) *origin = without_user(std::move(*origin));
+  return origin;
 }
 
 std::string slug_of_origin(std::string_view url) {

@@ -10,7 +10,8 @@
 namespace sb::inbox {
 
 // Of the repository whose work tree is at `directory`: `.git` may be a folder, or a file that leads to one (a linked
-// work tree, a submodule). Nothing when there is no repository, no `origin`, or it cannot be read.
+// work tree, a submodule). Nothing when there is no repository, no `origin`, or it cannot be read. Without a name or
+// a password that stands in an http address.
 std::optional<std::string> git_origin(const Files& files, const std::string& directory);
 
 // The first `url` of `[remote "origin"]` in the text of a git configuration file.

@@ -51,6 +51,18 @@ TEST(GitOrigin, FollowsALinkedWorkTree) {
   EXPECT_EQ(git_origin(files, "/w/tree"), "git@example.org:ann/shop.git");
 }
 
+TEST(GitOrigin, HasNoPasswordInIt) {
+  FakeFiles files;
+  for (const auto& [url, shown] :
+       {std::pair("https://ann:s3cret@example.org/ann/shop.git", "https://example.org/ann/shop.git"),
+        std::pair("http://tok@host:8080/a@b", "http://host:8080/a@b"),
+        std::pair("https://example.org/a@b", "https://example.org/a@b"),
+        std::pair("git@example.org:ann/shop.git", "git@example.org:ann/shop.git")}) {
+    files.contents() = {{"/w/.git/config", std::string("[remote \"origin\"]\nurl = ") + url + "\n"}};
+    EXPECT_EQ(git_origin(files, "/w"), shown);
+  }
+}
+
 TEST(GitOrigin, FollowsASubmodule) {
   FakeFiles files;
   files.contents() = {{"/w/sub/.git", "gitdir: ../.git/modules/sub\n"}, {"/w/sub/../.git/modules/sub/config", kConfig}};

@@ -1,6 +1,8 @@
 // What changed in a work tree, seen through an index of our own.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/pattern.hpp"
 #include "pipeline/git.hpp"
 
@@ -62,7 +64,9 @@ Result<std::map<std::string, std::string>> Git::texts_at(const std::string& comm
   while (!rest.empty()) {
     const std::string_view entry = take_piece(rest);  // MODE blob HASH\tPATH
     const std::size_t tab = entry.find('\t');
-    if (!entry.starts_with("100") || tab == entry.npos || tab < 40) continue;
+    if (!entry.starts_with("100") || tab == entry.npos) continue;
+    // Beside a path in it, a folder that was asked for is listed whole.
+    if (std::ranges::find(paths, entry.substr(tab + 1)) == paths.end()) continue;
     const std::string hash(entry.substr(entry.rfind(' ', tab) + 1, tab - entry.rfind(' ', tab) - 1));
     const std::string size = SB_TRY(run({"cat-file", "-s", hash}));
     std::string text;

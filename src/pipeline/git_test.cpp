@@ -1,6 +1,7 @@
 // Git as it is run for a run: what it is given, what it may not do, and how its failures are told.
 #include "pipeline/git.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "pipeline/delivery_testing.hpp"
@@ -54,9 +55,21 @@ TEST(GitRun, ASecretIsOnlyInTheEnvironmentOfItsCommand) {
   Kept process(place.process);
   Git git({place.files, place.clock, place.random, process, place.environment, place.streams}, place.repo());
   // The helper gives it to git and to nobody else.
-  const auto filled = git.run({"credential", "fill"}, "protocol=https\nhost=example.org\n\n", kSecret);
-  ASSERT_TRUE(filled) << told(filled.error());
-  EXPECT_THAT(*filled, AllOf(HasSubstr("username=x-access-token"), HasSubstr(kSecret)));
+  const auto fill = [&](const char* host) {
+    return git.run(GitCall{.words = {"credential", "fill"},
+                           .input = fmt::format("protocol=https\nhost={}\n\n", host),
+                           .secret = secret_for("https://ada@example.org:8443/x.git\n", kSecret, "example.org"),
+                           .is_remote = true,
+                           .fine = {0, 128}});
+  };
+  EXPECT_THAT(fill("example.org:8443")->output, AllOf(HasSubstr("username=x-access-token"), HasSubstr(kSecret)));
+  // Not to whoever else a remote leads to.
+  for (const char* host : {"example.org", "evil.example", "example.org.evil.example", "example.org:9"}) {
+    EXPECT_THAT(fill(host)->output, Not(HasSubstr(kSecret))) << host;
+  }
+  for (const char* url : {"https://evil.example/x.git", "git@example.org:x.git", "../remote.git", ""}) {
+    EXPECT_TRUE(secret_for(url, kSecret, "example.org").empty()) << url;
+  }
   EXPECT_TRUE(git.run({"status"}));
   for (const Command& command : process.commands) {
     for (const std::string& word : command.argv) EXPECT_THAT(word, Not(HasSubstr(kSecret)));
@@ -68,11 +81,49 @@ TEST(GitRun, ASecretIsOnlyInTheEnvironmentOfItsCommand) {
 TEST(GitRun, SecretsAreNotInErrors) {
   GitPlace place;
   Git git(place.seams, place.repo());
-  const auto failed = git.run({"fetch", std::string("https://ada:") + kSecret + "@127.0.0.1:1/x.git"}, "", kSecret);
+  const auto failed = git.run(GitCall{.words = {"fetch", std::string("https://ada:") + kSecret + "@127.0.0.1:1/x.git"},
+                                      .secret = {kSecret, "https://127.0.0.1:1"},
+                                      .is_remote = true});
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, ErrorCode::kUnavailable);
   EXPECT_TRUE(failed.error().retry_helps);
   EXPECT_THAT(told(failed.error()), Not(HasSubstr(kSecret)));
+}
+
+TEST(GitRun, KnowsTheSecretsOfTheConfiguration) {
+  GitPlace place;
+  place.sh(
+      "cd repo && git remote add hub https://ada:hunter2-word@example.org/x.git && "
+      "git config url.https://tok_0123456789abcdef@example.org/.insteadOf hub: && "
+      "git config http.https://example.org/.extraheader 'AUTHORIZATION: basic eDphYmNkZWY=' && "
+      "git remote add ours https://ada@example.org/y.git");
+  EXPECT_THAT(secrets_in_configuration(place.seams, place.repo()),
+              testing::UnorderedElementsAre("hunter2-word", "tok_0123456789abcdef", "eDphYmNkZWY="));
+  EXPECT_THAT(secrets_in_configuration(place.seams, "/nowhere"), testing::IsEmpty());
+}
+
+TEST(GitChanges, ADiffLeavesOutWhatItIsTold) {
+  GitPlace place;
+  place.put("repo/.signalbox/design.md", "I am not sure\n");
+  place.put("repo/.signalbox/*.md", "odd\n");
+  place.put("repo/src/new.md", "shown\n");
+  Git git(place.seams, place.repo());
+  const std::string head = git.commit_of("HEAD").value_or("");
+  const auto diff = git.diff(head, 1 << 20, {{'A', ".signalbox/design.md"}});
+  ASSERT_TRUE(diff) << told(diff.error());
+  EXPECT_THAT(*diff, AllOf(HasSubstr("shown"), HasSubstr("odd"), Not(HasSubstr("not sure"))));
+}
+
+TEST(GitChanges, TextsAreThoseOfTheCommit) {
+  GitPlace place;
+  place.put("repo/README.md", "changed\n");
+  place.put("repo/AGENTS.md", "new\n");
+  Git git(place.seams, place.repo());
+  const auto texts = git.texts_at("HEAD", {"README.md", "AGENTS.md", "src", "src/price.txt"}, 8);
+  ASSERT_TRUE(texts) << told(texts.error());
+  EXPECT_THAT(*texts, testing::UnorderedElementsAre(testing::Pair("README.md", "# Shop\n"),
+                                                    testing::Pair("src/price.txt", "100\n")));
+  EXPECT_EQ(git.texts_at("HEAD", {"README.md"}, 3)->at("README.md").size(), 4u);
 }
 
 TEST(GitRun, RunsNothingOfTheRepository) {
