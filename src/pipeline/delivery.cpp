@@ -168,14 +168,8 @@ Result<StepDone> scope(const Job& job) {
   }
   const Value files = shown_files(fixed->changes, job.wish);
   if (files.size() == 0) report.blocking.push_back({"major", "nothing was changed", "", "nothing_changed"});
-  for (const Change& change : fixed->changes) {
-    if (!change.is_link || is_internal(change, job.wish)) continue;
-    const std::string target = SB_TRY(git.run({"cat-file", "blob", fixed->tree + ":" + change.path}));
-    const std::string inside = lexically_normal(join_path(parent_path(change.path), target));
-    if (!target.starts_with('/') && inside != ".." && !inside.starts_with("../")) continue;
-    report.blocking.push_back(
-        {"major", fmt::format("{} is a link that leads out of the repository: {}", shown(change.path), shown(target)),
-         shown(change.path), "link_outside"});
+  for (Finding& finding : SB_TRY(link_findings(job, git, fixed->tree, fixed->changes))) {
+    report.blocking.push_back(std::move(finding));
   }
   StepDone done{.passed = report.blocking.empty(), .findings = std::move(report.blocking)};
   done.facts = Value::object({{"tree", fixed->tree},

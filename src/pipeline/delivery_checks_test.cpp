@@ -149,6 +149,29 @@ TEST_F(Checking, LinksThatLeadOutBlock) {
   EXPECT_EQ(done.findings[1].file, "src/up");
 }
 
+TEST_F(Checking, LinksAreFollowedThroughOtherLinks) {
+  place.sh("cd repo && mkdir -p p/q/e && touch p/q/e/f && ln -s e/../../outside p/q/old && git add -A && " +
+           GitPlace::commit("links") + " && git push -q origin main");
+  tree = place.tree("run2");
+  wish = place.wish(tree, "run2");
+  wish.files_changed = {"p/", "src/", "cfg"};
+  place.sh(
+      "cd trees/run2 && ln -s ../.. p/q/d && ln -s d/../outside p/q/l && ln -s .Git/config cfg && "
+      "ln -s d/src/price.txt p/q/fine && ln -s self p/self && ln -s ../missing/../p src/fine");
+  StepDone done = step(DeliveryStep::kScope);
+  const auto files = [&] {
+    std::string names;
+    for (const Finding& finding : done.findings) names += finding.file + " ";
+    return names;
+  };
+  EXPECT_EQ(files(), "cfg p/q/l ");
+  EXPECT_THAT(done.findings.at(0).summary, HasSubstr("into .git"));
+  // One that was there, by a folder on its way that is a link now.
+  place.sh("cd trees/run2 && rm -r cfg p/q/l p/q/e && ln -s ../.. p/q/e");
+  done = step(DeliveryStep::kScope);
+  EXPECT_EQ(files(), "p/q/old ");
+}
+
 TEST_F(Checking, AnEmptyRepositoryInsideIsAFinding) {
   place.sh("git init -q trees/run1/lib");
   const StepDone done = step(DeliveryStep::kScope);

@@ -37,6 +37,9 @@ struct Fixed {
 };
 Result<Fixed> fix_tree(const Job& job, Git& git);
 Result<std::string> tree_of(const Job& job, Git& git);
+// Links that lead out of the repository or into `.git`, by themselves or through others, because of the change.
+Result<std::vector<Finding>> link_findings(const Job& job, Git& git, const std::string& tree,
+                                           const std::vector<Change>& changes);
 // One line without control characters, at most so many bytes.
 std::string one_line(std::string_view text, std::size_t max_bytes);
 // Text that may be kept and shown: UTF-8, without control sequences, secrets taken out.
