@@ -114,6 +114,22 @@ TEST_F(Checking, ASecretInTheChangeBlocks) {
   EXPECT_THAT(to_json(done.facts), Not(HasSubstr(key)));
 }
 
+TEST_F(Checking, ASecretInWideLettersOrInANameBlocks) {
+  const std::string key = "ghp_9fK2mQ7xZr4LpW8sVb3NcT6yHj1DgA5eUo0i";
+  parts.secrets = {"known-secret-value"};
+  std::string wide = "\xff\xfe";
+  for (const char c : "first\nkey = " + key + "\n") wide += {c, '\0'};
+  place.put("trees/run1/wide.ini", wide);
+  place.put("trees/run1/" + key + "/x", "x\n");
+  place.put("trees/run1/a known-secret-value", "x\n");
+  const StepDone done = step(DeliveryStep::kSecrets);
+  ASSERT_EQ(done.findings.size(), 3u);
+  EXPECT_THAT(done.findings[0].summary, HasSubstr("wide.ini:2"));
+  for (const Finding& finding : done.findings) {
+    EXPECT_THAT(to_json(finding.to_value()), AllOf(Not(HasSubstr(key)), Not(HasSubstr("known-secret-value"))));
+  }
+}
+
 TEST_F(Checking, HugeAndBinaryChangesAreScanned) {
   parts.secrets = {"known-secret-value"};
   std::string bytes;

@@ -38,6 +38,7 @@ class Scanner {
  private:
   void line(std::string_view text);
   void flush();
+  void look_at(const Added& added);
   void tell(std::int64_t line, std::string_view kind);
 
   agent::SecretPatterns patterns_;
@@ -50,20 +51,40 @@ class Scanner {
 
 void Scanner::tell(std::int64_t line, std::string_view kind) {
   if (findings_.size() >= kFindings) return;
-  findings_.push_back({"critical", fmt::format("{}:{} adds what looks like a secret ({})", added_.file, line, kind),
-                       added_.file, "secret"});
+  std::string summary = fmt::format("{}:{} adds what looks like a secret ({})", added_.file, line, kind);
+  const bool is_told = std::ranges::any_of(findings_, [&](const Finding& one) { return one.summary == summary; });
+  if (!is_told) findings_.push_back({"critical", std::move(summary), added_.file, "secret"});
+}
+
+void Scanner::look_at(const Added& added) {
+  for (const std::string& value : known_) {
+    if (value.size() < kShortestKnown) continue;
+    const std::size_t at = added.text.find(value);
+    if (at != std::string::npos) tell(added.line_at(at), "a value that is configured as one");
+  }
+  for (const agent::SecretPlace& place : patterns_.find(agent::as_utf8(added.text))) {
+    tell(added.line_at(place.begin), place.kind);
+  }
+}
+
+// UTF-16 and UTF-32 are what they are in ASCII, with NULs between.
+Added without_nuls(const Added& added) {
+  Added plain{.file = added.file, .text = {}};
+  for (std::size_t i = 0; i < added.lines.size(); ++i) {
+    const auto& [begin, number] = added.lines[i];
+    const std::size_t end = i + 1 < added.lines.size() ? added.lines[i + 1].first : added.text.size();
+    plain.lines.emplace_back(plain.text.size(), number);
+    std::copy_if(added.text.begin() + static_cast<std::ptrdiff_t>(begin),
+                 added.text.begin() + static_cast<std::ptrdiff_t>(end), std::back_inserter(plain.text),
+                 [](char c) { return c != '\0'; });
+  }
+  return plain;
 }
 
 void Scanner::flush() {
   if (added_.text.empty()) return;
-  for (const std::string& value : known_) {
-    if (value.size() < kShortestKnown) continue;
-    const std::size_t at = added_.text.find(value);
-    if (at != std::string::npos) tell(added_.line_at(at), "a value that is configured as one");
-  }
-  for (const agent::SecretPlace& place : patterns_.find(agent::as_utf8(added_.text))) {
-    tell(added_.line_at(place.begin), place.kind);
-  }
+  look_at(added_);
+  if (added_.text.find('\0') != std::string::npos) look_at(without_nuls(added_));
   added_.text.clear();
   added_.lines.clear();
 }
@@ -128,6 +149,27 @@ std::vector<Finding> scan_secrets(std::string_view diff, const std::vector<std::
 }
 
 namespace steps {
+namespace {
+
+// A name is delivered like what stands in the file.
+void scan_names(const std::vector<Change>& changes, const std::vector<std::string>& known,
+                std::vector<Finding>& findings) {
+  const agent::SecretPatterns patterns;
+  for (const Change& change : changes) {
+    if ((change.status != 'A' && change.status != 'R') || findings.size() >= kFindings) continue;
+    const bool has_known = std::ranges::any_of(known, [&](const std::string& value) {
+      return value.size() >= kShortestKnown && change.path.find(value) != std::string::npos;
+    });
+    const auto places = patterns.find(agent::as_utf8(change.path));
+    if (!has_known && places.empty()) continue;
+    const std::string name = plain_text(change.path, known);
+    const std::string_view kind = has_known ? "a value that is configured as one" : places.front().kind;
+    findings.push_back(
+        {"critical", fmt::format("the name {} has what looks like a secret ({})", name, kind), name, "secret"});
+  }
+}
+
+}  // namespace
 
 Result<StepDone> secrets(const Job& job) {
   Git git = SB_TRY(job.git());
@@ -151,6 +193,7 @@ Result<StepDone> secrets(const Job& job) {
     return words;
   };
   StepDone done{.facts = Value::object({{"tree", tree}})};
+  const std::vector<Change> changes = SB_TRY(git.changes_between(job.wish.parent, tree));
   // File by file, so that the whole may be of any size.
   std::int64_t scanned = 0;
   const auto whole = git.run(GitCall{.words = diff_words({}), .max_bytes = limits::kDiffBytes});
@@ -160,7 +203,7 @@ Result<StepDone> secrets(const Job& job) {
   } else if (whole.error().code != ErrorCode::kLimit) {
     return std::unexpected(whole.error());
   } else {
-    for (const Change& change : SB_TRY(git.changes_between(job.wish.parent, tree))) {
+    for (const Change& change : changes) {
       const auto part = git.run(GitCall{.words = diff_words({change.path}), .max_bytes = limits::kDiffBytes * 16});
       if (!part && part.error().code == ErrorCode::kLimit) {
         done.findings.push_back({"major", fmt::format("{} is too large to be scanned for secrets", shown(change.path)),
@@ -174,6 +217,7 @@ Result<StepDone> secrets(const Job& job) {
       }
     }
   }
+  scan_names(changes, job.parts.secrets, done.findings);
   done.passed = done.findings.empty();
   done.facts.set("scanned", scanned);
   return done;
