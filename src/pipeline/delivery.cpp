@@ -141,11 +141,40 @@ Result<Fixed> fix_tree(const Job& job, Git& git) {
   return fixed;
 }
 
-Result<std::string> tree_of(const Job& job, Git& git) {
-  std::string tree = job.fact(DeliveryStep::kScope, "tree");
-  if (!tree.empty() && SB_TRY(git.has_object(tree + "^{tree}"))) return tree;
-  return std::move(SB_TRY(fix_tree(job, git)).tree);
+Result<bool> is_kept(const Job& job, Git& git, const std::string& tree) {
+  if (tree.empty()) return false;
+  if (SB_TRY(git.has_object(tree + "^{tree}"))) return true;
+  // Somebody collected it; a work tree that is as it was makes it again.
+  const auto fixed = fix_tree(job, git);
+  return fixed && (fixed->tree == tree || fixed->snapshot == tree);
 }
+
+StepDone tree_lost() {
+  return blocked({"critical",
+                  "the change as it was compared with its announcement is not there any more, and the work tree is "
+                  "another now: it must be looked at again",
+                  "", "tree_lost"});
+}
+
+namespace {
+
+std::string kept_ref(const Job& job, std::string_view name) {
+  return fmt::format("refs/signalbox/{}/{}", name, job.wish.run);
+}
+
+// A person may take weeks to answer, and somebody's `git gc` takes away what nothing leads to.
+Status keep_trees(const Job& job, Git& git, const Fixed& fixed) {
+  std::string input;
+  for (const auto& [name, tree] : {std::pair("tree", fixed.tree), std::pair("snapshot", fixed.snapshot)}) {
+    const std::string ref = kept_ref(job, name);
+    SB_TRY(git.unlock(ref));
+    input += fmt::format("update {} {}\n", ref, tree);
+  }
+  SB_TRY(git.run({"update-ref", "--stdin"}, input));
+  return {};
+}
+
+}  // namespace
 
 Result<StepDone> scope(const Job& job) {
   Git git = SB_TRY(job.git());
@@ -171,6 +200,7 @@ Result<StepDone> scope(const Job& job) {
   for (Finding& finding : SB_TRY(link_findings(job, git, fixed->tree, fixed->changes))) {
     report.blocking.push_back(std::move(finding));
   }
+  SB_TRY(keep_trees(job, git, *fixed));
   StepDone done{.passed = report.blocking.empty(), .findings = std::move(report.blocking)};
   done.facts = Value::object({{"tree", fixed->tree},
                               {"snapshot", fixed->snapshot},
@@ -183,7 +213,8 @@ Result<StepDone> scope(const Job& job) {
 Result<StepDone> commit(const Job& job) {
   Git git = SB_TRY(job.git());
   const DeliveryWish& wish = job.wish;
-  const std::string tree = SB_TRY(tree_of(job, git));
+  const std::string tree = job.fact(DeliveryStep::kScope, "tree");
+  if (!SB_TRY(is_kept(job, git, tree))) return tree_lost();
   if (tree == line_of(SB_TRY(git.run({"rev-parse", "--verify", wish.parent + "^{tree}"})))) {
     return blocked({"major", "nothing was changed", "", "nothing_changed"});
   }
@@ -208,6 +239,7 @@ Result<StepDone> commit(const Job& job) {
     SB_TRY(git.unlock(ref));
     SB_TRY(git.run({"update-ref", "-m", "signalbox: deliver", ref, hash, tip}));
   }
+  for (const char* name : {"tree", "snapshot"}) SB_TRY(git.run({"update-ref", "-d", kept_ref(job, name)}));
   // The work tree's own index still stands at the parent. It is only looked at by agents and people.
   (void)git.run({"reset", "--quiet", "--mixed"});
   return done;

@@ -85,7 +85,7 @@ Result<StepDone> checks(const Job& job) {
   }
   Git git = SB_TRY(job.git());
   std::string snapshot = job.fact(DeliveryStep::kScope, "snapshot");
-  if (snapshot.empty()) snapshot = SB_TRY(git.snapshot(job.wish.parent));
+  if (!SB_TRY(is_kept(job, git, snapshot))) return tree_lost();
   // Left there by checks that were killed with us.
   Value restored = SB_TRY(put_back(job, git, snapshot));
   Value results = Value::array();

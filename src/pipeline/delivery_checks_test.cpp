@@ -32,7 +32,11 @@ struct Checking : testing::Test {
     before.set("scope", scope.facts);
     return must(deliver(DeliveryStep::kChecks, wish, before, parts));
   }
-  StepDone step(DeliveryStep which) { return must(deliver(which, wish, Value::object(), parts)); }
+  StepDone step(DeliveryStep which) {
+    Value before = Value::object();
+    if (which != DeliveryStep::kScope) before.set("scope", step(DeliveryStep::kScope).facts);
+    return must(deliver(which, wish, before, parts));
+  }
 };
 
 TEST_F(Checking, SaysWhatPassedAndWhatFailed) {

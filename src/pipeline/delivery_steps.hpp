@@ -30,13 +30,15 @@ Result<StepDone> confirm(const Job& job);
 Result<StepDone> close(const Job& job);
 
 StepDone blocked(Finding finding, Value facts = {});
-// The tree that is delivered: as `scope` fixed it, or made now.
+// The work tree as it is now.
 struct Fixed {
   std::string tree, snapshot;  // without and with what is internal
   std::vector<Change> changes;
 };
 Result<Fixed> fix_tree(const Job& job, Git& git);
-Result<std::string> tree_of(const Job& job, Git& git);
+// Whether a tree that `scope` fixed is there; if not, no step after it may go on.
+Result<bool> is_kept(const Job& job, Git& git, const std::string& tree);
+StepDone tree_lost();
 // Links that lead out of the repository or into `.git`, by themselves or through others, because of the change.
 Result<std::vector<Finding>> link_findings(const Job& job, Git& git, const std::string& tree,
                                            const std::vector<Change>& changes);

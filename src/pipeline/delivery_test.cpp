@@ -336,6 +336,42 @@ TEST_F(Delivering, WhatWasLookedAtIsWhatIsCommitted) {
   EXPECT_EQ(place.sh("git -C repo show " + *done.facts.string_at("commit") + ":src/price.txt"), "120");
 }
 
+// However long a person takes to answer, and whatever tidying is done meanwhile.
+TEST_F(Delivering, WhatWasLookedAtIsKept) {
+  change();
+  change(".signalbox/current-pitch.md", "pitch\n");
+  Value facts = go_through(wish, parts, DeliveryStep::kChecks);
+  change("src/other.txt", "undeclared\n");
+  place.sh("rm -f repo/.git/worktrees/run1/signalbox-*index && git -C repo gc --quiet --prune=now");
+  wish.checks = {{"x", "true"}};
+  wish.checks_trusted = true;
+  EXPECT_TRUE(step(DeliveryStep::kChecks, facts).passed);
+  facts.set("secrets", step(DeliveryStep::kSecrets, facts).facts);
+  EXPECT_TRUE(step(DeliveryStep::kCommit, facts).passed);
+  EXPECT_EQ(place.sh("git -C repo show --format= --name-only signalbox/run1"), "src/price.txt");
+  EXPECT_EQ(place.sh("git -C repo for-each-ref refs/signalbox/tree refs/signalbox/snapshot"), "");
+}
+
+TEST_F(Delivering, WhatWasLookedAtIsNotReplacedByWhatIsThereNow) {
+  change();
+  const Value facts = go_through(wish, parts, DeliveryStep::kScope);
+  const std::string lose =
+      "rm -f repo/.git/worktrees/run1/signalbox-*index; cd repo; for ref in tree snapshot; do git update-ref -d "
+      "refs/signalbox/$ref/run1; done; git prune --expire=now";
+  place.sh(lose);
+  EXPECT_TRUE(step(DeliveryStep::kSecrets, facts).passed) << "the work tree is as it was";
+  place.sh(lose);
+  change("src/other.txt", "undeclared\n");
+  wish.checks = {{"x", "true"}};
+  wish.checks_trusted = true;
+  for (const DeliveryStep which : {DeliveryStep::kChecks, DeliveryStep::kSecrets, DeliveryStep::kCommit}) {
+    const StepDone done = step(which, facts);
+    ASSERT_FALSE(done.passed) << to_string(which);
+    EXPECT_EQ(done.findings.at(0).cause, "tree_lost");
+    place.sh("rm -f repo/.git/worktrees/run1/signalbox-*index && git -C repo prune --expire=now");
+  }
+}
+
 TEST_F(Delivering, NotesOfPhasesAreNotDelivered) {
   change();
   change(".signalbox/current-pitch.md", "pitch\n");

@@ -173,7 +173,8 @@ void scan_names(const std::vector<Change>& changes, const std::vector<std::strin
 
 Result<StepDone> secrets(const Job& job) {
   Git git = SB_TRY(job.git());
-  const std::string tree = SB_TRY(tree_of(job, git));
+  const std::string tree = job.fact(DeliveryStep::kScope, "tree");
+  if (!SB_TRY(is_kept(job, git, tree))) return tree_lost();
   const auto diff_words = [&](std::vector<std::string> paths) {
     std::vector<std::string> words = {"diff-tree",
                                       "-r",

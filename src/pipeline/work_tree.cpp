@@ -334,7 +334,9 @@ Status remove_work_tree(const Seams& seams, const std::string& repository, const
       SB_TRY(git.run({"update-ref", "-d", "refs/heads/" + tree.branch, *tip}));
     }
   }
-  SB_TRY(git.run({"update-ref", "-d", "refs/signalbox/base/" + run}));
+  for (const char* name : {"base", "tree", "snapshot"}) {
+    SB_TRY(git.run({"update-ref", "-d", fmt::format("refs/signalbox/{}/{}", name, run)}));
+  }
   return {};
 }
 
