@@ -1,10 +1,12 @@
 #include "cli/conversation.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <termios.h>
+#include <unistd.h>
 
 #include "base/limits.hpp"
 #include "cli/person.hpp"
-#include "cli/signals.hpp"
 #include "inbox/printable.hpp"
 
 namespace sb::cli {
@@ -13,6 +15,26 @@ namespace {
 std::string chosen_text(const inbox::Given& given) {
   if (!given.options.empty()) return fmt::format("{}", fmt::join(given.options, ", "));
   return inbox::printable(to_json(given.values));
+}
+
+constexpr int kLookMs = 1'000;
+
+// Whether there is a line to read, or something else to be noticed; a terminal is waited for no longer than this.
+bool has_input() {
+  if (::isatty(STDIN_FILENO) == 0) return true;
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  return ::poll(&input, 1, kLookMs) > 0;
+}
+
+std::string ended_text(const inbox::DecisionState& state) {
+  if (!state.outcome) return "The question is closed.";
+  const inbox::Outcome& outcome = *state.outcome;
+  if (outcome.ending != inbox::Ending::kAnswered) {
+    return fmt::format("The question is not asked any more ({}).", to_string(outcome.ending));
+  }
+  return fmt::format("Answered elsewhere{}: {}",
+                     outcome.principal.empty() ? "" : " by " + inbox::printable(outcome.principal),
+                     chosen_text({outcome.options, outcome.values}));
 }
 
 }  // namespace
@@ -58,14 +80,13 @@ Status Conversation::hold(const inbox::DecisionState& state) {
   say(shown);
   while (dialogue.turn.what == Turn::What::kShow) {
     say("> ");
-    const auto line = context_.streams().read_line(limits::kInputBytes);
-    if (!line && line.error().code == ErrorCode::kUnavailable && !signals.came()) continue;
-    if (!line || !*line || signals.came()) return leave_open(state.id);
-    dialogue.feed(**line);
+    const auto line = listen(state.id, signals);
+    if (!line) return leave_open(state.id);
+    dialogue.feed(*line);
     if (!dialogue.turn.free_text.empty()) SB_TRY(note(state.id, dialogue.turn.free_text));
     shown = dialogue.turn.output;
     if (dialogue.turn.what == Turn::What::kShow) say("\n" + shown);
-    raw_ = **line;
+    raw_ = *line;
   }
   return conclude(state, dialogue.turn, shown);
 }
@@ -119,8 +140,32 @@ Status Conversation::refused(const std::string& id, const Error& error) const {
   return leave_open(id);
 }
 
+bool Conversation::is_asked(const std::string& id) const {
+  const auto state = desk_.inbox().load(id);
+  if (state && !state->is_open()) return false;
+  return !options_.is_wanted || options_.is_wanted();
+}
+
+std::optional<std::string> Conversation::listen(const std::string& id, const SignalWatch& signals) const {
+  while (!signals.came() && is_asked(id)) {
+    if (!has_input() || signals.came()) continue;
+    const auto line = context_.streams().read_line(limits::kInputBytes);
+    if (line && !signals.came()) return *line;
+    if (!line && line.error().code != ErrorCode::kUnavailable) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 Status Conversation::leave_open(const std::string& id) const {
-  context_.err(fmt::format("\nNot answered. The question stays open in the inbox as {}.\n", id));
+  const auto state = desk_.inbox().load(id);
+  const bool is_closed = state && !state->is_open();
+  if (!is_closed && is_asked(id)) {
+    context_.err(fmt::format("\nNot answered. The question stays open in the inbox as {}.\n", id));
+    return {};
+  }
+  // What was half typed is no answer to the next question.
+  if (::isatty(STDIN_FILENO) != 0) ::tcflush(STDIN_FILENO, TCIFLUSH);
+  context_.err(fmt::format("\n{}\n", is_closed ? ended_text(*state) : "Nobody waits for this answer any more."));
   return {};
 }
 
