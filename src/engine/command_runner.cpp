@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "base/crypto.hpp"
 #include "base/document.hpp"
@@ -91,6 +92,8 @@ std::string SandboxedCommands::refusal(const std::string& command, const workflo
 }
 
 const Sandbox& SandboxedCommands::sandbox() {
+  static std::mutex one_at_a_time;
+  const std::scoped_lock lock(one_at_a_time);
   if (!sandbox_) sandbox_ = find_sandbox(seams_);
   return *sandbox_;
 }

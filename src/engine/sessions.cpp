@@ -118,7 +118,7 @@ Answered<Answer> Sessions::start(const Starting& starting) {
 }
 
 Answered<Answer> Sessions::go_on(const Continuing& continuing) {
-  const std::scoped_lock lock(parts_->mutex);
+  std::unique_lock lock(parts_->mutex);
   if (continuing.intent == Continuing::Intent::kRehydrate) {
     if (!continuing.answer) return rehydrate(continuing.token);
     return answered<Answer>(
@@ -131,7 +131,12 @@ Answered<Answer> Sessions::go_on(const Continuing& continuing) {
     Submission submission = continuing.submission;
     // A command may take minutes, so it runs before the transaction; a token that is used already runs nothing.
     const auto due = has_output ? SB_TRY(parts_->command_due(token)) : std::nullopt;
-    if (due) submission.command = parts_->commands.run(due->command, due->workspace, due->origins);
+    if (due) {
+      // Nor do other sessions wait for it.
+      lock.unlock();
+      submission.command = parts_->commands.run(due->command, due->workspace, due->origins);
+      lock.lock();
+    }
     if (submission.command && submission.command->was_cancelled) {
       return fail(ErrorCode::kUnavailable, "the call was cancelled while the step's command ran; nothing was delivered",
                   "Deliver the step again with the same token");
