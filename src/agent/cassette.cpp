@@ -85,10 +85,13 @@ std::string place_in(Value note) {
   return to_canonical_json(note);
 }
 
-KeepPart keep_in(store::Transaction& transaction) {
-  return [&transaction](const std::string& json) -> Result<std::string> {
-    return to_hex(as_bytes(SB_TRY(transaction.put_blob(json))));
-  };
+// Every blob is named by an event too: whoever collects blobs that nobody refers to looks at events only.
+Status name_blobs(store::Transaction& transaction, const std::string& run, const Value::Array& blobs) {
+  const std::string stream = "cassette/" + run;
+  const store::Head head = SB_TRY(transaction.head(stream));
+  const store::NewEvent event{"kept", 0, to_canonical_json(Value::object({{"blobs", blobs}}))};
+  SB_TRY(transaction.append(stream, head, std::span(&event, 1)));
+  return {};
 }
 
 }  // namespace
@@ -125,13 +128,19 @@ Status Cassette::load() {
 }
 
 Status Cassette::write(store::Transaction& transaction, const Entry& entry, const Value& request, const Value& result) {
-  const Value apart = SB_TRY(taken_apart(request, keep_in(transaction)));
-  const Digest request_blob = SB_TRY(transaction.put_blob(to_canonical_json(apart)));
-  const Digest result_blob = SB_TRY(transaction.put_blob(to_canonical_json(result)));
+  Value::Array blobs;
+  const KeepPart keep = [&](const std::string& json) -> Result<std::string> {
+    std::string hex = to_hex(as_bytes(SB_TRY(transaction.put_blob(json))));
+    blobs.push_back(hex);
+    return hex;
+  };
+  const std::string request_blob = SB_TRY(keep(to_canonical_json(SB_TRY(taken_apart(request, keep)))));
+  const std::string result_blob = SB_TRY(keep(to_canonical_json(result)));
+  SB_TRY(name_blobs(transaction, run_, blobs));
   const Value row = Value::object({{"kind", entry.kind},
                                    {"hash", entry.hash},
-                                   {"request", to_hex(as_bytes(request_blob))},
-                                   {"result", to_hex(as_bytes(result_blob))},
+                                   {"request", request_blob},
+                                   {"result", result_blob},
                                    {"note", entry.note}});
   return transaction.put(kCollection, entry.key, to_canonical_json(row));
 }
@@ -147,7 +156,7 @@ Status Cassette::put(std::string_view kind, const Value& request, const Value& r
            to_canonical_json(before.note) == to_canonical_json(note);
   });
   entry.key = again == entries_.end() ? fmt::format("{}/{:08}", run_, last_ + 1) : again->key;
-  const Value answer = same.without(result);
+  const Value answer = same.renamed(result);
   SB_TRY(store_.write([&](store::Transaction& transaction) { return write(transaction, entry, kept, answer); }));
   if (again != entries_.end()) return {};
   ++last_;
@@ -187,6 +196,16 @@ Result<std::string> Cassette::difference(std::string_view kind, const Value& req
       SB_TRY(store_.read([&](store::Snapshot& snapshot) { return read_request(snapshot, nearest->request); }));
   Sameness same = sameness();
   return fmt::format("Recorded there ({}):\n{}", nearest->key, value_difference(recorded, same.without(request)));
+}
+
+void Cassette::leave_at(std::string place) {
+  const std::scoped_lock lock(mutex_);
+  if (left_at_.empty()) left_at_ = std::move(place);
+}
+
+std::string Cassette::left_at() {
+  const std::scoped_lock lock(mutex_);
+  return left_at_;
 }
 
 Result<Value> Cassette::to_document() {

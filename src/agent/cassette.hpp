@@ -41,6 +41,9 @@ class Cassette {
   Result<std::optional<Value>> take(std::string_view kind, const Value& request);
   // For people: how this request differs from the recorded one that was next, or that had the same note.
   Result<std::string> difference(std::string_view kind, const Value& request, const Value& note = {});
+  // The first place where a replay left the recording, as told to people; empty: it has not.
+  void leave_at(std::string place);
+  std::string left_at();
 
   // Everything as one document, {v: 1, run, exchanges, parts}, and back, under this run's name. Import checks every
   // hash; kInvalid names what is wrong, kConflict when there is a recording already.
@@ -66,12 +69,16 @@ class Cassette {
   std::int64_t last_ = 0;
   std::vector<Entry> entries_;  // by key
   std::vector<std::pair<std::string, std::string>> names_;
+  std::string left_at_;
 };
 
-// Keeps what the model answers; errors too, unless asking again might help. A reply that cannot be kept is an error.
+// Keeps what the model answers; errors too, unless asking again helps by itself. A reply that cannot be kept is an
+// error.
 std::unique_ptr<Model> make_recording(std::unique_ptr<Model> model, std::shared_ptr<Cassette> cassette);
+// Told who asks before each answer; false breaks off, as what is played was broken off there.
+using BeforeReply = std::function<bool(const Asker&)>;
 // Answers from the cassette; kDiverged, with the difference, at the first request it has no answer for.
-std::unique_ptr<Model> make_replaying(std::string name, std::shared_ptr<Cassette> cassette);
+std::unique_ptr<Model> make_replaying(std::string name, std::shared_ptr<Cassette> cassette, BeforeReply before = {});
 
 // The first places where two values differ, for people: `messages/3/content/0/text, line 2`, the line there and here.
 std::string value_difference(const Value& recorded, const Value& now);

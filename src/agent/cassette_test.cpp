@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "agent/provider_testing.hpp"
+#include "engine/upkeep.hpp"
 
 namespace sb::agent {
 namespace {
@@ -99,6 +100,14 @@ TEST_F(CassetteTest, StopsAtTheFirstRequestItDoesNotKnowAndShowsWhy) {
             "(run-1/00000001):\n  /messages/0/content/0/text, line 2\n    - two\n    + TWO\xEF\xBF\xBD[2J\n");
   const Replied second = replaying->reply(asking("sooner", kIdB, 2), {});
   EXPECT_TRUE(second.error().error.message.contains("- later\n    + sooner")) << second.error().error.message;
+}
+
+TEST_F(CassetteTest, IsStillThereWhenUnusedBlobsAreCollected) {
+  const std::string long_text(1'000, 'x');
+  ASSERT_TRUE(
+      make_recording(std::make_unique<Counting>(), cassette("run-1", "/t"))->reply(asking(long_text, kIdA, 1), {}));
+  EXPECT_EQ(engine::collect(*store, false, nullptr)->blobs, 0);
+  EXPECT_TRUE(make_replaying("replay", cassette("run-1", "/t"))->reply(asking(long_text, kIdB, 1), {}));
 }
 
 TEST_F(CassetteTest, SaysWhenNothingIsLeft) {

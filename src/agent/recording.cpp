@@ -32,11 +32,11 @@ Value result_of(const Replied& replied) {
                                                  {"message", replied.error().error.message}})}});
 }
 
-// Errors that asking again does not mend are answers; others are gone when the run is played again.
+// Errors that asking again does not mend are answers, and so is having been broken off; others are gone when the run
+// is played again. Where the same is asked once more after all (the key was mended, the process came back), that answer
+// takes the place of the error.
 bool is_kept(const Replied& replied) {
-  if (replied) return true;
-  const Kind kind = replied.error().kind;
-  return kind == Kind::kRequest || kind == Kind::kTooLong || kind == Kind::kMalformed || kind == Kind::kTooLarge;
+  return replied || !replied.error().retry_helps();
 }
 
 std::unexpected<ModelError> broken(Error error) {
@@ -65,12 +65,13 @@ class Recording final : public Model {
 
 class Replaying final : public Model {
  public:
-  Replaying(std::string name, std::shared_ptr<Cassette> cassette)
-      : name_(std::move(name)), cassette_(std::move(cassette)) {}
+  Replaying(std::string name, std::shared_ptr<Cassette> cassette, BeforeReply before)
+      : name_(std::move(name)), cassette_(std::move(cassette)), before_(std::move(before)) {}
 
   std::string name() const override { return name_; }
 
   Replied reply(const ModelRequest& request, const OnDelta& on_delta) override {
+    if (before_ && !before_(request.asker)) return broken_off();
     const Value asked = to_value(request);
     auto taken = cassette_->take(kModelKind, asked);
     if (!taken) return broken(std::move(taken).error());
@@ -83,11 +84,11 @@ class Replaying final : public Model {
     const Asker& asker = request.asker;
     auto difference = cassette_->difference(kModelKind, asked, note_of(asker));
     if (!difference) return broken(std::move(difference).error());
-    return broken({ErrorCode::kConflict,
-                   fmt::format("The replay asks a model what was not recorded (workflow {}, step {}, turn {}). {}",
-                               asker.workflow, asker.step, asker.turn, *difference),
-                   {},
-                   {}});
+    const std::string told =
+        fmt::format("The replay asks a model what was not recorded (workflow {}, step {}, turn {}). {}", asker.workflow,
+                    asker.step, asker.turn, *difference);
+    cassette_->leave_at(told);
+    return broken({ErrorCode::kConflict, told, {}, {}});
   }
 
   static Replied played(const Value& result, const OnDelta& on_delta) {
@@ -101,12 +102,16 @@ class Replaying final : public Model {
     const bool goes_on = !on_delta || std::ranges::all_of(reply->content, [&](const Value& block) {
       return block.string_at("type") != "text" || on_delta(block.string_at("text").value_or(""));
     });
-    if (!goes_on) return std::unexpected(ModelError{Kind::kStopped, {ErrorCode::kUnavailable, "Broken off", {}, {}}});
+    if (!goes_on) return broken_off();
     return std::move(*reply);
+  }
+  static std::unexpected<ModelError> broken_off() {
+    return std::unexpected(ModelError{Kind::kStopped, {ErrorCode::kUnavailable, "Broken off", {}, {}}});
   }
 
   std::string name_;
   std::shared_ptr<Cassette> cassette_;
+  BeforeReply before_;
 };
 
 }  // namespace
@@ -115,8 +120,8 @@ std::unique_ptr<Model> make_recording(std::unique_ptr<Model> model, std::shared_
   return std::make_unique<Recording>(std::move(model), std::move(cassette));
 }
 
-std::unique_ptr<Model> make_replaying(std::string name, std::shared_ptr<Cassette> cassette) {
-  return std::make_unique<Replaying>(std::move(name), std::move(cassette));
+std::unique_ptr<Model> make_replaying(std::string name, std::shared_ptr<Cassette> cassette, BeforeReply before) {
+  return std::make_unique<Replaying>(std::move(name), std::move(cassette), std::move(before));
 }
 
 }  // namespace sb::agent

@@ -69,7 +69,7 @@ std::string Sameness::numbered(std::string_view prefix, std::string_view word) {
   return name;
 }
 
-std::string Sameness::without_text(const std::string& original) {
+std::string Sameness::without_text(const std::string& original, const NameOf& name_of) const {
   std::string text = original;
   for (const auto& [value, name] : known_) replace_all(text, value, name);
   std::string result;
@@ -84,9 +84,9 @@ std::string Sameness::without_text(const std::string& original) {
     const std::string_view prefix = id_prefix(text, at, word);
     if (!prefix.empty() && result.size() > prefix.size()) {
       result.resize(result.size() - prefix.size() - 1);
-      result += numbered(prefix, text.substr(at - prefix.size() - 1, prefix.size() + 1 + word.size()));
+      result += name_of(prefix, text.substr(at - prefix.size() - 1, prefix.size() + 1 + word.size()));
     } else if ((word.size() == 40 || word.size() == 64) && std::ranges::all_of(word, is_hex)) {
-      result += numbered("hash", word);
+      result += name_of("hash", word);
     } else {
       result += word;
     }
@@ -96,7 +96,16 @@ std::string Sameness::without_text(const std::string& original) {
 }
 
 Value Sameness::without(const Value& value) {
-  return mapped(value, [this](const std::string& text) { return Value(without_text(text)); });
+  const NameOf name_of = [this](std::string_view prefix, std::string_view word) { return numbered(prefix, word); };
+  return mapped(value, [&](const std::string& text) { return Value(without_text(text, name_of)); });
+}
+
+Value Sameness::renamed(const Value& value) const {
+  const NameOf name_of = [this](std::string_view, std::string_view word) {
+    const auto met = names_.find(word);
+    return met == names_.end() ? std::string(word) : met->second;
+  };
+  return mapped(value, [&](const std::string& text) { return Value(without_text(text, name_of)); });
 }
 
 Value Sameness::with(const Value& value) const {

@@ -6,6 +6,7 @@
 //   s-01kj…                      ->  ⟨s 1⟩        the first such id of this request
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -23,11 +24,14 @@ class Sameness {
 
   // Every string in it. Ids and hashes that were not met before get the next number.
   Value without(const Value& value);
+  // The same for what answers it: ids and hashes that were not met stay as they are, for nothing could put them back.
+  Value renamed(const Value& value) const;
   // Names put back to what this one has met for them; others stay.
   Value with(const Value& value) const;
 
  private:
-  std::string without_text(const std::string& text);
+  using NameOf = std::function<std::string(std::string_view prefix, std::string_view word)>;
+  std::string without_text(const std::string& text, const NameOf& name_of) const;
   std::string numbered(std::string_view prefix, std::string_view word);
 
   std::vector<std::pair<std::string, std::string>> known_;  // the longest value first
