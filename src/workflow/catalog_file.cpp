@@ -44,8 +44,24 @@ void read_feature(SourceFile& file) {
   if (id) file.id = *id;
 }
 
+void read_as_pinned(SourceFile& file, const Value& pinned) {
+  const auto bundle = read_bundle(pinned);
+  if (!bundle) {
+    Error error = bundle.error();
+    error.place.file = file.document->name;
+    file.faults.push_back(std::move(error));
+    return;
+  }
+  Definition definition = bundle->back()->definition;
+  definition.source = bundle->back()->pinned["workflow"];
+  file.id = definition.id;
+  file.has_id = true;
+  file.definition = std::make_shared<const Definition>(std::move(definition));
+}
+
 void read_workflow(SourceFile& file) {
   const Value& root = file.document->root;
+  if (const Value* pinned = pinned_bundle(root)) return read_as_pinned(file, *pinned);
   file.looks_like_one = !root.is_object() || root.find("id") != nullptr || root.find("steps") != nullptr;
   if (const auto id = root.string_at("id"); id && !id->empty() && id->size() <= limits::kIdBytes) {
     file.id = *id;
@@ -79,6 +95,20 @@ SourceFile unreadable(const FoundFile& found, Error error) {
 }
 
 }  // namespace
+
+const Value* pinned_bundle(const Value& root) {
+  const Value* bundle = root.find("bundle");
+  return bundle != nullptr && root.size() == 1 ? bundle : nullptr;
+}
+
+Result<Bundle> read_bundle(const Value& pinned) {
+  Bundle bundle;
+  if (pinned.is_array()) {
+    for (const Value& each : pinned.items()) bundle.push_back(SB_TRY(read_pinned(each)));
+  }
+  if (bundle.empty()) return fail(ErrorCode::kInvalid, "a bundle is a list of pinned workflows");
+  return bundle;
+}
 
 std::string stem_of(std::string_view path) {
   const std::string name = base_name(path);

@@ -1,6 +1,8 @@
 // One file of a source, read and checked: a workflow, a contract or a feature.
 //
-// What the file is follows from its folder, else from its content (`contract:` and `feature:` without `steps`).
+// What the file is follows from its folder, else from its content (`contract:` and `feature:` without `steps`). A
+// workflow may also be there as sessions pin it, {bundle: [pinned, …]}: all it calls first, itself last. It is used as
+// it is, whatever else the catalog has now.
 // Immutable; shared between catalogs through a SourceCache.
 #pragma once
 
@@ -29,6 +31,10 @@ struct SourceFile {
 };
 
 SourceFile read_source_text(std::string name, std::string text, FileRole role);
+
+// What `bundle` holds; null: the file is no such one.
+const Value* pinned_bundle(const Value& root);
+Result<Bundle> read_bundle(const Value& pinned);
 
 struct BundledFile {
   std::string_view name;  // below workflows/

@@ -3,6 +3,7 @@
 #include "base/document.hpp"
 #include "workflow/builtin_texts.hpp"
 #include "workflow/catalog_bindings.hpp"
+#include "workflow/catalog_file.hpp"
 #include "workflow/loose_names.hpp"
 
 namespace sb::workflow {
@@ -82,6 +83,11 @@ std::vector<Origin> CatalogSurroundings::borrowed() const {
 
 Checked<Bundle> Catalog::compile(const Entry& entry, std::vector<Origin>* borrowed) const {
   if (!entry.definition) return std::unexpected(entry.faults);
+  if (const Value* pinned = pinned_bundle(entry.document->root)) {
+    auto bundle = read_bundle(*pinned);
+    if (!bundle) return std::unexpected(Faults{std::move(bundle).error()});
+    return std::move(*bundle);
+  }
   const CatalogSurroundings surroundings(*this);
   auto bundle = workflow::compile(*entry.document, *entry.definition, surroundings);
   if (borrowed != nullptr) *borrowed = surroundings.borrowed();
