@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "agent/redact.hpp"
+#include "base/crypto.hpp"
 #include "base/limits.hpp"
 #include "base/unicode.hpp"
 #include "engine/sandbox.hpp"
@@ -163,6 +164,7 @@ Result<std::string> Coordinator::open(const RunWish& wish) {
   SB_TRY(parts_->check_workflows(wish, planned));
   Clock& clock = parts_->seams.clock;
   const std::string run = make_id("r-", clock.now_ms(), parts_->seams.random);
+  const std::string settings = to_canonical_json(to_value(parts_->settings));
   Value opened = Value::object({{"v", 1},
                                 {"run", run},
                                 {"goal", goal},
@@ -171,12 +173,13 @@ Result<std::string> Coordinator::open(const RunWish& wish) {
                                 {"workspace", wish.workspace},
                                 {"repository", repository.root},
                                 {"settings_hash", parts_->settings.hash},
+                                {"settings", sha256_hex(settings)},
                                 {"sandbox", engine::find_sandbox(parts_->seams).name()}});
   if (wish.mode) opened.set("mode", to_string(*wish.mode));
   if (!wish.ticket_source.empty()) opened.set("ticket_source", wish.ticket_source);
   if (!wish.trigger.empty()) opened.set("trigger", wish.trigger);
   RunLog log(parts_->desk.desk().store(), clock);
-  SB_TRY(log.append(run, 0, "opened", opened));
+  SB_TRY(log.append(run, 0, "opened", opened, {settings}));
   if (parts_->on_event) {
     const RunState state = SB_TRY(log.state(run));
     parts_->on_event(state, {1, state.updated_at, "opened", std::move(opened)});

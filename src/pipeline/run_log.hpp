@@ -2,8 +2,9 @@
 // Collection `runs`: key id, sort `TIME/ID`, value the summary as runs list shows it.
 //
 // Every payload is canonical JSON. Members in brackets may be absent.
-//   opened         {v: 1, run, goal, ticket, ticket_hash, workspace, repository, settings_hash, sandbox, [mode],
-//                  [trigger], [ticket_source]}
+//   opened         {v: 1, run, goal, ticket, ticket_hash, workspace, repository, settings_hash, settings, sandbox,
+//                  [mode], [trigger], [ticket_source]}
+//                  settings: to_value(Settings), a blob of the store
 //   routed         {mode, reasons: […], touches_ui}
 //   tree_made      {path, branch, base, commit, git_dir}
 //   phase_started  {phase, round, attempt, workflow, hash, session, bundle, blob}

@@ -239,16 +239,6 @@ void refuse_user_keys(Fields& root) {
   }
 }
 
-std::map<Phase, std::string> bundled_phases() {
-  return {{Phase::kDiscovery, "wr.discovery"},
-          {Phase::kShaping, "wr.shaping"},
-          {Phase::kDesign, "wr.ui-ux-design"},
-          {Phase::kCoding, "wr.coding-task"},
-          {Phase::kReview, "wr.mr-review"},
-          {Phase::kFix, "wr.fix"},
-          {Phase::kAudit, "wr.production-readiness-audit"}};
-}
-
 // Whether the workspace's file may count; true also when there is none.
 Status may_count(const Seams& seams, const Homes& homes, const std::string& workspace) {
   const auto policy = SB_TRY(inbox::policy_files(seams.files, workspace));
@@ -279,6 +269,16 @@ void load_part(const Seams& seams, const std::string& directory, std::string_vie
 }
 
 }  // namespace
+
+std::map<Phase, std::string> bundled_phases() {
+  return {{Phase::kDiscovery, "wr.discovery"},
+          {Phase::kShaping, "wr.shaping"},
+          {Phase::kDesign, "wr.ui-ux-design"},
+          {Phase::kCoding, "wr.coding-task"},
+          {Phase::kReview, "wr.mr-review"},
+          {Phase::kFix, "wr.fix"},
+          {Phase::kAudit, "wr.production-readiness-audit"}};
+}
 
 void read_settings(const Document& document, SettingsOf whose, const std::string& directory, Settings& settings,
                    Faults& faults) {

@@ -71,6 +71,8 @@ void read_settings(const Document& document, SettingsOf whose, const std::string
 std::vector<std::string> secret_files(const Settings& settings);
 
 Value to_value(const Settings& settings);  // everything that steers a run; secrets are names
+// Back; kInvalid when the value is not what to_value makes.
+Result<Settings> settings_from(const Value& value);
 std::string_view to_string(MergePolicy policy);
 
 }  // namespace sb::pipeline

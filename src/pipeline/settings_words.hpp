@@ -28,6 +28,9 @@ inline constexpr std::array<std::pair<std::string_view, Phase>, 7> kPhases{{{"di
                                                                             {"fix", Phase::kFix},
                                                                             {"audit", Phase::kAudit}}};
 
+// The workflows built in, one for each phase.
+std::map<Phase, std::string> bundled_phases();
+
 template <class E, std::size_t N>
 std::string_view word_of(const std::array<std::pair<std::string_view, E>, N>& words, E meaning) {
   return std::ranges::find(words, meaning, &std::pair<std::string_view, E>::second)->first;
