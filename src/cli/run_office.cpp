@@ -4,6 +4,7 @@
 
 #include "agent/secret.hpp"
 #include "cli/agent_host.hpp"
+#include "pipeline/forge_cassette.hpp"
 #include "pipeline/forges.hpp"
 #include "pipeline/git.hpp"
 
@@ -43,7 +44,8 @@ Status RunOffice::put_together(const std::string& workspace) {
   http_ = net::make_http_client();
   // A replay asks nobody, and agent programs would.
   if (replayed_.empty()) host_ = make_agent_host(context_.seams, *http_);
-  forge_ = SB_TRY(pipeline::make_forge(context_.seams, *http_, settings_.forge, workspace));
+  const std::vector<std::string> secrets = SB_TRY(known_secrets(context_.seams, settings_, workspace));
+  forge_ = SB_TRY(make_forge(secrets));
   staff_ = std::make_unique<agent::Staff>(agent::StaffParts{
       .seams = context_.seams,
       .desk = *desk_,
@@ -52,30 +54,55 @@ Status RunOffice::put_together(const std::string& workspace) {
       .host = host_.get(),
       .around = [this](auto model, const auto& assignment) { return around(std::move(model), assignment); },
       .sources = [this](const agent::Assignment& parent) { return log().sources(parent.run); },
-      .secrets = SB_TRY(known_secrets(context_.seams, settings_, workspace)),
+      .secrets = secrets,
       .secret_files = pipeline::secret_files(settings_)});
   return {};
 }
 
 Result<std::unique_ptr<RunOffice>> RunOffice::open_replay(const Context& context, const std::string& workspace,
-                                                          pipeline::Settings settings, Value recording,
-                                                          const std::string& recorded_run) {
+                                                          pipeline::Settings settings, const Played& played) {
   std::unique_ptr<RunOffice> office(new RunOffice(context));
   office->settings_ = std::move(settings);
-  office->replayed_ = recorded_run;
+  office->replayed_ = played.run;
+  office->before_ = played.before;
   SB_TRY(office->put_together(workspace));
-  auto cassette = std::make_shared<agent::Cassette>(office->desk_->desk().store(), recorded_run);
-  SB_TRY(cassette->import(recording));
-  office->cassettes_[recorded_run] = std::move(cassette);
+  auto cassette = std::make_shared<agent::Cassette>(office->desk_->desk().store(), played.run);
+  SB_TRY(cassette->import(played.cassette));
+  office->cassettes_[played.run] = std::move(cassette);
   return office;
 }
 
-// What differs from place to place goes by a name in what is recorded.
-std::shared_ptr<agent::Cassette> RunOffice::cassette_of(const agent::Assignment& assignment) {
+Result<std::unique_ptr<pipeline::Forge>> RunOffice::make_forge(std::vector<std::string> secrets) {
+  pipeline::CassetteOf cassette_of = [this](const std::string& run) -> Result<std::shared_ptr<agent::Cassette>> {
+    return this->cassette_of(run, SB_TRY(log().state(run)).tree.path);
+  };
+  const pipeline::ForgeSettings& settings = settings_.forge;
+  if (!replayed_.empty()) {
+    return pipeline::make_replaying_forge(settings.kind, settings.kind != "local", std::move(cassette_of));
+  }
+  return pipeline::make_recording_forge(SB_TRY(pipeline::make_forge(context_.seams, *http_, settings, workspace_)),
+                                        std::move(cassette_of), context_.seams.clock, std::move(secrets));
+}
+
+std::string RunOffice::left_at() {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<agent::Cassette>& cassette = cassettes_[replayed_.empty() ? assignment.run : replayed_];
-  if (cassette == nullptr) cassette = std::make_shared<agent::Cassette>(desk_->desk().store(), assignment.run);
-  cassette->name(assignment.work_tree, "work tree");
+  const auto played = cassettes_.find(replayed_);
+  return played == cassettes_.end() ? std::string() : played->second->left_at();
+}
+
+void RunOffice::leave_at(std::string place) {
+  const std::lock_guard lock(mutex_);
+  if (const auto played = cassettes_.find(replayed_); played != cassettes_.end()) {
+    played->second->leave_at(std::move(place));
+  }
+}
+
+// What differs from place to place goes by a name in what is recorded.
+std::shared_ptr<agent::Cassette> RunOffice::cassette_of(const std::string& run, const std::string& work_tree) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<agent::Cassette>& cassette = cassettes_[replayed_.empty() ? run : replayed_];
+  if (cassette == nullptr) cassette = std::make_shared<agent::Cassette>(desk_->desk().store(), run);
+  if (!work_tree.empty()) cassette->name(work_tree, "work tree");
   cassette->name(workspace_, "workspace");
   cassette->name(desk_->desk().homes().data, "data home");
   return cassette;
@@ -84,9 +111,9 @@ std::shared_ptr<agent::Cassette> RunOffice::cassette_of(const agent::Assignment&
 std::unique_ptr<agent::Model> RunOffice::around(std::unique_ptr<agent::Model> model,
                                                 const agent::Assignment& assignment) {
   if (assignment.run.empty()) return model;
-  auto cassette = cassette_of(assignment);
+  auto cassette = cassette_of(assignment.run, assignment.work_tree);
   if (replayed_.empty()) return agent::make_recording(std::move(model), std::move(cassette));
-  return agent::make_replaying(model->name(), std::move(cassette));
+  return agent::make_replaying(model->name(), std::move(cassette), before_);
 }
 
 pipeline::Coordinator RunOffice::coordinator(Watching watching) {

@@ -25,16 +25,25 @@ struct Watching {
   std::function<bool()> keeps_going = {};
 };
 
+// What is played again instead of asking models and a forge.
+struct Played {
+  std::string run;  // the recorded one
+  Value cassette;
+  agent::BeforeReply before = {};
+};
+
 class RunOffice {
  public:
   // The settings' faults, or the one thing that is wrong. `workspace`: absolute, links resolved.
   static Checked<std::unique_ptr<RunOffice>> open(const Context& context, const std::string& workspace);
-  // With other settings than the files say, and models that answer from a recording.
+  // With other settings than the files say, and models and a forge that answer from a recording.
   static Result<std::unique_ptr<RunOffice>> open_replay(const Context& context, const std::string& workspace,
-                                                        pipeline::Settings settings, Value recording,
-                                                        const std::string& recorded_run);
+                                                        pipeline::Settings settings, const Played& played);
 
   engine::SessionDesk& desk() { return *desk_; }
+  // Of a replay: where it left the recording; empty: it has not.
+  std::string left_at();
+  void leave_at(std::string place);
   const pipeline::Settings& settings() const { return settings_; }
   pipeline::Forge& forge() { return *forge_; }
   pipeline::RunLog log() { return {desk_->desk().store(), context_.seams.clock}; }
@@ -43,7 +52,8 @@ class RunOffice {
  private:
   explicit RunOffice(const Context& context) : context_(context) {}
   Status put_together(const std::string& workspace);
-  std::shared_ptr<agent::Cassette> cassette_of(const agent::Assignment& assignment);
+  std::shared_ptr<agent::Cassette> cassette_of(const std::string& run, const std::string& work_tree);
+  Result<std::unique_ptr<pipeline::Forge>> make_forge(std::vector<std::string> secrets);
   std::unique_ptr<agent::Model> around(std::unique_ptr<agent::Model> model, const agent::Assignment& assignment);
 
   Context context_;
@@ -56,6 +66,7 @@ class RunOffice {
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<agent::Cassette>> cassettes_;  // by run; in a replay one, of the recorded run
   std::string replayed_;                                               // the recorded run; empty: this is no replay
+  agent::BeforeReply before_;
   std::unique_ptr<agent::Staff> staff_;
 };
 

@@ -3,29 +3,103 @@
 #include <fmt/format.h>
 
 #include "agent/cassette.hpp"
+#include "base/crypto.hpp"
 #include "base/document.hpp"
 #include "base/limits.hpp"
-#include "inbox/desk.hpp"
+#include "cli/run_gathering.hpp"
 
 namespace sb::cli {
 namespace {
 
 constexpr std::size_t kRecordingBytes = 512u << 20;
+constexpr std::string_view kManifest = "manifest.json";
 
-std::unexpected<Faults> faulty(Error error) {
-  return std::unexpected(Faults{std::move(error)});
+std::string pitch_of(const Files& files, const std::string& data_home, const pipeline::RunState& state) {
+  const std::string folder = join_path(join_path(data_home, "pitches"), state.id);
+  const auto names = files.list(folder);
+  if (!names || names->empty()) return {};
+  return files.read(join_path(folder, names->front()), sb::limits::kDocumentBytes).value_or("");
 }
 
-std::vector<std::string> named_folders(const Environment& environment) {
-  std::vector<std::string> folders;
-  const std::string list = environment.get("SIGNALBOX_WORKFLOWS").value_or("");
-  for (std::size_t at = 0; at < list.size();) {
-    const std::size_t end = std::min(list.find(':', at), list.size());
-    if (end > at) folders.push_back(list.substr(at, end - at));
-    at = end + 1;
+// What a replay neither needs nor should carry around.
+pipeline::Settings without_secrets(pipeline::Settings settings) {
+  for (auto& [name, model] : settings.agents.models) model.key = model.url = model.script = "";
+  settings.forge.token = settings.forge.url = settings.soul = "";
+  return settings;
+}
+
+Result<pipeline::Settings> settings_then(const pipeline::RunLog& log, const pipeline::RunEvent& opened) {
+  const auto hash = opened.payload.string_at("settings");
+  if (!hash) {
+    return fail(ErrorCode::kUnsupported, "the run was recorded without its settings, by an earlier signalbox",
+                "Only later runs can be played again");
   }
-  return folders;
+  return pipeline::settings_from(SB_TRY(parse_json(SB_TRY(log.blob(*hash)), {.bytes = kRecordingBytes})));
 }
+
+Status load_run(const Context& context, const std::string& name, Recording& recording) {
+  const auto desk = SB_TRY(engine::SessionDesk::open(context.seams));
+  const pipeline::RunLog log(desk->desk().store(), context.seams.clock);
+  const std::string id = SB_TRY(log.resolve(name));
+  recording.events = SB_TRY(log.read(id));
+  recording.state = SB_TRY(pipeline::fold_run(recording.events));
+  const RunSource source{*desk, context.seams.clock, log, recording.state};
+  recording.settings = SB_TRY(settings_then(log, recording.events.front()));
+  SB_TRY(check_programs(source, recording.settings.agents));
+  recording.settings = without_secrets(std::move(recording.settings));
+  recording.workflows = SB_TRY(pinned_workflows(source, recording.notes));
+  recording.people = SB_TRY(people_in(source));
+  recording.cassette = SB_TRY(agent::Cassette(desk->desk().store(), id).to_document());
+  recording.repository = recording.state.repository;
+  recording.pitch = pitch_of(context.seams.files, desk->desk().homes().data, recording.state);
+  for (const agent::Source& each : log.sources(id)) {
+    if (each.key == "soul") recording.soul = each.text;
+  }
+  return {};
+}
+
+// A folder as keep_recording left it.
+class Kept {
+ public:
+  Kept(const Files& files, const std::string& folder) : files_(files), folder_(folder) {}
+
+  Status open() {
+    const auto bytes = files_.read(join_path(folder_, kManifest), kRecordingBytes);
+    if (!bytes) return bad(kManifest, "is missing, so the export was not finished or lost it");
+    const auto parsed = parse_json(*bytes, {.bytes = kRecordingBytes});
+    if (!parsed || !(*parsed)["files"].is_object()) return bad(kManifest, "is not as it was exported");
+    if ((*parsed)["v"] != Value(1)) return bad(kManifest, "is of another version than this program writes");
+    manifest_ = *parsed;
+    return {};
+  }
+  bool has(const std::string& name) const { return manifest_["files"].find(name) != nullptr; }
+  std::vector<std::string> names(std::string_view below) const {
+    std::vector<std::string> all;
+    for (const Value::Member& member : manifest_["files"].members()) {
+      if (member.name.starts_with(below)) all.push_back(member.name);
+    }
+    return all;
+  }
+  Result<std::string> read(const std::string& name) const {
+    auto bytes = files_.read(join_path(folder_, name), kRecordingBytes);
+    if (!bytes) return bad(name, "cannot be read: " + bytes.error().message);
+    if (manifest_["files"].string_at(name) != sha256_hex(*bytes)) return bad(name, "is not as it was exported");
+    return bytes;
+  }
+  Result<Value> json(const std::string& name) const {
+    return parse_json(SB_TRY(read(name)), {.bytes = kRecordingBytes});
+  }
+
+ private:
+  std::unexpected<Error> bad(std::string_view name, const std::string& what) const {
+    return fail(ErrorCode::kInvalid, fmt::format("{} of the recording {}", name, what),
+                "Export the run again: signalbox runs export RUN --as-test DIR", {join_path(folder_, name), ""});
+  }
+
+  const Files& files_;
+  std::string folder_;
+  Value manifest_;
+};
 
 Result<std::vector<pipeline::RunEvent>> events_from(const std::string& text) {
   std::vector<pipeline::RunEvent> events;
@@ -41,81 +115,97 @@ Result<std::vector<pipeline::RunEvent>> events_from(const std::string& text) {
   return events;
 }
 
-std::string pitch_of(const Files& files, const std::string& data_home, const pipeline::RunState& state) {
-  const std::string folder = join_path(join_path(data_home, "pitches"), state.id);
-  const auto names = files.list(folder);
-  if (!names || names->empty()) return {};
-  return files.read(join_path(folder, names->front()), sb::limits::kDocumentBytes).value_or("");
-}
-
-Status load_run(const Context& context, const std::string& name, Recording& recording) {
-  const auto desk = SB_TRY(inbox::Desk::open(context.seams, store::Access::kReadWrite));
-  pipeline::RunLog log(desk->store(), context.seams.clock);
-  const std::string id = SB_TRY(log.resolve(name));
-  recording.events = SB_TRY(log.read(id));
-  recording.state = SB_TRY(pipeline::fold_run(recording.events));
-  recording.cassette = SB_TRY(agent::Cassette(desk->store(), id).to_document());
-  recording.repository = recording.state.repository;
-  recording.config = context.seams.files.read(join_path(desk->homes().config, "config.yaml"), 1u << 20).value_or("");
-  recording.pitch = pitch_of(context.seams.files, desk->homes().data, recording.state);
-  recording.workflows = named_folders(context.seams.environment);
-  return {};
-}
-
 Status load_folder(const Context& context, const std::string& folder, Recording& recording) {
-  const Files& files = context.seams.files;
-  const auto file = [&](std::string_view name) { return join_path(folder, name); };
-  recording.events = SB_TRY(events_from(SB_TRY(files.read(file("events.jsonl"), kRecordingBytes))));
+  Kept kept(context.seams.files, folder);
+  SB_TRY(kept.open());
+  recording.events = SB_TRY(events_from(SB_TRY(kept.read("events.jsonl"))));
   recording.state = SB_TRY(pipeline::fold_run(recording.events));
-  recording.cassette =
-      SB_TRY(parse_json(SB_TRY(files.read(file("cassette.json"), kRecordingBytes)), {.bytes = kRecordingBytes}));
-  recording.repository = SB_TRY(files.canonical(file("repository.bundle")));
-  recording.config = files.read(file("config.yaml"), 1u << 20).value_or("");
-  recording.pitch = files.read(file("pitch.md"), sb::limits::kDocumentBytes).value_or("");
-  if (const auto names = files.list(file("workflows"))) {
-    for (const std::string& name : *names) recording.workflows.push_back(file("workflows/" + name));
-  }
+  recording.cassette = SB_TRY(kept.json("cassette.json"));
+  recording.people = SB_TRY(kept.json("people.json"));
+  recording.settings = SB_TRY(pipeline::settings_from(SB_TRY(kept.json("settings.json"))));
+  for (const std::string& name : kept.names("workflows/")) recording.workflows.push_back(SB_TRY(kept.json(name)));
+  if (kept.has("soul.md")) recording.soul = SB_TRY(kept.read("soul.md"));
+  if (kept.has("pitch.md")) recording.pitch = SB_TRY(kept.read("pitch.md"));
+  recording.repository = join_path(SB_TRY(context.seams.files.canonical(folder)), "repository.bundle");
   return {};
-}
-
-Checked<pipeline::Settings> settings_of(const std::string& config) {
-  const auto document = parse_document("config.yaml", config.empty() ? "{}" : config);
-  if (!document) return faulty(document.error());
-  pipeline::Settings settings;
-  Faults faults;
-  pipeline::read_settings(*document, pipeline::SettingsOf::kUser, "/", settings, faults);
-  if (!faults.empty()) return std::unexpected(std::move(faults));
-  return settings;
 }
 
 Status run_git(const Context& context, std::vector<std::string> words) {
   words.insert(words.begin(), "git");
   const Exit exit = SB_TRY(context.seams.process.run({.argv = words, .timeout_ms = 120'000}));
   if (exit.code == 0) return {};
-  return fail(ErrorCode::kIo, fmt::format("git {}: {}", words[1], exit.errors));
+  return fail(ErrorCode::kIo, fmt::format("git {}: {}", words[3], exit.errors));
+}
+
+Status check_repository(const Context& context, const Recording& recording) {
+  const std::string& place = recording.repository;
+  if (context.seams.files.kind(place) == FileKind::kMissing) {
+    return fail(ErrorCode::kNotFound, fmt::format("the repository {} of the run is not there any more", place),
+                "Without the commit the run began from it cannot be played again");
+  }
+  if (place.ends_with(".bundle")) return {};
+  const std::string& commit = recording.state.tree.base_commit;
+  if (run_git(context, {"-C", place, "cat-file", "-e", commit + "^{commit}"})) return {};
+  return fail(ErrorCode::kNotFound,
+              fmt::format("the commit {} the run began from is not in {} any more", commit, place),
+              "Fetch it from where it still is: git fetch REMOTE " + commit);
+}
+
+Status bundle_repository(const Context& context, const Recording& recording, const std::string& file) {
+  const std::string ref = kept_ref(recording.state);
+  const std::string& place = recording.repository;
+  if (place.ends_with(".bundle")) {
+    return context.seams.files.write_atomic(file, SB_TRY(context.seams.files.read(place, kRecordingBytes)));
+  }
+  SB_TRY(run_git(context, {"-C", place, "update-ref", ref, recording.state.tree.base_commit}));
+  const Status bundled = run_git(context, {"-C", place, "bundle", "create", "--quiet", file, ref});
+  SB_TRY(run_git(context, {"-C", place, "update-ref", "-d", ref}));
+  return bundled;
+}
+
+std::map<std::string, std::string> texts_of(const Recording& recording) {
+  std::map<std::string, std::string> texts;
+  std::string& lines = texts["events.jsonl"];
+  for (const pipeline::RunEvent& event : recording.events) lines += to_json(to_value(event)) + "\n";
+  texts["cassette.json"] = to_json(recording.cassette) + "\n";
+  texts["people.json"] = to_pretty_json(recording.people) + "\n";
+  texts["settings.json"] = to_pretty_json(pipeline::to_value(recording.settings)) + "\n";
+  for (std::size_t i = 0; i < recording.workflows.size(); ++i) {
+    texts[fmt::format("workflows/{}.json", i)] = to_json(recording.workflows[i]) + "\n";
+  }
+  if (!recording.soul.empty()) texts["soul.md"] = recording.soul;
+  if (!recording.pitch.empty()) texts["pitch.md"] = recording.pitch;
+  return texts;
 }
 
 }  // namespace
+
+std::string kept_ref(const pipeline::RunState& state) {
+  return "refs/signalbox/kept/" + state.id;
+}
 
 Value to_value(const pipeline::RunEvent& event) {
   return Value::object(
       {{"seq", event.seq}, {"time", to_rfc3339(event.time_ms)}, {"type", event.type}, {"payload", event.payload}});
 }
 
-Checked<Recording> load_recording(const Context& context, const std::string& name) {
+Result<Recording> load_recording(const Context& context, const std::string& name) {
   Recording recording;
-  const bool is_folder = context.seams.files.kind(join_path(name, "events.jsonl")) == FileKind::kFile;
-  const Status loaded = is_folder ? load_folder(context, name, recording) : load_run(context, name, recording);
-  if (!loaded) return faulty(loaded.error());
+  const auto has = [&](std::string_view file) {
+    return context.seams.files.kind(join_path(name, file)) == FileKind::kFile;
+  };
+  const bool is_folder = has(kManifest) || has("events.jsonl");
+  SB_TRY(is_folder ? load_folder(context, name, recording) : load_run(context, name, recording));
   if (recording.state.tree.base_commit.empty()) {
-    return faulty({ErrorCode::kInvalid, fmt::format("run {} never began to work", recording.state.id), {}, {}});
+    return fail(ErrorCode::kInvalid, fmt::format("run {} never began to work", recording.state.id));
   }
-  const auto homes = sb::homes(context.seams.environment);
-  if (!homes) return faulty(homes.error());
-  auto settings = is_folder ? settings_of(recording.config)
-                            : pipeline::load_settings(context.seams, *homes, recording.state.workspace);
-  if (!settings) return std::unexpected(settings.error());
-  recording.settings = std::move(*settings);
+  for (const pipeline::RunEvent& event : recording.events) {
+    if (event.type != "settings_changed") continue;
+    recording.notes.emplace_back(
+        "the settings were changed while the run was under way, and those it began with are "
+        "played");
+  }
+  SB_TRY(check_repository(context, recording));
   return recording;
 }
 
@@ -124,32 +214,20 @@ Status keep_recording(const Context& context, const Recording& recording, const 
   if (const auto names = files.list(directory); names && !names->empty()) {
     return fail(ErrorCode::kConflict, fmt::format("{} is not empty", directory), "Name a new folder");
   }
-  SB_TRY(files.make_directories(directory));
+  SB_TRY(files.make_directories(join_path(directory, "workflows")));
   const std::string folder = SB_TRY(files.canonical(directory));
-  const auto file = [&](std::string_view name) { return join_path(folder, name); };
-  std::string lines;
-  for (const pipeline::RunEvent& event : recording.events) lines += to_json(to_value(event)) + "\n";
-  SB_TRY(files.write_atomic(file("events.jsonl"), lines));
-  SB_TRY(files.write_atomic(file("cassette.json"), to_json(recording.cassette) + "\n"));
-  if (!recording.config.empty()) SB_TRY(files.write_atomic(file("config.yaml"), recording.config));
-  if (!recording.pitch.empty()) SB_TRY(files.write_atomic(file("pitch.md"), recording.pitch));
-  const std::string& commit = recording.state.tree.base_commit;
-  const std::string ref = "refs/signalbox/kept/" + recording.state.id;
-  SB_TRY(run_git(context, {"-C", recording.repository, "update-ref", ref, commit}));
-  const Status bundled =
-      run_git(context, {"-C", recording.repository, "bundle", "create", "--quiet", file("repository.bundle"), ref});
-  SB_TRY(run_git(context, {"-C", recording.repository, "update-ref", "-d", ref}));
-  SB_TRY(bundled);
-  for (std::size_t i = 0; i < recording.workflows.size(); ++i) {
-    SB_TRY(files.make_directories(file("workflows")));
-    const Exit copied = SB_TRY(context.seams.process.run(
-        {.argv = {"cp", "-R", "--", recording.workflows[i], file(fmt::format("workflows/{}", i))}}));
-    if (copied.code != 0) return fail(ErrorCode::kIo, "the workflows could not be copied: " + copied.errors);
+  Value sums = Value::object();
+  for (const auto& [name, text] : texts_of(recording)) {
+    SB_TRY(files.write_atomic(join_path(folder, name), text));
+    sums.set(name, sha256_hex(text));
   }
-  return files.write_atomic(file("replay"),
+  SB_TRY(bundle_repository(context, recording, join_path(folder, "repository.bundle")));
+  SB_TRY(files.write_atomic(join_path(folder, "replay"),
                             "#!/bin/sh\n# Plays the recorded run again, offline; fails where it goes another way.\n"
                             "exec \"${SIGNALBOX:-signalbox}\" run --replay \"$(dirname \"$0\")\" \"$@\"\n",
-                            0755);
+                            0755));
+  const Value manifest = Value::object({{"v", 1}, {"run", recording.state.id}, {"files", std::move(sums)}});
+  return files.write_atomic(join_path(folder, kManifest), to_pretty_json(manifest) + "\n");
 }
 
 }  // namespace sb::cli

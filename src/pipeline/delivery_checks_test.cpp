@@ -202,12 +202,18 @@ TEST_F(Checking, AnEmptyRepositoryInsideIsAFinding) {
 TEST_F(Checking, AForgeOnACassettePlaysAgain) {
   store::SqlitePlace kept;
   const std::unique_ptr<store::Store> store = std::move(*kept.open());
-  const auto recorded = std::make_shared<agent::Cassette>(*store, "run1");
-  const auto recording = make_recording_forge(place.local_forge(), recorded, place.clock);
+  const auto cassette_of = [&](const std::string& run) { return std::make_shared<agent::Cassette>(*store, run); };
+  const auto recording = make_recording_forge(place.local_forge(), cassette_of, place.clock, {"hunter2-hunter2"});
+  ASSERT_FALSE(recording->ticket("hunter2-hunter2"));  // before it is known for which run
+  ASSERT_TRUE(recording->work_for("run1", ""));
   DeliveryParts live = place.parts(*recording);
   const Value facts = go_through(wish, live, DeliveryStep::kClose);
   place.sh("mv remote.git away.git && git -C repo remote set-url origin ../away.git");
-  const auto replaying = make_replaying_forge("local", false, std::make_shared<agent::Cassette>(*store, "run1"));
+  EXPECT_THAT(to_json(*cassette_of("run1")->to_document()),
+              AllOf(Not(HasSubstr("hunter2")), HasSubstr("[redacted: secret]")));
+  const auto played = cassette_of("run1");
+  const auto replaying = make_replaying_forge("local", false, [&](const std::string&) { return played; });
+  ASSERT_TRUE(replaying->work_for("run2", ""));
   DeliveryParts offline = place.parts(*replaying);
   Value again = facts;
   for (const DeliveryStep which : {DeliveryStep::kRequest, DeliveryStep::kRequestChecks, DeliveryStep::kMerge,
@@ -220,6 +226,7 @@ TEST_F(Checking, AForgeOnACassettePlaysAgain) {
   const auto diverged = replaying->open_or_update({"run1", "b", "main", "c", "t", "x"});
   ASSERT_FALSE(diverged);
   EXPECT_THAT(told(diverged.error()), HasSubstr("replay"));
+  EXPECT_THAT(played->left_at(), HasSubstr("open_or_update"));
 }
 
 }  // namespace

@@ -109,6 +109,7 @@ Result<Next> RunDriver::act(const DeliverStep& step) {
                                          secret_files(parts_.settings));
   delivery.keeps_going = parts_.keeps_going;
   const int round = delivered_round(step);
+  SB_TRY(parts_.forge.work_for(run_, pushed_commit()));
   const auto done = deliver(step.step, wish_for(round), facts_of(round), delivery);
   if (!keeps_going()) return leave("it was left off");
   if (!done) return refused(step, done.error());

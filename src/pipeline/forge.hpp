@@ -46,6 +46,11 @@ class Forge {
   virtual std::string push_host() const { return {}; }
   // How long the newest kUnavailable asks to wait; 0: it did not say.
   virtual std::int64_t retry_after_ms() const { return 0; }
+  // Calls from now on are made for this run, which pushed `commit` last (empty: nothing yet). Only for who records.
+  virtual Status work_for(const std::string& run, const std::string& commit) {
+    static_cast<void>(run), static_cast<void>(commit);
+    return {};
+  }
 
   virtual Result<std::optional<ChangeRequest>> find(const std::string& branch, const std::string& run) = 0;
   virtual Result<ChangeRequest> open_or_update(const RequestWish& wish) = 0;

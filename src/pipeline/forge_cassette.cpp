@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
+
+#include "agent/redact.hpp"
 
 namespace sb::pipeline {
 namespace {
@@ -58,7 +61,7 @@ RequestChecks checks_from(const Value& value) {
 }
 
 // What is asked, in one place for both sides. A cassette gives hashes in an answer back as those that stood in the
-// request, so the commit that was opened last is part of looking for it.
+// request, so the commit that was pushed last is part of looking for the request.
 Value find_asked(const std::string& branch, const std::string& run, const std::string& commit) {
   return Value::object({{"call", "find"}, {"branch", branch}, {"run", run}, {"commit", commit}});
 }
@@ -87,22 +90,44 @@ Value close_asked(const Ticket& ticket, const std::string& comment) {
   return Value::object({{"call", "close_ticket"}, {"ticket", ticket.id}, {"comment", comment}});
 }
 
-class RecordingForge final : public Forge {
+// Which run is worked for, on both sides.
+class TapedForge : public Forge {
  public:
-  RecordingForge(std::unique_ptr<Forge> forge, std::shared_ptr<agent::Cassette> cassette, Clock& clock)
-      : forge_(std::move(forge)), cassette_(std::move(cassette)), clock_(clock) {}
+  explicit TapedForge(CassetteOf cassette_of) : cassette_of_(std::move(cassette_of)) {}
+  Status work_for(const std::string& run, const std::string& commit) override {
+    cassette_ = SB_TRY(cassette_of_(run));
+    commit_ = commit;
+    return {};
+  }
+
+ protected:
+  CassetteOf cassette_of_;
+  std::shared_ptr<agent::Cassette> cassette_ = {};  // none: nobody has said yet for which run
+  std::string commit_ = {};
+};
+
+class RecordingForge final : public TapedForge {
+ public:
+  RecordingForge(std::unique_ptr<Forge> forge, CassetteOf cassette_of, Clock& clock, std::vector<std::string> secrets)
+      : TapedForge(std::move(cassette_of)), forge_(std::move(forge)), clock_(clock), redactor_(std::move(secrets)) {}
   std::string name() const override { return forge_->name(); }
   bool is_hosted() const override { return forge_->is_hosted(); }
   std::string push_secret() const override { return forge_->push_secret(); }
   std::string push_host() const override { return forge_->push_host(); }
   std::int64_t retry_after_ms() const override { return forge_->retry_after_ms(); }
+  Status work_for(const std::string& run, const std::string& commit) override {
+    SB_TRY(TapedForge::work_for(run, commit));
+    for (const Exchange& exchange : std::exchange(early_, {})) {
+      SB_TRY(cassette_->put(kKind, exchange.asked, exchange.answer, exchange.note));
+    }
+    return forge_->work_for(run, commit);
+  }
 
   Result<std::optional<ChangeRequest>> find(const std::string& branch, const std::string& run) override {
     return keep(find_asked(branch, run, commit_), forge_->find(branch, run),
                 [](const auto& found) { return found ? value_of(*found) : Value(); });
   }
   Result<ChangeRequest> open_or_update(const RequestWish& wish) override {
-    commit_ = wish.commit;
     return keep(open_asked(wish), forge_->open_or_update(wish), [](const auto& made) { return value_of(made); });
   }
   Result<RequestChecks> checks(const ChangeRequest& request) override {
@@ -122,8 +147,15 @@ class RecordingForge final : public Forge {
   }
 
  private:
+  struct Exchange {
+    Value asked, answer, note;
+  };
   Status put(const Value& asked, const Value& answer) {
-    return cassette_->put(kKind, asked, answer, Value::object({{"at", clock_.now_ms()}, {"call", ++calls_}}));
+    const Exchange exchange{redactor_.clean_value(asked), redactor_.clean_value(answer),
+                            Value::object({{"at", clock_.now_ms()}, {"call", ++calls_}})};
+    if (cassette_) return cassette_->put(kKind, exchange.asked, exchange.answer, exchange.note);
+    early_.push_back(exchange);
+    return {};
   }
   Status put_error(const Value& asked, const Error& error) {
     if (error.retry_helps) return {};
@@ -143,33 +175,25 @@ class RecordingForge final : public Forge {
   }
 
   std::unique_ptr<Forge> forge_;
-  std::shared_ptr<agent::Cassette> cassette_;
   Clock& clock_;
+  agent::Redactor redactor_;
   std::int64_t calls_ = 0;
-  std::string commit_ = {};  // opened last by this process
+  std::vector<Exchange> early_ = {};
 };
 
-class ReplayingForge final : public Forge {
+class ReplayingForge final : public TapedForge {
  public:
-  ReplayingForge(std::string name, bool is_hosted, std::shared_ptr<agent::Cassette> cassette)
-      : name_(std::move(name)), is_hosted_(is_hosted), cassette_(std::move(cassette)) {}
+  ReplayingForge(std::string name, bool is_hosted, CassetteOf cassette_of)
+      : TapedForge(std::move(cassette_of)), name_(std::move(name)), is_hosted_(is_hosted) {}
   std::string name() const override { return name_; }
   bool is_hosted() const override { return is_hosted_; }
 
   Result<std::optional<ChangeRequest>> find(const std::string& branch, const std::string& run) override {
-    // A run that was taken up again by another process had forgotten its commit when it looked.
-    auto kept = SB_TRY(cassette_->take(kKind, find_asked(branch, run, commit_)));
-    if (!kept && !commit_.empty()) kept = SB_TRY(cassette_->take(kKind, find_asked(branch, run, "")));
-    const Value answer = SB_TRY(read(find_asked(branch, run, commit_), kept));
+    const Value answer = SB_TRY(take(find_asked(branch, run, commit_)));
     if (answer.is_null()) return std::nullopt;
-    ChangeRequest request = request_from(answer);
-    if (!commit_.empty() && request.commit.find_first_not_of("0123456789abcdef") != std::string::npos) {
-      request.commit = commit_;
-    }
-    return request;
+    return request_from(answer);
   }
   Result<ChangeRequest> open_or_update(const RequestWish& wish) override {
-    commit_ = wish.commit;
     return request_from(SB_TRY(take(open_asked(wish))));
   }
   Result<RequestChecks> checks(const ChangeRequest& request) override {
@@ -190,12 +214,11 @@ class ReplayingForge final : public Forge {
   }
 
  private:
-  Result<Value> take(const Value& asked) { return read(asked, SB_TRY(cassette_->take(kKind, asked))); }
-  Result<Value> read(const Value& asked, const std::optional<Value>& answer) {
-    if (!answer) {
-      return fail(ErrorCode::kConflict, fmt::format("the replay asks the forge what the run did not:\n{}",
-                                                    SB_TRY(cassette_->difference(kKind, asked))));
-    }
+  Result<Value> take(const Value& whole) {
+    if (!cassette_) return fail(ErrorCode::kInternal, "nobody said which run the forge is asked for");
+    const Value asked = redactor_.clean_value(whole);
+    const auto answer = SB_TRY(cassette_->take(kKind, asked));
+    if (!answer) return diverged(asked);
     const Value* error = answer->find("error");
     if (!error) return (*answer)["ok"];
     ErrorCode code = ErrorCode::kInternal;
@@ -204,23 +227,29 @@ class ReplayingForge final : public Forge {
     }
     return fail(code, error->string_at("message").value_or(""), error->string_at("remedy").value_or(""));
   }
+  std::unexpected<Error> diverged(const Value& asked) {
+    auto difference = cassette_->difference(kKind, asked);
+    if (!difference) return std::unexpected(std::move(difference).error());
+    const std::string told = fmt::format("The replay asks the forge what was not recorded ({}). {}",
+                                         asked.string_at("call").value_or("?"), *difference);
+    cassette_->leave_at(told);
+    return fail(ErrorCode::kConflict, told);
+  }
 
   std::string name_;
   bool is_hosted_;
-  std::shared_ptr<agent::Cassette> cassette_;
-  std::string commit_ = {};
+  agent::Redactor redactor_;
 };
 
 }  // namespace
 
-std::unique_ptr<Forge> make_recording_forge(std::unique_ptr<Forge> forge, std::shared_ptr<agent::Cassette> cassette,
-                                            Clock& clock) {
-  return std::make_unique<RecordingForge>(std::move(forge), std::move(cassette), clock);
+std::unique_ptr<Forge> make_recording_forge(std::unique_ptr<Forge> forge, CassetteOf cassette_of, Clock& clock,
+                                            std::vector<std::string> secrets) {
+  return std::make_unique<RecordingForge>(std::move(forge), std::move(cassette_of), clock, std::move(secrets));
 }
 
-std::unique_ptr<Forge> make_replaying_forge(std::string name, bool is_hosted,
-                                            std::shared_ptr<agent::Cassette> cassette) {
-  return std::make_unique<ReplayingForge>(std::move(name), is_hosted, std::move(cassette));
+std::unique_ptr<Forge> make_replaying_forge(std::string name, bool is_hosted, CassetteOf cassette_of) {
+  return std::make_unique<ReplayingForge>(std::move(name), is_hosted, std::move(cassette_of));
 }
 
 }  // namespace sb::pipeline

@@ -70,6 +70,7 @@ Status RunDriver::take_up() {
 
 Result<RunState> RunDriver::drive() {
   SB_TRY(load());
+  SB_TRY(parts_.forge.work_for(run_, pushed_commit()));
   SB_TRY(take_up());
   for (;;) {
     if (!keeps_going()) {

@@ -1,4 +1,4 @@
-// `signalbox runs` and `run --replay`: looking at runs, stopping them, playing them again; and the ways to call `run`.
+// `signalbox runs`: looking at runs, stopping them; and the ways to call `run`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,56 +69,6 @@ TEST(Runs, SayWhereThereIsNoSandbox) {
   EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("no sandbox (bubblewrap is not installed)"));
   EXPECT_EQ(place.shown()["sandbox"], Value("none: bubblewrap is not installed"));
   EXPECT_EQ(place.events("opened").at(0)["payload"]["sandbox"], Value("none: bubblewrap is not installed"));
-}
-
-TEST(Replay, GoesTheSameWayOfflineAndLeavesTheRepositoryAlone) {
-  Place place(SB_PROGRAM);
-  place.configure("merge: ask");
-  place.script(lines({discovered(), shaped(), coded(), reviewed("minor", {finding("minor", "No title in it.")}),
-                      fixed(), reviewed()}));
-  ASSERT_EQ(place.go("Make the check pass").code, 1);
-  ASSERT_EQ(place.answer_and_resume("merge").code, 0);
-  const auto main = place.git(place.remote(), {"rev-parse", "main"});
-  const auto branches = place.remote_branches();
-  place.script("");  // nothing is asked of it
-  const Ended again = place.run({"run", "--replay", "last", "--json"});
-  EXPECT_EQ(again.code, 0) << said(again);
-  EXPECT_EQ(again.last()["same"], Value(true));
-  EXPECT_EQ(again.last()["outcome"], Value("merged"));
-  EXPECT_EQ(place.git(place.remote(), {"rev-parse", "main"}), main);
-  EXPECT_EQ(place.remote_branches(), branches);
-  EXPECT_THAT(place.work_trees(), IsEmpty());
-}
-
-TEST(Replay, StopsAtTheFirstRequestThatIsAnotherAndShowsHow) {
-  Place place(SB_PROGRAM);
-  place.script(clean_run());
-  ASSERT_EQ(place.go("Make the check pass").code, 0);
-  std::string shaping = place.read("flows/shaping.yaml");
-  const auto at = shaping.find("prompt: \"");
-  ASSERT_NE(at, std::string::npos) << shaping;
-  shaping.insert(at + 9, "Do it twice now. ");
-  place.write("flows/shaping.yaml", shaping);
-  const Ended again = place.run({"run", "--replay", "last"});
-  EXPECT_EQ(again.code, 1) << said(again);
-  EXPECT_THAT(again.output, HasSubstr("goes another way"));
-  EXPECT_THAT(again.output, HasSubstr("Do it twice now."));
-}
-
-TEST(Export, AsATestPlaysAnywhere) {
-  Place place(SB_PROGRAM);
-  place.script(clean_run());
-  ASSERT_EQ(place.go_with_ticket("Make the check pass", "# Check\nThe check must pass.\n").code, 0);
-  const std::string folder = place.root() + "/incident";
-  ASSERT_EQ(place.run({"runs", "export", "last", "--as-test", folder}).code, 0);
-  EXPECT_NE(place.run({"runs", "export", "last", "--as-test", folder}).code, 0);  // never over another
-
-  Place elsewhere(SB_PROGRAM);
-  const Ended played = start_program(
-      folder + "/replay", elsewhere.environment(),
-      {.arguments = {"--json"}, .environment = {"SIGNALBOX=" + elsewhere.program()}, .directory = elsewhere.root()});
-  EXPECT_EQ(played.code, 0) << said(played);
-  EXPECT_EQ(played.last()["same"], Value(true));
 }
 
 // One at a time drives a run.

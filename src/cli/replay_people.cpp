@@ -1,0 +1,201 @@
+#include "cli/replay_people.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agent/agent_log.hpp"
+
+namespace sb::cli {
+namespace {
+
+constexpr std::int64_t kNoticedMs = 5'000;  // whoever works a session has looked for wishes by then
+constexpr std::string_view kWho = "replay";
+
+// What a run does by itself. Wishes of people, being taken up again and waiting come at other times in a replay.
+bool is_own(const pipeline::RunEvent& event) {
+  if (event.payload.string_at("question") == "ticket_changed") return false;
+  return event.type == "phase_started" || event.type == "phase_ended" || event.type == "delivered" ||
+         event.type == "asked" || event.type == "decided";
+}
+
+std::vector<std::string> texts(const Value& list) {
+  std::vector<std::string> all;
+  if (!list.is_array()) return all;
+  for (const Value& item : list.items()) {
+    if (item.is_string()) all.push_back(item.as_string());
+  }
+  return all;
+}
+
+std::int64_t number(const Value& value) {
+  return value.is_integer() ? value.as_integer() : 0;
+}
+
+const pipeline::PhaseRecord* phase_of(const pipeline::RunState& state, const std::string& session) {
+  const auto found = std::ranges::find(state.phases, session, &pipeline::PhaseRecord::session);
+  return found == state.phases.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+ReplayedPeople::ReplayedPeople(const Recording& recording, Clock& clock) : recording_(recording), clock_(clock) {
+  for (const pipeline::RunEvent& event : recording.events) {
+    const bool is_ticket = event.type == "asked" && event.payload.string_at("question") == "ticket_changed";
+    if (is_ticket || event.type == "stop_asked") acts_.push_back({total_, event});
+    if (is_own(event)) ++total_;
+  }
+  // Being stopped takes effect when what is under way has ended.
+  for (Act& act : acts_) {
+    if (act.event.type == "stop_asked") act.position = total_;
+  }
+  told_ = told_in(recording.people["told"]);
+}
+
+bool ReplayedPeople::Told::is_of(const pipeline::PhaseRecord& record) const {
+  return phase == to_string(record.phase) && round == record.round && attempt == record.attempt;
+}
+
+std::vector<ReplayedPeople::Told> ReplayedPeople::told_in(const Value& list) {
+  std::vector<Told> all;
+  if (!list.is_array()) return all;
+  for (const Value& each : list.items()) {
+    all.push_back({.phase = each.string_at("phase").value_or(""),
+                   .type = each.string_at("type").value_or(""),
+                   .text = each.string_at("text").value_or(""),
+                   .in_call = each.string_at("in_call").value_or(""),
+                   .by = each.string_at("by").value_or(std::string(kWho)),
+                   .round = number(each["round"]),
+                   .attempt = number(each["attempt"]),
+                   .turn = number(each["turn"])});
+  }
+  return all;
+}
+
+void ReplayedPeople::meet(RunOffice& office, std::string run) {
+  office_ = &office;
+  run_ = std::move(run);
+}
+
+Status ReplayedPeople::answer(const std::string& decision) {
+  const pipeline::RunState now = SB_TRY(office_->log().state(run_));
+  const auto found = std::ranges::find(now.asked, decision, &pipeline::Asked::decision);
+  if (found == now.asked.end()) return {};
+  const auto index = static_cast<std::size_t>(found - now.asked.begin());
+  const auto& then = recording_.state.asked;
+  if (index >= then.size() || then[index].question != found->question) {
+    office_->leave_at(fmt::format("The replay asks a person what was not asked then: {} (then: {})", found->question,
+                                  index < then.size() ? then[index].question : "nothing more"));
+    return {};
+  }
+  const Value& answers = recording_.people["answers"];
+  if (!answers.is_array() || index >= answers.size() || !answers.items()[index].is_object()) return {};
+  const Status given = give(office_->desk().desk().inbox(), decision, answers.items()[index]);
+  if (given) return {};
+  office_->leave_at(fmt::format("The replay cannot answer as a person did then ({}): {}", found->question,
+                                given.error().to_string()));
+  return {};
+}
+
+Status ReplayedPeople::give(inbox::Inbox& inbox, const std::string& decision, const Value& answer) {
+  const inbox::Credentials from{inbox::Channel::kProgram, std::string(kWho)};
+  const inbox::DecisionState asked = SB_TRY(inbox.load(decision));
+  if (!asked.is_open()) return {};
+  const std::string ending = answer.string_at("ending").value_or("");
+  if (ending == "defaulted" || ending == "expired") {
+    if (asked.opened.deadline) clock_.sleep_ms(*asked.opened.deadline - clock_.now_ms() + 1);
+    SB_TRY(inbox.load(decision));
+    return {};
+  }
+  const std::string remark = fmt::format("{}", fmt::join(texts(answer["texts"]), "\n"));
+  if (ending == "answered") {
+    inbox::Submission submission;
+    submission.given.options = texts(answer["options"]);
+    if (answer["values"].is_object()) submission.given.values = answer["values"];
+    submission.waived = answer["waived"];
+    submission.from = from;
+    submission.resolved_by = inbox::ResolvedBy::kRelayed;
+    SB_TRY(inbox.answer(decision, submission, remark));
+    return {};
+  }
+  if (!remark.empty()) SB_TRY(inbox.note_free_text(decision, remark, from));
+  if (ending == "declined") {
+    SB_TRY(inbox.decline(decision, from, ""));
+  } else if (ending == "cancelled") {
+    SB_TRY(inbox.cancel(decision, from));
+  } else {
+    SB_TRY(inbox.supersede(decision));
+  }
+  return {};
+}
+
+void ReplayedPeople::saw(const pipeline::RunEvent& event) {
+  if (is_own(event)) ++count_;
+  if (event.type != "phase_started") return;
+  // What its agent was told before its first turn.
+  const std::scoped_lock lock(mutex_);
+  const auto state = office_->log().state(run_);
+  const auto* record = state ? phase_of(*state, event.payload.string_at("session").value_or("")) : nullptr;
+  for (Told& told : told_) {
+    if (record == nullptr || !told.is_of(*record) || told.turn > 0 || told.type != "steered") continue;
+    (void)tell(told, record->session);
+  }
+}
+
+// What is told while a turn is answered is heard at the next one, or by the calls of this one; who was broken off in
+// between turns is broken off where the next one is asked for.
+std::int64_t ReplayedPeople::Told::due_turn() const {
+  return type == "steered" || !in_call.empty() ? turn : turn + 1;
+}
+
+// False: the agent is to be broken off.
+Result<bool> ReplayedPeople::tell(Told& told, const std::string& session) {
+  told.is_done = true;
+  const bool is_wish = told.type == "steered" || told.type == "kill_asked";
+  if (!is_wish && !told.in_call.empty()) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("The process that worked {} ended in the middle of a call of {} in turn {}. What that left "
+                            "behind, and what the agent was told of it, cannot be played again",
+                            told.phase, told.in_call, told.turn));
+  }
+  if (is_wish) {
+    agent::AgentLog log(office_->desk().desk().store(), clock_, session);
+    Value wish = Value::object({{"by", told.by}});
+    wish.set(told.type == "steered" ? "text" : "reason", told.text);
+    SB_TRY(log.append({{told.type, std::move(wish)}}));
+  }
+  if (told.type == "steered" || told.type == "resumed" || !told.in_call.empty()) return true;
+  is_cut_ = told.type == "afresh";
+  clock_.sleep_ms(kNoticedMs);
+  return false;
+}
+
+bool ReplayedPeople::before(const agent::Asker& asker) {
+  const std::scoped_lock lock(mutex_);
+  const auto state = office_->log().state(run_);
+  const auto* record = state ? phase_of(*state, asker.session) : nullptr;
+  if (record == nullptr) return true;
+  for (Told& told : told_) {
+    if (told.is_done || !told.is_of(*record) || told.due_turn() > asker.turn) continue;
+    const auto goes_on = tell(told, record->session);
+    if (!goes_on) office_->leave_at(goes_on.error().to_string());
+    if (!goes_on || !*goes_on) return false;
+  }
+  return true;
+}
+
+Result<bool> ReplayedPeople::act(pipeline::Coordinator& coordinator) {
+  if (is_cut_.exchange(false)) return true;
+  if (!is_due()) return false;
+  const Act& act = acts_[next_++];
+  if (act.event.type == "stop_asked") {
+    const std::string reason = act.event.payload.string_at("reason").value_or("");
+    SB_TRY(office_->log().append_any(run_, "stop_asked", Value::object({{"by", kWho}, {"reason", reason}})));
+    return true;
+  }
+  SB_TRY(
+      coordinator.compare_ticket(run_, SB_TRY(pipeline::Ticket::from(act.event.payload["packet"]["more"]["ticket"]))));
+  return true;
+}
+
+}  // namespace sb::cli

@@ -1,0 +1,77 @@
+// The part that people had in a recorded run, played again: what they answered and declined, what they told agents, a
+// ticket they edited, a run they stopped. Answers are recorded as by `replay`, through Signalbox itself; who killed an
+// agent keeps the name, for the next one is told it.
+//
+// A run that was not over is played as far as it went.
+//
+// Threads: before() from any; the rest from the one that drives the run.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "cli/run_office.hpp"
+#include "cli/run_recording.hpp"
+
+namespace sb::cli {
+
+// Time that is not waited for: sleeping only moves it on.
+class SkippingClock final : public Clock {
+ public:
+  explicit SkippingClock(Clock& clock) : clock_(clock) {}
+  TimestampMs now_ms() override { return clock_.now_ms() + skipped_ms_; }
+  void sleep_ms(std::int64_t duration_ms) override { skipped_ms_ += duration_ms; }
+
+ private:
+  Clock& clock_;
+  std::atomic<std::int64_t> skipped_ms_ = 0;
+};
+
+class ReplayedPeople {
+ public:
+  ReplayedPeople(const Recording& recording, Clock& clock);
+
+  // The replay that is made: its office and its run.
+  void meet(RunOffice& office, std::string run);
+  // As it was answered; nothing where it never was. Where something else was asked then, the replay leaves.
+  Status answer(const std::string& decision);
+  void saw(const pipeline::RunEvent& event);
+  bool before(const agent::Asker& asker);  // agent::BeforeReply
+  // Somebody does something at this point; the run is to be left off for that.
+  bool has_come() const { return is_cut_ || is_due() || is_at_end(); }
+  // Does it. False: the recording ends here.
+  Result<bool> act(pipeline::Coordinator& coordinator);
+
+ private:
+  struct Act {
+    std::int64_t position = 0;  // how much of the run's own had happened
+    pipeline::RunEvent event;
+  };
+  struct Told {
+    std::string phase, type, text, in_call, by;
+    std::int64_t round = 0, attempt = 0, turn = 0;
+    bool is_done = false;
+    bool is_of(const pipeline::PhaseRecord& record) const;
+    std::int64_t due_turn() const;
+  };
+  bool is_due() const { return next_ < acts_.size() && acts_[next_].position <= count_; }
+  bool is_at_end() const { return recording_.state.outcome.empty() && !is_due() && count_ >= total_; }
+  static std::vector<Told> told_in(const Value& list);
+  Result<bool> tell(Told& told, const std::string& session);
+  Status give(inbox::Inbox& inbox, const std::string& decision, const Value& answer);
+
+  const Recording& recording_;
+  Clock& clock_;
+  RunOffice* office_ = nullptr;
+  std::string run_;
+  std::vector<Act> acts_;
+  std::size_t next_ = 0;
+  std::int64_t count_ = 0, total_ = 0;
+  std::atomic<bool> is_cut_ = false;
+  std::mutex mutex_;
+  std::vector<Told> told_;
+};
+
+}  // namespace sb::cli
