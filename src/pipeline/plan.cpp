@@ -122,7 +122,7 @@ class Course {
   // The fixer answered the findings and changed nothing: what was delivered before is reviewed again.
   bool was_all_answered(int round) const {
     const RunState::Delivered* scope = state_.newest(DeliveryStep::kScope, round);
-    if (scope == nullptr || scope->done.passed || state_.request.empty()) return false;
+    if (scope == nullptr || scope->done.passed || requested_at(round - 1) == 0) return false;
     return std::ranges::all_of(scope->done.findings,
                                [](const Finding& finding) { return finding.cause == "nothing_changed"; });
   }

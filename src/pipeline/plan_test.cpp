@@ -302,6 +302,16 @@ TEST(Plan, FixThatChangesNothingIsReviewedAgain) {
   EXPECT_EQ(walk.run(), kUpToReview + ", fix 1, scope 1 fails, review 1, merge, merged");
 }
 
+// What a later round delivered is reviewed and merged as that round's.
+TEST(Plan, CodingThatChangesNothingIsFixedThenDeliveredAndReviewed) {
+  Walk walk;
+  walk.steps["scope"] = {false};
+  walk.causes["scope"] = "nothing_changed";
+  EXPECT_EQ(walk.run(), "discovery, shaping, coding, scope 0 fails, fix 1, deliver 1, review 1, merge, merged");
+  const RunState::Delivered* merge = walk.state.newest(DeliveryStep::kMerge, 1);
+  EXPECT_NE(merge, nullptr);
+}
+
 TEST(Plan, NoFixRoundsMeansAPersonAtOnce) {
   Walk walk;
   walk.settings.fix_rounds = 0;
