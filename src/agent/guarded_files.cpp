@@ -19,6 +19,9 @@
 namespace sb::agent {
 namespace {
 
+constexpr std::string_view kBeside = ".signalbox-write.";
+constexpr std::size_t kBesideDigits = 12;
+
 class Held {
  public:
   explicit Held(int fd = -1) : fd_(fd) {}
@@ -171,6 +174,11 @@ Result<HeldFile> read_guarded(const FencedPath& at, std::size_t max_bytes) {
   return HeldFile{SB_TRY(read_all(fd.get(), max_bytes, at.path())), status.st_mode & 0777u};
 }
 
+bool is_left_by_write(std::string_view name) {
+  return name.starts_with(kBeside) && name.size() == kBeside.size() + kBesideDigits &&
+         name.find_first_not_of("0123456789abcdef", kBeside.size()) == name.npos;
+}
+
 Status write_guarded(const FencedPath& at, std::string_view bytes) {
   const Held folder = SB_TRY(open_parent(at, true));
   const std::string name = base_name(at.rest);
@@ -185,7 +193,7 @@ Status write_guarded(const FencedPath& at, std::string_view bytes) {
     mode = status.st_mode & 0777u;
   }
   // Always the same name for the same file: what a killed process left is taken away by the next one.
-  const std::string beside = ".signalbox-write." + sha256_hex(name).substr(0, 12);
+  const std::string beside = std::string(kBeside) + sha256_hex(name).substr(0, kBesideDigits);
   ::unlinkat(folder.get(), beside.c_str(), 0);
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   Held fd(::openat(folder.get(), beside.c_str(), flags, mode));

@@ -25,6 +25,8 @@ Result<HeldFile> read_guarded(const FencedPath& at, std::size_t max_bytes);
 // All or nothing: written beside, then renamed over it, so that a hard link to it elsewhere keeps its content. Folders
 // on the way are made. An existing file keeps its mode.
 Status write_guarded(const FencedPath& at, std::string_view bytes);
+// Whether a file of this name is what a killed write_guarded() left.
+bool is_left_by_write(std::string_view name);
 
 struct Walked {
   std::string path;  // absolute

@@ -376,6 +376,10 @@ TEST_F(Delivering, NotesOfPhasesAreNotDelivered) {
   change();
   change(".signalbox/current-pitch.md", "pitch\n");
   change("notes/design.txt", "design\n");
+  // What a write that was killed left.
+  change("src/.signalbox-write.0123456789ab", "half\n");
+  change(".signalbox/.signalbox-write.0123456789ab", "half\n");
+  wish.files_changed.push_back("src/");
   wish.internal_paths = {"notes/**"};
   const Value facts = go_through(wish, parts, DeliveryStep::kClose);
   EXPECT_EQ(place.sh("git -C remote.git diff --name-only main~ main"), "src/price.txt");

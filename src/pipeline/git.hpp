@@ -135,6 +135,8 @@ Result<WorkTree> make_work_tree(const Seams& seams, const WorkTreeWish& wish);
 // The Git of a run's work tree, led by the record and never by what lies there. kConflict when its `.git` is not what
 // it was: whoever may write there must not choose what we run, and people use git there too.
 Result<Git> git_of_work_tree(const Seams& seams, const WorkTree& tree);
+// Removes what writes of a killed process left beside their files. Only while nobody works there.
+void sweep_work_tree(const Seams& seams, const WorkTree& tree);
 // kConflict, and nothing is removed, while it holds anything that is not in `delivered`: the commit that was pushed
 // (not what a squash made of it); empty: nothing was. `.signalbox/*.md`, the notes of phases, do not count.
 Status remove_work_tree(const Seams& seams, const std::string& repository, const WorkTree& tree,

@@ -61,6 +61,7 @@ Next RunDriver::leave(std::string why) {
 Status RunDriver::take_up() {
   if (!state_.outcome.empty() || state_.events == 1) return {};
   SB_TRY(append("resumed", Value::object({{"pid", static_cast<std::int64_t>(::getpid())}})));
+  if (!state_.tree.path.empty()) sweep_work_tree(parts_.seams, state_.tree);
   if (state_.settings_hash != parts_.settings.hash) {
     SB_TRY(append("settings_changed", Value::object({{"hash", parts_.settings.hash}, {"was", state_.settings_hash}})));
   }

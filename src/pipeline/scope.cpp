@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "agent/guarded_files.hpp"
 #include "base/path_glob.hpp"
 #include "inbox/open_step.hpp"
 #include "pipeline/delivery.hpp"
@@ -86,6 +87,7 @@ std::optional<Finding> fault_of(const std::string& path, const Rules& rules) {
 
 bool is_internal(const Change& change, const DeliveryWish& wish) {
   if (any_covers(wish.internal_paths, change.path)) return true;
+  if (agent::is_left_by_write(base_name(change.path))) return true;
   // Notes and designs that phases write there for each other.
   return change.status == 'A' && change.path.starts_with(std::string(kOurs) + "/") && change.path.ends_with(".md");
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "agent/guarded_files.hpp"
 #include "pipeline/git.hpp"
 
 namespace sb::pipeline {
@@ -310,6 +311,18 @@ Result<WorkTree> make_work_tree(const Seams& seams, const WorkTreeWish& wish) {
   }
   const std::string place = wish.strategy == "none" ? "" : SB_TRY(place_for(seams, wish, facts.root));
   return Maker(seams, wish, facts.root, place).make();
+}
+
+// One that cannot be looked at is told about by delivery.
+void sweep_work_tree(const Seams& seams, const WorkTree& tree) {
+  auto git = git_of_work_tree(seams, tree);
+  if (!git) return;
+  const auto there = git->run(GitCall{.words = {"ls-files", "--others", "-z", "--", ":(glob)**/.signalbox-write.*"},
+                                      .environment = {{"GIT_LITERAL_PATHSPECS", "0"}}});
+  if (!there) return;
+  for (const std::string& name : lines_of(there->output, '\0')) {
+    if (agent::is_left_by_write(base_name(name))) (void)seams.files.remove(join_path(tree.path, name));
+  }
 }
 
 Status remove_work_tree(const Seams& seams, const std::string& repository, const WorkTree& tree,

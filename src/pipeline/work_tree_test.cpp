@@ -278,6 +278,18 @@ TEST_F(Trees, InPlaceOnlyWhereNothingIsLost) {
 }
 
 // Escalated or not: what is not delivered stays.
+TEST_F(Trees, WhatKilledWritesLeftIsSwept) {
+  const WorkTree tree = place.tree();
+  const std::string left = ".signalbox-write.0123456789ab";
+  for (const std::string& folder : {"", "src/", ".signalbox/", "new/deep/"}) {
+    place.put("trees/run1/" + folder + left, "half");
+  }
+  place.put("trees/run1/src/.signalbox-write.md", "somebody's");
+  place.put("trees/run1/.gitignore", ".signalbox-write*\n");
+  sweep_work_tree(place.seams, tree);
+  EXPECT_EQ(place.sh("cd trees/run1 && find . -name '.signalbox-write*'"), "./src/.signalbox-write.md");
+}
+
 TEST_F(Trees, D07_WorkThatIsNotDeliveredIsNeverRemoved) {
   const WorkTree tree = place.tree();
   const auto expect_kept = [&](const std::string& delivered, std::string_view named) {
