@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "agent/agent_log.hpp"
 #include "cli/person.hpp"
@@ -84,13 +85,28 @@ int show(const Context& context, const RunsOptions& options) {
   return kDone;
 }
 
+// What others said since is no change of what is asked for, but worth knowing.
+void tell_comments(const Context& context, const pipeline::Ticket& now, const RunState& state) {
+  std::int64_t count = 0;
+  for (const pipeline::Ticket::Comment& comment : now.comments) {
+    const bool is_ours = comment.text.find("<!-- signalbox: ") != std::string::npos;
+    if (!is_ours && std::ranges::find(state.ticket.comments, comment) == state.ticket.comments.end()) ++count;
+  }
+  if (count == 0) return;
+  context.err(fmt::format("The ticket has {} since the run began, which agents do not see.\n",
+                          count == 1 ? "a new comment" : fmt::format("{} new comments", count)));
+}
+
 // The ticket as it is now: what was given, else where it came from. One that is gone says nothing.
 Result<std::optional<pipeline::Ticket>> ticket_now(const Context& context, RunOffice& office, const RunState& state,
                                                    const RunsOptions& options) {
   if (!options.ticket.empty()) return SB_TRY(load_ticket(context, office.forge(), options.ticket));
   if (state.ticket_source.empty() || !state.outcome.empty()) return std::nullopt;
   auto ticket = load_ticket(context, office.forge(), state.ticket_source);
-  if (ticket) return std::move(*ticket);
+  if (ticket) {
+    tell_comments(context, *ticket, state);
+    return std::move(*ticket);
+  }
   context.err(fmt::format("The ticket cannot be read again ({}); the run goes on with what it has.\n",
                           one_line(ticket.error().to_string(), 300)));
   return std::nullopt;

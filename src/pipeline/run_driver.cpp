@@ -86,8 +86,12 @@ Result<RunState> RunDriver::drive() {
 
 Status RunDriver::compare_ticket(const Ticket& now) {
   SB_TRY(load());
-  if (!state_.outcome.empty() || now.hash() == state_.ticket_hash) return {};
   const std::string hash = now.hash();
+  if (!state_.outcome.empty() || hash == state_.ticket_hash || hash == state_.ticket.hash()) return {};
+  const auto is_merge = [](const RunState::Delivered& made) {
+    return made.step == DeliveryStep::kMerge && made.done.passed;
+  };
+  if (std::ranges::any_of(state_.delivered, is_merge)) return {};  // what it asked for is delivered
   for (const Asked& asked : state_.asked) {
     if (asked.question == "ticket_changed" && asked.packet["more"].string_at("hash") == hash) return {};
   }

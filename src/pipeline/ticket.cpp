@@ -195,14 +195,11 @@ bool ends_with_any(const std::string& name, std::initializer_list<std::string_vi
 
 // Labels are left out: boards move tickets by them, and the work asked for stays the same.
 std::string Ticket::hash() const {
-  Value::Array said;
-  for (const Comment& comment : comments) said.push_back(Value::array({comment.author, comment.text}));
   return sha256_hex(to_canonical_json(Value::object({{"title", title},
                                                      {"body", body},
                                                      {"acceptance", Value::array(acceptance)},
                                                      {"links", Value::array(links)},
-                                                     {"depends_on", Value::array(depends_on)},
-                                                     {"comments", Value(std::move(said))}})));
+                                                     {"depends_on", Value::array(depends_on)}})));
 }
 
 std::string Ticket::plain_text() const {

@@ -23,7 +23,7 @@ struct Ticket {
   std::vector<Comment> comments = {};
 
   bool operator==(const Ticket&) const = default;
-  std::string hash() const;        // over what it asks for
+  std::string hash() const;        // over what it asks for: not its labels, not what is said about it
   std::string plain_text() const;  // every part, for a person
   std::string as_text() const;     // the same for a prompt, as marked data
   Value to_value() const;

@@ -84,6 +84,7 @@ TEST(Ticket, HashIsOfWhatItAsksFor) {
   const Ticket one = read(kFront);
   Ticket moved = one;
   moved.labels = {"in progress"};
+  moved.comments.push_back({"ann", "Me too."});
   EXPECT_EQ(one.hash(), moved.hash());
   Ticket edited = one;
   edited.acceptance.push_back("It is fast.");

@@ -126,6 +126,7 @@ std::string ForgeStandIn::commit_of(const std::string& branch) {
 
 void ForgeStandIn::handle(const HttpRequest& request, const net::ExchangePtr& exchange) {
   ++number_;
+  load();
   const bool is_cut = number_ == settings_.cut_request;
   if (is_cut && !settings_.cut_after) {
     log(request, 0);
@@ -133,6 +134,7 @@ void ForgeStandIn::handle(const HttpRequest& request, const net::ExchangePtr& ex
     return;  // dropped before its end: the connection breaks off
   }
   HttpAnswer given = settings_.instead ? settings_.instead(number_, request) : HttpAnswer{0, {}, {}};
+  if (given.status == 0) given = given_instead(request);
   if (given.status == 0) given = answer(request);
   log(request, given.status);
   if (is_cut) {
@@ -140,6 +142,22 @@ void ForgeStandIn::handle(const HttpRequest& request, const net::ExchangePtr& ex
     return;
   }
   exchange->respond(std::move(given));
+}
+
+HttpAnswer ForgeStandIn::given_instead(const HttpRequest& request) {
+  const Value& all = state_["instead"];
+  for (const Value& one : all.is_array() ? all.items() : Value::Array{}) {
+    if (one.string_at("method") != request.method || !request.path.ends_with(one.string_at("path").value_or(""))) {
+      continue;
+    }
+    const Value& body = one["body"];
+    return {static_cast<int>(one["status"].as_integer()),
+            {{"Content-Type", "application/json"}},
+            body.is_null()     ? std::string()
+            : body.is_string() ? body.as_string()
+                               : to_json(body)};
+  }
+  return {0, {}, {}};
 }
 
 HttpAnswer ForgeStandIn::answer(const HttpRequest& request) {

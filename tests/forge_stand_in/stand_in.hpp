@@ -4,7 +4,8 @@
 // branches. Everything else stands in DIR/state.json, written before an answer goes out: it survives a kill and a
 // restart. State: {pulls: [{number, title, body, head, base, state, merged, merge_commit_sha, sha}], issues: [{number,
 // title, body, labels: [names], state}], comments: [{issue, user, body}], checks: {SHA or "*": [{name, status,
-// conclusion}]}}. A test may write it before the start.
+// conclusion}]}, instead: [{method, path, status, body}]}. `instead` answers requests whose path ends so. A test may
+// write it before the start, and between requests.
 //
 // Every request is numbered from 1 and logged: `NUMBER METHOD PATH?QUERY -> STATUS`.
 #pragma once
@@ -40,6 +41,7 @@ class ForgeStandIn {
 
  private:
   void handle(const net::HttpRequest& request, const net::ExchangePtr& exchange);
+  net::HttpAnswer given_instead(const net::HttpRequest& request);
   net::HttpAnswer answer(const net::HttpRequest& request);
   net::HttpAnswer pulls(const net::HttpRequest& request, const std::vector<std::string>& parts);
   net::HttpAnswer open_pull(const Value& wish);

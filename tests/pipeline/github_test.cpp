@@ -116,6 +116,48 @@ TEST(GitHub, AnIssueEditedHalfWayIsAskedAbout) {
   EXPECT_EQ(asked[1]["payload"]["question"], Value("ticket_changed"));
 }
 
+void edit(const Place& place, const std::string& from, const std::string& to) {
+  std::string state = place.read("forge/state.json");
+  const std::size_t at = state.find(from);
+  ASSERT_NE(at, std::string::npos) << state;
+  place.write("forge/state.json", state.replace(at, from.size(), to));
+}
+
+// What is said about an issue is no change of what it asks for; least of all what we said ourselves.
+TEST(GitHub, CommentsOnTheIssueAreToldAndDoNotStopARun) {
+  Place place(SB_PROGRAM);
+  place.write("forge/state.json", kIssue);
+  ForgeProcess forge(SB_FORGE, place);
+  place.configure(forge.settings());
+  place.script(clean_run());
+  ASSERT_EQ(go(place, {"--ticket", "github:acme/shop#7"}).code, 1);
+  edit(place, R"("comments": [)",
+       R"("comments": [{"issue":"7","user":"bob","body":"Me too."},)"
+       R"({"issue":"7","user":"us","body":"Done.\n<!-- signalbox: closed 1 -->"},)");
+  const Ended merged = answer_and_resume(place, "merge");
+  EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
+  EXPECT_THAT(merged.errors, HasSubstr("The ticket has a new comment since"));
+  EXPECT_THAT(place.events("asked"), SizeIs(1));
+}
+
+// What it asked for is delivered by then.
+TEST(GitHub, AnIssueEditedAfterTheMergeIsNotAskedAbout) {
+  Place place(SB_PROGRAM);
+  place.write("forge/state.json", kIssue);
+  ForgeProcess forge(SB_FORGE, place);
+  place.configure(forge.settings() + "merge: auto\n");
+  place.script(clean_run());
+  edit(place, R"("pulls")", R"("instead":[{"method":"PATCH","path":"/issues/7","status":503}],"pulls")");
+  ASSERT_EQ(go(place, {"--ticket", "github:acme/shop#7", "--wait", "0s"}).code, 1);  // parked at the last step
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+  edit(place, "issue-body-marker", "issue-body-edited");
+  edit(place, "503", "0");
+  const Ended ended = resume(place);
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_THAT(place.events("asked"), IsEmpty());
+  EXPECT_EQ(forge.state()["issues"].items()[0]["state"], Value("closed"));
+}
+
 TEST(GitHub, CutAtAnyRequestItEndsTheSame) {
   std::size_t requests = 0;
   {
