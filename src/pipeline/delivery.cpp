@@ -7,6 +7,7 @@
 #include "base/path_glob.hpp"
 #include "base/unicode.hpp"
 #include "pipeline/delivery_steps.hpp"
+#include "pipeline/outgoing.hpp"
 
 namespace sb::pipeline {
 namespace steps {
@@ -65,7 +66,7 @@ std::string message_of(const DeliveryWish& wish, const std::vector<std::string>&
   std::string head = one_line(wish.type, 40);
   if (!head.empty() && !wish.scope.empty()) head += "(" + one_line(wish.scope, 60) + ")";
   head = one_line(plain_text((head.empty() ? "" : head + ": ") + subject, secrets), kSubjectBytes);
-  if (head.empty()) head = "Change by run " + wish.run;
+  head = head.empty() ? "Change by run " + wish.run : without_effects(head, wish.ticket);
   std::string trailers = "Signalbox-Run: " + one_line(wish.run, 128) + "\n";
   if (!wish.session.empty()) trailers += "Signalbox-Session: " + one_line(wish.session, 128) + "\n";
   return head + "\n\n" + trailers;

@@ -6,12 +6,14 @@
 #include "base/unicode.hpp"
 #include "pipeline/delivery_steps.hpp"
 #include "pipeline/limits.hpp"
+#include "pipeline/outgoing.hpp"
 
 namespace sb::pipeline::steps {
 namespace {
 
 constexpr std::int64_t kLookAgainMs = 15'000;    // between looks at a forge's checks
 constexpr std::int64_t kChecksStartMs = 60'000;  // a forge takes that long to notice a push
+constexpr std::size_t kTitleBytes = 200;
 constexpr std::int64_t kConfirmEveryMs = 2'000;
 constexpr std::int64_t kConfirmMs = 60'000;  // until a merge that was taken must show
 
@@ -40,8 +42,15 @@ Result<std::string> commit_fact(const Job& job) {
   return commit;
 }
 
+std::string title_of(const Job& job) {
+  const DeliveryWish& wish = job.wish;
+  const std::string title =
+      one_line(plain_text(wish.title.empty() ? wish.goal : wish.title, job.parts.secrets), kTitleBytes);
+  return title.empty() ? "Run " + wish.run : without_effects(title, wish.ticket);
+}
+
 std::string body_of(const Job& job) {
-  std::string body = plain_text(job.wish.body, job.parts.secrets);
+  std::string body = without_effects(plain_text(job.wish.body, job.parts.secrets), job.wish.ticket);
   while (body.ends_with('\n') || body.ends_with(' ')) body.pop_back();
   if (body.find(job.mark()) != std::string::npos) return body;
   return body + (body.empty() ? "" : "\n\n") + job.mark() + "\n";
@@ -112,13 +121,11 @@ Result<StepDone> push(const Job& job) {
 Result<StepDone> request(const Job& job) {
   const std::string commit = SB_TRY(commit_fact(job));
   const DeliveryWish& wish = job.wish;
-  std::string title = one_line(plain_text(wish.title.empty() ? wish.goal : wish.title, job.parts.secrets), 200);
-  if (title.empty()) title = "Run " + wish.run;
   const auto opened = job.parts.forge.open_or_update({.run = wish.run,
                                                       .branch = wish.tree.branch,
                                                       .base = wish.tree.base,
                                                       .commit = commit,
-                                                      .title = title,
+                                                      .title = title_of(job),
                                                       .body = body_of(job)});
   if (!opened && opened.error().code == ErrorCode::kConflict) {
     return blocked(
@@ -176,8 +183,7 @@ Result<StepDone> merge(const Job& job) {
   if (request.state == ChangeRequest::State::kClosed) {
     return blocked({"critical", "somebody closed the change request without merging it", "", "request_closed"});
   }
-  const Status merged =
-      job.parts.forge.merge(request, commit, one_line(plain_text(job.wish.title, job.parts.secrets), 200));
+  const Status merged = job.parts.forge.merge(request, commit, title_of(job));
   if (!merged && merged.error().code == ErrorCode::kConflict) {
     // Refused because it is merged: the first asking was carried out, and its answer got lost on the way.
     const ChangeRequest now = SB_TRY(request_of(job));

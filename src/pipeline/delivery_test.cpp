@@ -10,6 +10,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 struct Delivering : testing::Test {
   GitPlace place;
@@ -384,6 +385,19 @@ TEST_F(Delivering, NotesOfPhasesAreNotDelivered) {
   const Value facts = go_through(wish, parts, DeliveryStep::kClose);
   EXPECT_EQ(place.sh("git -C remote.git diff --name-only main~ main"), "src/price.txt");
   EXPECT_EQ(place.read("trees/run1/.signalbox/current-pitch.md"), "pitch\n");
+}
+
+TEST_F(Delivering, WordsThatActOnAForgeAreSentWithoutEffect) {
+  change();
+  wish.ticket.id = "github:acme/shop#7";
+  wish.title = wish.subject = "Fixes #8 for @acme/owners (acme/shop#7)";
+  wish.body = "Closes https://github.com/acme/shop/issues/9\n\n- resolves acme/web#3, says @ann";
+  go_through(wish, parts, DeliveryStep::kMerge);
+  const std::string sent = place.sh("git -C remote.git log -1 --format=%B signalbox/run1") +
+                           place.sh("git -C remote.git cat-file blob refs/signalbox/requests/run1");
+  for (const char* word : {"#8", "@acme", "Closes http", "web#3", "@ann"}) EXPECT_THAT(sent, Not(HasSubstr(word)));
+  EXPECT_THAT(sent, HasSubstr("(acme/shop#7)"));
+  EXPECT_THAT(sent, HasSubstr("https://github.com/acme/shop/issues/9"));
 }
 
 TEST_F(Delivering, WordsOfTheAgentCannotForgeTrailers) {
