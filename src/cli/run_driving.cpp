@@ -96,6 +96,10 @@ class Driving {
     if (!state.commit.empty()) text += fmt::format("\nCommit: {}", state.commit);
     text += fmt::format("\n{} tokens, {}, {}\n", counted(state.usage().total()), money(state.micro_cents()),
                         lasted(state.updated_at - state.started_at));
+    if (const std::string why = state.open_ticket(); !why.empty()) {
+      text += fmt::format("The ticket is still open: {}\nMend that, then: signalbox runs resume {}\n",
+                          one_line(why, 400), state.id);
+    }
     if (keeps_work(context_.seams.files, state)) {
       text += fmt::format("What was not delivered is still in {}\n", state.tree.path);
     }

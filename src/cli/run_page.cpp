@@ -119,6 +119,10 @@ class Page {
       line(fmt::format("parked until {}: {}", to_rfc3339(state_.parked_until), state_.parked_reason));
     }
     if (!state_.url.empty()) line(fmt::format("request {}", state_.url));
+    if (const std::string why = state_.open_ticket(); !state_.outcome.empty() && !why.empty()) {
+      line(fmt::format("the ticket is still open: {}", why));
+      line(fmt::format("Mend that, then: signalbox runs resume {}", state_.id));
+    }
     line(fmt::format("{} tokens, {}, {} of work, {} events", counted(state_.usage().total()),
                      money(state_.micro_cents()), lasted(state_.worked_ms), state_.events));
     if (state_.outcome.empty()) next();

@@ -173,6 +173,7 @@ Value result_of(const RunState& state, const pipeline::RunStanding& standing) {
   };
   set("outcome", state.outcome);
   set("reason", state.outcome_reason);
+  set("ticket_open", state.outcome.empty() ? "" : state.open_ticket());
   set("commit", state.commit);
   set("request", state.request);
   set("url", state.url);

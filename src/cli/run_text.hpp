@@ -36,7 +36,7 @@ struct BlockLook {
 std::vector<std::string> run_block(const pipeline::RunState& state, const PhaseNow& now, const BlockLook& look);
 
 std::string run_page(const pipeline::RunState& state, const pipeline::RunStanding& standing, bool has_colour);
-// {type: result, run, status, standing, [outcome, reason, commit, request, url, waits_for, decision]}
+// {type: result, run, status, standing, [outcome, reason, commit, request, url, waits_for, decision, ticket_open]}
 Value result_of(const pipeline::RunState& state, const pipeline::RunStanding& standing);
 
 std::string money(std::int64_t micro_cents);   // $0.42

@@ -103,11 +103,16 @@ Value RunDriver::facts_of(int round) const {
   return facts;
 }
 
-Result<Next> RunDriver::act(const DeliverStep& step) {
+DeliveryParts RunDriver::delivery_parts() {
   DeliveryParts delivery{.seams = parts_.seams, .forge = parts_.forge, .secrets = parts_.secrets, .run_check = {}};
   delivery.run_check = make_check_runner(parts_.seams, parts_.desk.desk().homes(), parts_.keeps_going, nullptr,
                                          secret_files(parts_.settings));
   delivery.keeps_going = parts_.keeps_going;
+  return delivery;
+}
+
+Result<Next> RunDriver::act(const DeliverStep& step) {
+  DeliveryParts delivery = delivery_parts();
   const int round = delivered_round(step);
   SB_TRY(parts_.forge.work_for(run_, pushed_commit()));
   const auto done = deliver(step.step, wish_for(round), facts_of(round), delivery);
@@ -143,14 +148,35 @@ Result<Next> RunDriver::refused(const DeliverStep& step, const Error& error) {
     if (told.remedy.empty()) told.remedy = fmt::format("Mend that, then: signalbox runs resume {}", run_);
     return std::unexpected(std::move(told));
   }
+  SB_TRY(note_refusal(step, error));
+  return Next::kGoOn;
+}
+
+Status RunDriver::note_refusal(const DeliverStep& step, const Error& error) {
   const Finding finding{"critical", error.to_string(), "", std::string(to_string(error.code))};
-  SB_TRY(append("delivered", Value::object({{"step", to_string(step.step)},
+  return append("delivered", Value::object({{"step", to_string(step.step)},
                                             {"round", step.round},
                                             {"passed", false},
                                             {"findings", Value(Value::Array{finding.to_value()})},
                                             {"facts", Value::object({{"error", to_string(error.code)}})},
-                                            {"was_there", false}})));
-  return Next::kGoOn;
+                                            {"was_there", false}}));
+}
+
+// A run that is merged is over, whatever becomes of its ticket; but whoever takes it up again may have mended that.
+Status RunDriver::close_again() {
+  const RunState::Delivered* failed = state_.failed_closing();
+  if (state_.outcome.empty() || failed == nullptr) return {};
+  const DeliverStep step{DeliveryStep::kClose, failed->round};
+  DeliveryParts delivery = delivery_parts();
+  const int round = delivered_round(step);
+  const auto done = deliver(step.step, wish_for(round), facts_of(round), delivery);
+  if (!done) return note_refusal(step, done.error());
+  return append("delivered", Value::object({{"step", to_string(step.step)},
+                                            {"round", step.round},
+                                            {"passed", true},
+                                            {"findings", Value::array()},
+                                            {"facts", done->facts},
+                                            {"was_there", done->was_there}}));
 }
 
 // For people; when git cannot say, they are told that instead.

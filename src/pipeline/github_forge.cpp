@@ -241,9 +241,14 @@ Status GithubForge::close_ticket(const Ticket& ticket, const std::string& commen
   if (!name) return fail(ErrorCode::kInvalid, fmt::format("{} names no issue on GitHub", shown(ticket.id)));
   SB_TRY(comment_on(name->repository, name->number, "closed " + sha256_hex(comment).substr(0, 16), comment));
   const std::string where = fmt::format("/repos/{}/issues/{}", name->repository, name->number);
-  if (SB_TRY(api_.send("GET", where)).body.string_at("state") == "closed") return {};
+  const auto is_closed = [&]() -> Result<bool> {
+    return SB_TRY(api_.send("GET", where)).body.string_at("state") == "closed";
+  };
+  if (SB_TRY(is_closed())) return {};
   SB_TRY(api_.send("PATCH", where, Value::object({{"state", "closed"}, {"state_reason", "completed"}})));
-  return {};
+  if (SB_TRY(is_closed())) return {};
+  return fail(ErrorCode::kConflict,
+              fmt::format("GitHub took the closing of {}, but the issue is still open", ticket.id), "Close it by hand");
 }
 
 bool is_name(std::string_view text) {

@@ -73,6 +73,7 @@ Result<RunState> RunDriver::drive() {
   SB_TRY(load());
   SB_TRY(parts_.forge.work_for(run_, pushed_commit()));
   SB_TRY(take_up());
+  SB_TRY(close_again());
   for (;;) {
     if (!keeps_going()) {
       leave("it was left off");

@@ -85,7 +85,10 @@ class RunDriver {
   DeliveryWish wish_for(int round) const;
   Value facts_of(int round) const;
   int delivered_round(const DeliverStep& step) const;
+  DeliveryParts delivery_parts();
+  Status note_refusal(const DeliverStep& step, const Error& error);
   Result<Next> refused(const DeliverStep& step, const Error& error);
+  Status close_again();
   std::string pushed_commit() const;  // empty: nothing is delivered
   std::string diff_stat();
   Result<std::string> change_text(std::size_t max_bytes);

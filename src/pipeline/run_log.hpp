@@ -113,7 +113,9 @@ struct RunState {
   const Asked* open_question() const;  // the newest
   agent::Usage usage() const;
   std::int64_t micro_cents() const;
-  std::string status() const;  // the outcome, or: waiting, parked, running
+  std::string status() const;               // the outcome, or: waiting, parked, running
+  const Delivered* failed_closing() const;  // of the ticket, tried last; nothing: it is closed, or was not tried
+  std::string open_ticket() const;          // why the ticket of a merged run is still open; empty: it is not
 
   Value to_value() const;  // PipelineRunContext
 };

@@ -72,6 +72,7 @@ void add_outcome(Value& value, const RunState& state) {
     value.set("outcome", state.outcome);
     value.set("reason", state.outcome_reason);
   }
+  if (const std::string why = state.open_ticket(); !why.empty()) value.set("ticket_open", why);
   if (!state.commit.empty()) value.set("commit", state.commit);
   if (!state.request.empty()) value.set("request", state.request);
   if (!state.url.empty()) value.set("url", state.url);
@@ -124,6 +125,19 @@ std::int64_t RunState::micro_cents() const {
   std::int64_t all = 0;
   for (const PhaseRecord& record : phases) all += record.micro_cents;
   return all;
+}
+
+const RunState::Delivered* RunState::failed_closing() const {
+  for (const Delivered& made : delivered | std::views::reverse) {
+    if (made.step == DeliveryStep::kClose) return made.done.passed ? nullptr : &made;
+  }
+  return nullptr;
+}
+
+std::string RunState::open_ticket() const {
+  const Delivered* failed = failed_closing();
+  if (failed == nullptr) return {};
+  return failed->done.findings.empty() ? "it did not say why" : failed->done.findings.front().summary;
 }
 
 std::string RunState::status() const {

@@ -158,6 +158,35 @@ TEST(GitHub, AnIssueEditedAfterTheMergeIsNotAskedAbout) {
   EXPECT_EQ(forge.state()["issues"].items()[0]["state"], Value("closed"));
 }
 
+// It is merged, which is true; that the issue is still open is said, and tried again.
+TEST(GitHub, AnIssueThatCannotBeClosedIsToldAndTriedAgain) {
+  for (const char* refusal : {R"({"method":"PATCH","path":"/issues/7","status":403,"body":{"message":"no-write"}})",
+                              R"({"method":"PATCH","path":"/issues/7","status":422,"body":"<html>no-write</html>"})",
+                              R"({"method":"PATCH","path":"/issues/7","status":200,"body":{}})",
+                              R"({"method":"PATCH","path":"/issues/7","status":200})"}) {
+    Place place(SB_PROGRAM);
+    place.write("forge/state.json", kIssue);
+    ForgeProcess forge(SB_FORGE, place);
+    place.configure(forge.settings() + "merge: auto\n");
+    place.script(clean_run());
+    edit(place, R"("pulls")", std::string(R"("instead":[)") + refusal + R"(],"pulls")");
+    Ended ended = place.run(ForgeProcess::with_token({"run", "Make the check pass", "--ticket", "github:acme/shop#7"}));
+    ASSERT_EQ(ended.code, 0) << refusal << ended.output << ended.errors;
+    EXPECT_THAT(ended.output, HasSubstr("The ticket is still open")) << refusal;
+    EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("the ticket is still open")) << refusal;
+    ended = resume(place);
+    EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+    EXPECT_TRUE(ended.last().string_at("ticket_open")) << ended.output;
+    edit(place, "PATCH", "NONE");
+    ended = resume(place);
+    EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+    EXPECT_FALSE(ended.last().string_at("ticket_open")) << ended.output;
+    EXPECT_EQ(forge.state()["issues"].items()[0]["state"], Value("closed")) << refusal;
+    EXPECT_EQ(place.shown()["outcome"], Value("merged"));
+    EXPECT_THAT(forge.state()["comments"].items(), SizeIs(2));
+  }
+}
+
 TEST(GitHub, CutAtAnyRequestItEndsTheSame) {
   std::size_t requests = 0;
   {
