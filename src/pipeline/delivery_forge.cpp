@@ -72,6 +72,47 @@ bool expects_checks(const Job& job) {
   return job.parts.seams.files.kind(folder) == FileKind::kDirectory;
 }
 
+// How the forge's checks of the request stand now.
+Result<StepDone> look_at_checks(const Job& job, const ChangeRequest& request) {
+  const auto checks = job.parts.forge.checks(request);
+  if (!checks) return std::unexpected(checks.error());
+  const TimestampMs now = job.parts.seams.clock.now_ms();
+  const std::int64_t began = job.number(DeliveryStep::kRequest, "at");
+  const std::int64_t waited = began > 0 ? now - began : 0;
+  using State = RequestChecks::State;
+  const StepDone not_yet{
+      .passed = false, .facts = Value::object({{"state", "pending"}}), .again_at_ms = now + kLookAgainMs};
+  switch (checks->state) {
+    case State::kPassed:
+      return StepDone{.facts = Value::object({{"state", "passed"}})};
+    case State::kNone:
+      if (expects_checks(job) && waited < kChecksStartMs) return not_yet;
+      return StepDone{.facts = Value::object({{"state", "none"}})};
+    case State::kPending:
+      if (waited < limits::kRequestChecksMs) return not_yet;
+      return blocked({"major", fmt::format("the forge's checks have not ended after {} minutes", waited / 60'000), "",
+                      "checks_pending"},
+                     Value::object({{"state", "pending"}}));
+    case State::kFailed:
+      break;
+  }
+  StepDone done{.passed = false, .facts = Value::object({{"state", "failed"}})};
+  for (const std::string& name : checks->failed) {
+    done.findings.push_back(
+        {"major", fmt::format("the forge's check {} failed", one_line(name, 200)), "", "checks_failed"});
+  }
+  if (done.findings.empty()) done.findings.push_back({"major", "a check of the forge failed", "", "checks_failed"});
+  return done;
+}
+
+// Checks that had passed, or were not there, may be red by the time a person said yes. Red ones that a person accepted
+// are not looked at again.
+Result<StepDone> look_before_merging(const Job& job, const ChangeRequest& request) {
+  const std::string before = job.fact(DeliveryStep::kRequestChecks, "state");
+  if (before != "passed" && before != "none") return StepDone{};
+  return look_at_checks(job, request);
+}
+
 }  // namespace
 
 Result<StepDone> push(const Job& job) {
@@ -140,36 +181,7 @@ Result<StepDone> request(const Job& job) {
 
 Result<StepDone> request_checks(const Job& job) {
   if (!job.wish.waits_for_checks) return StepDone{.facts = Value::object({{"state", "not waited for"}})};
-  const ChangeRequest request = SB_TRY(request_of(job));
-  const auto checks = job.parts.forge.checks(request);
-  if (!checks) return std::unexpected(checks.error());
-  const TimestampMs now = job.parts.seams.clock.now_ms();
-  const std::int64_t began = job.number(DeliveryStep::kRequest, "at");
-  const std::int64_t waited = began > 0 ? now - began : 0;
-  using State = RequestChecks::State;
-  const StepDone not_yet{
-      .passed = false, .facts = Value::object({{"state", "pending"}}), .again_at_ms = now + kLookAgainMs};
-  switch (checks->state) {
-    case State::kPassed:
-      return StepDone{.facts = Value::object({{"state", "passed"}})};
-    case State::kNone:
-      if (expects_checks(job) && waited < kChecksStartMs) return not_yet;
-      return StepDone{.facts = Value::object({{"state", "none"}})};
-    case State::kPending:
-      if (waited < limits::kRequestChecksMs) return not_yet;
-      return blocked({"major", fmt::format("the forge's checks have not ended after {} minutes", waited / 60'000), "",
-                      "checks_pending"},
-                     Value::object({{"state", "pending"}}));
-    case State::kFailed:
-      break;
-  }
-  StepDone done{.passed = false, .facts = Value::object({{"state", "failed"}})};
-  for (const std::string& name : checks->failed) {
-    done.findings.push_back(
-        {"major", fmt::format("the forge's check {} failed", one_line(name, 200)), "", "checks_failed"});
-  }
-  if (done.findings.empty()) done.findings.push_back({"major", "a check of the forge failed", "", "checks_failed"});
-  return done;
+  return look_at_checks(job, SB_TRY(request_of(job)));
 }
 
 Result<StepDone> merge(const Job& job) {
@@ -183,6 +195,7 @@ Result<StepDone> merge(const Job& job) {
   if (request.state == ChangeRequest::State::kClosed) {
     return blocked({"critical", "somebody closed the change request without merging it", "", "request_closed"});
   }
+  if (StepDone seen = SB_TRY(look_before_merging(job, request)); !seen.passed) return seen;
   const Status merged = job.parts.forge.merge(request, commit, title_of(job));
   if (!merged && merged.error().code == ErrorCode::kConflict) {
     // Refused because it is merged: the first asking was carried out, and its answer got lost on the way.

@@ -247,6 +247,28 @@ TEST_F(Delivering, TheForgesChecksAreWaitedForAndNamed) {
   EXPECT_THAT(late.findings.at(0).summary, HasSubstr("have not ended"));
 }
 
+// Green when a person was asked, red when they answered.
+TEST_F(Delivering, ChecksAreLookedAtAgainRightBeforeMerging) {
+  change();
+  Liar hosted(*forge);
+  DeliveryParts late{.seams = place.seams, .forge = hosted, .run_check = {}};
+  using State = RequestChecks::State;
+  hosted.answer = {State::kPassed};
+  Value facts = go_through(wish, late, DeliveryStep::kRequestChecks);
+  const auto merge = [&] { return must(deliver(DeliveryStep::kMerge, wish, facts, late)); };
+  hosted.answer = {State::kFailed, {"unit tests"}};
+  EXPECT_FALSE(merge().passed);
+  EXPECT_THAT(merge().findings.at(0).summary, HasSubstr("unit tests failed"));
+  hosted.answer = {State::kPending};
+  EXPECT_GT(merge().again_at_ms, 0);
+  hosted.answer = {State::kPassed};
+  EXPECT_TRUE(merge().passed);
+  // A person accepted them as they are.
+  hosted.answer = {State::kFailed, {"unit tests"}};
+  facts.set("request_checks", Value::object({{"state", "failed"}}));
+  EXPECT_TRUE(merge().passed);
+}
+
 TEST_F(Delivering, ARemoteThatRejects) {
   place.put("remote.git/hooks/pre-receive", "#!/bin/sh\necho 'no pushing on \033[31mFridays' >&2\nexit 1\n");
   place.sh("chmod +x remote.git/hooks/pre-receive");

@@ -95,10 +95,13 @@ int RunDriver::delivered_round(const DeliverStep& step) const {
   return step.round;
 }
 
-Value RunDriver::facts_of(int round) const {
+// Of the round whose commit is delivered, and what was seen of its request since.
+Value RunDriver::facts_of(const DeliverStep& step) const {
+  const int round = delivered_round(step);
   Value facts = Value::object();
   for (const RunState::Delivered& made : state_.delivered) {
-    if (made.round == round) facts.set(to_string(made.step), made.done.facts);
+    const bool is_seen_since = made.round == step.round && made.step > DeliveryStep::kRequest;
+    if (made.round == round || is_seen_since) facts.set(to_string(made.step), made.done.facts);
   }
   return facts;
 }
@@ -113,9 +116,8 @@ DeliveryParts RunDriver::delivery_parts() {
 
 Result<Next> RunDriver::act(const DeliverStep& step) {
   DeliveryParts delivery = delivery_parts();
-  const int round = delivered_round(step);
   SB_TRY(parts_.forge.work_for(run_, pushed_commit()));
-  const auto done = deliver(step.step, wish_for(round), facts_of(round), delivery);
+  const auto done = deliver(step.step, wish_for(delivered_round(step)), facts_of(step), delivery);
   if (!keeps_going()) return leave("it was left off");
   if (!done) return refused(step, done.error());
   if (!done->passed && done->again_at_ms > 0) {
@@ -168,8 +170,7 @@ Status RunDriver::close_again() {
   if (state_.outcome.empty() || failed == nullptr) return {};
   const DeliverStep step{DeliveryStep::kClose, failed->round};
   DeliveryParts delivery = delivery_parts();
-  const int round = delivered_round(step);
-  const auto done = deliver(step.step, wish_for(round), facts_of(round), delivery);
+  const auto done = deliver(step.step, wish_for(delivered_round(step)), facts_of(step), delivery);
   if (!done) return note_refusal(step, done.error());
   return append("delivered", Value::object({{"step", to_string(step.step)},
                                             {"round", step.round},

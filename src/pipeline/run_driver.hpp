@@ -83,7 +83,7 @@ class RunDriver {
   Value::Array degradations() const;
 
   DeliveryWish wish_for(int round) const;
-  Value facts_of(int round) const;
+  Value facts_of(const DeliverStep& step) const;
   int delivered_round(const DeliverStep& step) const;
   DeliveryParts delivery_parts();
   Status note_refusal(const DeliverStep& step, const Error& error);
