@@ -119,6 +119,7 @@ class Page {
       line(fmt::format("parked until {}: {}", to_rfc3339(state_.parked_until), state_.parked_reason));
     }
     if (!state_.url.empty()) line(fmt::format("request {}", state_.url));
+    if (state_.outcome == "merged") line(fmt::format("commit {}", state_.commit));
     if (const std::string why = state_.open_ticket(); !state_.outcome.empty() && !why.empty()) {
       line(fmt::format("the ticket is still open: {}", why));
       line(fmt::format("Mend that, then: signalbox runs resume {}", state_.id));

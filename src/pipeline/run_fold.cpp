@@ -183,6 +183,8 @@ class Folding {
 
   void note_facts(const Value& facts) {
     if (const auto commit = facts.string_at("commit")) state_.commit = *commit;
+    // On the base it may be another: of the merge, or squashed.
+    if (const auto merged = facts.string_at("merged_as"); merged && !merged->empty()) state_.commit = *merged;
     if (const auto request = facts.string_at("request")) state_.request = *request;
     if (const auto url = facts.string_at("url")) state_.url = *url;
   }

@@ -101,7 +101,8 @@ struct RunState {
   bool stop_asked = false;
   std::string stop_by, stop_reason;
   bool pitch_archived = false;
-  std::string outcome, outcome_reason, commit, request, url;  // outcome empty: not over
+  std::string outcome, outcome_reason, request, url;  // outcome empty: not over
+  std::string commit;                                 // made last; once it is merged, the one that the base has
   TimestampMs started_at = 0, updated_at = 0;
   std::int64_t worked_ms = 0;  // in phases, without waiting for people or providers
   std::int64_t events = 0;

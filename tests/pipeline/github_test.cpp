@@ -60,6 +60,10 @@ TEST(GitHub, AnIssueBecomesAMergedRequestAndIsClosedAndMergingIsAskedFor) {
   EXPECT_EQ(state["pulls"].items()[0]["merged"], Value(true));
   EXPECT_EQ(state["issues"].items()[0]["state"], Value("closed"));
   EXPECT_EQ(place.delivered("answer.txt"), "right");
+  // What the base has, not what was pushed.
+  const std::string on_base = place.git(place.remote(), {"rev-parse", "main"}).value_or("");
+  EXPECT_EQ(merged.last()["commit"], Value(on_base));
+  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("\ncommit " + on_base));
   const std::string all = ended.output + ended.errors + merged.output + merged.errors +
                           place.run({"runs", "export", "last"}).output + place.read("home/signalbox.db") +
                           place.read("home/signalbox.db-wal") + place.read("repo/.git/config") + to_json(state);
