@@ -7,6 +7,7 @@
 #include "cli/run_display.hpp"
 #include "cli/signals.hpp"
 #include "inbox/answer_command.hpp"
+#include "pipeline/github_forge.hpp"
 #include "pipeline/limits.hpp"
 
 namespace sb::cli {
@@ -182,9 +183,14 @@ Result<std::optional<std::int64_t>> wait_of(const std::string& given) {
 
 Result<pipeline::Ticket> load_ticket(const Context& context, pipeline::Forge& forge, const std::string& given,
                                      std::string* source) {
-  if (given.starts_with("https://") || given.starts_with("http://") || given.starts_with("github:")) {
-    if (source != nullptr) *source = given;
-    return forge.ticket(given);
+  const bool is_address = given.starts_with("https://") || given.starts_with("http://") || given.starts_with("github:");
+  // `owner/name#12`, `#12`: unless there is such a file.
+  const bool is_number = forge.is_hosted() && pipeline::issue_named(given, "owner/name") &&
+                         context.seams.files.kind(given) == FileKind::kMissing;
+  if (is_address || is_number) {
+    pipeline::Ticket ticket = SB_TRY(forge.ticket(given));
+    if (source != nullptr) *source = is_number ? ticket.id : given;
+    return ticket;
   }
   if (given == "-") {
     const std::string bytes = SB_TRY(context.streams().read_input(pipeline::limits::kTicketBytes + 1));

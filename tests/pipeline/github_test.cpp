@@ -50,7 +50,7 @@ TEST(GitHub, AnIssueBecomesAMergedRequestAndIsClosedAndMergingIsAskedFor) {
                           .complete(long_notes(), {interpretation()}),
                       Line("discovery").step("hand-off").complete(long_notes(), {discovery_handoff()}), shaped(),
                       coded(), reviewed()}));
-  const Ended ended = go(place, {"--ticket", "github:acme/shop#7"});
+  const Ended ended = go(place, {"--ticket", "acme/shop#7"});
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;  // hosted: a person merges
   EXPECT_EQ(place.delivered("answer.txt"), "");
   const Ended merged = answer_and_resume(place, "merge");
