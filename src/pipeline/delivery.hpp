@@ -55,7 +55,8 @@ struct DeliveryWish {
   Identity identity = {};
   std::string remote = "origin";
   bool waits_for_checks = true;
-  Ticket ticket = {};  // closed in the end
+  std::string request = {};  // its id, once it is known
+  Ticket ticket = {};        // closed in the end
 };
 
 struct StepDone {

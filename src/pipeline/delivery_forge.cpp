@@ -57,7 +57,9 @@ std::string body_of(const Job& job) {
 }
 
 Result<ChangeRequest> request_of(const Job& job) {
-  auto found = job.parts.forge.find(job.wish.tree.branch, job.wish.run);
+  std::string id = job.fact(DeliveryStep::kRequest, "request");
+  if (id.empty()) id = job.wish.request;
+  auto found = job.parts.forge.find({.branch = job.wish.tree.branch, .run = job.wish.run, .id = id});
   if (!found) return std::unexpected(std::move(found).error());
   if (!*found) {
     return fail(ErrorCode::kNotFound, fmt::format("the change request of {} is gone", shown(job.wish.tree.branch)),
@@ -167,7 +169,8 @@ Result<StepDone> request(const Job& job) {
                                                       .base = wish.tree.base,
                                                       .commit = commit,
                                                       .title = title_of(job),
-                                                      .body = body_of(job)});
+                                                      .body = body_of(job),
+                                                      .id = wish.request});
   if (!opened && opened.error().code == ErrorCode::kConflict) {
     return blocked(
         {"major", "the forge does not take the change request: " + opened.error().message, "", "request_refused"});

@@ -187,9 +187,7 @@ class Liar final : public Forge {
   explicit Liar(Forge& inner) : inner_(inner) {}
   std::string name() const override { return "liar"; }
   bool is_hosted() const override { return true; }
-  Result<std::optional<ChangeRequest>> find(const std::string& branch, const std::string& run) override {
-    return inner_.find(branch, run);
-  }
+  Result<std::optional<ChangeRequest>> find(const RequestName& wanted) override { return inner_.find(wanted); }
   Result<ChangeRequest> open_or_update(const RequestWish& request) override { return inner_.open_or_update(request); }
   Result<RequestChecks> checks(const ChangeRequest&) override { return answer; }
   Status merge(const ChangeRequest&, const std::string&, const std::string&) override { return {}; }

@@ -83,6 +83,7 @@ DeliveryWish RunDriver::wish_for(int round) const {
   wish.identity = parts_.settings.identity;
   wish.remote = parts_.settings.forge.remote;
   wish.ticket = state_.ticket;
+  wish.request = state_.request;
   return wish;
 }
 

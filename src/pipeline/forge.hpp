@@ -19,9 +19,14 @@
 
 namespace sb::pipeline {
 
+struct RequestName {
+  std::string branch, run;
+  std::string id = {};  // once it is known; what is listed may lag behind
+};
 struct RequestWish {
   std::string run;  // marks the request as ours
   std::string branch, base, commit, title, body;
+  std::string id = {};  // as in RequestName
 };
 struct ChangeRequest {
   std::string id, url;
@@ -52,7 +57,8 @@ class Forge {
     return {};
   }
 
-  virtual Result<std::optional<ChangeRequest>> find(const std::string& branch, const std::string& run) = 0;
+  virtual Result<std::optional<ChangeRequest>> find(const RequestName& name) = 0;
+  // A request that is there keeps its title and text where people can edit them.
   virtual Result<ChangeRequest> open_or_update(const RequestWish& wish) = 0;
   virtual Result<RequestChecks> checks(const ChangeRequest& request) = 0;
   // Only while its head is `commit`. What it says is not believed: ask find() whether it is merged.

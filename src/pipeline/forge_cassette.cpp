@@ -62,8 +62,8 @@ RequestChecks checks_from(const Value& value) {
 
 // What is asked, in one place for both sides. A cassette gives hashes in an answer back as those that stood in the
 // request, so the commit that was pushed last is part of looking for the request.
-Value find_asked(const std::string& branch, const std::string& run, const std::string& commit) {
-  return Value::object({{"call", "find"}, {"branch", branch}, {"run", run}, {"commit", commit}});
+Value find_asked(const RequestName& name, const std::string& commit) {
+  return Value::object({{"call", "find"}, {"branch", name.branch}, {"run", name.run}, {"commit", commit}});
 }
 Value open_asked(const RequestWish& wish) {
   return Value::object({{"call", "open_or_update"},
@@ -123,8 +123,8 @@ class RecordingForge final : public TapedForge {
     return forge_->work_for(run, commit);
   }
 
-  Result<std::optional<ChangeRequest>> find(const std::string& branch, const std::string& run) override {
-    return keep(find_asked(branch, run, commit_), forge_->find(branch, run),
+  Result<std::optional<ChangeRequest>> find(const RequestName& name) override {
+    return keep(find_asked(name, commit_), forge_->find(name),
                 [](const auto& found) { return found ? value_of(*found) : Value(); });
   }
   Result<ChangeRequest> open_or_update(const RequestWish& wish) override {
@@ -188,8 +188,8 @@ class ReplayingForge final : public TapedForge {
   std::string name() const override { return name_; }
   bool is_hosted() const override { return is_hosted_; }
 
-  Result<std::optional<ChangeRequest>> find(const std::string& branch, const std::string& run) override {
-    const Value answer = SB_TRY(take(find_asked(branch, run, commit_)));
+  Result<std::optional<ChangeRequest>> find(const RequestName& name) override {
+    const Value answer = SB_TRY(take(find_asked(name, commit_)));
     if (answer.is_null()) return std::nullopt;
     return request_from(answer);
   }

@@ -39,7 +39,7 @@ struct ForgeConformance : testing::Test {
             .body = "It is too low.\n\nSignalbox-Run: " + run + "\n"};
   }
   ChangeRequest must_find(const std::string& run) {
-    const auto found = subject.forge().find("signalbox/" + run, run);
+    const auto found = subject.forge().find({"signalbox/" + run, run});
     EXPECT_TRUE(found) << (found ? "" : told(found.error()));
     EXPECT_TRUE(found && *found);
     return found && *found ? **found : ChangeRequest{};
@@ -49,7 +49,7 @@ TYPED_TEST_SUITE_P(ForgeConformance);
 
 TYPED_TEST_P(ForgeConformance, FindsNothingBeforeItIsOpened) {
   this->push("run1");
-  const auto found = this->subject.forge().find("signalbox/run1", "run1");
+  const auto found = this->subject.forge().find({"signalbox/run1", "run1"});
   ASSERT_TRUE(found) << told(found.error());
   EXPECT_FALSE(*found);
 }

@@ -12,7 +12,7 @@
 namespace sb::pipeline {
 namespace {
 
-constexpr std::int64_t kPushSeenMs = 2'000;  // until the API shows what was pushed
+constexpr std::int64_t kShownMs = 2'000;  // until the API shows what was done
 
 class GithubForge final : public Forge {
  public:
@@ -27,7 +27,7 @@ class GithubForge final : public Forge {
   }
   std::int64_t retry_after_ms() const override { return wait_ms_ > 0 ? wait_ms_ : api_.retry_after_ms(); }
 
-  Result<std::optional<ChangeRequest>> find(const std::string& branch, const std::string& run) override;
+  Result<std::optional<ChangeRequest>> find(const RequestName& name) override;
   Result<ChangeRequest> open_or_update(const RequestWish& wish) override;
   Result<RequestChecks> checks(const ChangeRequest& request) override;
   Status merge(const ChangeRequest& request, const std::string& commit, const std::string& title) override;
@@ -39,8 +39,12 @@ class GithubForge final : public Forge {
 
  private:
   std::string path(std::string_view rest) const { return fmt::format("/repos/{}{}", settings_.repository, rest); }
-  Result<std::optional<Value>> find_pull(const std::string& branch, const std::string& run);
+  Result<std::optional<Value>> find_pull(const RequestName& name);
   Result<ChangeRequest> request_of(const Value& pull);
+  std::unexpected<Error> not_shown(std::string message) {
+    wait_ms_ = kShownMs;
+    return std::unexpected(Error{ErrorCode::kUnavailable, std::move(message), {}, {}, true});
+  }
   Status comment_on(const std::string& repository, const std::string& number, const std::string& mark,
                     const std::string& text);
 
@@ -63,8 +67,14 @@ bool has_mark(const Value& pull, const std::string& run) {
   return false;
 }
 
-Result<std::optional<Value>> GithubForge::find_pull(const std::string& branch, const std::string& run) {
+Result<std::optional<Value>> GithubForge::find_pull(const RequestName& name) {
   wait_ms_ = 0;
+  const std::string& branch = name.branch;
+  if (!name.id.empty()) {
+    // The list may lag behind; the pull request itself does not.
+    const auto known = SB_TRY(api_.send("GET", path("/pulls/" + percent_encoded(name.id)), {}, {404}));
+    if (known.status != 404 && known.body["head"].string_at("ref") == branch) return std::optional<Value>(known.body);
+  }
   const std::string owner = settings_.repository.substr(0, settings_.repository.find('/'));
   const auto pulls = SB_TRY(
       api_.pages(path(fmt::format("/pulls?state=all&head={}", percent_encoded(owner + ":" + branch))), {}, 1'000));
@@ -72,7 +82,7 @@ Result<std::optional<Value>> GithubForge::find_pull(const std::string& branch, c
   // Newest first, as GitHub lists them. It takes `head` for a hint when it does not know the name.
   for (const Value& pull : pulls) {
     if (pull["head"].string_at("ref") != branch) continue;
-    if (has_mark(pull, run)) return std::optional<Value>(pull);
+    if (has_mark(pull, name.run)) return std::optional<Value>(pull);
     if (!best) best = &pull;
   }
   return best ? std::optional<Value>(*best) : std::nullopt;
@@ -86,7 +96,7 @@ Result<ChangeRequest> GithubForge::request_of(const Value& pull) {
   if (request.commit.empty()) return malformed("the head of the pull request");
   if (pull.string_at("state") == "open") return request;
   // A list says less than the pull request itself.
-  const Value whole = SB_TRY(api_.send("GET", path("/pulls/" + request.id))).body;
+  const Value whole = pull["merged"].is_bool() ? pull : SB_TRY(api_.send("GET", path("/pulls/" + request.id))).body;
   request.state = ChangeRequest::State::kClosed;
   if (!whole["merged"].is_bool() || !whole["merged"].as_bool()) return request;
   request.state = ChangeRequest::State::kMerged;
@@ -99,14 +109,15 @@ Result<ChangeRequest> GithubForge::request_of(const Value& pull) {
   return request;
 }
 
-Result<std::optional<ChangeRequest>> GithubForge::find(const std::string& branch, const std::string& run) {
-  const auto pull = SB_TRY(find_pull(branch, run));
+Result<std::optional<ChangeRequest>> GithubForge::find(const RequestName& name) {
+  const auto pull = SB_TRY(find_pull(name));
   if (!pull) return std::nullopt;
   return SB_TRY(request_of(*pull));
 }
 
 Result<ChangeRequest> GithubForge::open_or_update(const RequestWish& wish) {
-  auto pull = SB_TRY(find_pull(wish.branch, wish.run));
+  const RequestName name{.branch = wish.branch, .run = wish.run, .id = wish.id};
+  auto pull = SB_TRY(find_pull(name));
   bool was_there = pull.has_value();
   if (!pull) {
     const Value body =
@@ -116,20 +127,14 @@ Result<ChangeRequest> GithubForge::open_or_update(const RequestWish& wish) {
     if (made->status != 422) {
       pull = std::move(made->body);
     } else if (made->message.find("already exists") != std::string::npos) {
-      pull = SB_TRY(find_pull(wish.branch, wish.run));
+      pull = SB_TRY(find_pull(name));
       was_there = true;
-      if (!pull) return malformed("a pull request that it says exists");
+      if (!pull) return not_shown("the pull request that GitHub says exists is not listed yet");
     } else {
       return fail(ErrorCode::kConflict, "GitHub: " + made->message);
     }
   }
-  const bool is_open = pull->string_at("state") == "open";
-  if (was_there && is_open && (pull->string_at("title") != wish.title || pull->string_at("body") != wish.body)) {
-    const std::string number = SB_TRY(request_of(*pull)).id;
-    pull = SB_TRY(api_.send("PATCH", path("/pulls/" + number),
-                            Value::object({{"title", wish.title}, {"body", wish.body}})))
-               .body;
-  }
+  // One that is there keeps its title and text: what we would write is what we wrote, and what differs is a person's.
   ChangeRequest request = SB_TRY(request_of(*pull));
   request.was_there = was_there;
   if (request.state == ChangeRequest::State::kClosed) {
@@ -137,12 +142,7 @@ Result<ChangeRequest> GithubForge::open_or_update(const RequestWish& wish) {
                 "Open it again, or run the ticket again");
   }
   if (request.state == ChangeRequest::State::kOpen && request.commit != wish.commit) {
-    wait_ms_ = kPushSeenMs;
-    return std::unexpected(Error{ErrorCode::kUnavailable,
-                                 fmt::format("{} does not show the commit {} yet", request.url, wish.commit),
-                                 {},
-                                 {},
-                                 true});
+    return not_shown(fmt::format("{} does not show the commit {} yet", request.url, wish.commit));
   }
   return request;
 }
@@ -203,6 +203,12 @@ Result<Ticket> GithubForge::ticket(const std::string& url_or_id) {
   if (!name) {
     return fail(ErrorCode::kInvalid, fmt::format("{} names no issue on GitHub", shown(url_or_id)),
                 "Write it as owner/name#12 or as its URL");
+  }
+  const std::string host = host_of_url(url_or_id);
+  if (!host.empty() && host != push_host() && host != "www." + push_host() && host != host_of_url(api_.url())) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("{} is on {}, and the forge is {}", shown(url_or_id), host, push_host()),
+                "Set forge: {url: …} in signalbox.yaml, or give the ticket as a file");
   }
   const std::string where = fmt::format("/repos/{}/issues/{}", name->repository, name->number);
   const Value issue = SB_TRY(api_.send("GET", where)).body;
@@ -280,7 +286,8 @@ std::optional<IssueName> issue_named(std::string_view name, const std::string& r
   IssueName issue{.repository = repository, .number = {}};
   if (name.starts_with("github:")) name.remove_prefix(7);
   std::string_view number = name;
-  if (const std::size_t at = name.find("/issues/"); name.starts_with("https://") && at != name.npos) {
+  const bool is_address = name.starts_with("https://") || name.starts_with("http://");
+  if (const std::size_t at = name.find("/issues/"); is_address && at != name.npos) {
     issue.repository = repository_named(name.substr(0, at));
     number = name.substr(at + 8);
     number = number.substr(0, number.find_first_of("#?/"));

@@ -24,7 +24,7 @@ class LocalForge final : public Forge {
   std::string name() const override { return "local"; }
   bool is_hosted() const override { return false; }
 
-  Result<std::optional<ChangeRequest>> find(const std::string& branch, const std::string& run) override;
+  Result<std::optional<ChangeRequest>> find(const RequestName& name) override;
   Result<ChangeRequest> open_or_update(const RequestWish& wish) override;
   Result<RequestChecks> checks(const ChangeRequest&) override { return RequestChecks{}; }
   Status merge(const ChangeRequest& request, const std::string& commit, const std::string& title) override;
@@ -142,7 +142,8 @@ Result<ChangeRequest> LocalForge::request_of(const There& there, const Note& not
   return request;
 }
 
-Result<std::optional<ChangeRequest>> LocalForge::find(const std::string& branch, const std::string& run) {
+Result<std::optional<ChangeRequest>> LocalForge::find(const RequestName& name) {
+  const auto& [branch, run, id] = name;
   const There there = SB_TRY(look(note_ref(run)));
   const Note note = SB_TRY(note_at(there, note_ref(run)));
   if (note.hash.empty()) return std::nullopt;

@@ -95,7 +95,7 @@ struct Github : ForgeConformance<GithubSubject> {
   Error refused_with(int status, net::Headers headers, const std::string& body) {
     subject.settings.instead = [=](int, const net::HttpRequest&) { return net::HttpAnswer{status, headers, body}; };
     subject.restart();
-    const auto found = subject.forge().find("signalbox/run1", "run1");
+    const auto found = subject.forge().find({"signalbox/run1", "run1"});
     EXPECT_FALSE(found);
     return found ? Error{} : found.error();
   }
@@ -175,6 +175,48 @@ TEST_F(Github, ARequestThatWasMadeUnseenIsFound) {
   ASSERT_TRUE(again) << told(again.error());
   EXPECT_TRUE(again->was_there);
   EXPECT_EQ(subject.state()["pulls"].size(), 1u);
+}
+
+// A replica that lags: the request we opened is looked for by its number.
+TEST_F(Github, AListThatLagsDoesNotLoseARequest) {
+  const std::string commit = push("run1");
+  const auto opened = subject.forge().open_or_update(wish("run1", commit));
+  ASSERT_TRUE(opened);
+  subject.settings.instead = [](int, const net::HttpRequest& request) {
+    const bool is_list = request.method == "GET" && request.path.ends_with("/pulls");
+    return is_list ? net::HttpAnswer{200, {}, "[]"} : net::HttpAnswer{0, {}, {}};
+  };
+  subject.restart();
+  const auto found = subject.forge().find({"signalbox/run1", "run1", opened->id});
+  ASSERT_TRUE(found) << told(found.error());
+  ASSERT_TRUE(*found);
+  EXPECT_EQ((*found)->id, opened->id);
+  auto again = wish("run1", commit);
+  const auto unknown = subject.forge().open_or_update(again);
+  ASSERT_FALSE(unknown);
+  EXPECT_TRUE(unknown.error().retry_helps) << told(unknown.error());
+  again.id = opened->id;
+  const auto known = subject.forge().open_or_update(again);
+  ASSERT_TRUE(known) << told(known.error());
+  EXPECT_EQ(known->id, opened->id);
+  // A number that is another branch's does not count.
+  const auto other = subject.forge().find({"signalbox/run2", "run2", opened->id});
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(*other);
+}
+
+TEST_F(Github, WhatAPersonWroteOnTheRequestStays) {
+  const std::string commit = push("run1");
+  ASSERT_TRUE(subject.forge().open_or_update(wish("run1", commit)));
+  Value state = subject.state();
+  state.find("pulls")->items().at(0).set("title", "Theirs");
+  state.find("pulls")->items().at(0).set("body", "Their text.");
+  subject.set_state(state);
+  const auto again = subject.forge().open_or_update(wish("run1", commit));
+  ASSERT_TRUE(again) << told(again.error());
+  EXPECT_TRUE(again->was_there);
+  EXPECT_EQ(subject.state()["pulls"].items().at(0).string_at("title"), "Theirs");
+  EXPECT_EQ(subject.state()["pulls"].items().at(0).string_at("body"), "Their text.");
 }
 
 TEST_F(Github, AMarkThatWasEditedAwayIsStillFoundByItsBranch) {
@@ -269,6 +311,7 @@ TEST_F(Github, RateLimitsSayHowLong) {
   EXPECT_EQ(wait_of(403, {{"Retry-After", "30"}}, R"({"message": "secondary rate limit"})"), 30'000);
   const std::string reset = std::to_string(place().clock.now_ms() / 1000 + 90);
   EXPECT_EQ(wait_of(403, {{"X-RateLimit-Remaining", "0"}, {"X-RateLimit-Reset", reset}}, "{}"), 90'000);
+  EXPECT_EQ(wait_of(429, {{"X-RateLimit-Remaining", "4000"}, {"X-RateLimit-Reset", reset}}, "{}"), 60'000);
   EXPECT_EQ(wait_of(403, {}, R"({"message": "You have exceeded a secondary rate limit"})"), 60'000);
   EXPECT_EQ(wait_of(429, {{"Retry-After", "99999999"}}, "{}"), 3'600'000);
   EXPECT_EQ(wait_of(429, {{"Retry-After", "-5"}, {"X-RateLimit-Reset", "99999999999999999999"}}, "{}"), 60'000);
@@ -278,7 +321,7 @@ TEST_F(Github, AnOutageIsOne) {
   const std::string url = "http://127.0.0.1:1";
   const auto forge =
       make_github_forge(place().seams, *subject.http, {.repository = "acme/shop", .url = url, .token = "$FORGE_TOKEN"});
-  const auto found = forge->find("b", "r");
+  const auto found = forge->find({"b", "r"});
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, ErrorCode::kUnavailable);
   EXPECT_TRUE(found.error().retry_helps);
@@ -288,10 +331,10 @@ TEST_F(Github, TheTokenStaysASecret) {
   const auto in_the_clear =
       make_github_forge(place().seams, *subject.http,
                         {.repository = "acme/shop", .url = "http://forge.example", .token = "$FORGE_TOKEN"});
-  EXPECT_EQ(in_the_clear->find("b", "r").error().code, ErrorCode::kForbidden);
+  EXPECT_EQ(in_the_clear->find({"b", "r"}).error().code, ErrorCode::kForbidden);
   const auto without = make_github_forge(
       place().seams, *subject.http, {.repository = "acme/shop", .url = "https://127.0.0.1:1", .token = "$MISSING"});
-  const auto found = without->find("b", "r");
+  const auto found = without->find({"b", "r"});
   ASSERT_FALSE(found);
   EXPECT_THAT(told(found.error()), HasSubstr("MISSING"));
   EXPECT_EQ(without->push_secret(), "");
@@ -312,7 +355,8 @@ TEST_F(Github, TicketsWithAllTheirComments) {
   }
   state.set("comments", comments);
   subject.set_state(state);
-  const auto ticket = subject.forge().ticket("https://github.com/acme/shop/issues/3#issuecomment-1");
+  const std::string address = "http://127.0.0.1:" + std::to_string(subject.stand_in->port()) + "/acme/shop/issues/3";
+  const auto ticket = subject.forge().ticket(address + "#issuecomment-1");
   ASSERT_TRUE(ticket) << told(ticket.error());
   ASSERT_EQ(ticket->comments.size(), 250u);
   EXPECT_EQ(ticket->comments.back().text, "word 249");
@@ -323,6 +367,9 @@ TEST_F(Github, TicketsWithAllTheirComments) {
   EXPECT_EQ(subject.forge().ticket("#3").error().code, ErrorCode::kLimit);
   EXPECT_EQ(subject.forge().ticket("#4").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(subject.forge().ticket("whatever").error().code, ErrorCode::kInvalid);
+  const auto elsewhere = subject.forge().ticket("https://gitlab.example.com/acme/shop/issues/3");
+  ASSERT_FALSE(elsewhere);
+  EXPECT_THAT(told(elsewhere.error()), HasSubstr("is on gitlab.example.com"));
 }
 
 TEST(GithubNames, AreReadFromWhatPeopleWrite) {
