@@ -18,7 +18,12 @@ Result<std::string> from_file(const std::string& path, const Seams& seams) {
   }
   std::string text = SB_TRY(seams.files.read(path, kSecretBytes));
   text.resize(std::min(text.find('\n'), text.size()));
-  while (!text.empty() && (text.back() == '\r' || text.back() == ' ')) text.pop_back();
+  return text;
+}
+
+// As shells and editors leave it.
+std::string without_end(std::string text) {
+  while (!text.empty() && std::string_view("\r\n ").find(text.back()) != std::string_view::npos) text.pop_back();
   return text;
 }
 
@@ -39,6 +44,7 @@ Result<std::string> secret_of(const std::string& name, const Seams& seams) {
     return fail(ErrorCode::kInvalid, "a secret stands in the settings itself",
                 "Put it into a variable and write $NAME, or into a file and write file:PATH");
   }
+  value = without_end(std::move(value));
   if (value.empty()) {
     return fail(ErrorCode::kNotFound, fmt::format("{} is empty or not set", name), "Set it, then try again");
   }

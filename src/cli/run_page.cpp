@@ -65,7 +65,7 @@ class Page {
     }
     std::string how = record.state == "complete" ? std::string(to_string(record.result.kind)) : record.state;
     if (record.phase == pipeline::Phase::kReview && record.state == "complete") how = pipeline::verdict_of(record);
-    line(fmt::format("  {:<12} {:<11} {} turns, {} tokens, {}, {}   session {}", name, how, record.turns,
+    line(fmt::format("  {:<12} {:<11} {}, {} tokens, {}, {}   session {}", name, how, turned(record.turns),
                      counted(record.usage.total()), money(record.micro_cents),
                      lasted(record.ended_at - record.started_at), record.session));
     const std::string& why = record.reason.empty() ? record.result.why : record.reason;

@@ -24,6 +24,9 @@ Result<pipeline::RunWish> wish_of(const Context& context, RunOffice& office, con
   if (!options.ticket.empty()) {
     wish.ticket = SB_TRY(load_ticket(context, office.forge(), options.ticket, &wish.ticket_source));
     if (wish.goal.empty()) wish.goal = wish.ticket->title;
+    if (wish.ticket->is_closed) {
+      context.err(fmt::format("The ticket {} is closed already; the run works on it all the same.\n", wish.ticket->id));
+    }
   }
   if (wish.goal.empty()) {
     return fail(ErrorCode::kInvalid, "neither a goal nor a ticket is given", "signalbox run \"GOAL\" --ticket FILE");

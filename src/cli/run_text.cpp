@@ -52,7 +52,7 @@ std::string outcome_of(const PhaseRecord& record) {
 }
 
 std::string used_by(const PhaseRecord& record) {
-  std::string used = fmt::format("{} turns, {} tokens", record.turns, counted(record.usage.total()));
+  std::string used = fmt::format("{}, {} tokens", turned(record.turns), counted(record.usage.total()));
   if (record.micro_cents > 0) used += ", " + money(record.micro_cents);
   return used + ", " + lasted(record.ended_at - record.started_at);
 }
@@ -119,6 +119,10 @@ std::string counted(std::int64_t tokens) {
   if (tokens < 1'000) return fmt::format("{}", tokens);
   if (tokens < 1'000'000) return fmt::format("{:.1f}k", static_cast<double>(tokens) / 1e3);
   return fmt::format("{:.1f}M", static_cast<double>(tokens) / 1e6);
+}
+
+std::string turned(int turns) {
+  return fmt::format("{} turn{}", turns, turns == 1 ? "" : "s");
 }
 
 std::string lasted(std::int64_t duration_ms) {
@@ -208,11 +212,10 @@ std::vector<std::string> run_block(const RunState& state, const PhaseNow& now, c
       continue;
     }
     const char mark = kSpinner[static_cast<std::size_t>(look.beat) % kSpinner.size()];
-    lines.push_back(paint(
-        "36",
-        one_line(fmt::format("{} {:<12} {}  {} turns, {} tokens, {}, {}", mark, phase_name(record), now.step, now.turns,
-                             counted(now.usage.total()), money(now.micro_cents), lasted(look.now - record.started_at)),
-                 width)));
+    lines.push_back(paint("36", one_line(fmt::format("{} {:<12} {}  {}, {} tokens, {}, {}", mark, phase_name(record),
+                                                     now.step, turned(now.turns), counted(now.usage.total()),
+                                                     money(now.micro_cents), lasted(look.now - record.started_at)),
+                                         width)));
     if (!now.doing.empty()) lines.push_back(paint("2", one_line("    " + now.doing, width)));
   }
   if (!state.delivered.empty()) {

@@ -41,6 +41,7 @@ Value result_of(const pipeline::RunState& state, const pipeline::RunStanding& st
 
 std::string money(std::int64_t micro_cents);   // $0.42
 std::string counted(std::int64_t tokens);      // 12.3k
+std::string turned(int turns);                 // 1 turn
 std::string lasted(std::int64_t duration_ms);  // 3m12s
 std::string one_line(std::string_view text, std::size_t columns);
 

@@ -13,6 +13,11 @@ using pipeline::RunState;
 using testing::HasSubstr;
 using testing::Not;
 
+TEST(RunText, OneTurnIsOne) {
+  EXPECT_EQ(turned(1), "1 turn");
+  EXPECT_EQ(turned(12), "12 turns");
+}
+
 TEST(RunText, CutsToColumns) {
   EXPECT_EQ(one_line("abc", 3), "abc");
   EXPECT_EQ(one_line("abcd", 3), "ab…");

@@ -234,9 +234,16 @@ TEST_F(Delivering, TheForgesChecksAreWaitedForAndNamed) {
   EXPECT_GT(look({State::kPending}).again_at_ms, 0);
   EXPECT_FALSE(look({State::kPending}).passed);
   EXPECT_TRUE(look({State::kPassed}).passed);
-  const StepDone failed = look({State::kFailed, {"unit tests", "li\nnt"}});
+  const SeenCheck unit{
+      .name = "unit tests", .said = "2 of 90 failed: price_test\nrounding_test", .url = "https://ci.example/1"};
+  const StepDone failed = look({State::kFailed, {unit, {.name = "li\nnt"}}});
   ASSERT_EQ(failed.findings.size(), 2u);
+  EXPECT_EQ(failed.findings[0].summary,
+            "the forge's check unit tests failed: 2 of 90 failed: price_test rounding_test (https://ci.example/1)");
+  EXPECT_EQ(failed.findings[0].cause, "checks_failed");
   EXPECT_THAT(failed.findings[1].summary, HasSubstr("li nt failed"));
+  EXPECT_EQ(look({.state = State::kStopped, .stopped = {{.name = "slow", .said = "cancelled"}}}).findings.at(0).cause,
+            "checks_stopped");
   place.clock.set(place.clock.now_ms() + 61'000);
   EXPECT_TRUE(look({State::kNone}).passed);
   place.clock.set(place.clock.now_ms() + 3'600'000);
@@ -254,7 +261,7 @@ TEST_F(Delivering, ChecksAreLookedAtAgainRightBeforeMerging) {
   hosted.answer = {State::kPassed};
   Value facts = go_through(wish, late, DeliveryStep::kRequestChecks);
   const auto merge = [&] { return must(deliver(DeliveryStep::kMerge, wish, facts, late)); };
-  hosted.answer = {State::kFailed, {"unit tests"}};
+  hosted.answer = {State::kFailed, {{.name = "unit tests"}}};
   EXPECT_FALSE(merge().passed);
   EXPECT_THAT(merge().findings.at(0).summary, HasSubstr("unit tests failed"));
   hosted.answer = {State::kPending};
@@ -262,7 +269,7 @@ TEST_F(Delivering, ChecksAreLookedAtAgainRightBeforeMerging) {
   hosted.answer = {State::kPassed};
   EXPECT_TRUE(merge().passed);
   // A person accepted them as they are.
-  hosted.answer = {State::kFailed, {"unit tests"}};
+  hosted.answer = {State::kFailed, {{.name = "unit tests"}}};
   facts.set("request_checks", Value::object({{"state", "failed"}}));
   EXPECT_TRUE(merge().passed);
 }
@@ -275,6 +282,7 @@ TEST_F(Delivering, ARemoteThatRejects) {
   const StepDone pushed = step(DeliveryStep::kPush, facts);
   EXPECT_FALSE(pushed.passed);
   EXPECT_THAT(pushed.findings.at(0).summary, HasSubstr("no pushing on \\x1b[31mFridays"));
+  EXPECT_THAT(pushed.findings.at(0).summary, Not(HasSubstr("\\x09")));
   place.sh("rm remote.git/hooks/pre-receive");
   EXPECT_TRUE(step(DeliveryStep::kPush, facts).passed);
 }

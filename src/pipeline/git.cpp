@@ -96,13 +96,14 @@ bool is_noise(std::string_view line) {
 
 // What git said, on one line.
 std::string told(const Exit& exit, const std::string& secret) {
-  const std::string text = without_credentials(without_secret(exit.errors + exit.output, secret));
+  std::string text = without_credentials(without_secret(exit.errors + exit.output, secret));
+  std::ranges::replace(text, '\t', ' ');
   std::string line;
   for (std::size_t at = 0; at < text.size() && line.size() < kToldBytes;) {
     const std::size_t end = std::min(text.find_first_of("\n\r", at), text.size());
     std::string_view part = std::string_view(text).substr(at, end - at);
     at = end + 1;
-    while (part.starts_with(' ') || part.starts_with('\t')) part.remove_prefix(1);
+    while (part.starts_with(' ')) part.remove_prefix(1);
     for (const std::string_view word : {"fatal: ", "error: "}) {
       if (part.starts_with(word)) part.remove_prefix(word.size());
     }
