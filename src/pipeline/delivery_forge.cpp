@@ -14,6 +14,7 @@ namespace {
 constexpr std::int64_t kLookAgainMs = 15'000;    // between looks at a forge's checks
 constexpr std::int64_t kChecksStartMs = 60'000;  // a forge takes that long to notice a push
 constexpr std::size_t kTitleBytes = 200;
+constexpr std::size_t kSaidBytes = 4'000;  // of a forge's check, to a fixer
 constexpr std::int64_t kConfirmEveryMs = 2'000;
 constexpr std::int64_t kConfirmMs = 60'000;  // until a merge that was taken must show
 
@@ -74,6 +75,15 @@ bool expects_checks(const Job& job) {
   return job.parts.seams.files.kind(folder) == FileKind::kDirectory;
 }
 
+// With what the check itself says, which is data like everything from outside.
+std::string told_of(const SeenCheck& check, std::string_view how, const std::vector<std::string>& secrets) {
+  std::string text = fmt::format("the forge's check {} {}", one_line(check.name, 200), how);
+  const std::string said = one_line(plain_text(check.said, secrets), kSaidBytes);
+  if (!said.empty()) text += ": " + said;
+  if (!check.url.empty()) text += fmt::format(" ({})", one_line(check.url, 500));
+  return text;
+}
+
 // How the forge's checks of the request stand now.
 Result<StepDone> look_at_checks(const Job& job, const ChangeRequest& request) {
   const auto checks = job.parts.forge.checks(request);
@@ -96,14 +106,18 @@ Result<StepDone> look_at_checks(const Job& job, const ChangeRequest& request) {
                       "checks_pending"},
                      Value::object({{"state", "pending"}}));
     case State::kFailed:
+    case State::kStopped:
       break;
   }
-  StepDone done{.passed = false, .facts = Value::object({{"state", "failed"}})};
-  for (const std::string& name : checks->failed) {
+  // One that was stopped says nothing about the change: nothing for a fixer.
+  const bool has_failed = checks->state == State::kFailed;
+  const char* cause = has_failed ? "checks_failed" : "checks_stopped";
+  StepDone done{.passed = false, .facts = Value::object({{"state", has_failed ? "failed" : "stopped"}})};
+  for (const SeenCheck& check : has_failed ? checks->failed : checks->stopped) {
     done.findings.push_back(
-        {"major", fmt::format("the forge's check {} failed", one_line(name, 200)), "", "checks_failed"});
+        {"major", told_of(check, has_failed ? "failed" : "was stopped", job.parts.secrets), "", cause});
   }
-  if (done.findings.empty()) done.findings.push_back({"major", "a check of the forge failed", "", "checks_failed"});
+  if (done.findings.empty()) done.findings.push_back({"major", "a check of the forge failed", "", cause});
   return done;
 }
 
@@ -184,7 +198,10 @@ Result<StepDone> request(const Job& job) {
 
 Result<StepDone> request_checks(const Job& job) {
   if (!job.wish.waits_for_checks) return StepDone{.facts = Value::object({{"state", "not waited for"}})};
-  return look_at_checks(job, SB_TRY(request_of(job)));
+  const ChangeRequest request = SB_TRY(request_of(job));
+  // Somebody did not wait for them.
+  if (request.state == ChangeRequest::State::kMerged) return StepDone{.facts = Value::object({{"state", "merged"}})};
+  return look_at_checks(job, request);
 }
 
 Result<StepDone> merge(const Job& job) {

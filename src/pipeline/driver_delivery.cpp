@@ -181,6 +181,52 @@ Status RunDriver::close_again() {
                                             {"was_there", done->was_there}}));
 }
 
+Status RunDriver::settle_as(const Asked& asked, std::string choice, std::string remark) {
+  const Value payload = Value::object({{"question", asked.question},
+                                       {"decision", asked.decision},
+                                       {"choice", std::move(choice)},
+                                       {"by", parts_.forge.name()},
+                                       {"remark", std::move(remark)}});
+  SB_TRY(parts_.desk.desk().store().write([&](store::Transaction& transaction) -> Status {
+    SB_TRY(parts_.desk.desk().inbox().drop_in(transaction, asked.decision));
+    return log_.append_in(transaction, run_, state_.events, "decided", payload);
+  }));
+  SB_TRY(load());
+  if (parts_.on_event) parts_.on_event(state_, {state_.events, state_.updated_at, "decided", payload});
+  return {};
+}
+
+// Nobody need answer what somebody did by hand meanwhile: a request that is merged is taken as merged; of one that is
+// closed, that is what is asked about. A forge that does not answer changes nothing.
+Result<bool> RunDriver::settled_by_forge(const Asked& asked) {
+  const bool is_merge = asked.question == "merge";
+  const RunState::Delivered* last = state_.delivered.empty() ? nullptr : &state_.delivered.back();
+  if (state_.request.empty() || last == nullptr || last->step < DeliveryStep::kRequestChecks) return false;
+  if (!is_merge && asked.question != "escalation") return false;
+  const auto found = parts_.forge.find({.branch = state_.tree.branch, .run = run_, .id = state_.request});
+  if (!found || !*found) return false;
+  const ChangeRequest& request = **found;
+  if (request.state == ChangeRequest::State::kMerged && request.commit == pushed_commit()) {
+    if (!is_merge && last->done.passed) return false;
+    SB_TRY(settle_as(asked, is_merge ? "merge" : "retry", "the request was merged meanwhile"));
+    return true;
+  }
+  if (!is_merge || request.state == ChangeRequest::State::kOpen) return false;
+  const bool is_closed = request.state == ChangeRequest::State::kClosed;
+  const Finding finding{"critical",
+                        is_closed ? "somebody closed the change request without merging it"
+                                  : fmt::format("the request was merged at {}, not at what was pushed", request.commit),
+                        "", is_closed ? "request_closed" : "merged_other"};
+  SB_TRY(append("delivered", Value::object({{"step", to_string(DeliveryStep::kMerge)},
+                                            {"round", last->round},
+                                            {"passed", false},
+                                            {"findings", Value(Value::Array{finding.to_value()})},
+                                            {"facts", Value::object()},
+                                            {"was_there", false}})));
+  SB_TRY(settle_as(asked, is_closed ? "closed" : "merged", finding.summary));
+  return true;
+}
+
 // For people; when git cannot say, they are told that instead.
 std::string RunDriver::diff_stat() {
   auto git = git_of_work_tree(parts_.seams, state_.tree);

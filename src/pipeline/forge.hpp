@@ -36,9 +36,14 @@ struct ChangeRequest {
   std::string merged_base = {};  // the base's head that has it
   bool was_there = false;        // of open_or_update(): it was opened before
 };
+struct SeenCheck {
+  std::string name;
+  std::string said = {}, url = {};  // its own words, and where more of them are
+};
 struct RequestChecks {
-  enum class State { kNone, kPending, kPassed, kFailed } state = State::kNone;
-  std::vector<std::string> failed = {};
+  enum class State { kNone, kPending, kPassed, kFailed, kStopped } state = State::kNone;
+  std::vector<SeenCheck> failed = {};
+  std::vector<SeenCheck> stopped = {};  // cancelled, out of date, waiting for an action: nothing is known
 };
 
 class Forge {

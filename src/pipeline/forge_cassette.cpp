@@ -15,7 +15,7 @@ constexpr std::array kCodes = {
     ErrorCode::kInvalid,     ErrorCode::kLimit, ErrorCode::kNotFound, ErrorCode::kConflict,    ErrorCode::kForbidden,
     ErrorCode::kUnavailable, ErrorCode::kIo,    ErrorCode::kCorrupt,  ErrorCode::kUnsupported, ErrorCode::kInternal};
 constexpr std::array<std::string_view, 3> kRequestStates = {"open", "merged", "closed"};
-constexpr std::array<std::string_view, 4> kCheckStates = {"none", "pending", "passed", "failed"};
+constexpr std::array<std::string_view, 5> kCheckStates = {"none", "pending", "passed", "failed", "stopped"};
 
 template <class E, std::size_t N>
 E state_of(const Value& value, const std::array<std::string_view, N>& names) {
@@ -46,18 +46,35 @@ ChangeRequest request_from(const Value& value) {
           .was_there = value["was_there"].is_bool() && value["was_there"].as_bool()};
 }
 
+Value value_of(const std::vector<SeenCheck>& checks) {
+  Value all = Value::array();
+  for (const SeenCheck& check : checks) {
+    all.push_back(Value::object({{"name", check.name}, {"said", check.said}, {"url", check.url}}));
+  }
+  return all;
+}
+
 Value value_of(const RequestChecks& checks) {
-  return Value::object(
-      {{"state", kCheckStates[static_cast<std::size_t>(checks.state)]}, {"failed", Value::array(checks.failed)}});
+  return Value::object({{"state", kCheckStates[static_cast<std::size_t>(checks.state)]},
+                        {"failed", value_of(checks.failed)},
+                        {"stopped", value_of(checks.stopped)}});
+}
+
+std::vector<SeenCheck> checks_in(const Value& list) {
+  std::vector<SeenCheck> checks;
+  if (!list.is_array()) return checks;
+  for (const Value& one : list.items()) {
+    checks.push_back({.name = one.string_at("name").value_or(""),
+                      .said = one.string_at("said").value_or(""),
+                      .url = one.string_at("url").value_or("")});
+  }
+  return checks;
 }
 
 RequestChecks checks_from(const Value& value) {
-  RequestChecks checks{.state = state_of<RequestChecks::State>(value, kCheckStates)};
-  if (!value["failed"].is_array()) return checks;
-  for (const Value& name : value["failed"].items()) {
-    if (name.is_string()) checks.failed.push_back(name.as_string());
-  }
-  return checks;
+  return {.state = state_of<RequestChecks::State>(value, kCheckStates),
+          .failed = checks_in(value["failed"]),
+          .stopped = checks_in(value["stopped"])};
 }
 
 // What is asked, in one place for both sides. A cassette gives hashes in an answer back as those that stood in the

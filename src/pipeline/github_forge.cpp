@@ -147,6 +147,16 @@ Result<ChangeRequest> GithubForge::open_or_update(const RequestWish& wish) {
   return request;
 }
 
+SeenCheck seen_check(const Value& run, const std::string& end) {
+  SeenCheck check{
+      .name = run.string_at("name").value_or("a check"), .said = end, .url = run.string_at("details_url").value_or("")};
+  for (const char* name : {"title", "summary"}) {
+    const std::string text = run["output"].string_at(name).value_or("");
+    if (!text.empty()) check.said += (check.said.empty() ? "" : ": ") + text;
+  }
+  return check;
+}
+
 Result<RequestChecks> GithubForge::checks(const ChangeRequest& request) {
   RequestChecks checks;
   bool is_pending = false, has_any = false;
@@ -156,8 +166,10 @@ Result<RequestChecks> GithubForge::checks(const ChangeRequest& request) {
     const std::string end = run.string_at("conclusion").value_or("");
     if (run.string_at("status") != "completed") {
       is_pending = true;
+    } else if (end == "cancelled" || end == "stale" || end == "action_required") {
+      checks.stopped.push_back(seen_check(run, end));
     } else if (end != "success" && end != "neutral" && end != "skipped") {
-      checks.failed.push_back(shown(run.string_at("name").value_or("a check")));
+      checks.failed.push_back(seen_check(run, end == "failure" ? "" : end));
     }
   }
   for (const Value& status : SB_TRY(api_.pages(commit + "/status?", "statuses", 2'000))) {
@@ -165,14 +177,17 @@ Result<RequestChecks> GithubForge::checks(const ChangeRequest& request) {
     const std::string state = status.string_at("state").value_or("");
     if (state == "pending") is_pending = true;
     if (state == "failure" || state == "error") {
-      checks.failed.push_back(shown(status.string_at("context").value_or("a status")));
+      checks.failed.push_back({.name = status.string_at("context").value_or("a status"),
+                               .said = status.string_at("description").value_or(""),
+                               .url = status.string_at("target_url").value_or("")});
     }
   }
   using State = RequestChecks::State;
-  checks.state = !checks.failed.empty() ? State::kFailed
-                 : is_pending           ? State::kPending
-                 : has_any              ? State::kPassed
-                                        : State::kNone;
+  checks.state = !checks.failed.empty()    ? State::kFailed
+                 : is_pending              ? State::kPending
+                 : !checks.stopped.empty() ? State::kStopped
+                 : has_any                 ? State::kPassed
+                                           : State::kNone;
   return checks;
 }
 
@@ -218,7 +233,8 @@ Result<Ticket> GithubForge::ticket(const std::string& url_or_id) {
   Ticket ticket{.id = name->id(),
                 .url = shown(issue.string_at("html_url").value_or("")),
                 .title = issue.string_at("title").value_or(""),
-                .body = issue.string_at("body").value_or("")};
+                .body = issue.string_at("body").value_or(""),
+                .is_closed = issue.string_at("state") == "closed"};
   if (ticket.title.empty()) return malformed("the issue's title");
   if (const Value& labels = issue["labels"]; labels.is_array()) {
     for (const Value& label : labels.items()) {

@@ -16,12 +16,6 @@ constexpr std::array kUpToRequest = {DeliveryStep::kHead,    DeliveryStep::kScop
 
 constexpr std::string_view kComplete = "complete";  // as agent::to_string(agent::EndState::kComplete)
 
-// What is found there can be mended by an agent; everything else needs a person.
-bool is_for_fixer(DeliveryStep step) {
-  return step == DeliveryStep::kScope || step == DeliveryStep::kChecks || step == DeliveryStep::kSecrets ||
-         step == DeliveryStep::kRequestChecks;
-}
-
 bool is_merging(DeliveryStep step) {
   return step == DeliveryStep::kMerge || step == DeliveryStep::kConfirm;
 }
@@ -251,8 +245,7 @@ class Course {
     const RunState::Delivered* made = state_.newest(step, round);
     if (made == nullptr) return DeliverStep{step, round};
     if (made->done.passed) return std::nullopt;
-    // A remote that is gone is nothing an agent can mend.
-    const bool is_for_agent = is_for_fixer(step) && made->done.facts.find("error") == nullptr;
+    const bool is_for_agent = is_for_fixer(*made);
     const std::string label = is_merging(step) ? "merge" : "delivery";
     const auto answer = answer_after(made->seq, label, round);
     if (answer == "retry") return DeliverStep{step, round};

@@ -54,6 +54,9 @@ struct Choice {
 };
 std::vector<Choice> choices_for(const RunState& state, std::string_view question, const Settings& settings);
 
+// Whether what was found there can be mended by an agent; everything else needs a person.
+bool is_for_fixer(const RunState::Delivered& made);
+
 // How often a person has allowed what the run had used up (`time`, `budget`), the first time included.
 int times_granted(const RunState& state, std::string_view what);
 

@@ -22,18 +22,25 @@ const RunState::Delivered* newest_refused(const RunState& state) {
   return nullptr;
 }
 
+bool has_cause(const RunState::Delivered& made, std::string_view cause) {
+  return std::ranges::any_of(made.done.findings, [&](const Finding& finding) { return finding.cause == cause; });
+}
+
 std::vector<Choice> after_delivery(const RunState& state) {
   const RunState::Delivered* refused = newest_refused(state);
   if (refused == nullptr) return {kRetry, kStop};
-  switch (refused->step) {
-    case DeliveryStep::kScope:
-    case DeliveryStep::kChecks:
-    case DeliveryStep::kSecrets:
-    case DeliveryStep::kRequestChecks:
-      return {kFix, kRetry, kAccept, kStop};
-    default:
-      return {kRetry, kStop};
-  }
+  if (is_for_fixer(*refused)) return {kFix, kRetry, kAccept, kStop};
+  // A forge that could not be asked may be asked again; checks that say nothing may be passed over.
+  const bool says_nothing =
+      refused->step == DeliveryStep::kRequestChecks && refused->done.facts.find("error") == nullptr;
+  return says_nothing ? std::vector{kRetry, kAccept, kStop} : std::vector{kRetry, kStop};
+}
+
+std::vector<Choice> after_merging(const RunState& state) {
+  const RunState::Delivered* refused = newest_refused(state);
+  const bool is_closed = refused != nullptr && has_cause(*refused, "request_closed");
+  if (is_closed) return {{"retry", "Merge it, now that it is open again"}, kStop};
+  return {kRetry, kLeave, kStop};
 }
 
 std::vector<Choice> after_escalation(const RunState& state, const Settings& settings) {
@@ -44,7 +51,7 @@ std::vector<Choice> after_escalation(const RunState& state, const Settings& sett
   if (phase == "time") return {{"retry", "Let it go on"}, kStop};
   if (phase == "budget") return {{"retry", "Allow as much again"}, kStop};
   if (phase == "delivery") return after_delivery(state);
-  if (phase == "merge") return {kRetry, kLeave, kStop};
+  if (phase == "merge") return after_merging(state);
   if (phase == "fix-loop" || phase == "audit-chain") {
     if (!may_merge) return {kFix, {"retry", "Review it again"}, kStop};
     return {kFix, {"retry", "Review it again"}, kMergeAnyway, kStop};
@@ -68,6 +75,20 @@ std::vector<Choice> choices_for(const RunState& state, std::string_view question
     return {{"old", "Go on with the old one"}, {"restart", "Start over with the new"}, kStop};
   }
   return after_escalation(state, settings);
+}
+
+bool is_for_fixer(const RunState::Delivered& made) {
+  if (made.done.facts.find("error") != nullptr) return false;  // a remote that is gone is nothing an agent can mend
+  switch (made.step) {
+    case DeliveryStep::kScope:
+    case DeliveryStep::kChecks:
+    case DeliveryStep::kSecrets:
+      return true;
+    case DeliveryStep::kRequestChecks:
+      return has_cause(made, "checks_failed");
+    default:
+      return false;
+  }
 }
 
 Value::Array findings_before(const RunState& state, int round) {

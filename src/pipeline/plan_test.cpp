@@ -197,6 +197,7 @@ TEST(Plan, FindingsOfDeliveryGoToAPersonAfterTheRounds) {
 TEST(Plan, FailingChecksOfTheForgeAreFixed) {
   Walk walk;
   walk.steps["request_checks"] = {false};
+  walk.causes["request_checks"] = "checks_failed";
   EXPECT_EQ(walk.run(), kUpToReview + ", request_checks 0 fails, fix 1, deliver 1, review 1, merge, merged");
 }
 
@@ -300,6 +301,18 @@ TEST(Plan, FixThatChangesNothingIsReviewedAgain) {
   walk.steps["scope"] = {true, false};
   walk.causes["scope"] = "nothing_changed";
   EXPECT_EQ(walk.run(), kUpToReview + ", fix 1, scope 1 fails, review 1, merge, merged");
+}
+
+// Cancelled, out of date, not ended: nothing that a fixer could mend.
+TEST(Plan, ForgeChecksThatSayNothingGoToAPerson) {
+  Walk walk;
+  walk.steps["request_checks"] = {false};
+  walk.causes["request_checks"] = "checks_stopped";
+  walk.words["escalation"] = {"retry"};
+  walk.words["merge"] = {"merge"};
+  EXPECT_EQ(walk.run(), kUpToReview +
+                            ", request_checks 0 fails, escalate delivery, ask escalation, retry, ask merge, merge, "
+                            "merge, merged");
 }
 
 // What a later round delivered is reviewed and merged as that round's.

@@ -243,6 +243,7 @@ Result<Next> RunDriver::wait_for_person(const Asked& asked) {
 
 Result<Next> RunDriver::act(const AwaitAnswer& wait) {
   if (SB_TRY(settle_any())) return Next::kGoOn;
+  if (SB_TRY(settled_by_forge(wait.asked))) return Next::kGoOn;
   if (parts_.ask_here) {
     SB_TRY(parts_.ask_here(wait.asked.decision));
     if (SB_TRY(settle_any())) return Next::kGoOn;

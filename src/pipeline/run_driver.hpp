@@ -52,6 +52,8 @@ class RunDriver {
   Status drop_questions();
   Result<bool> settle(const Asked& asked);
   Result<bool> settle_any();
+  Result<bool> settled_by_forge(const Asked& asked);
+  Status settle_as(const Asked& asked, std::string choice, std::string remark);
   Result<Next> wait_for_person(const Asked& asked);
   Result<Next> park(TimestampMs until, std::string reason);
   // What the ticket depends on and is not merged yet; empty: nothing.

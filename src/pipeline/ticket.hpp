@@ -21,6 +21,7 @@ struct Ticket {
     bool operator==(const Comment&) const = default;
   };
   std::vector<Comment> comments = {};
+  bool is_closed = false;  // when it was fetched; no part of its value
 
   bool operator==(const Ticket&) const = default;
   std::string hash() const;        // over what it asks for: not its labels, not what is said about it

@@ -278,10 +278,24 @@ TEST_F(Github, ChecksOfBothKinds) {
   EXPECT_EQ(look("[" + good + "]").state, State::kPassed);
   EXPECT_EQ(look("[" + good + R"(, {"name": "slow", "status": "queued", "conclusion": null}])").state, State::kPending);
   EXPECT_EQ(look("[" + good + R"(, {"context": "old ci", "state": "pending"}])").state, State::kPending);
-  const auto failed = look(R"([{"context": "old ci", "state": "failure"}, {"name": "lint", "status": "completed",
-                                "conclusion": "timed_out"}])");
+  const auto failed = look(R"([{"context": "old ci", "state": "failure", "description": "2 errors"},
+      {"name": "lint", "status": "completed", "conclusion": "failure", "details_url": "https://ci.example/1",
+       "output": {"title": "Lint", "summary": "price.txt:1 is bad"}},
+      {"name": "slow", "status": "completed", "conclusion": "cancelled"}])");
   EXPECT_EQ(failed.state, State::kFailed);
-  EXPECT_THAT(failed.failed, testing::UnorderedElementsAre("lint", "old ci"));
+  ASSERT_EQ(failed.failed.size(), 2u);
+  EXPECT_EQ(failed.failed[0].name, "lint");
+  EXPECT_EQ(failed.failed[0].said, "Lint: price.txt:1 is bad");
+  EXPECT_EQ(failed.failed[0].url, "https://ci.example/1");
+  EXPECT_EQ(failed.failed[1].name, "old ci");
+  EXPECT_EQ(failed.failed[1].said, "2 errors");
+  for (const std::string end : {"cancelled", "stale", "action_required"}) {
+    const auto stopped =
+        look("[" + good + R"(, {"name": "slow", "status": "completed", "conclusion": ")" + end + "\"}]");
+    EXPECT_EQ(stopped.state, State::kStopped) << end;
+    ASSERT_EQ(stopped.stopped.size(), 1u);
+    EXPECT_EQ(stopped.stopped[0].said, end);
+  }
 }
 
 TEST_F(Github, RefusalsAreToldApart) {

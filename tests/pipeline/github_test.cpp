@@ -191,6 +191,76 @@ TEST(GitHub, AnIssueThatCannotBeClosedIsToldAndTriedAgain) {
   }
 }
 
+// Merged by hand while a person was asked: nothing is left to ask.
+TEST(GitHub, ARequestMergedByHandEndsTheRunMerged) {
+  Place place(SB_PROGRAM);
+  place.write("forge/state.json", kIssue);
+  ForgeProcess forge(SB_FORGE, place);
+  place.configure(forge.settings());
+  place.script(clean_run());
+  ASSERT_EQ(go(place, {"--ticket", "#7"}).code, 1);
+  const std::string branch = place.remote_branches().back();
+  ASSERT_TRUE(place.git(place.remote(), {"update-ref", "refs/heads/main", branch}));
+  const std::string commit = place.git(place.remote(), {"rev-parse", "main"}).value_or("");
+  edit(place, R"("merged": false)", R"("merged": true, "merge_commit_sha": ")" + commit + "\"");
+  edit(place, R"("state": "open")", R"("state": "closed")");
+  const Ended ended = resume(place);
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_EQ(place.shown()["outcome"], Value("merged"));
+  EXPECT_THAT(place.open_decisions(), IsEmpty());
+}
+
+TEST(GitHub, ARequestClosedByHandIsToldAndCanBeMergedOnceItIsOpenAgain) {
+  Place place(SB_PROGRAM);
+  place.write("forge/state.json", R"({"pulls":[]})");
+  ForgeProcess forge(SB_FORGE, place);
+  place.configure(forge.settings());
+  place.script(clean_run());
+  ASSERT_EQ(go(place).code, 1);
+  edit(place, R"("state": "open")", R"("state": "closed")");
+  const Ended ended = resume(place);
+  EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("Merge it, now that it is open again"));
+  ASSERT_THAT(place.open_decisions(), SizeIs(1));
+  EXPECT_THAT(to_json(place.events("escalated").back()), HasSubstr("somebody closed the change request"));
+  edit(place, R"("state": "closed")", R"("state": "open")");
+  const Ended merged = answer_and_resume(place, "retry");
+  EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
+}
+
+// The token ran out: nothing that a fixer could mend.
+TEST(GitHub, AForgeThatLetsNobodyInIsTriedAgain) {
+  Place place(SB_PROGRAM);
+  place.write(
+      "forge/state.json",
+      R"({"pulls":[],"instead":[{"method":"GET","path":"/check-runs","status":401,"body":{"message":"Bad"}}]})");
+  ForgeProcess forge(SB_FORGE, place);
+  place.configure(forge.settings() + "merge: auto\n");
+  place.script(clean_run());
+  const Ended ended = go(place);
+  EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("Try it again"));
+  EXPECT_THAT(ended.errors, Not(HasSubstr("Fix once more")));
+  edit(place, "check-runs", "none");
+  const Ended again = answer_and_resume(place, "retry");  // and is asked about merging, after an escalation
+  EXPECT_EQ(again.code, 1) << again.output << again.errors;
+  EXPECT_EQ(answer_and_resume(place, "merge").code, 0);
+}
+
+TEST(GitHub, AClosedIssueAndATokenWithALineFeed) {
+  Place place(SB_PROGRAM);
+  std::string issue = kIssue;
+  place.write("forge/state.json", issue.replace(issue.find(R"("open")"), 6, R"("closed")"));
+  ForgeProcess forge(SB_FORGE, place);
+  place.configure(forge.settings() + "merge: auto\n");
+  place.script(clean_run());
+  Start start = ForgeProcess::with_token({"run", "Make the check pass", "--ticket", "acme/shop#7"});
+  start.environment.back() += "\n";
+  const Ended ended = place.run(start);
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("github:acme/shop#7 is closed already"));
+}
+
 TEST(GitHub, CutAtAnyRequestItEndsTheSame) {
   std::size_t requests = 0;
   {
