@@ -51,6 +51,15 @@ Result<Ticket> without_secrets(const Ticket& ticket, const agent::Redactor& reda
   return Ticket::from(redactor.clean_value(ticket.to_value()));
 }
 
+// Where a branch is, of the lines of ls-remote; empty: it is not there.
+std::string commit_in(std::string_view heads, const std::string& branch) {
+  const std::string name = fmt::format("\trefs/heads/{}\n", branch);
+  const std::size_t end = heads.find(name);
+  if (end == std::string_view::npos) return {};
+  const std::size_t begin = heads.rfind('\n', end) + 1;
+  return std::string(heads.substr(begin, end - begin));
+}
+
 bool has_pitch(const Files& files, const std::string& workspace) {
   return std::ranges::any_of(
       kPitchFiles, [&](const std::string& file) { return files.kind(join_path(workspace, file)) == FileKind::kFile; });
@@ -130,17 +139,20 @@ struct Coordinator::Parts : CoordinatorParts {
                         .secret = secret_for(url, forge.push_secret(), forge.push_host()),
                         .is_remote = true,
                         .time_ms = kRemoteMs};
-    if (const auto heads = git.run(asked); !heads) {
+    const auto heads = git.run(asked);
+    if (!heads) {
       Error error = heads.error();
       error.message = fmt::format("the remote {} does not answer: {}", settings.forge.remote, error.message);
       return std::unexpected(std::move(error));
     }
-    if (settings.strategy == "none" && repository.is_dirty) {
+    if (settings.strategy != "none") return {};
+    if (repository.is_dirty) {
       return fail(ErrorCode::kInvalid,
                   "the work copy has changes that are not committed, and strategy none works there",
                   "Commit or stash them, or set branch: {strategy: worktree}");
     }
-    return {};
+    const std::string there = commit_in(heads->output, settings.base);
+    return there.empty() ? Status() : check_in_place(repository.head, settings.base, there);
   }
 };
 

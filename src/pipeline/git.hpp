@@ -115,6 +115,9 @@ struct RepositoryFacts {
   std::vector<std::string> remotes;
 };
 Result<RepositoryFacts> look_at_repository(const Seams& seams, const std::string& directory);
+// Strategy none: kConflict unless the checkout stands where the base does, because commits between them are somebody's
+// own and would go out with the run's.
+Status check_in_place(const std::string& head, const std::string& base, const std::string& commit);
 
 // The run's own work tree, made under `place`; asking again gives the same one, also when the first try was killed half
 // way. A branch that exists and is not this run's is kConflict. Never removes anything that is not delivered.

@@ -102,12 +102,8 @@ Result<std::string> Maker::find_base() {
 
 Result<std::string> Maker::base_commit() {
   if (auto known = SB_TRY(git_.find_commit(base_ref_))) return std::move(*known);
-  std::string commit;
-  if (wish_.strategy == "none") {
-    commit = SB_TRY(git_.commit_of("HEAD"));
-  } else {
-    commit = SB_TRY(find_base());
-  }
+  const std::string commit = SB_TRY(find_base());
+  if (wish_.strategy == "none") SB_TRY(check_in_place(SB_TRY(git_.commit_of("HEAD")), wish_.base, commit));
   if (!branch_.empty() && SB_TRY(git_.find_commit("refs/heads/" + branch_))) {
     return fail(ErrorCode::kConflict,
                 fmt::format("the branch {} exists already and is not of this run", shown(branch_)),
@@ -293,6 +289,17 @@ Result<RepositoryFacts> look_at_repository(const Seams& seams, const std::string
                         .output.empty();
   facts.has_submodules = seams.files.kind(join_path(facts.root, ".gitmodules")) == FileKind::kFile;
   return facts;
+}
+
+Status check_in_place(const std::string& head, const std::string& base, const std::string& commit) {
+  if (head == commit) return {};
+  return fail(
+      ErrorCode::kConflict,
+      fmt::format("the checkout is at {}, and {} is at {} where changes go: strategy none works in the checkout",
+                  head.substr(0, 12), shown(base), commit.substr(0, 12)),
+      fmt::format("Bring {0} up to date and push what is yours (git checkout {0} && git pull), or let the run "
+                  "have a work tree of its own: branch: {{strategy: worktree}}",
+                  shown(base)));
 }
 
 Result<WorkTree> make_work_tree(const Seams& seams, const WorkTreeWish& wish) {

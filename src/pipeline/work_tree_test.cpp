@@ -277,6 +277,18 @@ TEST_F(Trees, InPlaceOnlyWhereNothingIsLost) {
   EXPECT_EQ(place.read("repo/src/price.txt"), "120\n");
 }
 
+TEST_F(Trees, InPlaceOnlyWhereTheBaseIs) {
+  WorkTreeWish wish = place.tree_wish();
+  wish.strategy = "none";
+  place.sh("cd repo && git checkout -q -b feature && echo half > half.txt && git add -A && " +
+           GitPlace::commit("not for anybody"));
+  const Error error = refused(wish);
+  EXPECT_EQ(error.code, ErrorCode::kConflict);
+  EXPECT_THAT(told(error), HasSubstr("git checkout main"));
+  EXPECT_EQ(place.sh("git -C repo symbolic-ref --short HEAD"), "feature");
+  EXPECT_EQ(place.sh("git -C repo for-each-ref refs/signalbox"), "");
+}
+
 // Escalated or not: what is not delivered stays.
 TEST_F(Trees, WhatKilledWritesLeftIsSwept) {
   const WorkTree tree = place.tree();
