@@ -107,11 +107,14 @@ struct Coordinator::Parts : CoordinatorParts {
   }
 
   Status check_pitch(const RunWish& wish, const Route& route, const RepositoryFacts& repository) const {
-    if (route.mode != RunMode::kImplement || has_pitch(seams.files, wish.workspace)) return {};
+    if (route.mode != RunMode::kImplement) return {};
+    if (SB_TRY(find_pitch(seams.files, wish.workspace))) return {};
     Git git(seams, repository.root);
     for (const std::string& file : kPitchFiles) {
       for (const std::string& base : {settings.forge.remote + "/" + settings.base, settings.base}) {
-        if (git.run({"cat-file", "-e", fmt::format("{}:{}", base, file)})) return {};
+        const std::string name = fmt::format("{}:{}", base, file);
+        if (!SB_TRY(git.has_object(name))) continue;
+        return pipeline::check_pitch(file, SB_TRY(git.run({"cat-file", "blob", name})));
       }
     }
     return fail(ErrorCode::kNotFound, "there is no pitch to implement",

@@ -20,26 +20,10 @@ using agent::Source;
 using agent::SourceKind;
 
 constexpr std::size_t kContextTicketBytes = 64u << 10;  // a session's context is kept with every step
-constexpr std::size_t kPitchBytes = 256u << 10;
 constexpr std::size_t kShownDiffBytes = 512u << 10;
 
 bool looks_at_change(Phase phase) {
   return phase == Phase::kReview || phase == Phase::kFix || phase == Phase::kAudit;
-}
-
-std::string text_at(const Files& files, const std::string& path, std::size_t limit) {
-  const auto text = files.read(path, limit);
-  return text && is_utf8(*text) ? *text : std::string();
-}
-
-std::string pitch_in(const Files& files, const RunState& state, std::string& path) {
-  for (const std::string& file : kPitchFiles) {
-    std::string text = text_at(files, join_path(state.tree.path, file), kPitchBytes);
-    if (text.empty()) continue;
-    path = file;
-    return text;
-  }
-  return {};
 }
 
 std::string checks_text(const RunState& state, int round) {
@@ -73,6 +57,14 @@ std::string before_this(const RunState& state, const StartPhase& start) {
 
 }  // namespace
 
+// What a user wrote to be built must arrive. What this run's own shaping wrote is told of, and can be read as a file.
+Result<Pitch> RunDriver::pitch_in_tree() const {
+  auto found = find_pitch(parts_.seams.files, state_.tree.path);
+  if (found) return std::move(*found).value_or(Pitch{});
+  if (state_.route && state_.route->mode == RunMode::kImplement) return std::unexpected(found.error());
+  return Pitch{kPitchFiles.front(), fmt::format("It is not shown here: {}.", found.error().message)};
+}
+
 Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start, const std::vector<std::string>& work) {
   const Files& files = parts_.seams.files;
   std::vector<Source> sources;
@@ -83,13 +75,12 @@ Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start, cons
   if (std::string text = before_this(state_, start); !text.empty()) {
     sources.push_back({"attempt", SourceKind::kTask, "What came before", std::move(text)});
   }
-  std::string path;
   if (start.phase == Phase::kCoding) {
-    if (std::string pitch = pitch_in(files, state_, path); !pitch.empty()) {
+    if (Pitch pitch = SB_TRY(pitch_in_tree()); !pitch.text.empty()) {
       // One that came with the task is the task; one that this run shaped is a result to whoever must challenge it.
       const bool is_ours = state_.newest(Phase::kShaping) != nullptr;
       const SourceKind kind = is_ours ? SourceKind::kDocument : SourceKind::kTask;
-      sources.push_back({"pitch", kind, "The pitch, " + path, std::move(pitch)});
+      sources.push_back({"pitch", kind, "The pitch, " + pitch.path, std::move(pitch.text)});
     }
   }
   const inbox::Desk& desk = parts_.desk.desk();
@@ -134,7 +125,9 @@ std::vector<RunDriver::Told> RunDriver::told_to(const StartPhase& start) {
   }
   tell("ticket", std::move(ticket), "ticket", SourceKind::kTask);
   std::string pitch;
-  pitch_in(parts_.seams.files, state_, pitch);
+  for (const std::string& file : kPitchFiles) {
+    if (pitch.empty() && parts_.seams.files.kind(join_path(state_.tree.path, file)) == FileKind::kFile) pitch = file;
+  }
   const PhaseRecord* shaped = state_.newest(Phase::kShaping);
   if (shaped != nullptr && pitch.empty()) pitch = shaped->result.artifact.string_at("pitchPath").value_or("");
   if (!pitch.empty()) {

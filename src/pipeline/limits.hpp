@@ -7,6 +7,7 @@
 namespace sb::pipeline::limits {
 
 inline constexpr std::size_t kTicketBytes = 1u << 20;        // a ticket with its comments
+inline constexpr std::size_t kPitchBytes = 256u << 10;       // a pitch that is built from
 inline constexpr std::size_t kPartialNotes = 50;             // characters of notes a partial phase must exceed
 inline constexpr std::size_t kDiffBytes = 4u << 20;          // a diff that is scanned and shown
 inline constexpr std::size_t kCheckOutputBytes = 64u << 10;  // of a check, both ends kept

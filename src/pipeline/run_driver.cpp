@@ -152,15 +152,11 @@ Result<Next> RunDriver::act(const MakeTree&) {
 // The pitch that led here may be in the workspace only, never committed.
 Status RunDriver::bring_pitch(const WorkTree& tree) {
   if (!state_.route || state_.route->mode != RunMode::kImplement || tree.path == state_.workspace) return {};
-  for (const std::string& file : kPitchFiles) {
-    const std::string from = join_path(state_.workspace, file);
-    if (parts_.seams.files.kind(from) != FileKind::kFile) continue;
-    const std::string to = join_path(tree.path, file);
-    const std::string bytes = SB_TRY(parts_.seams.files.read(from, limits::kTicketBytes));
-    SB_TRY(parts_.seams.files.make_directories(parent_path(to)));
-    return parts_.seams.files.write_atomic(to, bytes);
-  }
-  return {};
+  const auto pitch = SB_TRY(find_pitch(parts_.seams.files, state_.workspace));
+  if (!pitch) return {};
+  const std::string to = join_path(tree.path, pitch->path);
+  SB_TRY(parts_.seams.files.make_directories(parent_path(to)));
+  return parts_.seams.files.write_atomic(to, pitch->text);
 }
 
 Status RunDriver::open_question(AskedAbout about) {

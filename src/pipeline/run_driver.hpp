@@ -6,14 +6,13 @@
 
 #include "pipeline/coordinator.hpp"
 #include "pipeline/escalation.hpp"
+#include "pipeline/pitch.hpp"
 #include "workflow/catalog.hpp"
 
 namespace sb::pipeline {
 
 // Whether the run goes on now, or is left to be driven later; RunState::waits_for says why.
 enum class Next { kGoOn, kLeaveOff };
-
-inline const std::vector<std::string> kPitchFiles = {".signalbox/current-pitch.md", ".workrail/current-pitch.md"};
 
 class RunDriver {
  public:
@@ -63,6 +62,8 @@ class RunDriver {
   Result<engine::Starting> prepare(const StartPhase& start, Started& started);
   // `work`: what rules may name it by.
   Result<std::vector<agent::Source>> sources_for(const StartPhase& start, const std::vector<std::string>& work);
+  // Empty: there is none.
+  Result<Pitch> pitch_in_tree() const;
   // What a session starts with besides its goal, and as what each counts where the session's mode is looked at.
   struct Told {
     std::string name;

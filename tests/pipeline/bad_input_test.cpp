@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
 
@@ -42,6 +44,54 @@ TEST(Repository, ThatIsDetachedIsLeftAsItIs) {
   ASSERT_EQ(ended.code, 0) << said(ended);
   EXPECT_EQ(place.git(place.repository(), {"rev-parse", "HEAD"}), head);
   EXPECT_FALSE(place.git(place.repository(), {"symbolic-ref", "HEAD"}));
+}
+
+TEST(Repository, WhoseOwnCommitsWouldGoOutWithTheRunIsRefused) {
+  Place place(SB_PROGRAM);
+  place.configure("branch: {strategy: none}");
+  place.git(place.repository(), {"checkout", "--quiet", "-b", "feature"});
+  place.write("repo/half.txt", "not for anybody\n");
+  place.git(place.repository(), {"add", "--all"});
+  place.git(place.repository(), {"commit", "--quiet", "--message", "Half done"});
+  place.script(clean_run());
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_NE(ended.code, 0) << said(ended);
+  EXPECT_THAT(said(ended), HasSubstr("git checkout main"));
+  EXPECT_EQ(place.run_id(), "");
+  EXPECT_EQ(place.delivered("half.txt"), "");
+  // Where the base is, it works in place.
+  place.git(place.repository(), {"checkout", "--quiet", "main"});
+  const Ended on_base = place.go("Make the check pass");
+  EXPECT_EQ(on_base.code, 0) << said(on_base);
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+  EXPECT_EQ(place.delivered("half.txt"), "");
+}
+
+TEST(Pitch, ThatNoAgentCanBeGivenIsRefusedBeforeTheRun) {
+  const std::string long_one = "# Pitch\n" + std::string(300'000, 'w');
+  for (const std::string& text : {long_one, std::string("# Pitch\ncaf\xe9\n"), std::string(" \n")}) {
+    Place place(SB_PROGRAM);
+    place.write("repo/.signalbox/current-pitch.md", text);
+    place.script(clean_run());
+    const Ended ended = place.go("Build it");
+    EXPECT_NE(ended.code, 0) << said(ended);
+    EXPECT_THAT(said(ended), HasSubstr("the pitch .signalbox/current-pitch.md"));
+    EXPECT_EQ(place.run_id(), "");
+    EXPECT_TRUE(place.exists("repo/.signalbox/current-pitch.md"));
+  }
+}
+
+TEST(Pitch, ThatIsALinkIsNotReadToAModel) {
+  Place place(SB_PROGRAM);
+  place.write("secret.txt", "# not for a model\n");
+  place.commit("README.md", "again\n");
+  std::filesystem::create_directories(place.repository() + "/.signalbox");
+  std::filesystem::create_symlink(place.root() + "/secret.txt", place.repository() + "/.signalbox/current-pitch.md");
+  place.script(clean_run());
+  const Ended ended = place.go("Build it");
+  EXPECT_NE(ended.code, 0) << said(ended);
+  EXPECT_THAT(said(ended), HasSubstr("is a link"));
+  EXPECT_EQ(place.run_id(), "");
 }
 
 TEST(Repository, WithoutARemoteIsRefusedBeforeAnythingIsDone) {
