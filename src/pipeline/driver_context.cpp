@@ -100,6 +100,8 @@ Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start, cons
            },
        .work = work});
   for (Source& source : rules.sources) sources.push_back(std::move(source));
+  // Before the change itself, which an agent can look up where there is no room for all.
+  for (Source& source : context_for(start.phase, results_before(start))) sources.push_back(std::move(source));
   if (looks_at_change(start.phase)) {
     sources.push_back(
         {"diff", SourceKind::kRaw, "The change as it is now, against its base", SB_TRY(change_text(kShownDiffBytes))});
@@ -107,7 +109,6 @@ Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start, cons
       sources.push_back({"checks", SourceKind::kRaw, "The project's own checks", std::move(checks)});
     }
   }
-  for (Source& source : context_for(start.phase, results_before(start))) sources.push_back(std::move(source));
   const agent::Redactor redactor(parts_.secrets);
   for (Source& source : sources) source.text = redactor.clean(source.text);
   return sources;
@@ -136,9 +137,10 @@ std::vector<RunDriver::Told> RunDriver::told_to(const StartPhase& start) {
   if (start.phase == Phase::kFix || start.phase == Phase::kAudit) {
     const int round = start.phase == Phase::kFix ? start.round : start.round + 1;
     Value findings(findings_before(state_, round));
-    if (to_json(findings).size() <= kContextTicketBytes) {
-      tell("findings", std::move(findings), "review.findings", SourceKind::kPrior);
+    if (to_json(findings).size() > kContextTicketBytes) {
+      findings = fmt::format("{} findings, which stand in the prompt.", findings.size());
     }
+    tell("findings", std::move(findings), "review.findings", SourceKind::kDocument);
   }
   if (!looks_at_change(start.phase)) return told;
   tell("prUrl", state_.url, "diff", SourceKind::kRaw);

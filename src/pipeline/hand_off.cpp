@@ -142,6 +142,12 @@ class Telling {
         {std::move(key), agent::SourceKind::kPrior, std::move(title), std::move(text), priority, author_view});
   }
 
+  // Outside of the room for what earlier phases found: what there is to be done must arrive.
+  void work_from(std::string key, std::string title, std::string text) {
+    if (is_blank(text)) return;
+    sources_.push_back({std::move(key), agent::SourceKind::kDocument, std::move(title), std::move(text)});
+  }
+
   void tell_interpretation() {
     const Value& reading = results_.interpretation;
     if (!reading.is_object()) return;
@@ -171,7 +177,12 @@ class Telling {
   void tell_findings() {
     if (target_ != Phase::kReview && target_ != Phase::kFix && target_ != Phase::kAudit) return;
     if (target_ != Phase::kReview) {
-      add("review.findings", "Findings to be dealt with", lines_of(Value(results_.findings)), 1);
+      std::size_t number = 0;
+      for (const Value& finding : results_.findings) {
+        work_from("review.findings",
+                  fmt::format("Finding {} of {} to be dealt with", ++number, results_.findings.size()),
+                  line_of(finding));
+      }
     }
     std::string beside;
     for (const std::string& file : results_.collateral) {
@@ -191,7 +202,9 @@ class Telling {
     }
     if (result.kind != ResultKind::kFull) return;
     for (const Part& part : row.parts) {
-      if (part.member.empty()) {
+      if (part.member.empty() && target_ == Phase::kFix) {
+        work_from(name + ".result", std::string(part.title), whole(result.artifact));
+      } else if (part.member.empty()) {
         add(name + ".result", std::string(part.title), whole(result.artifact), part.priority);
       } else {
         add(fmt::format("{}.{}", name, part.member), std::string(part.title), lines_of(result.artifact[part.member]),

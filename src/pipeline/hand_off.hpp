@@ -39,7 +39,8 @@ enum class OnPartial { kProceed, kRetryOnce, kEscalate };
 
 // What each target phase gets from the earlier ones, by the table, as sources of kind kPrior with their priorities; the
 // committed interpretation with its assumptions and every degradation are priority 1 for all. Partial results pass
-// their notes on. Confidence and retrospectives are marked author_view.
+// their notes on. Confidence and retrospectives are marked author_view. What fixer and auditor are there for, findings
+// and what the audit made of them, is kDocument, one source a finding: their task, and a prior result to a challenger.
 struct Results {
   std::map<Phase, PhaseResult> newest;
   Value interpretation = {};                 // wr.interpretation, once it is committed

@@ -58,7 +58,8 @@ Results all() {
 std::vector<std::string> given(Phase target) {
   std::vector<std::string> keys;
   for (const agent::Source& source : context_for(target, all())) {
-    EXPECT_EQ(source.kind, agent::SourceKind::kPrior);
+    const bool is_task = source.key == "review.findings";
+    EXPECT_EQ(source.kind, is_task ? agent::SourceKind::kDocument : agent::SourceKind::kPrior);
     keys.push_back(std::to_string(source.priority) + " " + source.key);
   }
   std::ranges::sort(keys);
@@ -101,6 +102,26 @@ TEST(HandOff, TableOfFix) {
                                    "1 interpretation", "1 review.findings", "1 shaping.keyConstraints",
                                    "1 shaping.outOfScope", "1 shaping.validationChecklist", "2 coding.knownLimitations",
                                    "3 coding.confidence", "3 coding.filesChanged", "3 coding.retrospective"));
+}
+
+// However many there are: they are the work, not what was found on the way.
+TEST(HandOff, FindingsReachFixerAndAuditor) {
+  Results results = all();
+  results.findings.clear();
+  for (int i = 0; i < 60; ++i) {
+    results.findings.push_back(Value::object({{"severity", "minor"}, {"summary", std::string(2'000, 'x') + "LAST"}}));
+  }
+  for (const Phase phase : {Phase::kFix, Phase::kAudit}) {
+    const auto bundle = agent::make_bundle({}, "identity", context_for(phase, results));
+    ASSERT_TRUE(bundle);
+    EXPECT_EQ(std::ranges::count(bundle->entries, std::string("review.findings"), &agent::BundleEntry::key), 60);
+    EXPECT_TRUE(std::ranges::none_of(bundle->entries, &agent::BundleEntry::left_out));
+    EXPECT_THAT(bundle->slots.back().text, HasSubstr("Finding 60 of 60"));
+    // A challenger is given no results of others, whatever they are for.
+    const auto alone = agent::make_bundle({.role = "adversarial"}, "identity", context_for(phase, results));
+    ASSERT_TRUE(alone);
+    EXPECT_THAT(alone->slots.back().text, Not(HasSubstr("LAST")));
+  }
 }
 
 TEST(HandOff, WhatTheAuthorThinksIsMarked) {

@@ -1,4 +1,5 @@
 // Phases that hand over less than they should, and how the mark of it goes on.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,6 +99,35 @@ TEST(FallbackPhase, GoesToAPersonWhateverThePolicy) {
   const Ended stopped = place.answer_and_resume("stop");
   EXPECT_EQ(place.shown()["outcome"], Value("stopped")) << stopped.output << stopped.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "");
+}
+
+TEST(Findings, AreTheFixersTaskHoweverManyThereAre) {
+  Place place(SB_PROGRAM);
+  Value::Array many;
+  for (int i = 1; i <= 60; ++i)
+    many.push_back(finding("minor", fmt::format("marker-{:02} {}", i, std::string(150, 'x'))));
+  place.script(lines({discovered(), shaped(), coded(), reviewed("minor", many),
+                      Line("fix").expect("marker-01").expect("marker-60").complete(long_notes(), {coding_handoff()}),
+                      reviewed()}));
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+}
+
+TEST(Findings, OfManyChecksThatFailReachTheFixer) {
+  Place place(SB_PROGRAM);
+  std::string checks;
+  for (int i = 0; i < 5; ++i) {
+    checks += fmt::format("{}{{name: c{}, run: 'grep -q tidy answer.txt || {{ seq 1 900; echo marker-{}; exit 1; }}'}}",
+                          i == 0 ? "" : ", ", i, i);
+  }
+  place.configure("checks: [" + checks + "]");
+  Line first("fix");
+  for (int i = 0; i < 5; ++i) first.expect(fmt::format("marker-{}", i));
+  place.script(lines({discovered(), shaped(), coded(),
+                      first.call("Bash", Value::object({{"command", "echo tidy >> answer.txt"}})),
+                      Line("fix").complete(long_notes(), {coding_handoff()}), reviewed()}));
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
 }  // namespace
