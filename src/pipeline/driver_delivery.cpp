@@ -131,7 +131,8 @@ Result<Next> RunDriver::act(const DeliverStep& step) {
                                             {"passed", done->passed},
                                             {"findings", std::move(findings)},
                                             {"facts", done->facts},
-                                            {"was_there", done->was_there}})));
+                                            {"was_there", done->was_there},
+                                            {"policy", to_value(policy_of(parts_.settings))}})));
   return Next::kGoOn;
 }
 
@@ -162,7 +163,8 @@ Status RunDriver::note_refusal(const DeliverStep& step, const Error& error) {
                                             {"passed", false},
                                             {"findings", Value(Value::Array{finding.to_value()})},
                                             {"facts", Value::object({{"error", to_string(error.code)}})},
-                                            {"was_there", false}}));
+                                            {"was_there", false},
+                                            {"policy", to_value(policy_of(parts_.settings))}}));
 }
 
 // A run that is merged is over, whatever becomes of its ticket; but whoever takes it up again may have mended that.

@@ -233,7 +233,8 @@ Result<Next> RunDriver::end_phase(const PhaseRecord& record, agent::Ended ended)
                                               {"result", result.to_value()},
                                               {"usage", agent::to_value(ended.usage)},
                                               {"cost", ended.micro_cents},
-                                              {"turns", ended.turns}})));
+                                              {"turns", ended.turns},
+                                              {"policy", to_value(policy_of(parts_.settings))}})));
   return Next::kGoOn;
 }
 

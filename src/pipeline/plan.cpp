@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "pipeline/limits.hpp"
 
@@ -145,9 +146,35 @@ class Course {
     const bool was_audited = std::ranges::any_of(state_.phases, [&](const PhaseRecord& record) {
       return record.phase == Phase::kAudit && record.round < round;
     });
-    const bool may_fix = !was_audited && round < settings_.fix_rounds;
-    if (may_fix) return verdict == "minor" ? std::nullopt : phase(Phase::kAudit, round);
+    const int rounds = judged_by(review.policy).fix_rounds;
+    if (!was_audited && verdict != "minor") {
+      // Rounds of mending are for what is minor: what blocks is always audited, and mended once more.
+      if (auto action = phase(Phase::kAudit, round)) return action;
+      if (rounds > 0) return std::nullopt;
+    }
+    if (!was_audited && verdict == "minor" && reviews_before(round) < rounds) return std::nullopt;
     return not_clean(round, review, was_audited || verdict != "minor" ? "audit-chain" : "fix-loop");
+  }
+
+  // Rounds that were begun because of a review.
+  int reviews_before(int round) const {
+    int count = 0;
+    for (int i = 0; i < round; ++i) {
+      const PhaseRecord* review = state_.newest(Phase::kReview, i);
+      count += review != nullptr && review->is_over && verdict_of(*review) != "clean" ? 1 : 0;
+    }
+    return count;
+  }
+
+  // Rounds that were begun because scope, checks or secrets did not pass: they take nothing from those of the review.
+  int refusals_before(int round) const {
+    std::set<int> rounds;
+    for (const RunState::Delivered& made : state_.delivered) {
+      if (made.round < round && !made.done.passed && is_for_fixer(made) && !was_all_answered(made.round)) {
+        rounds.insert(made.round);
+      }
+    }
+    return static_cast<int>(rounds.size());
   }
 
   Maybe not_clean(int round, const PhaseRecord& review, const std::string& label) const {
@@ -207,8 +234,9 @@ class Course {
     if (record->state == kComplete) {
       if (record->result.kind == ResultKind::kFull) return std::nullopt;
       if (record->result.kind == ResultKind::kPartial) {
-        if (settings_.on_partial == OnPartial::kProceed) return std::nullopt;
-        if (settings_.on_partial == OnPartial::kRetryOnce) {
+        const OnPartial on_partial = judged_by(record->policy).on_partial;
+        if (on_partial == OnPartial::kProceed) return std::nullopt;
+        if (on_partial == OnPartial::kRetryOnce) {
           return record->attempt == 1 ? begin(phase, round, 2) : Maybe();
         }
       }
@@ -245,18 +273,20 @@ class Course {
     const RunState::Delivered* made = state_.newest(step, round);
     if (made == nullptr) return DeliverStep{step, round};
     if (made->done.passed) return std::nullopt;
-    const bool is_for_agent = is_for_fixer(*made);
     const std::string label = is_merging(step) ? "merge" : "delivery";
     const auto answer = answer_after(made->seq, label, round);
     if (answer == "retry") return DeliverStep{step, round};
     if (answer == "accept") return std::nullopt;
     if (answer == "leave") return finished("requested", "left open after the forge refused it");
-    if (is_for_agent && (round < settings_.fix_rounds || answer == "fix")) {
+    const bool has_rounds = refusals_before(round) < judged_by(made->policy).fix_rounds;
+    if (is_for_fixer(*made) && (has_rounds || answer == "fix")) {
       has_findings = true;
       return std::nullopt;
     }
     return escalate(label, round, fmt::format("{}: {}", to_string(step), first_finding(made->done)));
   }
+
+  Policy judged_by(const std::optional<Policy>& recorded) const { return recorded.value_or(policy_of(settings_)); }
 
   static Action escalate(std::string label, int round, std::string reason) {
     return Escalate{std::move(label), std::move(reason), round};
@@ -313,8 +343,17 @@ MergePolicy merge_policy(const Settings& settings, bool is_hosted) {
   return settings.merge.value_or(is_hosted ? MergePolicy::kAsk : MergePolicy::kAuto);
 }
 
+Policy policy_of(const Settings& settings) {
+  return {settings.on_partial, settings.fix_rounds};
+}
+
 std::string verdict_of(const PhaseRecord& review) {
   if (review.result.kind != ResultKind::kFull) return "unknown";
+  const Value& findings = review.result.artifact["findings"];
+  const auto blocks = [](const Value& finding) {
+    return finding.string_at("severity") == "critical" || finding.string_at("severity") == "major";
+  };
+  if (findings.is_array() && std::ranges::any_of(findings.items(), blocks)) return "blocking";
   const std::string verdict = review.result.artifact.string_at("verdict").value_or("");
   return verdict == "clean" || verdict == "minor" || verdict == "blocking" ? verdict : "unknown";
 }

@@ -44,6 +44,8 @@ struct Over {};
 using Action = std::variant<RouteIt, MakeTree, StartPhase, WorkPhase, DeliverStep, Ask, AwaitAnswer, Escalate, Wait,
                             ArchivePitch, EndRun, Over>;
 
+// What happened is judged by the policy it was recorded with, so that settings which change on the way change what is
+// still to come and nothing else.
 Action next_action(const RunState& state, const Settings& settings, bool is_hosted);
 
 // Which of the answers a question may have; the first is what one would usually say.
@@ -63,6 +65,8 @@ int times_granted(const RunState& state, std::string_view what);
 MergePolicy merge_policy(const Settings& settings, bool is_hosted);
 // Findings the next round is to deal with: of the review, of delivery, and what a person said.
 Value::Array findings_before(const RunState& state, int round);
-std::string verdict_of(const PhaseRecord& review);  // clean, minor, blocking, unknown
+Policy policy_of(const Settings& settings);
+// clean, minor, blocking, unknown. Whatever it calls itself, a review with a critical or major finding is blocking.
+std::string verdict_of(const PhaseRecord& review);
 
 }  // namespace sb::pipeline

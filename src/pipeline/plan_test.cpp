@@ -332,5 +332,59 @@ TEST(Plan, NoFixRoundsMeansAPersonAtOnce) {
   EXPECT_EQ(walk.run(), kUpToReview + ", escalate fix-loop, ask escalation, and waits");
 }
 
+TEST(Plan, BlockingIsAuditedAlsoWhenTheRoundsAreUsedUp) {
+  Walk walk;
+  walk.verdicts = {"minor", "minor", "blocking", "minor"};
+  EXPECT_EQ(walk.run(), kUpToReview +
+                            ", fix 1, deliver 1, review 1, fix 2, deliver 2, review 2, audit 2, fix 3, deliver 3, "
+                            "review 3, escalate audit-chain, ask escalation, and waits");
+}
+
+TEST(Plan, WithoutRoundsWhatBlocksIsAuditedAndLeftToAPerson) {
+  Walk walk;
+  walk.settings.fix_rounds = 0;
+  walk.verdicts = {"blocking"};
+  EXPECT_EQ(walk.run(), kUpToReview + ", audit, escalate audit-chain, ask escalation, and waits");
+}
+
+TEST(Plan, AReviewWithAFindingThatBlocksIsNotClean) {
+  Walk walk;
+  walk.verdicts = {"clean but", "clean"};
+  EXPECT_EQ(walk.run(), kUpToReview + ", audit, fix 1, deliver 1, review 1, ask merge, and waits");
+}
+
+TEST(Plan, RoundsForDeliveryTakeNothingFromThoseOfTheReview) {
+  Walk walk;
+  walk.steps["scope"] = {false};
+  walk.verdicts = {"minor", "minor", "clean"};
+  EXPECT_EQ(walk.run(),
+            "discovery, shaping, coding, scope 0 fails, fix 1, deliver 1, review 1, fix 2, deliver 2, review 2, fix 3, "
+            "deliver 3, review 3, merge, merged");
+}
+
+// What is over stays over, whatever the settings say by now.
+TEST(Plan, SettingsOfTodayDoNotJudgeYesterday) {
+  Walk partial;
+  partial.settings.merge = MergePolicy::kAsk;
+  partial.ends["discovery"] = {"partial"};
+  EXPECT_EQ(partial.run(), kUpToReview + ", ask merge, and waits");
+  for (const OnPartial later : {OnPartial::kRetryOnce, OnPartial::kEscalate}) {
+    Walk walk = partial;
+    walk.settings.on_partial = later;
+    walk.words["merge"] = {"merge"};
+    EXPECT_EQ(walk.go_on(), kUpToReview + ", ask merge, merge, merge, merged");
+  }
+  for (const bool is_refused : {false, true}) {
+    Walk fixed;
+    fixed.settings.merge = MergePolicy::kAsk;
+    if (is_refused) fixed.steps["scope"] = {false};
+    if (!is_refused) fixed.verdicts = {"minor", "clean"};
+    ASSERT_THAT(fixed.run(), testing::EndsWith("fix 1, deliver 1, review 1, ask merge, and waits"));
+    fixed.settings.fix_rounds = 0;
+    fixed.words["merge"] = {"merge"};
+    EXPECT_THAT(fixed.go_on(), testing::EndsWith("review 1, ask merge, merge, merge, merged"));
+  }
+}
+
 }  // namespace
 }  // namespace sb::pipeline

@@ -37,6 +37,12 @@ class Walk {
                                  {"workspace", "/w"},
                                  {"repository", "/w"},
                                  {"settings_hash", "s"}}));
+    return go_on();
+  }
+
+  // After it waited: with other settings, or another word.
+  std::string go_on() {
+    is_stuck_ = false;
     for (int count = 0; count < 500; ++count) {
       const auto folded = fold_run(events_);
       if (!folded) return fmt::format("broke: {}", folded.error().to_string());
@@ -108,7 +114,8 @@ class Walk {
                                       {"state", state_name},
                                       {"reason", ""},
                                       {"result", result.to_value()},
-                                      {"usage", agent::to_value(agent::Usage{.output = phase_tokens})}}));
+                                      {"usage", agent::to_value(agent::Usage{.output = phase_tokens})},
+                                      {"policy", to_value(policy_of(settings))}}));
   }
   Value artifact_of(Phase phase) {
     if (phase != Phase::kReview) return Value::object({{"kind", artifact_kind(phase)}});
@@ -118,7 +125,10 @@ class Walk {
       verdicts.pop_front();
     }
     Value::Array findings;
-    if (verdict != "clean") {
+    if (verdict == "clean but") {
+      verdict = "clean";
+      findings.push_back(Value::object({{"severity", "major"}, {"summary", "It loses data."}}));
+    } else if (verdict != "clean") {
       findings.push_back(Value::object({{"severity", "minor"}, {"summary", fmt::format("{} finding", verdict)}}));
     }
     return Value::object({{"kind", "wr.review_verdict"}, {"verdict", verdict}, {"findings", Value(findings)}});
@@ -128,6 +138,7 @@ class Walk {
     const bool passed = take(steps, name, true);
     Value payload = Value::object(
         {{"step", name}, {"round", one.round}, {"passed", passed}, {"was_there", false}, {"facts", Value::object()}});
+    payload.set("policy", to_value(policy_of(settings)));
     if (one.step == DeliveryStep::kRequest) payload.set("facts", Value::object({{"request", "1"}, {"url", "u"}}));
     if (!passed) {
       say(fmt::format("{} {} fails", name, one.round));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "pipeline/run_log.hpp"
+#include "pipeline/settings_words.hpp"
 
 namespace sb::pipeline {
 namespace {
@@ -33,6 +34,15 @@ std::vector<std::string> strings(const Value& value) {
     if (item.is_string()) all.push_back(item.as_string());
   }
   return all;
+}
+
+std::optional<Policy> policy_in(const Value& payload) {
+  const Value& policy = payload["policy"];
+  if (!policy.is_object()) return std::nullopt;
+  const std::string word = text(policy, "on_partial");
+  const auto known = std::ranges::find(kOnPartial, word, &std::pair<std::string_view, OnPartial>::first);
+  if (known == kOnPartial.end()) return std::nullopt;
+  return Policy{known->second, static_cast<int>(number(policy, "fix_rounds"))};
 }
 
 class Folding {
@@ -149,6 +159,7 @@ class Folding {
     found->state = text(payload, "state");
     found->reason = text(payload, "reason");
     found->result = SB_TRY(PhaseResult::from(payload["result"]));
+    found->policy = policy_in(payload);
     found->usage = agent::usage_from(payload["usage"]);
     found->micro_cents = number(payload, "cost");
     found->turns = static_cast<int>(number(payload, "turns"));
@@ -174,6 +185,7 @@ class Folding {
             {text(item, "severity"), text(item, "summary"), text(item, "file"), text(item, "cause")});
       }
     }
+    made.policy = policy_in(payload);
     made.at = event.time_ms;
     made.seq = event.seq;
     note_facts(made.done.facts);
@@ -283,6 +295,10 @@ class Folding {
 };
 
 }  // namespace
+
+Value to_value(const Policy& policy) {
+  return Value::object({{"on_partial", word_of(kOnPartial, policy.on_partial)}, {"fix_rounds", policy.fix_rounds}});
+}
 
 Result<RunState> fold_run(const std::vector<RunEvent>& events) {
   if (events.empty()) return fail(ErrorCode::kCorrupt, "a run without events is none");

@@ -10,9 +10,11 @@
 //   phase_started  {phase, round, attempt, workflow, hash, session, bundle, blob}
 //                  bundle: agent::Bundle::facts(); blob: the bundle itself, a blob of the store
 //   interpretation {artifact, session}                    committed: carried to every later phase
-//   phase_ended    {phase, round, attempt, state, reason, result, usage, cost, turns}
+//   phase_ended    {phase, round, attempt, state, reason, result, usage, cost, turns, [policy]}
 //                  result: PhaseResult; state: agent::EndState
-//   delivered      {step, round, passed, findings, facts, was_there}
+//   delivered      {step, round, passed, findings, facts, was_there, [policy]}
+//                  policy: {on_partial, fix_rounds}, what it was judged by: settings of later days do not judge it
+//                  again
 //   asked          {question, decision, packet}           question: ui, merge, escalation, ticket_changed, session
 //   decided        {question, decision, choice, by, [remark]}
 //   escalated      {phase, round, reason}
@@ -46,6 +48,13 @@ struct RunEvent {
   Value payload;
 };
 
+// What the settings said when something was judged. Where the log has none, it is judged by what they say now.
+struct Policy {
+  OnPartial on_partial = OnPartial::kProceed;
+  int fix_rounds = 0;
+};
+Value to_value(const Policy& policy);
+
 // The `seq` members are numbers of events: what came after what.
 struct PhaseRecord {
   Phase phase = Phase::kDiscovery;
@@ -56,6 +65,7 @@ struct PhaseRecord {
   bool is_over = false;
   std::string state, reason;
   PhaseResult result;
+  std::optional<Policy> policy;
   agent::Usage usage;
   std::int64_t micro_cents = 0;
   int turns = 0;
@@ -90,6 +100,7 @@ struct RunState {
     DeliveryStep step = DeliveryStep::kHead;
     int round = 0;
     StepDone done;
+    std::optional<Policy> policy;
     TimestampMs at = 0;
     std::int64_t seq = 0;
   };
