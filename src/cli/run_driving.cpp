@@ -115,19 +115,22 @@ class Driving {
   std::string run_;
 };
 
-// A person chose to begin again with the ticket as it is now.
+// A person chose to begin again with the ticket as it is now. Asked of a run that was ended so long ago, too: whatever
+// kept the new one from being opened may be gone.
 std::optional<pipeline::RunWish> restart_of(const Result<RunState>& state) {
   if (!state || state->outcome != "abandoned") return std::nullopt;
   for (const pipeline::Asked& asked : state->asked) {
     if (asked.choice != "restart") continue;
     auto ticket = pipeline::Ticket::from(asked.packet["more"]["ticket"]);
     if (!ticket) return std::nullopt;
-    return pipeline::RunWish{.goal = state->goal,
+    const bool is_title = state->goal == state->ticket.title;
+    return pipeline::RunWish{.goal = is_title ? ticket->title : state->goal,
                              .workspace = state->workspace,
                              .ticket = std::move(*ticket),
                              .ticket_source = state->ticket_source,
                              .mode = state->wanted,
-                             .trigger = state->trigger};
+                             .trigger = state->trigger,
+                             .restart_of = state->id};
   }
   return std::nullopt;
 }
@@ -168,9 +171,8 @@ int resume_run(const Context& context, RunOffice& office, const std::string& run
   int code = kDone;
   {
     Driving driving(context, office, options);
-    const auto before = office.log().state(run);
     const auto state = driving.resume(run, ticket);
-    if (before && before->outcome.empty()) again = restart_of(state);
+    again = restart_of(state);
     code = driving.finish(state);
   }
   return again ? start_run(context, office, *again, options) : code;

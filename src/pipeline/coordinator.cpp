@@ -163,6 +163,11 @@ Coordinator::Coordinator(CoordinatorParts parts) : parts_(std::make_unique<Parts
 Coordinator::~Coordinator() = default;
 
 Result<std::string> Coordinator::open(const RunWish& wish) {
+  Clock& clock = parts_->seams.clock;
+  RunLog log(parts_->desk.desk().store(), clock);
+  const std::string run =
+      wish.restart_of.empty() ? make_id("r-", clock.now_ms(), parts_->seams.random) : restarted_id(wish.restart_of);
+  if (!wish.restart_of.empty() && SB_TRY(log.has(run))) return run;
   SB_TRY(check_goal(wish.goal));
   const RepositoryFacts repository = SB_TRY(look_at_repository(parts_->seams, wish.workspace));
   SB_TRY(parts_->check_repository(repository));
@@ -177,8 +182,6 @@ Result<std::string> Coordinator::open(const RunWish& wish) {
   SB_TRY(parts_->check_route(planned));
   SB_TRY(parts_->check_pitch(wish, planned, repository));
   SB_TRY(parts_->check_workflows(wish, planned));
-  Clock& clock = parts_->seams.clock;
-  const std::string run = make_id("r-", clock.now_ms(), parts_->seams.random);
   const std::string settings = to_canonical_json(to_value(parts_->settings));
   Value opened = Value::object({{"v", 1},
                                 {"run", run},
@@ -193,7 +196,7 @@ Result<std::string> Coordinator::open(const RunWish& wish) {
   if (wish.mode) opened.set("mode", to_string(*wish.mode));
   if (!wish.ticket_source.empty()) opened.set("ticket_source", wish.ticket_source);
   if (!wish.trigger.empty()) opened.set("trigger", wish.trigger);
-  RunLog log(parts_->desk.desk().store(), clock);
+  if (!wish.restart_of.empty()) opened.set("restart_of", wish.restart_of);
   SB_TRY(log.append(run, 0, "opened", opened, {settings}));
   if (parts_->on_event) {
     const RunState state = SB_TRY(log.state(run));

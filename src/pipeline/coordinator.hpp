@@ -20,6 +20,7 @@ struct RunWish {
   std::string ticket_source = {};  // where it can be read again: an absolute path or an address
   std::optional<RunMode> mode = {};
   std::string trigger = {};
+  std::string restart_of = {};  // the run that this one takes the place of
 };
 
 // Puts a question to whoever is there; nothing: nobody is, it stays in the inbox.
@@ -47,7 +48,7 @@ class Coordinator {
  public:
   explicit Coordinator(CoordinatorParts parts);
   ~Coordinator();
-  // The run's id; it is in the log when this returns.
+  // The run's id; it is in the log when this returns. Opening the restart of a run again finds the first.
   Result<std::string> open(const RunWish& wish);
   // Until it is over, waits longer for somebody who is not here, or has been parked longer, than there is patience.
   // kConflict when another process drives it.

@@ -71,7 +71,9 @@ class Course {
       if (asked.choice == "stop") {
         return EndRun{"stopped", fmt::format("{} said so ({})", by(asked), asked.question)};
       }
-      if (asked.choice == "restart") return EndRun{"abandoned", "restarted with the ticket as it is now"};
+      if (asked.choice == "restart")
+        return EndRun{"abandoned",
+                      fmt::format("restarted as {} with the ticket as it is now", restarted_id(state_.id))};
       if (asked.choice.starts_with('(')) {
         return EndRun{"escalated", fmt::format("the question about {} was left {}", asked.question, asked.choice)};
       }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "base/crypto.hpp"
 #include "base/document.hpp"
 #include "base/limits.hpp"
+#include "base/random.hpp"
 
 namespace sb::pipeline {
 namespace {
@@ -63,6 +65,10 @@ std::string run_stream(std::string_view run) {
   return fmt::format("run/{}", run);
 }
 
+std::string restarted_id(std::string_view run) {
+  return "r-" + to_base32(as_bytes(sha256(fmt::format("sb-run-restart-1\n{}", run))).substr(0, 16));
+}
+
 Result<std::vector<RunEvent>> RunLog::read(std::string_view run) const {
   auto events = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return events_in(snapshot, run); }));
   if (events.empty()) {
@@ -73,6 +79,11 @@ Result<std::vector<RunEvent>> RunLog::read(std::string_view run) const {
 
 Result<RunState> RunLog::state(std::string_view run) const {
   return fold_run(SB_TRY(read(run)));
+}
+
+Result<bool> RunLog::has(std::string_view run) const {
+  const auto head = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return snapshot.head(run_stream(run)); }));
+  return head.seq > 0;
 }
 
 Status RunLog::append_in(store::Transaction& transaction, std::string_view run, std::int64_t after, std::string type,

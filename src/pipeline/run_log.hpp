@@ -3,7 +3,7 @@
 //
 // Every payload is canonical JSON. Members in brackets may be absent.
 //   opened         {v: 1, run, goal, ticket, ticket_hash, workspace, repository, settings_hash, settings, sandbox,
-//                  [mode], [trigger], [ticket_source]}
+//                  [mode], [trigger], [ticket_source], [restart_of]}
 //                  settings: to_value(Settings), a blob of the store
 //   routed         {mode, reasons: […], touches_ui}
 //   tree_made      {path, branch, base, commit, git_dir}
@@ -135,6 +135,8 @@ struct RunState {
 Result<RunState> fold_run(const std::vector<RunEvent>& events);
 
 std::string run_stream(std::string_view run);
+// The id of the run that begins again what this one was to do: always the same, so that it is begun once.
+std::string restarted_id(std::string_view run);
 std::optional<DeliveryStep> step_named(std::string_view name);
 
 class RunLog {
@@ -142,6 +144,7 @@ class RunLog {
   RunLog(store::Store& store, Clock& clock) : store_(store), clock_(clock) {}
   Result<std::vector<RunEvent>> read(std::string_view run) const;
   Result<RunState> state(std::string_view run) const;
+  Result<bool> has(std::string_view run) const;
   // Under the head `after` (number of events seen): kConflict when somebody else appended. Updates the row of `runs`.
   // Blobs go into the same commit.
   Status append(std::string_view run, std::int64_t after, std::string type, Value payload,

@@ -249,6 +249,35 @@ TEST(Ticket, D14_EveryPartOfItReachesTheAgents) {
   EXPECT_EQ(ended.code, 0) << said(ended);
 }
 
+// Whatever comes between the end of the old run and the beginning of the new one.
+TEST(Ticket, EditedAndStartedOverIsBegunAlsoAfterItCouldNotBe) {
+  Place place(SB_PROGRAM);
+  place.configure("merge: ask");
+  place.script(lines({clean_run(), clean_run()}));
+  place.write("ticket.md", "# Say right\n\nIt is urgent.\n");
+  ASSERT_EQ(place.run({"run", "--ticket", place.root() + "/ticket.md", "--json"}).code, 1);
+  const std::string old = place.run_id();
+  place.write("ticket.md", "# Say right now\n\nIt is very urgent.\n");
+  ASSERT_EQ(place.resume().code, 1);
+  const std::string decision = place.events("asked").at(1)["payload"].string_at("decision").value_or("");
+  ASSERT_EQ(place.answer(decision, "restart").code, 0);
+  std::filesystem::rename(place.remote(), place.root() + "/away.git");
+  EXPECT_NE(place.resume().code, 0);
+  EXPECT_EQ(place.run_id(), old);
+  EXPECT_EQ(place.shown()["outcome"], Value("abandoned"));
+  std::filesystem::rename(place.root() + "/away.git", place.remote());
+  Ended on = place.resume();
+  ASSERT_EQ(on.code, 1) << said(on);
+  const std::string young = place.run_id();
+  EXPECT_NE(young, old);
+  EXPECT_THAT(place.shown(old).string_at("reason").value_or(""), HasSubstr(young));
+  EXPECT_EQ(place.shown()["goal"], Value("Say right now"));
+  // Once, whoever is resumed.
+  on = place.resume(old);
+  EXPECT_EQ(place.run_id(), young);
+  EXPECT_EQ(place.answer_and_resume("merge").code, 0);
+}
+
 TEST(Ticket, EditedHalfWayIsAskedAbout) {
   for (const char* choice : {"old", "restart"}) {
     Place place(SB_PROGRAM);
