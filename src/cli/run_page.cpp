@@ -44,6 +44,9 @@ class Page {
     if (!state_.tree.path.empty()) line(fmt::format("work tree {} on {}", state_.tree.path, state_.tree.branch));
     if (const std::string note = sandbox_note(state_); !note.empty()) line(fmt::format("warning   {}", note));
     line(fmt::format("started   {}", to_rfc3339(state_.started_at)));
+    for (const pipeline::Changed& changed : state_.changes) {
+      line(fmt::format("changed   {} on the way, {}", changed.what, to_rfc3339(changed.at)));
+    }
     if (const auto reading = state_.interpretation.string_at("interpretation")) {
       line(fmt::format("read as   {}", *reading));
     }

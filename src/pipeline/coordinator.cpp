@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "agent/redact.hpp"
 #include "base/crypto.hpp"
@@ -72,24 +73,33 @@ std::vector<Phase> phases_of(const Route& route) {
   return phases;
 }
 
+std::set<std::string> workflows_of(const Route& route, const Settings& settings) {
+  std::set<std::string> workflows;
+  for (const Phase phase : phases_of(route)) workflows.insert(settings.phases.at(phase));
+  if (workflows.contains(std::string(kAuditWorkflow))) workflows.insert(std::string(kArchitectureWorkflow));
+  return workflows;
+}
+
 }  // namespace
 
 struct Coordinator::Parts : CoordinatorParts {
   explicit Parts(CoordinatorParts given) : CoordinatorParts(std::move(given)) {}
 
-  // What a later phase needs is looked for before the first one costs anything.
-  Status check_workflows(const RunWish& wish, const Route& route) const {
+  // What a later phase needs is looked for before the first one costs anything. Their hashes, by id.
+  Result<Value> check_workflows(const RunWish& wish, const Route& route) const {
     const auto catalog =
         SB_TRY(workflow::Catalog::open(seams.files, seams.environment, desk.desk().homes(), wish.workspace));
-    for (const Phase phase : phases_of(route)) {
-      const std::string& id = settings.phases.at(phase);
+    Value hashes = Value::object();
+    for (const std::string& id : workflows_of(route, settings)) {
       const workflow::Entry* entry = SB_TRY(catalog.find(id));
-      if (const auto compiled = catalog.compile(*entry); !compiled) return std::unexpected(compiled.error().front());
+      const auto compiled = catalog.compile(*entry);
+      if (!compiled) return std::unexpected(compiled.error().front());
+      hashes.set(id, compiled->back()->hash);
       const auto role = entry->definition->role;
       const std::string name = role ? std::string(workflow::to_string(*role)) : std::string();
       SB_TRY(settings.agents.model_for(name, ""));
     }
-    return {};
+    return hashes;
   }
 
   Status check_route(const Route& route) const {
@@ -181,7 +191,7 @@ Result<std::string> Coordinator::open(const RunWish& wish) {
                                .wanted = wish.mode});
   SB_TRY(parts_->check_route(planned));
   SB_TRY(parts_->check_pitch(wish, planned, repository));
-  SB_TRY(parts_->check_workflows(wish, planned));
+  Value workflows = SB_TRY(parts_->check_workflows(wish, planned));
   const std::string settings = to_canonical_json(to_value(parts_->settings));
   Value opened = Value::object({{"v", 1},
                                 {"run", run},
@@ -192,6 +202,7 @@ Result<std::string> Coordinator::open(const RunWish& wish) {
                                 {"repository", repository.root},
                                 {"settings_hash", parts_->settings.hash},
                                 {"settings", sha256_hex(settings)},
+                                {"workflows", std::move(workflows)},
                                 {"sandbox", engine::find_sandbox(parts_->seams).name()}});
   if (wish.mode) opened.set("mode", to_string(*wish.mode));
   if (!wish.ticket_source.empty()) opened.set("ticket_source", wish.ticket_source);

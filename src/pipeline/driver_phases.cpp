@@ -116,9 +116,9 @@ Results RunDriver::results_before(const StartPhase& start) const {
 
 Result<engine::Starting> RunDriver::prepare(const StartPhase& start, Started& started) {
   started.workflow = parts_.settings.phases.at(start.phase);
-  if (start.phase == Phase::kAudit && started.workflow == "wr.production-readiness-audit" &&
+  if (start.phase == Phase::kAudit && started.workflow == kAuditWorkflow &&
       names_architecture(findings_before(state_, start.round + 1))) {
-    started.workflow = "wr.architecture-scalability-audit";
+    started.workflow = kArchitectureWorkflow;
   }
   const auto catalog = SB_TRY(workflow::Catalog::open(parts_.seams.files, parts_.seams.environment,
                                                       parts_.desk.desk().homes(), state_.workspace));
@@ -134,7 +134,6 @@ Result<engine::Starting> RunDriver::prepare(const StartPhase& start, Started& st
   if (!starting) return std::unexpected(error_of(starting.error()));
   starting->id = session_of(run_, start);
   const workflow::Compiled& compiled = *starting->bundle.back();
-  started.hash = compiled.hash;
   const agent::Wish wish = wish_of(parts_.settings, compiled.definition);
   started.role = wish.role;
   if (compiled.definition.model_tier) started.tier = std::string(to_string(*compiled.definition.model_tier));
@@ -151,12 +150,9 @@ Result<Next> RunDriver::act(const StartPhase& start) {
   const engine::Starting starting = SB_TRY(prepare(start, started));
   const auto answer = parts_.desk.sessions().start(starting);
   if (!answer) return std::unexpected(error_of(answer.error()));
-  for (const PhaseRecord& record : state_.phases) {
-    if (record.workflow != started.workflow || record.hash == started.hash) continue;
-    SB_TRY(append("workflow_changed",
-                  Value::object({{"workflow", started.workflow}, {"hash", started.hash}, {"was", record.hash}})));
-    break;
-  }
+  // One that was started before a crash keeps the workflow of then.
+  const std::string hash = SB_TRY(parts_.desk.sessions().summary(starting.id)).hash;
+  SB_TRY(note_workflow(started.workflow, hash));
   Value kept = started.bundle.to_value();
   kept.set("tier", started.tier);
   kept.set("sources", to_value(started.sources));
@@ -166,7 +162,7 @@ Result<Next> RunDriver::act(const StartPhase& start) {
                                {"round", start.round},
                                {"attempt", start.attempt},
                                {"workflow", started.workflow},
-                               {"hash", started.hash},
+                               {"hash", hash},
                                {"session", starting.id},
                                {"bundle", started.bundle.facts()},
                                {"blob", sha256_hex(bytes)}}),

@@ -65,8 +65,31 @@ Status RunDriver::take_up() {
   if (state_.settings_hash != parts_.settings.hash) {
     SB_TRY(append("settings_changed", Value::object({{"hash", parts_.settings.hash}, {"was", state_.settings_hash}})));
   }
+  SB_TRY(compare_workflows());
   if (state_.parked_until != 0) SB_TRY(append("woken", Value::object()));
   return {};
+}
+
+// Sessions that are started keep what they were started with. One that cannot be read now may not be needed any more;
+// a phase that does need it says what is wrong.
+Status RunDriver::compare_workflows() {
+  const auto catalog = workflow::Catalog::open(parts_.seams.files, parts_.seams.environment, parts_.desk.desk().homes(),
+                                               state_.workspace);
+  if (!catalog) return {};
+  const auto known = state_.workflows;
+  for (const auto& [id, was] : known) {
+    const auto entry = catalog->find(id);
+    if (!entry) continue;
+    const auto compiled = catalog->compile(**entry);
+    if (compiled) SB_TRY(note_workflow(id, compiled->back()->hash));
+  }
+  return {};
+}
+
+Status RunDriver::note_workflow(const std::string& workflow, const std::string& hash) {
+  const auto known = state_.workflows.find(workflow);
+  if (known == state_.workflows.end() || known->second == hash) return {};
+  return append("workflow_changed", Value::object({{"workflow", workflow}, {"hash", hash}, {"was", known->second}}));
 }
 
 Result<RunState> RunDriver::drive() {

@@ -14,6 +14,10 @@ namespace sb::pipeline {
 // Whether the run goes on now, or is left to be driven later; RunState::waits_for says why.
 enum class Next { kGoOn, kLeaveOff };
 
+// An audit of the one kind where the findings are about the architecture, of the other where they are not.
+inline constexpr std::string_view kAuditWorkflow = "wr.production-readiness-audit";
+inline constexpr std::string_view kArchitectureWorkflow = "wr.architecture-scalability-audit";
+
 class RunDriver {
  public:
   RunDriver(CoordinatorParts& parts, std::string run, Patience patience);
@@ -23,7 +27,7 @@ class RunDriver {
 
  private:
   struct Started {
-    std::string workflow, hash, role, tier;
+    std::string workflow, role, tier;
     agent::Bundle bundle;
     std::vector<agent::Source> sources;
   };
@@ -33,6 +37,8 @@ class RunDriver {
   Status append(std::string type, Value payload, std::vector<std::string> blobs = {});
   Next leave(std::string why);
   Status take_up();
+  Status compare_workflows();
+  Status note_workflow(const std::string& workflow, const std::string& hash);
 
   Result<Next> act(const RouteIt&);
   Result<Next> act(const MakeTree&);

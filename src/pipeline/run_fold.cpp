@@ -81,6 +81,7 @@ class Folding {
         {"stop_asked", &Folding::stop_asked},
         {"resumed", &Folding::resumed},
         {"settings_changed", &Folding::settings_changed},
+        {"workflow_changed", &Folding::workflow_changed},
         {"pitch_archived", &Folding::pitch_archived},
         {"ended", &Folding::ended},
     };
@@ -102,6 +103,11 @@ class Folding {
     state_.ticket_source = text(payload, "ticket_source");
     state_.trigger = text(payload, "trigger");
     state_.sandbox = text(payload, "sandbox");
+    if (payload["workflows"].is_object()) {
+      for (const Value::Member& member : payload["workflows"].members()) {
+        if (member.value.is_string()) state_.workflows[member.name] = member.value.as_string();
+      }
+    }
     if (payload["ticket"].is_object()) state_.ticket = SB_TRY(Ticket::from(payload["ticket"]));
     if (const auto mode = payload.string_at("mode")) state_.wanted = mode_named(*mode);
     state_.started_at = event.time_ms;
@@ -137,6 +143,7 @@ class Folding {
     record.blob = text(payload, "blob");
     record.started_at = event.time_ms;
     record.started_seq = event.seq;
+    state_.workflows[record.workflow] = record.hash;
     state_.phases.push_back(std::move(record));
     working_since_ = event.time_ms;
     return {};
@@ -263,7 +270,19 @@ class Folding {
 
   Status settings_changed(const RunEvent& event) {
     state_.settings_hash = text(event.payload, "hash");
+    note_change("settings", event);
     return {};
+  }
+
+  Status workflow_changed(const RunEvent& event) {
+    const std::string workflow = text(event.payload, "workflow");
+    state_.workflows[workflow] = text(event.payload, "hash");
+    note_change(workflow, event);
+    return {};
+  }
+
+  void note_change(const std::string& what, const RunEvent& event) {
+    state_.changes.push_back({what, text(event.payload, "was"), text(event.payload, "hash"), event.time_ms});
   }
 
   Status pitch_archived(const RunEvent&) {

@@ -3,8 +3,8 @@
 //
 // Every payload is canonical JSON. Members in brackets may be absent.
 //   opened         {v: 1, run, goal, ticket, ticket_hash, workspace, repository, settings_hash, settings, sandbox,
-//                  [mode], [trigger], [ticket_source], [restart_of]}
-//                  settings: to_value(Settings), a blob of the store
+//                  workflows, [mode], [trigger], [ticket_source], [restart_of]}
+//                  settings: to_value(Settings), a blob of the store; workflows: {ID: hash}, all that it may use
 //   routed         {mode, reasons: […], touches_ui}
 //   tree_made      {path, branch, base, commit, git_dir}
 //   phase_started  {phase, round, attempt, workflow, hash, session, bundle, blob}
@@ -80,6 +80,12 @@ struct Asked {
   std::int64_t seq = 0, decided_seq = 0;
 };
 
+// What the run began with and is not so any more: `settings`, or a workflow.
+struct Changed {
+  std::string what, was, hash;
+  TimestampMs at = 0;
+};
+
 struct Escalation {
   std::string phase, reason;
   int round = 0;
@@ -91,6 +97,8 @@ struct RunState {
   std::string id, goal, workspace, repository, settings_hash, ticket_hash, ticket_source, trigger;
   std::string sandbox;  // engine::Sandbox::name() when it was opened; empty: not known
   Ticket ticket;
+  std::map<std::string, std::string> workflows;  // hashes, as they were last seen
+  std::vector<Changed> changes;
   std::optional<RunMode> wanted;
   std::optional<Route> route;
   WorkTree tree;

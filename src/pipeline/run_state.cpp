@@ -56,6 +56,11 @@ Value to_value(const Asked& asked) {
   return value;
 }
 
+Value to_value(const Changed& changed) {
+  return Value::object(
+      {{"what", changed.what}, {"was", changed.was}, {"hash", changed.hash}, {"at", to_rfc3339(changed.at)}});
+}
+
 template <class Items>
 Value all_of(const Items& items) {
   Value all = Value::array();
@@ -151,6 +156,10 @@ Value RunState::to_value() const {
   value.set("ticket", ticket.to_value());
   value.set("ticket_hash", ticket_hash);
   value.set("settings_hash", settings_hash);
+  Value hashes = Value::object();
+  for (const auto& [workflow, hash] : workflows) hashes.set(workflow, hash);
+  value.set("workflows", std::move(hashes));
+  value.set("changes", all_of(changes));
   if (!trigger.empty()) value.set("trigger", trigger);
   if (!sandbox.empty()) value.set("sandbox", sandbox);
   if (route) {

@@ -1,0 +1,73 @@
+// What a run that is driven on compares with what it began with.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pipeline/place.hpp"
+#include "pipeline/script.hpp"
+
+namespace sb::piped {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string said(const Ended& ended) {
+  return ended.output + ended.errors;
+}
+
+// What its state says has changed, in order.
+std::vector<std::string> changed(const Place& place) {
+  std::vector<std::string> all;
+  for (const Value& one : place.shown()["changes"].items()) all.push_back(one.string_at("what").value_or("?"));
+  return all;
+}
+
+void edit(const Place& place, const std::string& file, const std::string& from, const std::string& to) {
+  std::string text = place.read(file);
+  const auto at = text.find(from);
+  ASSERT_NE(at, std::string::npos) << text;
+  place.write(file, text.replace(at, from.size(), to));
+}
+
+class Resumed : public testing::Test {
+ protected:
+  void begin() {
+    place.configure("merge: ask");
+    place.script(clean_run());
+    ASSERT_EQ(place.go("Make the check pass").code, 1);
+    EXPECT_THAT(changed(place), IsEmpty());
+  }
+  Place place{SB_PROGRAM};
+};
+
+// Also of phases that are over, or are never started: the record says what the run was really made with.
+TEST_F(Resumed, TellsWorkflowsThatAreNotWhatTheyWere) {
+  begin();
+  EXPECT_NE(place.shown()["workflows"].string_at("small.fix").value_or(""), "");
+  edit(place, "flows/shaping.yaml", "Do hand-off", "Do the whole hand-off");
+  edit(place, "flows/fix.yaml", "Do mend", "Do really mend");
+  const Ended on = place.answer_and_resume("merge");
+  ASSERT_EQ(on.code, 0) << said(on);
+  EXPECT_THAT(changed(place), ElementsAre("small.fix", "small.shaping"));
+  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("changed   small.fix on the way"));
+}
+
+TEST_F(Resumed, TellsAChangeOnce) {
+  begin();
+  edit(place, "flows/fix.yaml", "Do mend", "Do really mend");
+  ASSERT_EQ(place.resume().code, 1);
+  ASSERT_EQ(place.resume().code, 1);
+  EXPECT_THAT(changed(place), ElementsAre("small.fix"));
+}
+
+TEST_F(Resumed, TellsSettingsThatAreNotWhatTheyWere) {
+  begin();
+  place.configure("fix_rounds: 1");
+  const Ended on = place.resume();
+  EXPECT_THAT(changed(place), ElementsAre("settings")) << said(on);
+  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("changed   settings on the way"));
+}
+
+}  // namespace
+}  // namespace sb::piped
