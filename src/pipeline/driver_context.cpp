@@ -69,7 +69,7 @@ Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start, cons
   const Files& files = parts_.seams.files;
   std::vector<Source> sources;
   sources.push_back({"goal", SourceKind::kTask, "The goal of the run", state_.goal});
-  if (!state_.ticket.title.empty()) {
+  if (state_.ticket != Ticket{}) {
     sources.push_back({"ticket", SourceKind::kTask, "The ticket", state_.ticket.as_text()});
   }
   if (std::string text = before_this(state_, start); !text.empty()) {

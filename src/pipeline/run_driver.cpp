@@ -141,7 +141,9 @@ Result<std::string> RunDriver::missing_dependency() const {
   const auto runs = SB_TRY(log_.list(10'000));
   for (const std::string& wanted : state_.ticket.depends_on) {
     const auto is_merged = [&](const Value& row) {
-      return row.string_at("ticket") == wanted && row.string_at("status") == "merged";
+      // Tickets of other projects may be called the same.
+      return row.string_at("ticket") == wanted && row.string_at("status") == "merged" &&
+             row.string_at("repository") == state_.repository;
     };
     if (std::ranges::none_of(runs, is_merged)) return wanted;
   }
@@ -151,7 +153,7 @@ Result<std::string> RunDriver::missing_dependency() const {
 Result<Next> RunDriver::act(const MakeTree&) {
   if (const std::string missing = SB_TRY(missing_dependency()); !missing.empty()) {
     return park(parts_.seams.clock.now_ms() + kDependencyMs,
-                fmt::format("{} {}, which no run has merged", kDepends, missing));
+                fmt::format("{} {}, which no run of this repository has merged", kDepends, missing));
   }
   const std::string place = join_path(parts_.desk.desk().homes().data, "work-trees");
   const WorkTree tree = SB_TRY(make_work_tree(parts_.seams, {.repository = state_.repository,

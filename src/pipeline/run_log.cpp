@@ -43,6 +43,7 @@ Value summary_of(const RunState& state) {
                                {"status", state.status()},
                                {"at", current_of(state)},
                                {"workspace", state.workspace},
+                               {"repository", state.repository},
                                {"started_at", state.started_at},
                                {"updated_at", state.updated_at},
                                {"micro_cents", state.micro_cents()},

@@ -249,6 +249,17 @@ TEST(Ticket, D14_EveryPartOfItReachesTheAgents) {
   EXPECT_EQ(ended.code, 0) << said(ended);
 }
 
+TEST(Ticket, WithoutATitleArrivesToo) {
+  Place place(SB_PROGRAM);
+  place.script(
+      lines({Line("discovery").step("interpret").expect("acceptance-marker").complete(long_notes(), {interpretation()}),
+             Line("discovery").step("hand-off").complete(long_notes(), {discovery_handoff()}), shaped(), coded(),
+             reviewed()}));
+  place.write("ticket.json", R"({"acceptance": ["acceptance-marker"]})");
+  const Ended ended = place.go("Mend it", {"--ticket", place.root() + "/ticket.json"});
+  EXPECT_EQ(ended.code, 0) << said(ended);
+}
+
 // Whatever comes between the end of the old run and the beginning of the new one.
 TEST(Ticket, EditedAndStartedOverIsBegunAlsoAfterItCouldNotBe) {
   Place place(SB_PROGRAM);

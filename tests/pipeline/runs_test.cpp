@@ -146,6 +146,22 @@ TEST(Runs, WaitForWhatTheirTicketDependsOn) {
   EXPECT_EQ(on.code, 0) << said(on);
 }
 
+TEST(Runs, WaitForTicketsOfTheirOwnRepository) {
+  Place place(SB_PROGRAM);
+  place.script(clean_run());
+  ASSERT_EQ(place.go_with_ticket("First", "---\nid: T-1\n---\nThe first.\n").code, 0);
+  const std::string other = place.root() + "/other", remote = place.root() + "/other.git";
+  ASSERT_TRUE(place.git(place.root(), {"clone", "--quiet", "--bare", place.remote(), remote}));
+  ASSERT_TRUE(place.git(place.root(), {"clone", "--quiet", remote, other}));
+  place.write("second.md", "---\nid: T-2\ndepends_on: [T-1]\n---\nAfter the first.\n");
+  place.script(lines({discovered(), shaped(), coded("right\n", "other.txt"), reviewed()}));
+  const Ended early =
+      place.run({"run", "Second", "--workspace", other, "--ticket", place.root() + "/second.md", "--json"});
+  EXPECT_EQ(early.code, 1) << said(early);
+  EXPECT_THAT(said(early), HasSubstr("T-1, which no run of this repository has merged"));
+  EXPECT_THAT(place.events("phase_started"), IsEmpty());
+}
+
 struct Use {
   std::vector<std::string> words;
   const char* says;
