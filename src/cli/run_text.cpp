@@ -99,7 +99,9 @@ std::string line_of(const RunState& state, const RunEvent& event) {
                        by.empty() ? "" : " by " + by);
   }
   if (type == "escalated") return fmt::format("to a person ({}): {}", text(payload, "phase"), text(payload, "reason"));
-  if (type == "parked") return fmt::format("parked: {}", text(payload, "reason"));
+  if (type == "parked") {
+    return fmt::format("parked until {}: {}", to_rfc3339(state.parked_until), text(payload, "reason"));
+  }
   if (type == "woken") return "goes on";
   if (type == "stop_asked") return fmt::format("{} asks it to stop", text(payload, "by"));
   if (type == "settings_changed") return "the settings are not what they were; the new ones count from here";

@@ -41,7 +41,8 @@ struct CoordinatorParts {
 
 struct Patience {
   std::int64_t people_ms = 0;
-  std::int64_t parked_ms = 15 * 60'000;  // altogether: providers and forges that are out come back by themselves
+  // Altogether, for providers and forges that are out. Nothing: until they are back.
+  std::optional<std::int64_t> parked_ms = {};
 };
 
 class Coordinator {

@@ -285,7 +285,7 @@ Result<Next> RunDriver::park(TimestampMs until, std::string reason) {
 
 Result<Next> RunDriver::act(const Wait& wait) {
   Clock& clock = parts_.seams.clock;
-  if (wait.until - clock.now_ms() > patience_.parked_ms) {
+  if (patience_.parked_ms && wait.until - clock.now_ms() > *patience_.parked_ms) {
     return leave(fmt::format("it is parked until {}: {}", to_rfc3339(wait.until), state_.parked_reason));
   }
   if (state_.parked_reason.starts_with(kDepends) && wait.until - clock.now_ms() > patience_.people_ms) {
@@ -303,9 +303,9 @@ Result<Next> RunDriver::act(const Wait& wait) {
       return Next::kGoOn;
     }
     clock.sleep_ms(std::min(left, kLookMs));
-    patience_.parked_ms -= std::min(left, kLookMs);
+    if (patience_.parked_ms) *patience_.parked_ms -= std::min(left, kLookMs);
   }
-  return leave("it was left off");
+  return leave(fmt::format("it was left off, parked until {}: {}", to_rfc3339(wait.until), state_.parked_reason));
 }
 
 // The workspace's pitch has been used: it must not make the next run one of IMPLEMENT. It goes to our home.

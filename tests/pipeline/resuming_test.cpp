@@ -1,9 +1,11 @@
 // What a run that is driven on compares with what it began with.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
+#include "pipeline/under_way.hpp"
 
 namespace sb::piped {
 namespace {
@@ -67,6 +69,29 @@ TEST_F(Resumed, TellsSettingsThatAreNotWhatTheyWere) {
   const Ended on = place.resume();
   EXPECT_THAT(changed(place), ElementsAre("settings")) << said(on);
   EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("changed   settings on the way"));
+}
+
+// However long a provider is out: whoever started it may go and have lunch.
+TEST(Parked, StaysWithItUntilItIsLeftAndComesBack) {
+  Place place(SB_PROGRAM);
+  place.script(lines({Line("discovery").error("overloaded", "busy", 16 * 60'000), clean_run()}));
+  UnderWay running(place, "Make the check pass");
+  ASSERT_TRUE(comes_true([&] { return place.shown()["status"] == Value("parked"); }));
+  running.send(SIGINT);
+  const Ended left = running.wait();
+  EXPECT_EQ(left.code, 1) << said(left);
+  EXPECT_THAT(left.errors, HasSubstr("it was left off, parked until "));
+  EXPECT_EQ(place.shown()["status"], Value("parked"));
+  const Ended on = place.resume();
+  EXPECT_EQ(on.code, 0) << said(on);
+}
+
+TEST(Parked, IsLeftAtOnceWhereThereIsNoPatience) {
+  Place place(SB_PROGRAM);
+  place.script(lines({Line("discovery").error("overloaded", "busy", 16 * 60'000), clean_run()}));
+  const Ended left = place.go("Make the check pass", {"--wait", "15m"});
+  EXPECT_EQ(left.code, 1) << said(left);
+  EXPECT_THAT(left.errors, HasSubstr("it is parked until "));
 }
 
 }  // namespace
