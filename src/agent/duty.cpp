@@ -25,7 +25,7 @@ WorkLimits with_defaults(WorkLimits limits) {
   if (limits.time_ms <= 0) limits.time_ms = usual.time_ms;
   if (limits.stall_ms <= 0) limits.stall_ms = usual.stall_ms;
   if (limits.repeats <= 1) limits.repeats = usual.repeats;
-  if (limits.depth <= 0) limits.depth = usual.depth;
+  if (limits.depth < 0) limits.depth = usual.depth;
   return limits;
 }
 

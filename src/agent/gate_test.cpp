@@ -273,6 +273,19 @@ TEST(SpawnAgent, DepthIsLimitedAndTheAttemptIsOnRecord) {
   EXPECT_THAT(place.types(child), Contains("refused"));
 }
 
+TEST(SpawnAgent, DepthOfNoneMeansNoChildren) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.limits.depth = 0;
+  place.script(call_line("spawn_agent", R"({"workflowId": "two-steps", "goal": "Deeper"})") +
+               complete_line("Done by myself.", R"("expect": {"contains": ["at most 0 deep"]})") +
+               complete_line("The second thing is done."));
+  const std::string session = place.start("two-steps");
+  const Ended ended = place.work(session);
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+  EXPECT_TRUE(place.events_of(session, "child_began").empty());
+}
+
 TEST(SpawnAgent, AChildHasAtMostWhatItsParentHasLeft) {
   LoopPlace place;
   place.add_workflow("two-steps", kTwoSteps);

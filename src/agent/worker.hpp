@@ -43,13 +43,13 @@ enum class EndState {
 std::string_view to_string(EndState state);  // complete, awaiting, stopped_early, …
 std::optional<EndState> end_state_named(std::string_view name);
 
-// 0 or empty: the default. A child's are never more than its parent has left.
+// 0: the default, but for `depth`. A child's are never more than its parent has left.
 struct WorkLimits {
   int turns = 200;
   std::int64_t time_ms = 3'600'000;
   std::int64_t stall_ms = 120'000;
   int repeats = 3;
-  int depth = 3;                 // sessions below the first
+  int depth = 3;                 // sessions below the first; 0: none
   std::int64_t tokens = 0;       // 0: no limit
   std::int64_t micro_cents = 0;  // cost, in millionths of a cent; 0: no limit
 };

@@ -14,26 +14,8 @@
 namespace sb::pipeline {
 namespace {
 
-constexpr std::int64_t kMinute = 60'000;
 constexpr std::int64_t kOutageMs = 60'000;
 constexpr std::string_view kRetrospectiveStep = "look-back";
-
-std::int64_t time_of(Phase phase) {
-  switch (phase) {
-    case Phase::kDiscovery:
-      return 60 * kMinute;
-    case Phase::kShaping:
-      return 35 * kMinute;
-    case Phase::kCoding:
-    case Phase::kFix:
-      return 65 * kMinute;
-    case Phase::kDesign:
-    case Phase::kReview:
-    case Phase::kAudit:
-      return 25 * kMinute;
-  }
-  return 60 * kMinute;
-}
 
 std::string session_of(const std::string& run, const StartPhase& start) {
   const std::string name =
@@ -66,18 +48,6 @@ Error error_of(const engine::SessionError& error) {
 }
 
 }  // namespace
-
-agent::WorkLimits RunDriver::limits_for(Phase phase) const {
-  agent::WorkLimits limits = parts_.settings.agents.limits;
-  if (limits.time_ms == agent::WorkLimits{}.time_ms) limits.time_ms = time_of(phase);
-  // Budgets are the run's: a phase has what the ones before it left.
-  const int granted = times_granted(state_, "budget");
-  if (limits.tokens > 0) limits.tokens = std::max<std::int64_t>(1, limits.tokens * granted - state_.usage().total());
-  if (limits.micro_cents > 0) {
-    limits.micro_cents = std::max<std::int64_t>(1, limits.micro_cents * granted - state_.micro_cents());
-  }
-  return limits;
-}
 
 // One mark for each phase that went on without handing over all it should.
 Value::Array RunDriver::degradations() const {
@@ -182,7 +152,7 @@ Result<Next> RunDriver::act(const WorkPhase& work) {
   assignment.tier = kept.string_at("tier").value_or("");
   assignment.work_tree = state_.tree.path;
   assignment.is_writable = record.phase != Phase::kReview && record.phase != Phase::kAudit;
-  assignment.limits = limits_for(record.phase);
+  assignment.limits = limits_for(record.phase, state_, parts_.settings);
   assignment.keeps_going = parts_.keeps_going;
   const agent::Ended ended = parts_.staff.work(assignment, parts_.on_progress);
   if (!keeps_going()) return leave("it was left off");

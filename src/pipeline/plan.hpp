@@ -62,6 +62,10 @@ bool is_for_fixer(const RunState::Delivered& made);
 // How often a person has allowed what the run had used up (`time`, `budget`), the first time included.
 int times_granted(const RunState& state, std::string_view what);
 
+// What the next session of a phase may use: the settings' limits; where they say nothing of the time, the phase's own;
+// and of the run's budgets what the phases before it left.
+agent::WorkLimits limits_for(Phase phase, const RunState& state, const Settings& settings);
+
 MergePolicy merge_policy(const Settings& settings, bool is_hosted);
 // Findings the next round is to deal with: of the review, of delivery, and what a person said.
 Value::Array findings_before(const RunState& state, int round);

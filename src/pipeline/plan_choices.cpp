@@ -1,4 +1,4 @@
-// What a person may answer, and what the next round has to deal with.
+// What a person may answer, what a phase may use, and what the next round has to deal with.
 #include <algorithm>
 #include <ranges>
 
@@ -62,6 +62,25 @@ std::vector<Choice> after_escalation(const RunState& state, const Settings& sett
   return {kRetry, kProceed, kStop};
 }
 
+constexpr std::int64_t kMinute = 60'000;
+
+std::int64_t time_of(Phase phase) {
+  switch (phase) {
+    case Phase::kDiscovery:
+      return 60 * kMinute;
+    case Phase::kShaping:
+      return 35 * kMinute;
+    case Phase::kCoding:
+    case Phase::kFix:
+      return 65 * kMinute;
+    case Phase::kDesign:
+    case Phase::kReview:
+    case Phase::kAudit:
+      return 25 * kMinute;
+  }
+  return 60 * kMinute;
+}
+
 Value said_by_person(const Asked& asked) {
   return Value::object({{"severity", "major"}, {"summary", asked.remark}, {"cause", "a person said so"}});
 }
@@ -89,6 +108,17 @@ bool is_for_fixer(const RunState::Delivered& made) {
     default:
       return false;
   }
+}
+
+agent::WorkLimits limits_for(Phase phase, const RunState& state, const Settings& settings) {
+  agent::WorkLimits limits = settings.agents.limits;
+  if (limits.time_ms <= 0) limits.time_ms = time_of(phase);
+  const int granted = times_granted(state, "budget");
+  if (limits.tokens > 0) limits.tokens = std::max<std::int64_t>(1, limits.tokens * granted - state.usage().total());
+  if (limits.micro_cents > 0) {
+    limits.micro_cents = std::max<std::int64_t>(1, limits.micro_cents * granted - state.micro_cents());
+  }
+  return limits;
 }
 
 Value::Array findings_before(const RunState& state, int round) {

@@ -266,6 +266,22 @@ TEST(Plan, NothingIsStartedOnceTheBudgetIsUsedUp) {
       "discovery, shaping, escalate budget, ask escalation, retry, coding, deliver 0, review, ask merge, and waits");
 }
 
+TEST(Plan, TimeOfAPhaseIsItsOwnUnlessTheSettingsSay) {
+  Settings settings;
+  settings.agents.limits.time_ms = 0;
+  const std::pair<Phase, int> minutes[] = {{Phase::kDiscovery, 60}, {Phase::kShaping, 35}, {Phase::kDesign, 25},
+                                           {Phase::kCoding, 65},    {Phase::kReview, 25},  {Phase::kFix, 65},
+                                           {Phase::kAudit, 25}};
+  for (const auto& [phase, usual] : minutes) {
+    EXPECT_EQ(limits_for(phase, {}, settings).time_ms, usual * 60'000) << to_string(phase);
+    for (const int said : {59, 60, 61}) {
+      Settings told = settings;
+      told.agents.limits.time_ms = said * 60'000;
+      EXPECT_EQ(limits_for(phase, {}, told).time_ms, said * 60'000) << to_string(phase);
+    }
+  }
+}
+
 // D28: the limit on a run's time holds.
 TEST(Plan, D28_LongRunsAskBeforeTheNextPhase) {
   Walk walk;

@@ -79,7 +79,6 @@ class RunDriver {
   std::vector<Told> told_to(const StartPhase& start);
   void hold_back(const agent::Wish& wish, const std::vector<Told>& told, engine::Starting& starting,
                  agent::Bundle& bundle) const;
-  agent::WorkLimits limits_for(Phase phase) const;
   Results results_before(const StartPhase& start) const;
   Result<Next> end_phase(const PhaseRecord& record, agent::Ended ended);
   Status note_interpretation(const PhaseRecord& record);

@@ -318,6 +318,7 @@ void read_settings(const Document& document, SettingsOf whose, const std::string
 Checked<Settings> load_settings(const Seams& seams, const Homes& homes, const std::string& workspace) {
   Settings settings;
   settings.phases = bundled_phases();
+  settings.agents.limits.time_ms = 0;  // each phase has its own where nothing is said
   settings.agents.file = join_path(homes.config, "config.yaml");
   Faults faults;
   std::vector<Part> parts;
