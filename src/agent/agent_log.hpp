@@ -5,7 +5,7 @@
 //   began         {v: 1, session, [run], workflow, role, model, mode, bundle: hash, keys: [{key, bytes, hash,
 //   [left_out]}],
 //                  limits, [lineage], [sandbox]}           bundle: the slots and the first message
-//   turn          {turn, reply: hash, request: hash, usage, cost, stop, model, [mark], ms}
+//   turn          {turn, reply: hash, request: hash, usage, cost, stop, model, [by], [mark], ms}    by: in the settings
 //   tool_started  {turn, call, tool, what, [token], [decision]}     only tools that change something: what a crash may
 //                  interrupt. token: of the attempt that complete_step delivers; decision: that ask opened
 //   tool_ended    {turn, call, tool, result: hash, error, ms, [facts]}          facts: what later calls must know of it

@@ -103,6 +103,7 @@ Status Course::follow(const LoggedEvent& event, const Blob& blob) {
 
 void Course::begin_anew(std::string text) {
   messages_.clear();
+  made_by_.clear();
   results_.clear();
   calls_.clear();
   said_ = {std::move(text)};
@@ -128,7 +129,7 @@ Status Course::turn(const Value& payload, const Blob& blob) {
   const auto value = parse_json(SB_TRY(blob(text_of(payload, "reply"))), kBounds);
   if (!value) return fail(ErrorCode::kCorrupt, "a reply in an agent's log cannot be read");
   ModelReply reply = SB_TRY(reply_from(*value));
-  std::vector<Message> before = messages();
+  std::vector<Message> before = conversation();
   if (before.size() > messages_.size()) messages_.push_back(std::move(before.back()));
   results_.clear();
   said_.clear();
@@ -147,6 +148,7 @@ Status Course::turn(const Value& payload, const Blob& blob) {
   early_stops_ = stop_ != StopReason::kMaxTokens && calls_.empty() ? early_stops_ + 1 : 0;
   const std::int64_t told = reply.usage.total();
   size_in_tokens_ = told;
+  if (const std::string by = text_of(payload, "by"); !by.empty()) made_by_[messages_.size()] = by;
   messages_.push_back({Message::From::kAssistant, std::move(reply.content)});
   if (told == 0) {
     std::size_t bytes = 0;
@@ -197,7 +199,20 @@ void Course::count_repeats(const CourseCall& call, const Value& payload) {
   repeated_ = now;
 }
 
-std::vector<Message> Course::messages() const {
+std::vector<Message> Course::messages(std::string_view model) const {
+  std::vector<Message> all = conversation();
+  for (const auto& [at, by] : made_by_) {
+    if (by == model) continue;
+    std::erase_if(all[at].content, [](const Value& block) {
+      const std::string type = text_of(block, "type");
+      return type != "text" && type != "tool_use";
+    });
+    if (all[at].content.empty()) all[at].content.push_back(text_block("[no words]"));
+  }
+  return all;
+}
+
+std::vector<Message> Course::conversation() const {
   std::vector<Message> all = messages_;
   Message next;
   for (const CourseCall& call : calls_) {

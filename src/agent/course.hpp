@@ -44,7 +44,8 @@ class Course {
 
   int turn() const { return turn_; }  // the newest; 0: none
   // What the next request says: the conversation, and what has been gathered to be said since.
-  std::vector<Message> messages() const;
+  // For the model of that name in the settings: what another one keeps to itself, such as its thinking, is not in it.
+  std::vector<Message> messages(std::string_view model) const;
   std::vector<CourseCall>& calls() { return calls_; }  // of the newest turn, in order
   bool has_open_calls() const;
   StopReason stop() const { return stop_; }
@@ -72,6 +73,7 @@ class Course {
   const std::vector<std::pair<std::string, std::string>>& seen_files() const { return seen_files_; }  // path, hash
 
  private:
+  std::vector<Message> conversation() const;
   void begin_anew(std::string text);
   Status turn(const Value& payload, const Blob& blob);
   Status tool_ended(const Value& payload, const Blob& blob);
@@ -85,7 +87,8 @@ class Course {
   std::vector<LoggedEvent> people_;
   std::vector<std::pair<std::int64_t, std::string>> unseen_;  // steered texts that are not in the conversation
   std::vector<Message> messages_;
-  std::map<std::string, Value> results_;  // of the newest turn, by call
+  std::map<std::size_t, std::string> made_by_;  // which model, by the place of its message
+  std::map<std::string, Value> results_;        // of the newest turn, by call
   std::vector<std::string> said_;
   std::vector<CourseCall> calls_;
   StopReason stop_ = StopReason::kToolUse;

@@ -82,8 +82,7 @@ void make_ids_unique(ModelReply& reply, const std::vector<Message>& before, int 
 Loop::Loop(LoopParts parts)
     : duty_(parts.duty),
       course_(parts.course),
-      model_(parts.model),
-      settings_(parts.settings),
+      choose_(std::move(parts.choose)),
       tools_(parts.tools),
       sandbox_(std::move(parts.sandbox)),
       session_tools_(parts.duty) {}
@@ -116,6 +115,7 @@ std::optional<Ended> Loop::begin() {
   const auto text = step_anew(duty_);
   if (!text) return with_totals({.state = EndState::kBroke, .reason = text.error().to_string()});
   step_ = settled.step;
+  if (auto end = choose_model()) return end;
   const Assignment& assignment = duty_.assignment;
   const std::string made = to_canonical_json(
       Value::object({{"bundle", assignment.bundle.to_value()}, {"first", settled.notices + with_how_to(*text)}}));
@@ -124,7 +124,7 @@ std::optional<Ended> Loop::begin() {
                                {"session", assignment.session},
                                {"workflow", assignment.workflow},
                                {"role", assignment.role},
-                               {"model", model_.name()},
+                               {"model", chosen_.model->name()},
                                {"mode", to_string(assignment.bundle.mode)},
                                {"bundle", sha256_hex(made)},
                                {"keys", facts["keys"]},
@@ -221,8 +221,9 @@ std::optional<Ended> Loop::one_turn() {
   Batch batch;
   add_nudges(batch);
   if (auto end = keep(batch)) return end;
+  if (auto end = choose_model()) return end;
   // At the border of two steps little is lost by beginning anew; within one only when there is no other way.
-  const std::int64_t room = static_cast<std::int64_t>(settings_.context_tokens) / 10;
+  const std::int64_t room = static_cast<std::int64_t>(chosen_.settings->context_tokens) / 10;
   const bool is_long = course_.size_in_tokens() > room * (course_.turns_in_step() == 0 ? 6 : 9);
   if (is_long) {
     if (auto end = compact("the conversation has grown long")) return end;
@@ -257,10 +258,10 @@ ModelRequest Loop::next_request() {
   const Assignment& assignment = duty_.assignment;
   ModelRequest request;
   request.system = system_;
-  request.messages = course_.messages();
+  request.messages = course_.messages(chosen_.settings->name);
   request.tools = session_tools_.declarations();
   for (const auto& tool : tools_) request.tools.push_back(tool->declaration());
-  request.max_tokens = settings_.max_tokens;
+  request.max_tokens = chosen_.settings->max_tokens;
   request.asker = {.run = assignment.run,
                    .session = assignment.session,
                    .workflow = assignment.workflow,
@@ -271,16 +272,25 @@ ModelRequest Loop::next_request() {
   return request;
 }
 
-std::optional<Ended> Loop::ask_model() {
+std::optional<Ended> Loop::choose_model() {
   if (step_.empty()) {
     const auto summary = duty_.parts.desk.sessions().summary(duty_.assignment.session);
     if (summary) step_ = summary->step_id;
   }
+  const auto chosen = choose_(step_);
+  if (!chosen) {
+    return finish({.state = EndState::kModelFailed, .reason = duty_.redactor.clean(chosen.error().to_string())});
+  }
+  chosen_ = *chosen;
+  return std::nullopt;
+}
+
+std::optional<Ended> Loop::ask_model() {
   const ModelRequest request = next_request();
   duty_.turn = course_.turn() + 1;
   const std::int64_t from = duty_.parts.seams.clock.now_ms();
   duty_.watch.expects_life(true);
-  Replied replied = model_.reply(request, [this](std::string_view text) {
+  Replied replied = chosen_.model->reply(request, [this](std::string_view text) {
     duty_.watch.alive();
     duty_.tell(Progress::Kind::kDelta, std::string(text), step_);
     return duty_.watch.keeps_going();
@@ -291,7 +301,7 @@ std::optional<Ended> Loop::ask_model() {
   ModelReply reply = without(duty_.secrets, std::move(*replied));
   make_ids_unique(reply, request.messages, duty_.turn);
   const std::string text = to_canonical_json(to_value(reply));
-  const std::int64_t cost = cost_of(settings_, reply.usage);
+  const std::int64_t cost = cost_of(*chosen_.settings, reply.usage);
   Value turn = Value::object({{"turn", duty_.turn},
                               {"reply", sha256_hex(text)},
                               {"request", sha256_hex(to_canonical_json(to_value(request)))},
@@ -299,6 +309,7 @@ std::optional<Ended> Loop::ask_model() {
                               {"cost", cost},
                               {"stop", to_string(reply.stop)},
                               {"model", reply.model},
+                              {"by", chosen_.settings->name},
                               {"ms", duty_.parts.seams.clock.now_ms() - from}});
   Batch batch;
   if (!reply.mark.empty()) {

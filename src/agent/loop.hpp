@@ -15,12 +15,16 @@
 
 namespace sb::agent {
 
+struct ChosenModel {
+  Model* model = nullptr;
+  const ModelSettings* settings = nullptr;
+};
+
 struct LoopParts {
   Duty& duty;
   Course& course;
-  Model& model;
-  const ModelSettings& settings;
-  Tools& tools;  // that touch the work tree
+  std::function<Result<ChosenModel>(const std::string& step)> choose;  // who does this step
+  Tools& tools;                                                        // that touch the work tree
   std::string sandbox;
 };
 
@@ -36,6 +40,7 @@ class Loop {
   std::optional<Ended> recover();
   std::optional<Ended> take_up();
   std::optional<Ended> one_turn();
+  std::optional<Ended> choose_model();
   std::optional<Ended> ask_model();
   std::optional<Ended> hear_people();
   std::optional<Ended> stopped_by_others();
@@ -69,8 +74,8 @@ class Loop {
 
   Duty& duty_;
   Course& course_;
-  Model& model_;
-  const ModelSettings& settings_;
+  std::function<Result<ChosenModel>(const std::string& step)> choose_;
+  ChosenModel chosen_;
   Tools& tools_;
   std::string sandbox_;
   SessionTools session_tools_;

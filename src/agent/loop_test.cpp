@@ -27,6 +27,46 @@ TEST(AgentLoop, WorksASessionToItsEnd) {
   EXPECT_EQ(place.types(session).size(), 8u);
 }
 
+// What a model keeps to itself stays with it: another could not read it.
+TEST(AgentLoop, EachStepIsDoneByTheModelOfItsTier) {
+  LoopPlace place;
+  place.add_workflow("tiers", R"(
+id: tiers
+name: Tiers
+description: Three steps.
+version: 1.0.0
+steps:
+  - {id: one, title: One, prompt: "Do the first thing."}
+  - {id: two, title: Two, prompt: "Do the second thing.", modelTier: heavy}
+  - {id: three, title: Three, prompt: "Do the third thing."}
+)");
+  ModelSettings big = place.settings.models["m"];
+  big.name = "big";
+  big.script = place.directory + "/big.jsonl";
+  big.output_price = 7;
+  place.settings.models["big"] = big;
+  place.settings.roles["default"] = "m";
+  place.settings.tiers["heavy"] = "big";
+  place.script(R"({"content": [{"type": "thinking", "thinking": "SMALL-THOUGHT", "signature": "s"}, )"
+               R"({"type": "tool_use", "name": "complete_step", "input": {"notes": "The first thing is done."}}]})"
+               "\n" +
+               complete_line("The third thing is done.",
+                             R"("expect": {"contains": ["SMALL-THOUGHT", "second thing is done"]})"));
+  place.write(big.script,
+              complete_line("The second thing is done.",
+                            R"("expect": {"contains": ["The first thing is done."], "lacks": ["SMALL-THOUGHT"]}, )"
+                            R"("usage": {"input_tokens": 0, "output_tokens": 3})"));
+  const std::string session = place.start("tiers");
+  const Ended ended = place.work(session);
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+  EXPECT_EQ(ended.micro_cents, 21);
+  std::vector<std::string> by;
+  for (const LoggedEvent& turn : place.events_of(session, "turn")) {
+    by.push_back(turn.payload.string_at("by").value_or(""));
+  }
+  EXPECT_THAT(by, ElementsAre("m", "big", "m"));
+}
+
 TEST(AgentLoop, NeverShowsTokens) {
   LoopPlace place;
   place.add_workflow("two-steps", kTwoSteps);

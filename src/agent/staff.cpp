@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "agent/secret.hpp"
 #include "agent/work_tools.hpp"
 #include "base/limits.hpp"
+#include "engine/program.hpp"
 
 namespace sb::agent {
 namespace {
@@ -63,6 +65,10 @@ struct Staff::Parts {
     return *found;
   }
   Result<const ModelSettings*> model_of(const Assignment& assignment) const;
+  Result<std::reference_wrapper<const ModelSettings>> model_for_step(const Assignment& assignment,
+                                                                     const engine::Program& program,
+                                                                     const std::string& step,
+                                                                     const ModelSettings& usual) const;
   WorkPlace place_for(const Assignment& assignment, SeenFiles& seen);
   Ended lead(Staff& staff, const Assignment& assignment, const ModelSettings& model, const OnProgress& on_progress);
   // While a step's command runs, on this thread, the session's own watch says whether it goes on.
@@ -122,6 +128,19 @@ Result<const ModelSettings*> Staff::Parts::model_of(const Assignment& assignment
                 "Name one of `models`");
   }
   return &found->second;
+}
+
+// A step's own tier counts before the session's. A program cannot take over in the middle of a conversation, so a tier
+// that is one leaves the step to the session's model.
+Result<std::reference_wrapper<const ModelSettings>> Staff::Parts::model_for_step(const Assignment& assignment,
+                                                                                 const engine::Program& program,
+                                                                                 const std::string& step,
+                                                                                 const ModelSettings& usual) const {
+  if (!assignment.model.empty() || program.find(step) == engine::kNoStep) return std::cref(usual);
+  const auto tier = program.step(step).model_tier;
+  if (!tier) return std::cref(usual);
+  const ModelSettings* own = SB_TRY(given.settings.model_for(assignment.role, workflow::to_string(*tier)));
+  return std::cref(own->provider == ModelSettings::Provider::kCommand ? usual : *own);
 }
 
 WorkPlace Staff::Parts::place_for(const Assignment& assignment, SeenFiles& seen) {
@@ -187,14 +206,23 @@ Ended Staff::Parts::lead(Staff& staff, const Assignment& assignment, const Model
     return work_by_command({duty, course, settings, used, sandbox(), place, watching});
   }
   duty.has_child = [&course](const std::string& session) { return course.has_child(session); };
-  auto model = make_model(
-      settings, {given.seams, given.http, store, assignment.run.empty() ? assignment.session : assignment.run, used});
-  if (!model) return {.state = EndState::kModelFailed, .reason = redactor.clean(model.error().to_string())};
-  if (given.around) *model = given.around(std::move(*model), assignment);
+  const auto program = given.desk.sessions().program(summary->hash);
+  if (!program) return broke(program.error());
+  std::map<std::string, std::unique_ptr<Model>> models;
+  const auto choose = [&](const std::string& step) -> Result<ChosenModel> {
+    const ModelSettings& chosen = SB_TRY(model_for_step(assignment, **program, step, settings));
+    std::unique_ptr<Model>& model = models[chosen.name];
+    if (model == nullptr) {
+      const std::string& run = assignment.run.empty() ? assignment.session : assignment.run;
+      model = SB_TRY(make_model(chosen, {given.seams, given.http, store, run, used}));
+      if (given.around) model = given.around(std::move(model), assignment);
+    }
+    return ChosenModel{model.get(), &chosen};
+  };
   SeenFiles seen;
   for (const auto& [path, hash] : course.seen_files()) seen.saw(path, hash);
   Tools tools = make_work_tools(place_for(assignment, seen), assignment.tools);
-  return Loop({duty, course, **model, settings, tools, sandbox().name()}).work();
+  return Loop({duty, course, choose, tools, sandbox().name()}).work();
 }
 
 Ended Staff::work(const Assignment& assignment, const OnProgress& on_progress) {
