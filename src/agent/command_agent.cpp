@@ -1,6 +1,7 @@
 #include "agent/command_agent.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -33,6 +34,39 @@ std::string_view api_of(ModelSettings::Provider provider) {
   }
 }
 
+// Null: its own login.
+Result<const ModelSettings*> upstream_of(const AgentSettings& settings, const ModelSettings& model) {
+  if (model.upstream.empty()) return nullptr;
+  const auto found = settings.models.find(model.upstream);
+  if (found == settings.models.end()) {
+    return fail(ErrorCode::kInvalid, fmt::format("the model {} has an upstream {} that nobody knows", model.name,
+                                                 quote_json(model.upstream)));
+  }
+  if (found->second.provider == ModelSettings::Provider::kCommand) {
+    return fail(ErrorCode::kInvalid, fmt::format("the upstream of {} is an agent program itself", model.name),
+                "Name a model that answers by itself");
+  }
+  return &found->second;
+}
+
+Status check_isolation(const ModelSettings& model, std::string_view role, bool has_upstream,
+                       const engine::Sandbox& sandbox) {
+  if (!is_restricted(role)) return {};
+  if (!has_upstream) {
+    return fail(ErrorCode::kForbidden,
+                fmt::format("the role {} must not see more than it is given, and {} uses its own login: what it sends "
+                            "to its model cannot be seen, so its isolation cannot be proven",
+                            role, model.name),
+                fmt::format("Give {} an `upstream`, or the role another model: roles: {{{}: NAME}}", model.name, role));
+  }
+  if (sandbox.works()) return {};
+  return fail(ErrorCode::kForbidden,
+              fmt::format("the role {} must not see more than it is given, and there is no sandbox to keep {} from "
+                          "reading more: {}",
+                          role, model.name, sandbox.missing),
+              fmt::format("Install bubblewrap, or give the role another model: roles: {{{}: NAME}}", role));
+}
+
 // The last words of a program that went wrong.
 std::string last_words(const Exit& exit) {
   std::string text = as_utf8(exit.errors.find_first_not_of(" \n") == std::string::npos ? exit.output : exit.errors);
@@ -49,13 +83,18 @@ class CommandAgent {
       : parts_(parts), staff_(parts.duty.parts), assignment_(parts.duty.assignment), model_(parts.model) {}
 
   Ended work() {
-    const auto upstream = upstream_of();
-    if (!upstream) return ended_as(EndState::kModelFailed, upstream.error().to_string());
-    upstream_ = *upstream;
-    auto recipe = recipe_for(model_);
-    if (!recipe) return ended_as(EndState::kModelFailed, recipe.error().to_string());
-    recipe_ = std::move(*recipe);
-    if (auto refused = refusal()) return std::move(*refused);
+    if (staff_.host == nullptr) {
+      return ended_as(
+          EndState::kModelFailed,
+          fmt::format("{} is an agent program, and none can be led from here: a replay asks nobody", model_.name));
+    }
+    const Status fits = check_command(staff_.settings, model_, assignment_.role, parts_.sandbox);
+    if (!fits) {
+      const bool is_forbidden = fits.error().code == ErrorCode::kForbidden;
+      return ended_as(is_forbidden ? EndState::kForbidden : EndState::kModelFailed, fits.error().to_string());
+    }
+    upstream_ = *upstream_of(staff_.settings, model_);
+    recipe_ = *recipe_for(model_);
     LedSession led(parts_, upstream_, sandbox_name());
     if (const Status ready = led.prepare(); !ready) {
       return ended_as(EndState::kModelFailed, parts_.duty.redactor.clean(ready.error().to_string()));
@@ -64,52 +103,10 @@ class CommandAgent {
   }
 
  private:
-  Result<const ModelSettings*> upstream_of() const {
-    if (model_.upstream.empty()) return nullptr;
-    const auto found = staff_.settings.models.find(model_.upstream);
-    if (found == staff_.settings.models.end()) {
-      return fail(ErrorCode::kInvalid, fmt::format("the model {} has an upstream {} that nobody knows", model_.name,
-                                                   quote_json(model_.upstream)));
-    }
-    if (found->second.provider == ModelSettings::Provider::kCommand) {
-      return fail(ErrorCode::kInvalid, fmt::format("the upstream of {} is an agent program itself", model_.name),
-                  "Name a model that answers by itself");
-    }
-    return &found->second;
-  }
-
   std::string sandbox_name() const {
     std::string name = parts_.sandbox.name();
     if (parts_.sandbox.works()) name += ", with the machine's network";
     return upstream_ == nullptr ? name + "; its own login, so what it sends to a model is not seen" : name;
-  }
-
-  // Before anything is started.
-  std::optional<Ended> refusal() const {
-    if (staff_.host == nullptr) {
-      return ended_as(
-          EndState::kModelFailed,
-          fmt::format("{} is an agent program, and none can be led from here: a replay asks nobody", model_.name));
-    }
-    if (is_restricted(assignment_.role) && upstream_ == nullptr) {
-      return ended_as(EndState::kForbidden,
-                      fmt::format("the role {} must not see more than it is given, and {} uses its own login: what it "
-                                  "sends to its model cannot be seen, so its isolation cannot be proven. Give {} an "
-                                  "`upstream`, or the role another model",
-                                  assignment_.role, model_.name, model_.name));
-    }
-    if (is_restricted(assignment_.role) && !parts_.sandbox.works()) {
-      return ended_as(EndState::kForbidden,
-                      fmt::format("the role {} must not see more than it is given, and there is no sandbox to keep {} "
-                                  "from reading more: {}",
-                                  assignment_.role, model_.name, parts_.sandbox.missing));
-    }
-    const std::string_view api = upstream_ == nullptr ? "" : api_of(upstream_->provider);
-    if (!api.empty() && !recipe_.api.empty() && api != recipe_.api) {
-      return ended_as(EndState::kModelFailed, fmt::format("{} speaks the API of {}, and its upstream {} that of {}",
-                                                          recipe_.name, recipe_.api, upstream_->name, api));
-    }
-    return std::nullopt;
   }
 
   Ended lead(LedSession& led) {
@@ -156,7 +153,7 @@ class CommandAgent {
                                                        .work_tree = assignment_.work_tree,
                                                        .model = model_name(),
                                                        .is_writable = assignment_.is_writable}));
-    const std::string program = SB_TRY(find_program(launch.argv.front()));
+    const std::string program = SB_TRY(find_program(seams, launch.argv.front()));
     SB_TRY(home.write(seams, launch.files));
     if (upstream_ == nullptr) SB_TRY(home.bring_login(seams));
     Command command{.argv = fence_words({.sandbox = parts_.sandbox,
@@ -194,25 +191,6 @@ class CommandAgent {
     return upstream_->model.empty() ? upstream_->name : upstream_->model;
   }
 
-  // bubblewrap's own words about a program that is not there are no help.
-  Result<std::string> find_program(const std::string& program) const {
-    const Files& files = staff_.seams.files;
-    if (program.find('/') != std::string::npos) {
-      if (files.kind(program) == FileKind::kFile) return program;
-      return fail(ErrorCode::kNotFound, fmt::format("there is no program {}", quote_json(program)));
-    }
-    const auto environment = engine::clean_environment(staff_.seams.environment);
-    std::string_view folders = environment.at("PATH");
-    while (!folders.empty()) {
-      const std::size_t end = std::min(folders.find(':'), folders.size());
-      std::string path = join_path(folders.substr(0, end), program);
-      if (files.kind(path) == FileKind::kFile) return path;
-      folders.remove_prefix(std::min(end + 1, folders.size()));
-    }
-    return fail(ErrorCode::kNotFound, fmt::format("{} is not installed: no folder of PATH has it", program),
-                "Install it, or write where it is as `command:`");
-  }
-
   const CommandParts& parts_;
   const StaffParts& staff_;
   const Assignment& assignment_;
@@ -225,6 +203,40 @@ class CommandAgent {
 
 Ended work_by_command(const CommandParts& parts) {
   return CommandAgent(parts).work();
+}
+
+Status check_command(const AgentSettings& settings, const ModelSettings& model, std::string_view role,
+                     const engine::Sandbox& sandbox) {
+  const ModelSettings* upstream = SB_TRY(upstream_of(settings, model));
+  const Recipe recipe = SB_TRY(recipe_for(model));
+  SB_TRY(check_isolation(model, role, upstream != nullptr, sandbox));
+  const std::string_view api = upstream == nullptr ? "" : api_of(upstream->provider);
+  if (api.empty() || recipe.api.empty() || api == recipe.api) return {};
+  return fail(ErrorCode::kInvalid,
+              fmt::format("{} speaks the API of {}, and its upstream {} that of {}", recipe.name, recipe.api,
+                          upstream->name, api),
+              fmt::format("Name a model of the provider {}, or a scripted one", recipe.api));
+}
+
+Result<std::string> find_program(const Seams& seams, const std::string& program) {
+  const auto is_there = [&](const std::string& path) {
+    return seams.files.kind(path) == FileKind::kFile && ::access(path.c_str(), X_OK) == 0;
+  };
+  if (program.find('/') != std::string::npos) {
+    if (is_there(program)) return program;
+    return fail(ErrorCode::kNotFound, fmt::format("there is no program {}", quote_json(program)),
+                "Write where it is as `command:`");
+  }
+  const auto environment = engine::clean_environment(seams.environment);
+  std::string_view folders = environment.at("PATH");
+  while (!folders.empty()) {
+    const std::size_t end = std::min(folders.find(':'), folders.size());
+    std::string path = join_path(folders.substr(0, end), program);
+    if (is_there(path)) return path;
+    folders.remove_prefix(std::min(end + 1, folders.size()));
+  }
+  return fail(ErrorCode::kNotFound, fmt::format("{} is not installed: no folder of PATH has it", program),
+              "Install it, or write where it is as `command:`");
 }
 
 }  // namespace sb::agent

@@ -33,4 +33,12 @@ struct CommandParts {
 
 Ended work_by_command(const CommandParts& parts);
 
+// Whether the program can work in this role at all, as far as that is known before anything is started: kInvalid for an
+// upstream or a recipe that does not fit, kForbidden for a restricted role whose isolation could not be proven.
+Status check_command(const AgentSettings& settings, const ModelSettings& model, std::string_view role,
+                     const engine::Sandbox& sandbox);
+// Where it is: by its path, or in PATH as agents have it. bubblewrap's own words about one that is not there are no
+// help.
+Result<std::string> find_program(const Seams& seams, const std::string& program);
+
 }  // namespace sb::agent

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "agent/limits.hpp"
 #include "agent/plain_text.hpp"
@@ -22,10 +21,22 @@ constexpr std::array<std::pair<std::string_view, Mode>, 5> kModes = {{{"full", M
 
 // Context that exists although it may not be there this time: a project without rule files, or a run without a pitch,
 // is no reason to refuse settings that speak of them.
-constexpr std::array<std::string_view, 10> kKeys = {"goal", "ticket", "attempt",        "pitch",        "diff",
-                                                    "soul", "checks", "interpretation", "degradations", "identity"};
-constexpr std::array<std::string_view, 11> kFamilies = {"tier0",  "rules",  "memory", "discovery", "shaping", "design",
-                                                        "coding", "review", "fix",    "audit",     "delivery"};
+constexpr std::array<std::pair<std::string_view, SourceKind>, 10> kKeys = {
+    {{"goal", SourceKind::kTask},
+     {"ticket", SourceKind::kTask},
+     {"attempt", SourceKind::kTask},
+     {"pitch", SourceKind::kTask},
+     {"diff", SourceKind::kRaw},
+     {"checks", SourceKind::kRaw},
+     {"soul", SourceKind::kRule},
+     {"interpretation", SourceKind::kPrior},
+     {"degradations", SourceKind::kPrior},
+     {"delivery.collateral", SourceKind::kPrior}}};
+// Keys that go on with a path.
+constexpr std::array<std::pair<std::string_view, SourceKind>, 3> kPathKeys = {
+    {{"tier0/", SourceKind::kTier0}, {"rules/", SourceKind::kRule}, {"memory/", SourceKind::kMemory}}};
+constexpr std::array<std::string_view, 7> kPhaseKeys = {"discovery", "shaping", "design", "coding",
+                                                        "review",    "fix",     "audit"};
 constexpr std::array<std::string_view, 20> kParts = {"implementationConstraints",
                                                      "keyInvariants",
                                                      "keyCodebaseLocations",
@@ -47,6 +58,25 @@ constexpr std::array<std::string_view, 20> kParts = {"implementationConstraints"
                                                      "confidence",
                                                      "retrospective"};
 
+// One without text for each of them.
+const std::vector<Source>& all_there_may_be() {
+  static const std::vector<Source> all = [] {
+    std::vector<Source> sources;
+    const auto add = [&](std::string key, SourceKind kind, bool author_view = false) {
+      sources.push_back({.key = std::move(key), .kind = kind, .title = {}, .text = {}, .author_view = author_view});
+    };
+    for (const auto& [key, kind] : kKeys) add(std::string(key), kind);
+    for (const auto& [key, kind] : kPathKeys) add(std::string(key), kind);
+    for (const std::string_view phase : kPhaseKeys) {
+      for (const std::string_view part : kParts) {
+        add(fmt::format("{}.{}", phase, part), SourceKind::kPrior, part == "confidence" || part == "retrospective");
+      }
+    }
+    return sources;
+  }();
+  return all;
+}
+
 bool names(const std::string& pattern, const std::string& key) {
   if (!pattern.ends_with('*')) return pattern == key;
   return key.starts_with(std::string_view(pattern).substr(0, pattern.size() - 1));
@@ -56,28 +86,21 @@ bool any_names(const std::vector<std::string>& patterns, const std::string& key)
   return std::ranges::any_of(patterns, [&](const std::string& pattern) { return names(pattern, key); });
 }
 
-bool has(std::span<const std::string_view> list, std::string_view name) {
-  return std::ranges::find(list, name) != list.end();
-}
-
-bool may_be_there(std::string_view pattern) {
-  if (pattern == "*" || has(kKeys, pattern)) return true;
-  const std::size_t end = pattern.find_first_of("./");
-  if (end == std::string_view::npos || !has(kFamilies, pattern.substr(0, end))) return false;
-  const std::string_view rest = pattern.substr(end + 1);
-  return rest == "*" || pattern[end] == '/' || has(kParts, rest);
+bool is_key_with_path(std::string_view pattern) {
+  return std::ranges::any_of(kPathKeys, [&](const auto& key) { return pattern.starts_with(key.first); });
 }
 
 Status check_keys(const std::vector<std::string>& patterns, const std::vector<Source>& known) {
   for (const std::string& pattern : patterns) {
-    const bool is_known = std::ranges::any_of(known, [&](const Source& source) { return names(pattern, source.key); });
-    if (is_known || may_be_there(pattern)) continue;
+    const auto is_named = [&](const Source& source) { return names(pattern, source.key); };
+    if (is_key_with_path(pattern) || pattern == "identity") continue;
+    if (std::ranges::any_of(known, is_named) || std::ranges::any_of(all_there_may_be(), is_named)) continue;
     std::vector<std::string> keys;
     for (const Source& source : known) keys.push_back(source.key);
+    for (const Source& source : all_there_may_be()) keys.push_back(source.key);
     const std::string nearest = nearest_name(pattern, keys);
     return fail(ErrorCode::kInvalid, fmt::format("there is no context named {}", quote_json(pattern.substr(0, 80))),
-                nearest.empty() ? fmt::format("Known are: {}", fmt::join(keys, ", "))
-                                : fmt::format("Did you mean {}?", nearest));
+                nearest.empty() ? known_keys() : fmt::format("Did you mean {}?", nearest));
   }
   return {};
 }
@@ -235,6 +258,19 @@ std::string_view to_string(Mode mode) {
 std::optional<Mode> mode_named(std::string_view name) {
   const auto found = std::ranges::find(kModes, name, &std::pair<std::string_view, Mode>::first);
   return found == kModes.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string known_keys() {
+  std::string text = "Known are:";
+  for (const auto& [key, kind] : kKeys) text += fmt::format(" {},", key);
+  for (const auto& [key, kind] : kPathKeys) text += fmt::format(" {}PATH,", key);
+  return fmt::format("{} and PHASE.PART with the phases {} and the parts {}; a * at the end stands for anything", text,
+                     fmt::join(kPhaseKeys, ", "), fmt::join(kParts, ", "));
+}
+
+Status check_wish(const Wish& wish) {
+  SB_TRY(mode_for(wish, all_there_may_be()));
+  return {};
 }
 
 bool is_restricted(std::string_view role) {

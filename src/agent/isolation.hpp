@@ -58,6 +58,9 @@ Result<Mode> mode_for(const Wish& wish, const std::vector<Source>& known);
 bool is_restricted(std::string_view role);
 // Whether a mode gives that source to whoever has the wish's role; `mode` as mode_for says.
 bool is_given(Mode mode, const Wish& wish, const Source& source);
+// Whether the wish can be granted at all, as far as that is known before there are any sources. Errors as mode_for().
+Status check_wish(const Wish& wish);
+std::string known_keys();  // of all context there may be, for people
 
 // A named part of the system prompt, with its own budget.
 struct Slot {

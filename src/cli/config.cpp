@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
 
 #include "cli/catalog.hpp"
 #include "cli/command.hpp"
 #include "inbox/printable.hpp"
-#include "pipeline/settings.hpp"
+#include "pipeline/settings_check.hpp"
 #include "workflow/views.hpp"
 
 namespace sb::cli {
@@ -17,58 +19,51 @@ struct ConfigOptions {
   bool wants_json = false;
 };
 
-// What a run would stumble over although the files are right.
-std::vector<std::string> missing_secret(const Context& context, std::string_view of, const std::string& name) {
-  if (name.starts_with('$') && !context.seams.environment.get(name.substr(1))) {
-    return {fmt::format("{}: the variable {} is not set here", of, name.substr(1))};
-  }
-  if (name.starts_with("file:") && context.seams.files.kind(name.substr(5)) != FileKind::kFile) {
-    return {fmt::format("{}: there is no file {}", of, name.substr(5))};
-  }
-  return {};
+struct Findings {
+  std::optional<pipeline::Settings> settings;  // nothing: the files themselves are wrong
+  Faults faults, warnings;
+};
+
+Findings look(const Context& context, const Homes& homes, const std::string& workspace) {
+  auto settings = pipeline::load_settings(context.seams, homes, workspace);
+  if (!settings) return {std::nullopt, std::move(settings).error(), {}};
+  pipeline::SettingsReport report = pipeline::check_settings(context.seams, homes, *settings, workspace);
+  pipeline::check_forge(context.seams, *settings, workspace, report);
+  // What is not set in this shell may be where runs are started.
+  std::ranges::move(report.warnings, std::back_inserter(report.missing));
+  return {std::move(*settings), std::move(report.faults), std::move(report.missing)};
 }
 
-std::vector<std::string> notes_on(const Context& context, const pipeline::Settings& settings) {
-  std::vector<std::string> notes;
-  const auto add = [&](std::vector<std::string> more) { std::ranges::move(more, std::back_inserter(notes)); };
-  for (const auto& [name, model] : settings.agents.models) {
-    add(missing_secret(context, "models/" + name, model.key));
-    if (!model.script.empty() && context.seams.files.kind(model.script) != FileKind::kFile) {
-      notes.push_back(fmt::format("models/{}: there is no file {}", name, model.script));
+void print_text(const Context& context, const Findings& found, const std::string& workspace) {
+  for (const Error& fault : found.faults) context.out(inbox::printable(fault.to_string()) + "\n");
+  if (found.settings) {
+    const agent::AgentSettings& agents = found.settings->agents;
+    const auto state = [&](const std::string& path) {
+      if (context.seams.files.kind(path) == FileKind::kMissing) return "not there";
+      const auto is_here = [&](const Error& fault) { return fault.place.file == path; };
+      return std::ranges::any_of(found.faults, is_here) ? "read, and wrong as told above" : "fine";
+    };
+    for (const std::string& path : {agents.file, join_path(workspace, pipeline::kWorkspaceFile)}) {
+      context.out(fmt::format("{}: {}\n", inbox::printable(path), state(path)));
     }
+    for (const auto& [role, name] : agents.roles) context.out(fmt::format("  {}: {}\n", role, name));
   }
-  add(missing_secret(context, "forge", settings.forge.token));
-  if (!settings.soul.empty() && context.seams.files.kind(settings.soul) != FileKind::kFile) {
-    notes.push_back(fmt::format("soul: there is no file {}", settings.soul));
+  for (const Error& warning : found.warnings) {
+    context.out(fmt::format("warning: {}\n", inbox::printable(warning.to_string())));
   }
-  if (const auto model = settings.agents.model_for("", ""); !model) notes.push_back(model.error().to_string());
-  return notes;
 }
 
-void print_text(const Context& context, const pipeline::Settings& settings, const std::string& workspace) {
-  const auto exists = [&](const std::string& path) {
-    return context.seams.files.kind(path) == FileKind::kMissing ? "not there" : "fine";
+void print_json(const Context& context, const Findings& found) {
+  const auto values = [](const Faults& faults) {
+    Value all = Value::array();
+    for (const Error& fault : faults) all.push_back(workflow::fault_value(fault));
+    return all;
   };
-  const std::string project = join_path(workspace, pipeline::kWorkspaceFile);
-  context.out(fmt::format("{}: {}\n", inbox::printable(settings.agents.file), exists(settings.agents.file)));
-  context.out(fmt::format("{}: {}\n", inbox::printable(project), exists(project)));
-  for (const auto& [role, name] : settings.agents.roles) context.out(fmt::format("  {}: {}\n", role, name));
-  for (const std::string& note : notes_on(context, settings)) {
-    context.out(fmt::format("note: {}\n", inbox::printable(note)));
-  }
-}
-
-void print_json(const Context& context, const Checked<pipeline::Settings>& settings) {
-  Value out = Value::object({{"valid", settings.has_value()}});
-  Value faults = Value::array();
-  if (!settings) {
-    for (const Error& fault : settings.error()) faults.push_back(workflow::fault_value(fault));
-  }
-  out.set("faults", std::move(faults));
-  if (settings) {
-    out.set("notes", Value::array(notes_on(context, *settings)));
-    out.set("settings", to_value(*settings));
-    out.set("hash", settings->hash);
+  Value out = Value::object(
+      {{"valid", found.faults.empty()}, {"faults", values(found.faults)}, {"warnings", values(found.warnings)}});
+  if (found.settings) {
+    out.set("settings", to_value(*found.settings));
+    out.set("hash", found.settings->hash);
   }
   context.out(to_json(out) + "\n");
 }
@@ -76,15 +71,13 @@ void print_json(const Context& context, const Checked<pipeline::Settings>& setti
 Result<int> check(const Context& context, const ConfigOptions& options) {
   const std::string workspace = SB_TRY(workspace_of(context, options.directory));
   const Homes homes = SB_TRY(sb::homes(context.seams.environment));
-  const auto settings = pipeline::load_settings(context.seams, homes, workspace);
+  const Findings found = look(context, homes, workspace);
   if (options.wants_json) {
-    print_json(context, settings);
-  } else if (settings) {
-    print_text(context, *settings, workspace);
+    print_json(context, found);
   } else {
-    for (const Error& fault : settings.error()) context.out(inbox::printable(fault.to_string()) + "\n");
+    print_text(context, found, workspace);
   }
-  return settings ? kDone : kNo;
+  return found.faults.empty() ? kDone : kNo;
 }
 
 }  // namespace
@@ -92,7 +85,8 @@ Result<int> check(const Context& context, const ConfigOptions& options) {
 Action declare_config(CLI::App& app) {
   auto options = std::make_shared<ConfigOptions>();
   app.require_subcommand(1);
-  CLI::App* check_app = app.add_subcommand("check", "Tell every fault of config.yaml and of DIR/signalbox.yaml");
+  CLI::App* check_app =
+      app.add_subcommand("check", "Tell every fault of config.yaml and of DIR/signalbox.yaml, and of what they name");
   check_app->add_option("DIR", options->directory, "The workspace; else the current folder");
   check_app->add_flag("--json", options->wants_json, "As JSON");
   return [options](Context& context) {

@@ -1,12 +1,13 @@
 #include "cli/run_office.hpp"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "agent/secret.hpp"
 #include "cli/agent_host.hpp"
 #include "pipeline/forge_cassette.hpp"
 #include "pipeline/forges.hpp"
 #include "pipeline/git.hpp"
+#include "pipeline/settings_check.hpp"
 
 namespace sb::cli {
 namespace {
@@ -22,17 +23,19 @@ Result<std::vector<std::string>> known_secrets(const Seams& seams, const pipelin
 
 }  // namespace
 
-Checked<std::unique_ptr<RunOffice>> RunOffice::open(const Context& context, const std::string& workspace) {
+Checked<std::unique_ptr<RunOffice>> RunOffice::open(const Context& context, const std::string& workspace,
+                                                    Readiness readiness) {
   std::unique_ptr<RunOffice> office(new RunOffice(context));
   const auto homes = sb::homes(context.seams.environment);
   if (!homes) return std::unexpected(Faults{homes.error()});
   auto settings = pipeline::load_settings(context.seams, *homes, workspace);
   if (!settings) return std::unexpected(settings.error());
-  const auto model = settings->agents.model_for("", "");
-  if (!model) return std::unexpected(Faults{model.error()});
-  // A key that is not there is noticed now, not by the first phase.
-  const auto key = agent::secret_of((*model)->key, context.seams);
-  if (!key) return std::unexpected(Faults{key.error()});
+  // What a later phase would stumble over is told now, before anything costs anything. Ending a run needs none of it.
+  if (readiness == Readiness::kToWork) {
+    pipeline::SettingsReport report = pipeline::check_settings(context.seams, *homes, *settings, workspace);
+    std::ranges::move(report.missing, std::back_inserter(report.faults));
+    if (!report.faults.empty()) return std::unexpected(std::move(report.faults));
+  }
   office->settings_ = std::move(*settings);
   if (const Status made = office->put_together(workspace); !made) return std::unexpected(Faults{made.error()});
   return office;

@@ -32,10 +32,14 @@ struct Played {
   agent::BeforeReply before = {};
 };
 
+enum class Readiness { kToWork, kToEnd };  // kToEnd: a run is only stopped
+
 class RunOffice {
  public:
-  // The settings' faults, or the one thing that is wrong. `workspace`: absolute, links resolved.
-  static Checked<std::unique_ptr<RunOffice>> open(const Context& context, const std::string& workspace);
+  // All faults of the settings and of what they name, or the one thing that is wrong. `workspace`: absolute, links
+  // resolved.
+  static Checked<std::unique_ptr<RunOffice>> open(const Context& context, const std::string& workspace,
+                                                  Readiness readiness = Readiness::kToWork);
   // With other settings than the files say, and models and a forge that answer from a recording.
   static Result<std::unique_ptr<RunOffice>> open_replay(const Context& context, const std::string& workspace,
                                                         pipeline::Settings settings, const Played& played);

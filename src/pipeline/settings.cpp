@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "agent/ledger.hpp"
 #include "agent/settings_parts.hpp"
@@ -251,7 +252,7 @@ Status may_count(const Seams& seams, const Homes& homes, const std::string& work
 }
 
 struct Part {
-  Document document;
+  std::shared_ptr<const Document> document;
   SettingsOf whose;
   std::string directory;
 };
@@ -265,7 +266,7 @@ void load_part(const Seams& seams, const std::string& directory, std::string_vie
     faults.push_back(std::move(document).error());
     return;
   }
-  if (*document) parts.push_back({std::move(**document), whose, directory});
+  if (*document) parts.push_back({std::make_shared<const Document>(std::move(**document)), whose, directory});
 }
 
 }  // namespace
@@ -315,6 +316,35 @@ void read_settings(const Document& document, SettingsOf whose, const std::string
   root.finish();
 }
 
+Place Settings::place_of(std::string_view pointer) const {
+  for (const auto& document : documents | std::views::reverse) {
+    const Value* at = &document->root;
+    for (std::string_view rest = pointer; at != nullptr && !rest.empty();) {
+      rest.remove_prefix(1);
+      const std::size_t end = std::min(rest.find('/'), rest.size());
+      at = at->is_object() ? at->find(rest.substr(0, end)) : nullptr;
+      rest.remove_prefix(end);
+    }
+    if (at != nullptr) return document->place_of(pointer);
+  }
+  return {};
+}
+
+agent::Wish isolation_of(const Settings& settings, const workflow::Definition& definition) {
+  agent::Wish wish;
+  if (definition.isolation) {
+    wish.mode = agent::mode_named(definition.isolation->mode);
+    wish.inputs = definition.isolation->inputs;
+    wish.include = definition.isolation->include;
+    wish.exclude = definition.isolation->exclude;
+  }
+  if (const auto found = settings.isolation.find(definition.id); found != settings.isolation.end()) {
+    wish = found->second;
+  }
+  wish.role = definition.role ? std::string(workflow::to_string(*definition.role)) : std::string();
+  return wish;
+}
+
 Checked<Settings> load_settings(const Seams& seams, const Homes& homes, const std::string& workspace) {
   Settings settings;
   settings.phases = bundled_phases();
@@ -328,10 +358,13 @@ Checked<Settings> load_settings(const Seams& seams, const Homes& homes, const st
     if (counts) load_part(seams, workspace, kWorkspaceFile, SettingsOf::kWorkspace, parts, faults);
     if (!counts) faults.push_back(counts.error());
   }
-  for (const Part& part : parts) read_settings(part.document, part.whose, part.directory, settings, faults);
   for (const Part& part : parts) {
-    if (!part.document.root.is_object()) continue;
-    Fields root = Reader(part.document, faults).fields();
+    read_settings(*part.document, part.whose, part.directory, settings, faults);
+    settings.documents.push_back(part.document);
+  }
+  for (const Part& part : parts) {
+    if (!part.document->root.is_object()) continue;
+    Fields root = Reader(*part.document, faults).fields();
     agent::check_model_names(root, settings.agents);
   }
   if (!faults.empty()) return std::unexpected(std::move(faults));

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@
 #include "agent/settings.hpp"
 #include "pipeline/delivery.hpp"
 #include "pipeline/hand_off.hpp"
+#include "workflow/definition.hpp"
 
 namespace sb::pipeline {
 
@@ -52,7 +54,11 @@ struct Settings {
   std::map<Phase, std::string> phases;           // workflow of each; all are there
   int fix_rounds = 2;
   Identity identity;
-  std::string hash;  // over everything that steers a run
+  std::string hash;                                             // over everything that steers a run
+  std::vector<std::shared_ptr<const Document>> documents = {};  // what they were read from; the last one counts most
+
+  // Where what counts at this pointer is written; no file: nowhere, it is the default.
+  Place place_of(std::string_view pointer) const;
 };
 
 inline constexpr std::string_view kWorkspaceFile = "signalbox.yaml";
@@ -66,6 +72,9 @@ Checked<Settings> load_settings(const Seams& seams, const Homes& homes, const st
 enum class SettingsOf { kUser, kWorkspace };
 void read_settings(const Document& document, SettingsOf whose, const std::string& directory, Settings& settings,
                    Faults& faults);
+
+// What of the run's context a workflow's agents are to be given: what the settings say, else its definition.
+agent::Wish isolation_of(const Settings& settings, const workflow::Definition& definition);
 
 // The files that hold secrets: keys of models, the forge's token. Nothing that agents or checks run sees them.
 std::vector<std::string> secret_files(const Settings& settings);
