@@ -64,6 +64,7 @@ class Page {
     if (record.attempt > 1) name += fmt::format("/{}", record.attempt);
     if (!record.is_over) {
       line(fmt::format("  {:<12} under way   session {}", name, record.session));
+      left_out(record);
       return;
     }
     std::string how = record.state == "complete" ? std::string(to_string(record.result.kind)) : record.state;
@@ -84,6 +85,24 @@ class Page {
       line(fmt::format("    degraded: {} was {}", mark.string_at("phase").value_or("?"),
                        mark.string_at("kind").value_or("?")));
     }
+    left_out(record);
+  }
+
+  // What was not given to it although it is there.
+  void left_out(const PhaseRecord& record) {
+    const auto each = [&](std::string_view name, const auto& act) {
+      const Value& list = record.bundle[name];
+      if (!list.is_array()) return;
+      for (const Value& item : list.items()) act(item);
+    };
+    each("keys", [&](const Value& key) {
+      if (key["left_out"] == Value(true)) {
+        line(fmt::format("    left out: {}: there was no room for it", key.string_at("key").value_or("?")));
+      }
+    });
+    each("notes", [&](const Value& note) {
+      if (note.is_string()) line(fmt::format("    left out: {}", note.as_string()));
+    });
   }
 
   void delivery() {
@@ -118,6 +137,7 @@ class Page {
     if (!state_.outcome.empty()) {
       line(fmt::format("{}{}{}", state_.outcome, state_.outcome_reason.empty() ? "" : ": ", state_.outcome_reason));
     }
+    if (!state_.halted.empty()) line(fmt::format("halted: {}", state_.halted));
     if (state_.parked_until != 0) {
       line(fmt::format("parked until {}: {}", to_rfc3339(state_.parked_until), state_.parked_reason));
     }

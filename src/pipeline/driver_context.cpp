@@ -20,6 +20,8 @@ using agent::Source;
 using agent::SourceKind;
 
 constexpr std::size_t kContextTicketBytes = 64u << 10;  // a session's context is kept with every step
+constexpr std::size_t kShownNotes = 20;
+constexpr std::size_t kNoteBytes = 400;
 constexpr std::size_t kShownDiffBytes = 512u << 10;
 
 bool looks_at_change(Phase phase) {
@@ -38,6 +40,19 @@ std::string checks_text(const RunState& state, int round) {
                         passed.is_bool() && passed.as_bool() ? "passed" : "failed");
   }
   return text;
+}
+
+// A project can have any number of files that are not taken.
+std::vector<std::string> shown_notes(const std::vector<std::string>& all) {
+  std::vector<std::string> shown_ones;
+  for (const std::string& note : all) {
+    if (shown_ones.size() == kShownNotes) {
+      shown_ones.push_back(fmt::format("and {} more", all.size() - kShownNotes));
+      break;
+    }
+    shown_ones.push_back(shown(beginning(note, kNoteBytes)));
+  }
+  return shown_ones;
 }
 
 // What was said to do it again, and what became of the attempt before.
@@ -65,7 +80,8 @@ Result<Pitch> RunDriver::pitch_in_tree() const {
   return Pitch{kPitchFiles.front(), fmt::format("It is not shown here: {}.", found.error().message)};
 }
 
-Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start, const std::vector<std::string>& work) {
+Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start, const std::vector<std::string>& work,
+                                                   std::vector<std::string>& notes) {
   const Files& files = parts_.seams.files;
   std::vector<Source> sources;
   sources.push_back({"goal", SourceKind::kTask, "The goal of the run", state_.goal});
@@ -100,6 +116,7 @@ Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start, cons
            },
        .work = work});
   for (Source& source : rules.sources) sources.push_back(std::move(source));
+  notes = shown_notes(rules.notes);
   // Before the change itself, which an agent can look up where there is no room for all.
   for (Source& source : context_for(start.phase, results_before(start))) sources.push_back(std::move(source));
   if (looks_at_change(start.phase)) {

@@ -144,9 +144,7 @@ Result<Next> RunDriver::refused(const DeliverStep& step, const Error& error) {
   }
   const bool is_local_step =
       step.step == DeliveryStep::kScope || step.step == DeliveryStep::kChecks || step.step == DeliveryStep::kSecrets;
-  const bool is_ours = error.code == ErrorCode::kIo || error.code == ErrorCode::kCorrupt ||
-                       error.code == ErrorCode::kInternal || is_local_step;
-  if (is_ours) {
+  if (is_ours(error.code) || is_local_step) {
     Error told = error;
     told.message = fmt::format("run {} stops at {}: {}", run_, to_string(step.step), error.message);
     if (told.remedy.empty()) told.remedy = fmt::format("Mend that, then: signalbox runs resume {}", run_);

@@ -28,21 +28,6 @@ bool names_architecture(const Value::Array& findings) {
       findings, [](const Value& finding) { return finding.string_at("findingCategory") == "architecture"; });
 }
 
-agent::Wish wish_of(const Settings& settings, const workflow::Definition& definition) {
-  agent::Wish wish;
-  if (definition.isolation) {
-    wish.mode = agent::mode_named(definition.isolation->mode);
-    wish.inputs = definition.isolation->inputs;
-    wish.include = definition.isolation->include;
-    wish.exclude = definition.isolation->exclude;
-  }
-  if (const auto found = settings.isolation.find(definition.id); found != settings.isolation.end()) {
-    wish = found->second;
-  }
-  wish.role = definition.role ? std::string(workflow::to_string(*definition.role)) : std::string();
-  return wish;
-}
-
 Error error_of(const engine::SessionError& error) {
   return error.error;
 }
@@ -104,22 +89,37 @@ Result<engine::Starting> RunDriver::prepare(const StartPhase& start, Started& st
   if (!starting) return std::unexpected(error_of(starting.error()));
   starting->id = session_of(run_, start);
   const workflow::Compiled& compiled = *starting->bundle.back();
-  const agent::Wish wish = wish_of(parts_.settings, compiled.definition);
+  const agent::Wish wish = isolation_of(parts_.settings, compiled.definition);
   started.role = wish.role;
   if (compiled.definition.model_tier) started.tier = std::string(to_string(*compiled.definition.model_tier));
   std::vector<std::string> work = {std::string(to_string(start.phase)), started.workflow};
   for (const workflow::Step& step : compiled.definition.steps) work.push_back(step.id);
-  started.sources = SB_TRY(sources_for(start, work));
+  started.sources = SB_TRY(sources_for(start, work, started.notes));
   started.bundle = SB_TRY(agent::make_bundle(wish, agent::identity_text(), started.sources));
   hold_back(wish, told, *starting, started.bundle);
   return std::move(*starting);
 }
 
+// Settings or a workflow's file that no longer fit: a person mends that and says so. The run stands where it stood.
+Result<Next> RunDriver::not_started(const StartPhase& start, const Error& error) {
+  if (error.retry_helps) return park(parts_.seams.clock.now_ms() + kOutageMs, error.to_string());
+  const std::string what = fmt::format("{} cannot start: ", to_string(start.phase));
+  if (is_ours(error.code)) {
+    Error told = error;
+    told.message = fmt::format("run {} stops: {}{}", run_, what, error.message);
+    if (told.remedy.empty()) told.remedy = fmt::format("Mend that, then: signalbox runs resume {}", run_);
+    return std::unexpected(std::move(told));
+  }
+  return act(Escalate{.phase = "start", .reason = what + error.to_string(), .round = start.round});
+}
+
 Result<Next> RunDriver::act(const StartPhase& start) {
   Started started;
-  const engine::Starting starting = SB_TRY(prepare(start, started));
+  const auto prepared = prepare(start, started);
+  if (!prepared) return not_started(start, prepared.error());
+  const engine::Starting& starting = *prepared;
   const auto answer = parts_.desk.sessions().start(starting);
-  if (!answer) return std::unexpected(error_of(answer.error()));
+  if (!answer) return not_started(start, error_of(answer.error()));
   // One that was started before a crash keeps the workflow of then.
   const std::string hash = SB_TRY(parts_.desk.sessions().summary(starting.id)).hash;
   SB_TRY(note_workflow(started.workflow, hash));
@@ -127,6 +127,8 @@ Result<Next> RunDriver::act(const StartPhase& start) {
   kept.set("tier", started.tier);
   kept.set("sources", to_value(started.sources));
   const std::string bytes = to_canonical_json(kept);
+  Value facts = started.bundle.facts();
+  if (!started.notes.empty()) facts.set("notes", Value::array(started.notes));
   SB_TRY(append("phase_started",
                 Value::object({{"phase", to_string(start.phase)},
                                {"round", start.round},
@@ -134,7 +136,7 @@ Result<Next> RunDriver::act(const StartPhase& start) {
                                {"workflow", started.workflow},
                                {"hash", hash},
                                {"session", starting.id},
-                               {"bundle", started.bundle.facts()},
+                               {"bundle", std::move(facts)},
                                {"blob", sha256_hex(bytes)}}),
                 {bytes}));
   return Next::kGoOn;

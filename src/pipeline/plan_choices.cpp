@@ -48,6 +48,7 @@ std::vector<Choice> after_escalation(const RunState& state, const Settings& sett
   const std::string& phase = state.escalations.back().phase;
   const bool may_merge = !state.request.empty() && settings.merge != MergePolicy::kNever;
   if (phase == "routing") return {{"full", "Run it in full"}, kStop};
+  if (phase == "start") return {kRetry, kStop};
   if (phase == "time") return {{"retry", "Let it go on"}, kStop};
   if (phase == "budget") return {{"retry", "Allow as much again"}, kStop};
   if (phase == "delivery") return after_delivery(state);

@@ -93,6 +93,19 @@ Status RunDriver::note_workflow(const std::string& workflow, const std::string& 
 }
 
 Result<RunState> RunDriver::drive() {
+  auto driven = go_through();
+  if (!driven) halt(driven.error());
+  return driven;
+}
+
+// Whoever looks at it later must see why nobody drives it. Where even that cannot be written down, the error is told
+// by whoever drives, and the run stands as it stood.
+void RunDriver::halt(const Error& error) {
+  if (state_.events == 0) return;  // there is no such run, or it cannot be read
+  (void)append("halted", Value::object({{"reason", error.to_string()}}));
+}
+
+Result<RunState> RunDriver::go_through() {
   SB_TRY(load());
   SB_TRY(parts_.forge.work_for(run_, pushed_commit()));
   SB_TRY(take_up());

@@ -18,6 +18,11 @@ enum class Next { kGoOn, kLeaveOff };
 inline constexpr std::string_view kAuditWorkflow = "wr.production-readiness-audit";
 inline constexpr std::string_view kArchitectureWorkflow = "wr.architecture-scalability-audit";
 
+// Nothing that somebody could mend in the change or in the settings: it ends the driving, not the run.
+inline bool is_ours(ErrorCode code) {
+  return code == ErrorCode::kIo || code == ErrorCode::kCorrupt || code == ErrorCode::kInternal;
+}
+
 class RunDriver {
  public:
   RunDriver(CoordinatorParts& parts, std::string run, Patience patience);
@@ -30,8 +35,11 @@ class RunDriver {
     std::string workflow, role, tier;
     agent::Bundle bundle;
     std::vector<agent::Source> sources;
+    std::vector<std::string> notes;
   };
 
+  Result<RunState> go_through();
+  void halt(const Error& error);
   Status load();
   bool keeps_going() const { return !parts_.keeps_going || parts_.keeps_going(); }
   Status append(std::string type, Value payload, std::vector<std::string> blobs = {});
@@ -66,8 +74,10 @@ class RunDriver {
   Status bring_pitch(const WorkTree& tree);
 
   Result<engine::Starting> prepare(const StartPhase& start, Started& started);
-  // `work`: what rules may name it by.
-  Result<std::vector<agent::Source>> sources_for(const StartPhase& start, const std::vector<std::string>& work);
+  Result<Next> not_started(const StartPhase& start, const Error& error);
+  // `work`: what rules may name it by. `notes`: what of the rules was not taken, and why.
+  Result<std::vector<agent::Source>> sources_for(const StartPhase& start, const std::vector<std::string>& work,
+                                                 std::vector<std::string>& notes);
   // Empty: there is none.
   Result<Pitch> pitch_in_tree() const;
   // What a session starts with besides its goal, and as what each counts where the session's mode is looked at.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "pipeline/run_log.hpp"
 #include "pipeline/settings_words.hpp"
@@ -83,6 +84,7 @@ class Folding {
         {"settings_changed", &Folding::settings_changed},
         {"workflow_changed", &Folding::workflow_changed},
         {"pitch_archived", &Folding::pitch_archived},
+        {"halted", &Folding::halted},
         {"ended", &Folding::ended},
     };
     return all;
@@ -262,6 +264,8 @@ class Folding {
 
   // Nobody worked between the last event and this one.
   Status resumed(const RunEvent& event) {
+    const bool was_halted = !std::exchange(state_.halted, {}).empty();
+    if (was_halted && state_.parked_until == 0 && state_.open_question() == nullptr) go_on_working(event);
     if (working_since_ == 0) return {};
     state_.worked_ms += std::max<std::int64_t>(0, state_.updated_at - working_since_);
     working_since_ = event.time_ms;
@@ -287,6 +291,12 @@ class Folding {
 
   Status pitch_archived(const RunEvent&) {
     state_.pitch_archived = true;
+    return {};
+  }
+
+  Status halted(const RunEvent& event) {
+    state_.halted = text(event.payload, "reason");
+    stop_working(event);
     return {};
   }
 

@@ -31,6 +31,7 @@ Result<std::vector<RunEvent>> events_in(store::Snapshot& snapshot, std::string_v
 std::string current_of(const RunState& state) {
   if (!state.outcome.empty()) return state.outcome;
   if (const Asked* asked = state.open_question()) return "waits: " + asked->question;
+  if (!state.halted.empty()) return "halted: " + state.halted;
   if (state.parked_until != 0) return "parked: " + state.parked_reason;
   if (!state.phases.empty() && !state.phases.back().is_over) return std::string(to_string(state.phases.back().phase));
   if (!state.delivered.empty()) return fmt::format("delivery: {}", to_string(state.delivered.back().step));

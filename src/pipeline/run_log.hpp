@@ -8,7 +8,8 @@
 //   routed         {mode, reasons: […], touches_ui}
 //   tree_made      {path, branch, base, commit, git_dir}
 //   phase_started  {phase, round, attempt, workflow, hash, session, bundle, blob}
-//                  bundle: agent::Bundle::facts(); blob: the bundle itself, a blob of the store
+//                  bundle: agent::Bundle::facts(), [notes: what was not taken into it, and why]
+//                  blob: the bundle itself, a blob of the store
 //   interpretation {artifact, session}                    committed: carried to every later phase
 //   phase_ended    {phase, round, attempt, state, reason, result, usage, cost, turns, [policy]}
 //                  result: PhaseResult; state: agent::EndState
@@ -22,6 +23,7 @@
 //   stop_asked     {by, reason};      resumed {by, pid}
 //   settings_changed {hash, was};     workflow_changed {workflow, hash, was}
 //   pitch_archived {path, to}
+//   halted         {reason}                               whoever drove it could not go on; `resumed` ends it
 //   ended          {outcome, reason, [commit], [request], [url]}
 //                  outcome: merged|requested|escalated|stopped|abandoned|failed
 #pragma once
@@ -115,6 +117,7 @@ struct RunState {
   std::vector<Delivered> delivered;
   std::vector<Asked> asked;
   std::vector<Escalation> escalations;
+  std::string halted;  // why whoever drove it last could not go on; empty: they could
   TimestampMs parked_until = 0;
   std::string parked_reason;
   bool stop_asked = false;
@@ -133,7 +136,7 @@ struct RunState {
   const Asked* open_question() const;  // the newest
   agent::Usage usage() const;
   std::int64_t micro_cents() const;
-  std::string status() const;               // the outcome, or: waiting, parked, running
+  std::string status() const;               // the outcome, or: waiting, halted, parked, running
   const Delivered* failed_closing() const;  // of the ticket, tried last; nothing: it is closed, or was not tried
   std::string open_ticket() const;          // why the ticket of a merged run is still open; empty: it is not
 

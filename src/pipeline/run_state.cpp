@@ -72,6 +72,7 @@ void add_outcome(Value& value, const RunState& state) {
   if (state.parked_until != 0) {
     value.set("parked", Value::object({{"until", to_rfc3339(state.parked_until)}, {"reason", state.parked_reason}}));
   }
+  if (!state.halted.empty()) value.set("halted", state.halted);
   if (!state.waits_for.empty()) value.set("waits_for", state.waits_for);
   if (!state.outcome.empty()) {
     value.set("outcome", state.outcome);
@@ -148,6 +149,7 @@ std::string RunState::open_ticket() const {
 std::string RunState::status() const {
   if (!outcome.empty()) return outcome;
   if (open_question() != nullptr) return "waiting";
+  if (!halted.empty()) return "halted";
   return parked_until != 0 ? "parked" : "running";
 }
 
