@@ -123,6 +123,11 @@ Result<Recipe> recipe_for(const ModelSettings& model) {
   const bool has_prompt =
       std::ranges::any_of(recipe.command, [](const std::string& word) { return word.find("{prompt}") != word.npos; });
   if (!has_prompt) recipe.input = "{prompt}";
+  recipe.environment = {{"SIGNALBOX_MCP_URL", "{mcp_url}"},
+                        {"SIGNALBOX_HOOK_URL", "{hook_url}"},
+                        {"SIGNALBOX_PLACE_TOKEN", "{mcp_token}"},
+                        {"SIGNALBOX_PROXY_URL", "{proxy_url}"}};
+  recipe.own_login = {"SIGNALBOX_PROXY_URL"};
   return recipe;
 }
 

@@ -105,6 +105,11 @@ void read_command(Fields& fields, ModelSettings& model) {
       command->fault("the command names no program", "Write command: [program, argument, ...]", ErrorCode::kInvalid,
                      "too_few");
     }
+    if (std::ranges::any_of(model.command, [](const auto& word) { return word.contains("{mcp_token}"); })) {
+      command->fault("everybody on the machine can read the words of a program, so the token cannot be one",
+                     "Leave {mcp_token} out; the program finds it in the variable SIGNALBOX_PLACE_TOKEN",
+                     ErrorCode::kInvalid, "literal_secret");
+    }
   }
   if (auto upstream = fields.string("upstream")) model.upstream = std::move(*upstream);
 }

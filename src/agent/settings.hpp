@@ -25,14 +25,13 @@ namespace sb::agent {
 struct ModelSettings {
   enum class Provider { kAnthropic, kOpenai, kCommand, kScripted };
   Provider provider = Provider::kAnthropic;
-  std::string name;               // in the settings
-  std::string model, key, url;    // key: `$NAME`, `file:PATH` or empty
-  std::string api = "responses";  // of openai: responses, chat
-  std::string script;             // of scripted: absolute
-  std::string recipe;             // of command: claude-code, codex, or empty
-  std::vector<std::string>
-      command;           // of command: words, with {prompt}, {mcp_url}, {mcp_token}, {hook_url}, {proxy_url}
-  std::string upstream;  // of command: the model its proxy talks to; empty: its own login
+  std::string name;                  // in the settings
+  std::string model, key, url;       // key: `$NAME`, `file:PATH` or empty
+  std::string api = "responses";     // of openai: responses, chat
+  std::string script;                // of scripted: absolute
+  std::string recipe;                // of command: claude-code, codex, or empty
+  std::vector<std::string> command;  // of command: words, with {prompt}, {mcp_url}, {hook_url}, …
+  std::string upstream;              // of command: the model its proxy talks to; empty: its own login
   int max_tokens = 8'192;
   int context_tokens = 200'000;  // what a conversation may grow to
   bool has_prices = false;       // given in the file

@@ -27,7 +27,7 @@ using testing::Not;
 
 // What a program needs to speak to its place: mcp NAME ARGUMENTS, model TEXT.
 constexpr std::string_view kSpeech = R"(
-url=$1 token=$2 proxy=$3
+url=$SIGNALBOX_MCP_URL token=$SIGNALBOX_PLACE_TOKEN proxy=$SIGNALBOX_PROXY_URL
 port=${url#http://127.0.0.1:}; port=${port%%/*}
 mark=io.modelcontextprotocol
 meta='"_meta":{"'$mark'/protocolVersion":"2026-07-28","'$mark'/clientInfo":{"name":"t","version":"1"}'
@@ -95,7 +95,7 @@ class Commands : public testing::Test {
   void program(const std::string& body) {
     const std::string path = work_tree + "/agent.sh";  // what else lies in a temporary folder it does not see
     EXPECT_TRUE(files.write_atomic(path, std::string(kSpeech) + body + "\n"));
-    settings.models["cli"].command = {"bash", path, "{mcp_url}", "{mcp_token}", "{proxy_url}"};
+    settings.models["cli"].command = {"bash", path};
   }
   void start() {
     auto opened = engine::SessionDesk::open(seams());
