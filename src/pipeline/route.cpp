@@ -75,23 +75,75 @@ const std::vector<Phrase>& dependency_phrases() {
   return phrases;
 }
 
-const std::vector<Phrase>& ui_phrases() {
-  static const std::vector<Phrase> phrases = {{"ui"},        {"ux"},           {"screen"},           {"screens"},
-                                              {"view"},      {"views"},        {"layout"},           {"layouts"},
-                                              {"component"}, {"components"},   {"design"},           {"designs"},
-                                              {"frontend"},  {"front", "end"}, {"user", "interface"}};
-  return phrases;
+// Several forms of one word are one word.
+struct UiWord {
+  std::vector<Phrase> forms;
+  bool is_plain;  // says so by itself; code and databases have views, components and designs, too
+};
+const std::vector<UiWord>& ui_words() {
+  static const std::vector<UiWord> words = {
+      {{{"ui"}, {"user", "interface"}}, true},  {{{"ux"}}, true},
+      {{{"screen"}, {"screens"}}, true},        {{{"layout"}, {"layouts"}}, true},
+      {{{"frontend"}, {"front", "end"}}, true}, {{{"view"}, {"views"}}, false},
+      {{{"component"}, {"components"}}, false}, {{{"design"}, {"designs"}}, false}};
+  return words;
 }
 
 std::string seen(std::string_view what, const std::string& found) {
   return found.empty() ? fmt::format("{}: none", what) : fmt::format("{}: {}", what, found);
 }
 
-// The ticket's body is not looked at: long texts mention everything.
+struct UiFound {
+  std::vector<std::string> words;
+  bool has_plain = false;
+};
+UiFound ui_in(std::string_view text) {
+  UiFound found;
+  const std::vector<std::string> words = words_of(text);
+  for (const UiWord& word : ui_words()) {
+    if (std::string form = found_in(words, word.forms); !form.empty()) {
+      found.words.push_back(std::move(form));
+      found.has_plain |= word.is_plain;
+    }
+  }
+  return found;
+}
+
+// Without fenced code and addresses: logs and links say nothing of what is wanted.
+std::string prose_of(std::string_view text) {
+  std::string prose;
+  bool is_code = false;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    const bool is_fence = line.starts_with("```") || line.starts_with("~~~");
+    if (is_fence) is_code = !is_code;
+    if (is_fence || is_code) continue;
+    while (!line.empty()) {
+      const std::string_view word = line.substr(0, line.find_first_of(" \t"));
+      if (word.find("://") == std::string_view::npos) prose.append(word);
+      prose += ' ';
+      line.remove_prefix(std::min(word.size() + 1, line.size()));
+    }
+    prose += '\n';
+  }
+  return prose;
+}
+
+// A title is about what it names. A condition for being done must say it plainly. A long text mentions everything: only
+// one that speaks of it plainly, and in more than one word, is about it.
 std::string ui_signal(const RouteFacts& facts) {
-  std::string all = facts.goal + "\n" + facts.ticket.title;
-  for (const std::string& label : facts.ticket.labels) all += "\n" + label;
-  return found_in(words_of(all), ui_phrases());
+  std::string names = facts.goal + "\n" + facts.ticket.title;
+  for (const std::string& label : facts.ticket.labels) names += "\n" + label;
+  if (const UiFound found = ui_in(names); !found.words.empty()) return found.words.front();
+  for (const std::string& condition : facts.ticket.acceptance) {
+    const UiFound found = ui_in(condition);
+    if (found.has_plain) return fmt::format("{} (acceptance)", fmt::join(found.words, ", "));
+  }
+  const UiFound found = ui_in(prose_of(facts.ticket.body));
+  if (!found.has_plain || found.words.size() < 2) return {};
+  return fmt::format("{} (body)", fmt::join(found.words, ", "));
 }
 
 RunMode choose(const RouteFacts& facts, bool is_dependency, bool has_request) {
@@ -135,7 +187,7 @@ Route route(const RouteFacts& facts) {
 }
 
 bool mentions_ui(std::string_view text) {
-  return !found_in(words_of(text), ui_phrases()).empty();
+  return !ui_in(text).words.empty();
 }
 
 }  // namespace sb::pipeline

@@ -62,6 +62,38 @@ TEST(Route, LabelsAndTitleCountForTheInterface) {
   EXPECT_TRUE(route({.goal = "x", .ticket = ticket}).touches_ui);
 }
 
+bool touches_ui(const std::string& body, std::vector<std::string> acceptance = {}) {
+  const Ticket ticket{.title = "Export", .body = body, .acceptance = std::move(acceptance)};
+  return route({.goal = "Make the export faster", .ticket = ticket}).touches_ui;
+}
+
+TEST(Route, ABodyThatIsAboutTheInterfaceCounts) {
+  EXPECT_TRUE(touches_ui("Add a second column to the settings screen. The layout must hold on small screens."));
+  EXPECT_TRUE(touches_ui("The UI has no way to start it: the list component needs one."));
+  const Ticket ticket{.title = "Export", .body = "A new screen with its layout."};
+  EXPECT_THAT(route({.goal = "x", .ticket = ticket}).reasons,
+              testing::Contains("words of a user interface: screen, layout (body)"));
+}
+
+TEST(Route, ABodyThatOnlyMentionsItDoesNot) {
+  for (const char* body : {
+           "It crashes, and the screen goes black.",
+           "The screen goes black, and another screen, too.",              // one word, twice
+           "The design of the component reads the view of the database.",  // words of any code
+           "See https://example.com/ui/screen for the log.",
+           "It says:\n```\nui: screen layout failed\n```\nand ends.",
+           "Nothing to see.\n~~~\nui screen\n",  // never closed
+           "",
+       }) {
+    EXPECT_FALSE(touches_ui(body)) << body;
+  }
+}
+
+TEST(Route, AConditionForBeingDoneCountsWhereItSpeaksPlainly) {
+  EXPECT_TRUE(touches_ui("", {"It is fast", "The screen shows how far it is"}));
+  EXPECT_FALSE(touches_ui("", {"Whoever may view the project may export it", "The component is tested"}));
+}
+
 TEST(Route, NotUtf8IsNoWord) {
   EXPECT_FALSE(mentions_ui("ui \xff"));
 }
