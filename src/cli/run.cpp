@@ -8,6 +8,7 @@
 
 #include "base/reader.hpp"
 #include "cli/command.hpp"
+#include "cli/examples.hpp"
 
 namespace sb::cli {
 namespace {
@@ -113,11 +114,19 @@ Status take_exact_options(const CommandRow& command, Context& context) {
   return {};
 }
 
+void set_example(CLI::App& app, std::string_view example) {
+  app.footer(fmt::format("Example:\n  {}\n", example));
+}
+
 int run_declared(const CommandRow& command, Context& context) {
   CLI::App app{std::string(command.summary), fmt::format("signalbox {}", command.name)};
-  app.footer(fmt::format("Example:\n  {}\n", command.example));
+  set_example(app, command.example);
   app.get_formatter()->column_width(32);
   const Action action = command.declare(app);
+  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::string_view own = example_of(fmt::format("{} {}", command.name, sub->get_name()));
+    if (!own.empty()) set_example(*sub, own);
+  }
   if (const Status taken = take_exact_options(command, context); !taken) {
     return wrong_use(context, app.get_name(), taken.error().message);
   }

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -5,6 +6,7 @@
 
 #include "base/fakes.hpp"
 #include "cli/command.hpp"
+#include "cli/examples.hpp"
 
 namespace sb::cli {
 namespace {
@@ -47,20 +49,25 @@ struct Ran {
   std::string errors;
 };
 
-Ran run_with(std::vector<std::string> arguments, bool on_terminal = false, Environment environment = {}) {
+Ran run_in(const std::vector<CommandRow>& table, const std::vector<std::string>& arguments, bool on_terminal = false,
+           const Environment& environment = {}) {
   FakeFiles files;
   FakeClock clock;
   FakeRandom random;
   FakeProcess process([](const sb::Command&) { return Exit{}; });
   FakeStreams streams;
   streams.on_terminal = on_terminal;
+  const int code = run(table, arguments, {files, clock, random, process, environment, streams});
+  return {code, streams.output, streams.errors};
+}
+
+Ran run_with(const std::vector<std::string>& arguments, bool on_terminal = false, const Environment& environment = {}) {
   const std::vector<CommandRow> table = {
       {"echo", "Print a text", "signalbox echo --text hello", declare_echo},
       {"pair", "Two in one", "signalbox pair start", declare_pair},
       {"raw", "Read everything itself", "signalbox raw --any thing", declare_raw, Parsing::kRaw},
   };
-  const int code = run(table, arguments, {files, clock, random, process, environment, streams});
-  return {code, streams.output, streams.errors};
+  return run_in(table, arguments, on_terminal, environment);
 }
 
 TEST(Cli, HelpListsEveryCommandAndTheExitCodes) {
@@ -85,6 +92,21 @@ TEST(Cli, EveryCommandOfTheProgramHasASummaryAndAnExampleOfItself) {
     EXPECT_FALSE(command.summary.empty()) << command.name;
     EXPECT_THAT(command.summary, Not(testing::EndsWith("."))) << command.name;
     EXPECT_THAT(command.example, HasSubstr("signalbox " + std::string(command.name)));
+  }
+}
+
+TEST(Cli, EverySubcommandOfRunsAndSessionsHasAnExampleOfItself) {
+  for (const CommandRow& command : commands()) {
+    if (command.name != "config" && command.name != "runs" && command.name != "session") continue;
+    CLI::App app;
+    command.declare(app);
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+      const std::string called = fmt::format("{} {}", command.name, sub->get_name());
+      const std::string_view example = example_of(called);
+      EXPECT_FALSE(example.empty()) << called;
+      const Ran ran = run_in(commands(), {std::string(command.name), sub->get_name(), "--help"});
+      EXPECT_THAT(ran.output, HasSubstr(fmt::format("Example:\n  {}\n", example)));
+    }
   }
 }
 

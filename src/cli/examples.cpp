@@ -1,0 +1,50 @@
+#include "cli/examples.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace sb::cli {
+namespace {
+
+constexpr std::array kExamples = {
+    std::string_view("signalbox config check . --json"),
+    std::string_view("signalbox runs list --limit 5"),
+    std::string_view("signalbox runs show last"),
+    std::string_view("signalbox runs resume last --wait 10m"),
+    std::string_view("signalbox runs stop last --reason 'Not needed any more'"),
+    std::string_view("signalbox runs export last --as-test incident-12"),
+    std::string_view("signalbox session start wr.shaping --goal 'Faster search'"),
+    std::string_view("signalbox session continue ct_TOKEN --note 'Two tables are read twice.'"),
+    std::string_view("signalbox session show s-ab12"),
+    std::string_view("signalbox session list"),
+    std::string_view("signalbox session resume 'faster search'"),
+    std::string_view("signalbox session fork s-ab12 --node 3"),
+    std::string_view("signalbox session checkpoint ck_TOKEN"),
+    std::string_view("signalbox session stop s-ab12"),
+    std::string_view("signalbox session export s-ab12 > session.jsonl"),
+    std::string_view("signalbox session import session.jsonl"),
+    std::string_view("signalbox session verify s-ab12"),
+    std::string_view("signalbox session prune --older-than 90d --dry-run"),
+    std::string_view("signalbox session gc"),
+    std::string_view("signalbox session rotate-keys"),
+    std::string_view("signalbox session steer s-ab12 'Use the parser that is there'"),
+    std::string_view("signalbox session pause s-ab12"),
+    std::string_view("signalbox session go-on s-ab12"),
+    std::string_view("signalbox session kill s-ab12 --reason 'It is on the wrong track'"),
+    std::string_view("signalbox session retry s-ab12"),
+    std::string_view("signalbox session take-over s-ab12"),
+};
+
+}  // namespace
+
+std::string_view example_of(std::string_view subcommand) {
+  constexpr std::size_t kProgram = std::string_view("signalbox ").size();
+  const auto is_of = [&](std::string_view example) {
+    const std::string_view rest = example.substr(kProgram);
+    return rest.starts_with(subcommand) && (rest.size() == subcommand.size() || rest[subcommand.size()] == ' ');
+  };
+  const auto found = std::ranges::find_if(kExamples, is_of);
+  return found == kExamples.end() ? std::string_view() : *found;
+}
+
+}  // namespace sb::cli
