@@ -49,8 +49,11 @@ int run_goal(const Context& context, const RunOptions& options) {
   const auto workspace = workspace_of(context, options.workspace);
   if (!workspace) return fail_with(workspace.error());
   const auto office = RunOffice::open(context, *workspace);
-  if (!office && options.wants_json) return fail_with(office.error().front());
-  if (!office) return report(context, office.error());
+  if (!office) {
+    int code = kUsage;
+    for (const Error& fault : office.error()) code = std::max(code, fail_with(fault));
+    return code;
+  }
   const auto wish = wish_of(context, **office, options, *workspace);
   if (!wish) return fail_with(wish.error());
   return start_run(context, **office, *wish, {.wants_json = options.wants_json, .wait_ms = *wait});
@@ -65,7 +68,8 @@ Action declare_run(CLI::App& app) {
   app.add_option("--mode", options->mode, "FULL or IMPLEMENT, instead of what the words say");
   app.add_option("--workspace", options->workspace, "The project's folder; the current one when not given");
   app.add_option("--wait", options->wait,
-                 "How long to wait for people who are not here, and for servers that are out (10m)");
+                 "Wait this long for each answer that must come from elsewhere (else: not at all), and in all for "
+                 "servers that are out (else: 15m); then leave the run to runs resume");
   app.add_option("--replay", options->replay,
                  "Play this run again instead, offline and at no cost: its id, last, or a folder of runs export")
       ->excludes("GOAL", "--ticket", "--mode", "--workspace", "--wait");

@@ -160,7 +160,7 @@ int stop(const Context& context, const RunsOptions& options) {
     context.out(fmt::format("{} is over: {}\n", state.id, state.outcome));
     return kDone;
   }
-  const auto office = RunOffice::open(context, state.workspace);
+  const auto office = RunOffice::open(context, state.workspace, Readiness::kToEnd);
   if (!office) return report(context, office.error());
   const auto ended = (*office)->coordinator({}).drive(state.id, {});
   if (!ended && ended.error().code == ErrorCode::kConflict) {
@@ -203,7 +203,8 @@ Action declare_runs(CLI::App& app) {
   add_id(*all.back().app, *options);
   all.back().app->add_option("--ticket", options->ticket, "The ticket as it is now");
   all.back().app->add_option("--wait", options->wait,
-                             "How long to wait for people who are not here, and for servers that are out (10m)");
+                             "Wait this long for each answer that must come from elsewhere (else: not at all), and in "
+                             "all for servers that are out (else: 15m); then leave the run to runs resume");
   all.back().app->add_flag("--json", options->wants_json, "One JSON object a line");
   all.push_back(subcommand(app, "stop", "End a run; what it has not delivered stays", options, stop));
   add_id(*all.back().app, *options);

@@ -209,6 +209,12 @@ Status LocalForge::comment(const ChangeRequest& request, const std::string& mark
 }
 
 Result<Ticket> LocalForge::ticket(const std::string& url_or_id) {
+  if (url_or_id.find("://") != std::string::npos || url_or_id.starts_with("github:")) {
+    return fail(
+        ErrorCode::kUnsupported,
+        fmt::format("the forge here is local, and fetches no ticket from {}", shown(url_or_id)),
+        "Save it as a file and give that: --ticket FILE (or - for the input); or set forge: {kind: github, ...}");
+  }
   const std::string path = url_or_id.starts_with('/') ? url_or_id : join_path(git_.directory(), url_or_id);
   return read_ticket(SB_TRY(seams_.files.read(path, limits::kTicketBytes)), url_or_id);
 }
