@@ -105,6 +105,21 @@ TEST(Isolation, KeysNobodyKnowsAreRefusedWithTheNearest) {
       mode_for({.role = "", .mode = Mode::kCustom, .include = {"*"}, .exclude = {"shapping.*"}}, everything()));
 }
 
+TEST(Isolation, WhatCanNeverBeGrantedIsRefusedBeforeThereAreSources) {
+  EXPECT_TRUE(check_wish({.role = "reviewer", .mode = Mode::kCustom, .include = {"*"}, .exclude = {"discovery.*"}}));
+  EXPECT_TRUE(check_wish({.role = "", .mode = Mode::kBlind, .inputs = {"rules/AGENTS.md", "tier0*", "identity"}}));
+  EXPECT_TRUE(check_wish({.role = "evaluator", .mode = Mode::kBlind, .inputs = {"ticket", "diff", "pitch"}}));
+  const auto why = [](const Wish& wish) {
+    const Status granted = check_wish(wish);
+    return granted ? std::string() : granted.error().to_string();
+  };
+  EXPECT_THAT(why({.role = "evaluator", .mode = Mode::kBlind, .inputs = {"coding.*"}}), HasSubstr("earlier work"));
+  EXPECT_THAT(why({.role = "evaluator", .mode = Mode::kFull}), HasSubstr("the mode full"));
+  EXPECT_THAT(why({.role = "reviewer", .mode = Mode::kBlind, .inputs = {"fix.retrospective"}}), HasSubstr("own view"));
+  EXPECT_THAT(why({.role = "", .mode = Mode::kBlind, .inputs = {"codign.notes"}}), HasSubstr("mean coding.notes?"));
+  EXPECT_THAT(why({.role = "", .mode = Mode::kBlind, .inputs = {"weather"}}), HasSubstr("Known are: goal"));
+}
+
 TEST(Isolation, FieldsThatDoNothingInAModeAreRefused) {
   for (const Wish& wish :
        {Wish{.role = "", .inputs = {"diff"}}, Wish{.role = "", .mode = Mode::kTaskOnly, .include = {"diff"}},

@@ -3,9 +3,9 @@
 //
 // Everywhere, {prompt}, {mcp_url}, {mcp_token}, {hook_url}, {proxy_url}, {home}, {work_tree} and {model} stand for what
 // they name; other braces stay as they are. {home} is the fresh folder, also where the program has its own login. A
-// user's own words without {prompt} get it on their input; {mcp_token} is none of them, because words of a program are seen by
-// everybody: the program has it in SIGNALBOX_PLACE_TOKEN, beside SIGNALBOX_MCP_URL,
-// SIGNALBOX_HOOK_URL and SIGNALBOX_PROXY_URL.
+// user's own words without {prompt} get it on their input; {mcp_token} is none of them, because everybody can see the
+// words of a program: it has it in SIGNALBOX_PLACE_TOKEN, beside SIGNALBOX_MCP_URL, SIGNALBOX_HOOK_URL and
+// SIGNALBOX_PROXY_URL.
 #pragma once
 
 #include <map>

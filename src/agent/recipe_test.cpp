@@ -85,6 +85,18 @@ TEST(Recipes, OfOnesOwnAreWordsWithThePromptAmongThemOrOnTheInput) {
   EXPECT_EQ(fill_recipe(*recipe_for(model), filling())->input, "Do {home} and {\"a\": 1}");
 }
 
+TEST(Recipes, OfOnesOwnFindTheirPlaceInVariables) {
+  ModelSettings model = named("");
+  model.command = {"agent"};
+  auto launch = fill_recipe(*recipe_for(model), filling());
+  EXPECT_EQ(launch->environment.at("SIGNALBOX_PLACE_TOKEN"), "sbg_token");
+  EXPECT_EQ(launch->environment.at("SIGNALBOX_MCP_URL"), "http://127.0.0.1:1/mcp");
+  EXPECT_EQ(launch->environment.at("SIGNALBOX_PROXY_URL"), "http://127.0.0.1:1/model");
+  Filling own = filling();
+  own.proxy_url = "";
+  EXPECT_FALSE(fill_recipe(*recipe_for(model), own)->environment.contains("SIGNALBOX_PROXY_URL"));
+}
+
 TEST(Recipes, RefuseWhatCannotBeStarted) {
   const auto wrong = recipe_for(named("claude-cod"));
   ASSERT_FALSE(wrong);

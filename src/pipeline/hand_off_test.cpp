@@ -66,6 +66,22 @@ std::vector<std::string> given(Phase target) {
   return keys;
 }
 
+// Settings that name them are not refused before a run has any.
+TEST(HandOff, EveryKeyIsOneThatIsolationKnows) {
+  Results partial = all();
+  partial.newest[Phase::kShaping] = {.kind = ResultKind::kPartial, .notes = std::string(60, 'n')};
+  partial.newest[Phase::kDesign] = full(Phase::kDesign, R"({"kind": "x", "screens": ["one"]})");
+  partial.newest[Phase::kAudit] = full(Phase::kAudit, R"({"kind": "x", "findings": ["one"]})");
+  for (const Results& results : {all(), partial}) {
+    for (const Phase target : {Phase::kShaping, Phase::kDesign, Phase::kCoding, Phase::kReview, Phase::kFix}) {
+      for (const agent::Source& source : context_for(target, results)) {
+        const auto known = agent::check_wish({.role = "", .mode = agent::Mode::kCustom, .include = {source.key}});
+        EXPECT_TRUE(known) << source.key;
+      }
+    }
+  }
+}
+
 std::string told(Phase target, const Results& results) {
   std::string text;
   for (const agent::Source& source : context_for(target, results)) text += source.title + "\n" + source.text + "\n";

@@ -103,6 +103,25 @@ TEST(RunFold, CountsOnlyTheTimeAgentsWork) {
   EXPECT_EQ(state->worked_ms, 137);
 }
 
+TEST(RunFold, AHaltedRunSaysWhyUntilSomebodyTakesItUp) {
+  std::vector<RunEvent> events = {
+      {1, 10, "opened", Value::object({{"v", 1}, {"run", "r-1"}})},
+      {2, 20, "phase_started", Value::object({{"phase", "coding"}, {"round", 0}, {"attempt", 1}})},
+      {3, 50, "halted", Value::object({{"reason", "the disk is full"}})}};
+  auto state = fold_run(events);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->status(), "halted");
+  EXPECT_EQ(state->to_value().string_at("halted"), "the disk is full");
+  EXPECT_EQ(state->worked_ms, 30);
+  events.push_back({4, 1'000'000, "resumed", Value::object()});
+  events.push_back({5, 1'000'005, "parked", Value::object({{"until", 5}})});
+  state = fold_run(events);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->status(), "parked");
+  EXPECT_EQ(state->halted, "");
+  EXPECT_EQ(state->worked_ms, 35);  // nobody worked while it stood still
+}
+
 TEST(RunFold, RefusesWhatIsNoRun) {
   EXPECT_FALSE(fold_run({}));
   EXPECT_FALSE(fold_run({{1, 0, "opened", Value::object({{"v", 2}})}}));

@@ -40,7 +40,7 @@ Result<RunStanding> look_at_run(const Seams& seams, inbox::Desk& desk, const Run
     return standing;
   }
   standing.is_driven = is_driven(seams.files, desk.homes(), state.id);
-  standing.word = standing.is_driven ? "running" : "left off";
+  standing.word = standing.is_driven ? "running" : state.halted.empty() ? "left off" : "halted";
   if (!state.phases.empty() && !state.phases.back().is_over) standing.session = state.phases.back().session;
   if (state.stop_asked) {
     if (standing.is_driven) standing.word = "stopping";

@@ -17,7 +17,7 @@ std::string run_lock_path(const Homes& homes, std::string_view run);
 bool is_driven(Files& files, const Homes& homes, std::string_view run);
 
 struct RunStanding {
-  // The outcome, or one of: running, stopping, left off, paused, taken over, waiting for you, parked.
+  // The outcome, or one of: running, stopping, left off, halted, paused, taken over, waiting for you, parked.
   std::string word;
   bool is_driven = false;
   std::string session = {};   // of the phase under way

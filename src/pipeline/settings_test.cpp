@@ -67,6 +67,17 @@ TEST_F(SettingsTest, WithoutAnyFileEverythingIsAsByDefault) {
   EXPECT_EQ(settings.hash.size(), 64u);
 }
 
+TEST_F(SettingsTest, KnowsWhereWhatCountsIsWritten) {
+  user(std::string(kModel) + "phases: {coding: a.b, fix: c.d}\n");
+  workspace("phases: {coding: x.y}\n");
+  const Settings settings = good();
+  EXPECT_EQ(settings.place_of("/phases/coding").file, "/shop/signalbox.yaml");
+  EXPECT_EQ(settings.place_of("/phases/fix"), (Place{"/h/config.yaml", "/phases/fix", 2, 24}));
+  EXPECT_EQ(settings.place_of("/models/main/key").line, 1);
+  EXPECT_EQ(settings.place_of("/phases/review"), Place{});
+  EXPECT_EQ(settings.place_of("/models/main/key/deeper"), Place{});
+}
+
 TEST_F(SettingsTest, WithoutModelsTheErrorSaysWhatToWriteAndThatReads) {
   const Settings settings = good();
   const auto model = settings.agents.model_for("worker", "");
@@ -259,6 +270,7 @@ TEST_F(SettingsTest, BadValuesEachGiveOneFaultThatNamesTheirPlace) {
       {"models: {m: {provider: command}}\n", "one of recipe and command"},
       {"models: {m: {provider: command, recipe: codex, command: [x]}}\n", "one of recipe and command"},
       {"models: {m: {provider: command, command: []}}\n", "names no program"},
+      {"models: {m: {provider: command, command: [x, '-t={mcp_token}']}}\n", "everybody on the machine can read"},
       {"models: {m: {provider: command, recipe: codex, upstream: m}}\n", "is an agent program"},
       {"models: {m: {provider: openai, model: x, url: ftp://x}}\n", "this is no address"},
       {"models: {m: {provider: openai, model: x, key: $K, max_tokens: 0}}\n", "/models/m/max_tokens"},

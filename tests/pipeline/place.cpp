@@ -154,6 +154,7 @@ Place::Place(std::string program) : program_(fs::absolute(program).string()) {
   git(repository(), {"add", "--all"});
   git(repository(), {"commit", "--quiet", "--message", "Begin"});
   git(repository(), {"push", "--quiet", "--set-upstream", "origin", "main"});
+  script("");
   configure();
 }
 

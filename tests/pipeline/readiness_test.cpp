@@ -95,7 +95,7 @@ TEST_F(Ready, WhatTheSettingsNameMustBeThere) {
       {"models: {demo: {provider: scripted, script: nowhere.jsonl}}\nroles: {default: demo}",
        {"/models/demo/script", "nowhere.jsonl"}},
       {"models: {demo: {provider: scripted, script: " + place.root() + "/broken.jsonl}}\nroles: {default: demo}",
-       {"broken.jsonl:3:1", "contnet"}},
+       {"broken.jsonl:3:", "contnet"}},
       {"roles: {default: script, reviewer: rewiever}", {"/roles/reviewer", "there is no model \"rewiever\""}},
       {"models: {" + script + ", gpt: {provider: openai, model: m, url: \"http://127.0.0.1:1/\"}, " +
            "cc: {provider: command, recipe: claude-code, upstream: gpt}}\nroles: {default: cc}",
