@@ -33,6 +33,8 @@ class Leader {
  public:
   virtual ~Leader() = default;
   virtual void sign_of_life() = 0;
+  // How long its model may be silent before the program is told that it cannot be reached.
+  virtual std::int64_t silence_ms() = 0;
 
   virtual std::vector<ToolDeclaration> tools() = 0;  // the same for as long as the place lives
   virtual ToolResult call(const ToolCall& call, const ToolRun& run) = 0;

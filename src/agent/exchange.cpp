@@ -19,7 +19,7 @@ namespace {
 using Kind = ModelError::Kind;
 
 constexpr std::size_t kToldBytes = 600;    // of what a provider says
-constexpr std::int64_t kIdleMs = 300'000;  // the loop gives up sooner, by its own limit
+constexpr std::int64_t kConnectMs = 10'000;
 constexpr std::int64_t kWholeMs = 3'600'000;
 
 // Half a surrogate pair, which some programs send where they cut a text, becomes U+FFFD.
@@ -90,7 +90,9 @@ ModelError of_failure(const net::ClientFailure& failure) {
   if (failure.kind == Failed::kRequest || failure.error.code == ErrorCode::kUnsupported) kind = Kind::kRequest;
   if (failure.kind == Failed::kTooLarge) kind = Kind::kTooLarge;
   if (failure.kind == Failed::kStopped) kind = Kind::kStopped;
-  return {kind, failure.error};
+  ModelError error{kind, failure.error};
+  if (failure.kind == Failed::kTimeout) error.error.remedy = "A model that is only slow needs a longer limits: {stall}";
+  return error;
 }
 
 ModelError of_answer(const Call& call, const net::ClientAnswer& answer) {
@@ -269,7 +271,8 @@ Replied exchange(const Call& call, const ModelRequest& request, ReplyReader& rea
   net::ClientRequest wire{.method = "POST", .url = call.url, .headers = call.headers, .body = to_json(call.body)};
   wire.headers.emplace_back("Content-Type", "application/json");
   wire.headers.emplace_back("Accept", "text/event-stream");
-  wire.idle_ms = kIdleMs;
+  wire.connect_ms = std::min(kConnectMs, request.silence_ms);
+  wire.idle_ms = request.silence_ms;
   wire.whole_ms = kWholeMs;
   wire.max_bytes = limits::kReplyStreamBytes;
   wire.on_piece = [&](std::string_view piece) { return stream.feed(piece, on_delta); };

@@ -164,16 +164,18 @@ void LedSession::sign_of_life() {
 
 bool LedSession::keeps_going() {
   std::vector<Progress> told;
-  bool goes_on = true;
+  bool goes_on = true, is_waiting = false;
   {
     const std::scoped_lock lock(mutex_);
     told.swap(told_);
+    is_waiting = last_failure_ && last_failure_->retry_helps() && now() < retry_at_ms_;
     const bool has_stayed = over_at_ms_ != 0 && now() - over_at_ms_ > kFarewellMs;
     goes_on = !verdict_ && !has_stayed;
   }
-  // A tool of ours has limits of its own, and so has one of the program's; who is held does not stall.
+  // A tool of ours has limits of its own, and so has one of the program's; who is held, or waits for its provider, does
+  // not stall.
   const bool is_at_work = is_at_tools_ && now() - last_life_ms_ < limits::kBashMs;
-  if (calls_running_ > 0 || held_ > 0 || is_at_work) parts_.duty.watch.alive();
+  if (calls_running_ > 0 || held_ > 0 || is_at_work || is_waiting) parts_.duty.watch.alive();
   for (const Progress& progress : told) {
     if (parts_.duty.on_progress) parts_.duty.on_progress(progress);
   }
@@ -252,8 +254,9 @@ Status LedSession::failed(const ModelError& failure, const Usage& usage) {
   last_failure_ = failure;
   failed_usage_ += usage;
   retry_at_ms_ = now() + failure.retry_after_ms.value_or(kOutageMs);
-  // The program would only be told the same again.
-  if (failure.kind == Kind::kAuth || failure.kind == Kind::kScript) decide(ended_by(failure));
+  // The program would only be told the same again, or wait longer than is waited for here.
+  const bool is_too_long = failure.retry_helps() && failure.retry_after_ms.value_or(0) > RetryPolicy{}.patience_ms;
+  if (failure.kind == Kind::kAuth || failure.kind == Kind::kScript || is_too_long) decide(ended_by(failure));
   const std::string text = parts_.duty.redactor.clean(failure.error.to_string());
   const int turn = parts_.course.turn();
   return keep({{"refused", Value::object({{"turn", turn}, {"what", "model"}, {"why", text}})}});

@@ -43,6 +43,7 @@ class LedSession final : public Leader {
   std::optional<Ended> outage();
 
   void sign_of_life() override;
+  std::int64_t silence_ms() override { return agent::silence_ms(parts_.duty.limits); }
   std::vector<ToolDeclaration> tools() override { return tools_.declarations(); }
   ToolResult call(const ToolCall& call, const ToolRun& run) override;
   std::string objection(const ToolCall& call) override;

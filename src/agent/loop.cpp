@@ -269,6 +269,7 @@ ModelRequest Loop::next_request() {
                    .step = step_,
                    .turn = course_.turn() + 1};
   request.keeps_going = [this] { return duty_.watch.keeps_going(); };
+  request.silence_ms = silence_ms(duty_.limits);
   return request;
 }
 

@@ -49,6 +49,8 @@ struct ModelRequest {
   Asker asker = {};
   // Asked a few times a second, also while nothing comes: false breaks off (kStopped). No sign of life. Not sent.
   std::function<bool()> keeps_going = {};
+  // Without a byte from the other side: after this it is given up, and asked again where that helps. Not sent.
+  std::int64_t silence_ms = 90'000;
 };
 // What is sent, in the common form and without the asker: what hashes, cassettes and the proof of isolation look at.
 Value to_value(const ModelRequest& request);

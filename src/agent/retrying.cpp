@@ -40,12 +40,13 @@ class Retrying final : public Model {
   }
 
   bool waits(std::int64_t wait_ms, const ModelRequest& request, const OnDelta& on_delta) {
-    for (std::int64_t left = wait_ms; left > 0; left -= kLookMs) {
-      if (request.keeps_going && !request.keeps_going()) return false;
+    for (std::int64_t left = wait_ms;; left -= kLookMs) {
+      // First: however long the failed try was silent, whoever waits here lives.
       if (on_delta && !on_delta("")) return false;
+      if (request.keeps_going && !request.keeps_going()) return false;
+      if (left <= 0) return true;
       clock_.sleep_ms(std::min(left, kLookMs));
     }
-    return true;
   }
 
   double chance() {

@@ -29,6 +29,10 @@ constexpr std::array<std::pair<EndState, std::string_view>, 19> kStates{{{EndSta
 
 }  // namespace
 
+std::int64_t silence_ms(const WorkLimits& limits) {
+  return limits.stall_ms / 4 * 3;
+}
+
 std::string_view to_string(EndState state) {
   return std::ranges::find(kStates, state, &std::pair<EndState, std::string_view>::first)->second;
 }

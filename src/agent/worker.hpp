@@ -54,6 +54,10 @@ struct WorkLimits {
   std::int64_t micro_cents = 0;  // cost, in millionths of a cent; 0: no limit
 };
 
+// How long a provider's connection may be silent. Shorter than what is a stall: a connection that hangs is tried again,
+// and what stalls is a model that neither says anything nor fails.
+std::int64_t silence_ms(const WorkLimits& limits);
+
 struct Assignment {
   std::string run = {};      // empty: of no run
   std::string session = {};  // started already

@@ -21,6 +21,7 @@ using testing::Not;
 
 class NotingLeader final : public agent::Leader {
  public:
+  std::int64_t silence_ms() override { return 90'000; }
   void sign_of_life() override { ++signs; }
   std::vector<agent::ToolDeclaration> tools() override {
     return {{"complete_step", "Delivers.", *parse_json(R"({"type": "object"})")}};

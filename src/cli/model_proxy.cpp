@@ -21,6 +21,7 @@ using Provider = agent::ModelSettings::Provider;
 constexpr std::size_t kThreads = 8;
 constexpr std::size_t kWaitingQuestions = 64;
 constexpr std::size_t kReplyBytes = 64u << 20;
+constexpr std::int64_t kWholeMs = 3'600'000;
 constexpr std::string_view kBelow = "/model";
 constexpr std::string_view kCount = "/v1/messages/count_tokens";
 constexpr std::int64_t kBytesPerToken = 4;  // of a guess
@@ -219,6 +220,9 @@ net::ClientRequest ModelProxy::upstream_request(const Question& question) const 
     if (std::ranges::find(kPassed, lower) != std::end(kPassed)) request.headers.emplace_back(lower, value);
   }
   request.max_bytes = kReplyBytes;
+  request.idle_ms = parts_.leader.silence_ms();
+  request.connect_ms = std::min(request.connect_ms, request.idle_ms);
+  request.whole_ms = kWholeMs;
   return request;
 }
 

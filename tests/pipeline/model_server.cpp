@@ -99,6 +99,11 @@ void ModelServer::refuse_all(int status, const std::string& headers) {
   refused_headers_ = headers;
 }
 
+void ModelServer::hang_all(bool hangs) {
+  const std::lock_guard lock(mutex_);
+  hangs_ = hangs;
+}
+
 std::vector<std::string> ModelServer::bodies() const {
   std::vector<std::string> bodies;
   for (const auto& request : server_->requests()) bodies.push_back(request.body);
@@ -121,15 +126,18 @@ const ModelServer::Reply* ModelServer::reply_to(const std::string& body) const {
 
 bool ModelServer::answer(net::RawServer::Peer& peer, const net::RawServer::Request& request) {
   std::optional<Cut> cut;
+  bool hangs = false;
   {
     const std::lock_guard lock(mutex_);
+    hangs = hangs_;
     if (refused_with_ != 0) {
       return peer.answer(refused_with_, R"({"type":"error","error":{"type":"refused","message":"not now"}})",
                          refused_headers_);
     }
     if (const auto found = cuts_.find(request.number); found != cuts_.end()) cut = found->second;
   }
-  if (cut == Cut::kBefore) return false;
+  if (hangs) peer.be_silent();
+  if (hangs || cut == Cut::kBefore) return false;
   const Reply* reply = reply_to(request.body);
   if (reply == nullptr) {
     return peer.answer(400, R"({"type":"error","error":{"type":"invalid_request_error","message":"no line fits"}})");

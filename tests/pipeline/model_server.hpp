@@ -27,6 +27,8 @@ class ModelServer {
   void cut(int request, Cut how);
   // Every request is answered so, until this is called with 0.
   void refuse_all(int status, const std::string& headers = {});
+  // Requests are taken and nothing is said to them, until this is called with false.
+  void hang_all(bool hangs);
   int requests() const { return static_cast<int>(server_->requests().size()); }
   std::vector<std::string> bodies() const;  // as they came
   std::string heads() const;
@@ -45,6 +47,7 @@ class ModelServer {
   std::map<int, Cut> cuts_;
   int refused_with_ = 0;
   std::string refused_headers_;
+  bool hangs_ = false;
   std::unique_ptr<net::RawServer> server_;  // last: its threads use the rest
 };
 

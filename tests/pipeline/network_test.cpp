@@ -99,6 +99,24 @@ TEST(Network, AnOutageParksTheRunAndItGoesOnWhereItWas) {
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
+TEST(Network, AProviderThatTakesRequestsAndSaysNothingIsAnOutage) {
+  ModelServer server(clean_run());
+  server.hang_all(true);
+  Place place(SB_PROGRAM);
+  use_server(place, server, "limits: {stall: 1s}\n");
+  const Ended ended = go(place, {"--wait", "1s"});
+  EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
+  EXPECT_EQ(server.requests(), 5);
+  EXPECT_THAT(place.events("phase_ended"), IsEmpty());
+  ASSERT_THAT(place.events("parked"), SizeIs(1));
+  EXPECT_THAT(place.events("parked")[0]["payload"].string_at("reason").value_or(""), HasSubstr("has said nothing"));
+  EXPECT_THAT(place.open_decisions(), IsEmpty());
+  server.hang_all(false);
+  const Ended on = with_key(place, {"runs", "resume", "last", "--json"});
+  EXPECT_EQ(on.code, 0) << on.output << on.errors;
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+}
+
 TEST(Network, AWrongKeyIsToldAtOnceAndNotTriedAgainAndAgain) {
   ModelServer server(clean_run());
   server.refuse_all(401);
