@@ -62,7 +62,8 @@ int print_error(const Context& context, const engine::SessionError& error, bool 
 Action declare_session(CLI::App& app) {
   app.require_subcommand(1);
   std::vector<Subcommand> all{declare_session_start(app), declare_session_continue(app),   declare_session_show(app),
-                              declare_session_fork(app),  declare_session_checkpoint(app), declare_session_stop(app)};
+                              declare_session_fork(app),  declare_session_checkpoint(app), declare_session_stop(app),
+                              declare_session_log(app)};
   std::ranges::move(declare_session_upkeep(app), std::back_inserter(all));
   std::ranges::move(declare_session_control(app), std::back_inserter(all));
   return [&app, all](Context& context) {

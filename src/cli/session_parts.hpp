@@ -24,6 +24,7 @@ int print_error(const Context& context, const engine::SessionError& error, bool 
 Subcommand declare_session_start(CLI::App& session);
 Subcommand declare_session_continue(CLI::App& session);
 Subcommand declare_session_show(CLI::App& session);
+Subcommand declare_session_log(CLI::App& session);
 Subcommand declare_session_fork(CLI::App& session);
 Subcommand declare_session_checkpoint(CLI::App& session);
 Subcommand declare_session_stop(CLI::App& session);
