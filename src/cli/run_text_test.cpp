@@ -79,7 +79,7 @@ TEST(RunText, ColourOnlyWhereWanted) {
   const RunState state = state_with_phase();
   const auto lines = run_block(state, {}, {.now = 2'000, .width = 80, .has_colour = true});
   EXPECT_THAT(lines[0], testing::StartsWith("\x1b[1m"));
-  EXPECT_THAT(run_page(state, false), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(run_page(state, {.word = "running"}, false), Not(HasSubstr("\x1b")));
 }
 
 TEST(RunText, EventsAsLines) {
@@ -102,7 +102,7 @@ TEST(RunText, ResultSaysWhatIsAsked) {
   RunState state = state_with_phase();
   state.asked.push_back({.question = "merge", .decision = "d-1", .packet = {}, .choice = {}, .by = {}, .remark = {}});
   state.waits_for = "a person";
-  const Value value = result_of(state);
+  const Value value = result_of(state, {.word = "waiting for you"});
   EXPECT_EQ(value.string_at("status"), "waiting");
   EXPECT_EQ(value.string_at("decision"), "d-1");
   EXPECT_EQ(value.string_at("waits_for"), "a person");

@@ -140,7 +140,7 @@ TEST_F(Delivering, D08_AFixIsCommittedAndPushedBeforeItIsReviewedAgain) {
   EXPECT_EQ(place.in_remote("signalbox/run1"), fixed);
   EXPECT_EQ(place.in_remote("signalbox/run1^"), parent);
   EXPECT_EQ(first["request"]["request"], second["request"]["request"]);
-  const auto request = forge->find("signalbox/run1", "run1");
+  const auto request = forge->find({.branch = "signalbox/run1", .run = "run1"});
   ASSERT_TRUE(request && *request);
   EXPECT_EQ((*request)->commit, fixed);
   go_through(wish, parts, DeliveryStep::kClose);

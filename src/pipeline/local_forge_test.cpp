@@ -31,7 +31,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Local, ForgeConformance, LocalSubject);
 TEST(LocalForge, ANoteThatIsNotOursIsNotBelieved) {
   GitPlace place;
   place.sh("cd remote.git && git update-ref refs/signalbox/requests/run1 $(echo '[1' | git hash-object -w --stdin)");
-  const auto found = place.local_forge()->find("signalbox/run1", "run1");
+  const auto found = place.local_forge()->find({.branch = "signalbox/run1", .run = "run1"});
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, ErrorCode::kInvalid);
 }
@@ -45,15 +45,15 @@ TEST(LocalForge, ABranchThatWasRemovedIsClosedOrMerged) {
   const auto opened = forge->open_or_update({"run1", "signalbox/run1", "main", commit, "t", "b"});
   ASSERT_TRUE(opened);
   place.sh("git -C remote.git update-ref -d refs/heads/signalbox/run1");
-  EXPECT_EQ((*forge->find("signalbox/run1", "run1"))->state, ChangeRequest::State::kClosed);
+  EXPECT_EQ((*forge->find({.branch = "signalbox/run1", .run = "run1"}))->state, ChangeRequest::State::kClosed);
   place.sh("git -C repo push -q origin signalbox/run1:main");
-  EXPECT_EQ((*forge->find("signalbox/run1", "run1"))->state, ChangeRequest::State::kMerged);
+  EXPECT_EQ((*forge->find({.branch = "signalbox/run1", .run = "run1"}))->state, ChangeRequest::State::kMerged);
 }
 
 TEST(LocalForge, NoRemoteIsSaidWithTheWayOut) {
   GitPlace place;
   place.sh("git -C repo remote remove origin");
-  const auto found = place.local_forge()->find("signalbox/run1", "run1");
+  const auto found = place.local_forge()->find({.branch = "signalbox/run1", .run = "run1"});
   ASSERT_FALSE(found);
   EXPECT_THAT(told(found.error()), testing::HasSubstr("git init --bare"));
 }
