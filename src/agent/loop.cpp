@@ -94,8 +94,9 @@ Ended Loop::work() {
   }
 }
 
+// What people said is heard behind this: a conversation that begins anew must not begin without it.
 std::optional<Ended> Loop::enter() {
-  if (auto end = hear_people()) return end;
+  if (auto end = heed_people()) return end;
   if (auto end = course_.has_begun() ? recover() : begin()) return end;
   const auto stored = duty_.log.blob(course_.bundle());
   const auto value = stored ? parse_json(*stored, kBounds) : Result<Value>(std::unexpected(stored.error()));
@@ -239,7 +240,7 @@ std::optional<Ended> Loop::stopped_by_others() {
   return finish({.state = EndState::kSessionStopped, .reason = summary->stopped_reason});
 }
 
-std::optional<Ended> Loop::hear_people() {
+std::optional<Ended> Loop::heed_people() {
   const auto followed = follow();
   if (!followed) return with_totals({.state = EndState::kBroke, .reason = followed.error().to_string()});
   if (duty_.watch.is_paused()) duty_.watch.wait_while_paused();
@@ -247,8 +248,13 @@ std::optional<Ended> Loop::hear_people() {
     return with_totals({.state = EndState::kBroke, .reason = again.error().to_string()});
   }
   if (auto end = duty_.watch.end()) return finish(std::move(*end));
+  return std::nullopt;
+}
+
+std::optional<Ended> Loop::hear_people() {
+  if (auto end = heed_people()) return end;
   const Wishes wishes = course_.wishes();
-  if (wishes.steered.empty() || !course_.has_begun()) return std::nullopt;
+  if (wishes.steered.empty()) return std::nullopt;
   Batch batch;
   batch.entries.push_back({"steer_seen", Value::object({{"turn", course_.turn()}, {"upto", wishes.upto}})});
   return keep(batch);

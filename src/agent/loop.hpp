@@ -42,6 +42,7 @@ class Loop {
   std::optional<Ended> one_turn();
   std::optional<Ended> choose_model();
   std::optional<Ended> ask_model();
+  std::optional<Ended> heed_people();
   std::optional<Ended> hear_people();
   std::optional<Ended> stopped_by_others();
   ModelRequest next_request();

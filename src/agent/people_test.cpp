@@ -31,6 +31,27 @@ TEST(People, SteeringIsSeenAtTheNextTurnAndOnlyOnce) {
   EXPECT_EQ(place.events_of(session, "steer_seen").size(), 1u);
 }
 
+TEST(People, SteeringOfASessionThatNobodyWorksIsHeardWhenItIsTakenUp) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.script(call_line("Bash", R"({"command": "sleep 100"})") +
+               complete_line("The first thing is done.",
+                             R"("expect": {"contains": ["Use the other one.", "A person lets you go on."]})") +
+               complete_line("The second thing is done."));
+  const std::string session = place.start("two-steps");
+  place.on_progress = [&](const Progress& progress) {
+    if (progress.kind != Progress::Kind::kTool) return;
+    place.append(session, "steered", Value::object({{"text", "Use the other one."}, {"by", "ann"}}));
+    place.append(session, "kill_asked", by("ann"));
+  };
+  EXPECT_EQ(place.work(session).state, EndState::kKilled);
+  place.on_progress = {};
+  place.append(session, "retried", by("ann"));
+  const Ended ended = place.work(session);
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+  EXPECT_EQ(place.events_of(session, "steer_seen").size(), 1u);
+}
+
 TEST(People, D22_AKilledSessionEndsWithinAMomentEvenWhileItsModelIsSilent) {
   LoopPlace place;
   place.add_workflow("two-steps", kTwoSteps);
