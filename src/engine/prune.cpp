@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/collect.hpp"
+#include "engine/descent.hpp"
 #include "engine/events.hpp"
 #include "engine/rows.hpp"
 #include "inbox/host_session.hpp"
@@ -36,6 +37,7 @@ Status remove_in(store::Transaction& transaction, std::string_view session) {
   if (summary && *summary) {
     SB_TRY(transaction.remove(inbox::kOpenSteps, inbox::open_step_key((*summary)->workspace, session)));
   }
+  SB_TRY(forget_descent(transaction, session, summary && *summary ? (*summary)->parent_session : ""));
   SB_TRY(inbox::forget_session(transaction, session));
   SB_TRY(transaction.remove(kSessions, session));
   SB_TRY(remove_rows(transaction, kNodes, session));

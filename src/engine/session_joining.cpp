@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/limits.hpp"
+#include "engine/descent.hpp"
 #include "engine/session_parts.hpp"
 
 namespace sb::engine {
@@ -234,6 +235,12 @@ Result<Answer> Sessions::Parts::join(Turn& turn, const Program& program, NodeNo 
 Status Sessions::Parts::stop_in(store::Transaction& transaction, std::string_view session, std::string_view reason,
                                 std::string_view by) {
   Turn turn = SB_TRY(Turn::of(transaction, session, clock.now_ms()));
+  // Also below one that is over: what an agent of its own did not bring to an end.
+  for (const std::string& child : SB_TRY(children_below(transaction, session))) {
+    if (SB_TRY(read_summary(transaction, child))) {
+      SB_TRY(stop_in(transaction, child, "the session above it was stopped", by));
+    }
+  }
   if (turn.summary().status == SessionStatus::kComplete || turn.summary().status == SessionStatus::kStopped) return {};
   const Node tip = *SB_TRY(turn.node(turn.summary().tip));
   for (const Child& child : tip.children) {

@@ -2,9 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <functional>
+#include <future>
+
 #include "base/document.hpp"
 #include "engine/lineage.hpp"
 #include "engine/testing_sessions.hpp"
+#include "engine/upkeep.hpp"
 
 namespace sb::engine {
 namespace {
@@ -169,6 +174,82 @@ TEST(Lineage, OutlivesTheRetirementOfItsKey) {
   ASSERT_TRUE(place.sessions->rotate_keys(true));
   place.next_sessions();
   EXPECT_TRUE(place.sessions->check_lineage(child));
+}
+
+SessionStatus status_of(SessionPlace& place, const Answer& answer) {
+  return place.sessions->summary(SessionPlace::session(answer))->status;
+}
+
+TEST(Descent, StoppingASessionStopsAllThatWasStartedBelowIt) {
+  SessionPlace place;
+  const auto below = [&](const Answer& parent) {
+    Starting starting = starting_in(place);
+    starting.parent = SessionPlace::session(parent);
+    return SessionPlace::expect(place.sessions->start(starting));
+  };
+  const Answer parent = place.start(kFlow, {}, true);
+  const Answer child = below(parent), sibling = below(parent), grandchild = below(child);
+  const Answer stranger = place.start(kFlow, {}, true);
+  place.go_on(place.go_on(sibling));
+  ASSERT_TRUE(place.sessions->stop(SessionPlace::session(parent), "enough", "ann"));
+  for (const Answer& each : {parent, child, grandchild}) EXPECT_EQ(status_of(place, each), SessionStatus::kStopped);
+  EXPECT_EQ(status_of(place, sibling), SessionStatus::kComplete);
+  EXPECT_EQ(status_of(place, stranger), SessionStatus::kOpen);
+}
+
+TEST(Descent, WhatStaysOpenBelowACompleteSessionIsStoppedWithIt) {
+  SessionPlace place;
+  const Answer parent = place.start(kFlow, {}, true);
+  Starting starting = starting_in(place);
+  starting.parent = SessionPlace::session(parent);
+  const Answer child = SessionPlace::expect(place.sessions->start(starting));
+  place.go_on(place.go_on(parent));
+  ASSERT_TRUE(place.sessions->stop(SessionPlace::session(parent), "its run is over", "run"));
+  EXPECT_EQ(status_of(place, parent), SessionStatus::kComplete);
+  EXPECT_EQ(status_of(place, child), SessionStatus::kStopped);
+  ASSERT_TRUE(remove_session(*place.inbox.store, SessionPlace::session(child)));
+  ASSERT_TRUE(place.sessions->stop(SessionPlace::session(parent), "again", "run"));
+}
+
+// A command during which something else is done.
+class SlowCommand final : public CommandRunner {
+ public:
+  CommandRun run(const std::string& command, const std::string&, std::span<const workflow::Origin>) override {
+    meanwhile();
+    return {.command = command, .exit = 0, .sandbox = "none"};
+  }
+  std::function<void()> meanwhile;
+};
+
+TEST(SlowCommands, HoldUpNoOtherSession) {
+  SessionPlace place;
+  SlowCommand command;
+  Sessions sessions(*place.inbox.store, place.inbox.inbox, place.inbox.clock, place.inbox.random, command);
+  Starting starting = starting_in(place);
+  const Answer other = SessionPlace::expect(sessions.start(starting));
+  starting.bundle = workflow::compiled(R"(
+id: checked
+name: Checked
+description: A step with a command.
+version: 1.0.0
+steps:
+  - {id: build, title: Build, prompt: Build it., verification: {command: ./check}}
+)",
+                                       place.around);
+  const Answer checked = SessionPlace::expect(sessions.start(starting));
+  std::future<Answered<Answer>> moved;
+  bool is_held_up = true;
+  command.meanwhile = [&] {
+    moved = std::async(std::launch::async, [&] {
+      return sessions.go_on({.token = SessionPlace::token_of(other), .submission = {.notes = "Done."}});
+    });
+    is_held_up = moved.wait_for(std::chrono::seconds(20)) != std::future_status::ready;
+  };
+  const Answer done = SessionPlace::expect(
+      sessions.go_on({.token = SessionPlace::token_of(checked), .submission = {.notes = "Built."}}));
+  EXPECT_EQ(SessionPlace::kind(done), "complete");
+  EXPECT_FALSE(is_held_up);
+  EXPECT_EQ(SessionPlace::step(SessionPlace::expect(moved.get())), "two");
 }
 
 }  // namespace

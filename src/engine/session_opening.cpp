@@ -4,6 +4,7 @@
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
+#include "engine/descent.hpp"
 #include "engine/lineage.hpp"
 #include "engine/session_parts.hpp"
 #include "workflow/prompt_text.hpp"
@@ -259,6 +260,7 @@ Result<Born> Sessions::Parts::give_birth(store::Transaction& transaction, const 
   }
   const NodeNo first = SB_TRY(open_next(turn, program, Node{}, move, context, {}));
   SB_TRY(finish(turn));
+  if (!birth.parent_session.empty()) SB_TRY(note_child(transaction, birth.parent_session, birth.id));
   return Born{turn.summary(), turn.known(first), move.warnings};
 }
 

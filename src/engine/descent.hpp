@@ -1,0 +1,18 @@
+// Which sessions a session started: in a step, for a gate, or through its agent. Rows `session-children`, key
+// PARENT/CHILD, no value; of sessions begun before there were such rows there are none. Threads: as the transaction.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/store.hpp"
+
+namespace sb::engine {
+
+Status note_child(store::Transaction& transaction, std::string_view parent, std::string_view child);
+Result<std::vector<std::string>> children_below(store::Snapshot& snapshot, std::string_view parent);
+// `session` goes: what it started, and that somebody started it.
+Status forget_descent(store::Transaction& transaction, std::string_view session, std::string_view parent);
+
+}  // namespace sb::engine
