@@ -41,10 +41,11 @@ Value shown_files(const std::vector<Change>& changes, const DeliveryWish& wish) 
 }
 
 // Entries of `from` put back over those paths of the index, or taken out where it has none.
-Result<std::string> without(Git& git, const std::string& tree, const std::string& from,
+Result<std::string> without(const Job& job, Git& git, const std::string& tree, const std::string& from,
                             const std::vector<std::string>& paths) {
-  const std::string folder = line_of(SB_TRY(git.run({"rev-parse", "--absolute-git-dir"})));
-  const std::map<std::string, std::string> index = {{"GIT_INDEX_FILE", join_path(folder, "signalbox-delivery-index")}};
+  const std::string path_of_index = join_path(job.wish.tree.git_dir, "signalbox-delivery-index");
+  const std::map<std::string, std::string> index = {{"GIT_INDEX_FILE", path_of_index}};
+  SB_TRY(job.parts.seams.files.remove(path_of_index + ".lock"));  // of a command of ours that was killed
   SB_TRY(git.run({.words = {"read-tree", tree}, .environment = index}));
   std::string input;
   for (const std::string& path : paths) {
@@ -138,7 +139,7 @@ Result<Fixed> fix_tree(const Job& job, Git& git) {
     internal.push_back(change.path);
     if (!change.old_path.empty()) internal.push_back(change.old_path);
   }
-  if (!internal.empty()) fixed.tree = SB_TRY(without(git, fixed.snapshot, job.wish.parent, internal));
+  if (!internal.empty()) fixed.tree = SB_TRY(without(job, git, fixed.snapshot, job.wish.parent, internal));
   return fixed;
 }
 

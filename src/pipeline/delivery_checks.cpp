@@ -18,6 +18,13 @@ namespace {
 // of the agent. What is ignored by git stays.
 Result<Value> put_back(const Job& job, Git& git, const std::string& snapshot) {
   Value restored = Value::array();
+  // Git cannot record one without a commit, and would not put it away.
+  for (const std::string& path : SB_TRY(git.repositories_inside(snapshot))) {
+    restored.push_back(shown(path));
+    std::error_code error;
+    std::filesystem::remove_all(join_path(git.directory(), path), error);
+    if (error) return fail(ErrorCode::kIo, fmt::format("cannot remove {}: {}", shown(path), error.message()));
+  }
   const std::string now = SB_TRY(git.snapshot(job.wish.parent));
   if (now == snapshot) return restored;
   for (const Change& change : SB_TRY(git.changes_between(snapshot, now))) {
@@ -26,7 +33,10 @@ Result<Value> put_back(const Job& job, Git& git, const std::string& snapshot) {
       restored.push_back(shown(path));
       const bool was_there = SB_TRY(git.has_object(snapshot + ":" + path));
       if (was_there) {
-        SB_TRY(git.run({"restore", "--quiet", "--source=" + snapshot, "--worktree", "--", path}));
+        // By the index of our own: of the work tree's somebody else may have left a lock.
+        SB_TRY(
+            git.run(GitCall{.words = {"restore", "--quiet", "--source=" + snapshot, "--worktree", "--", path},
+                            .environment = {{"GIT_INDEX_FILE", join_path(job.wish.tree.git_dir, "signalbox-index")}}}));
         continue;
       }
       std::error_code error;

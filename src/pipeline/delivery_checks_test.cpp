@@ -91,6 +91,31 @@ TEST_F(Checking, TheWorkTreeIsPutBack) {
   EXPECT_EQ(place.sh("git -C trees/run1 status --porcelain"), " M src/price.txt");
 }
 
+// Tests of programs that use git leave them.
+TEST_F(Checking, RepositoriesThatACheckLeftArePutAway) {
+  place.put("kept/outside.txt", "outside\n");
+  const std::string commit = "git add -A && " + GitPlace::commit("x");
+  const StepDone done =
+      check({{"messy",
+              "git init -q scratch/empty; mkdir -p scratch/full/sub; cd scratch/full; git init -q .; "
+              "ln -s " +
+                  place.directory + "/kept link; echo x > x; " + commit +
+                  "; cd ../../src; rm other.txt; git init -q other.txt; cd other.txt; echo x > x; " + commit}});
+  EXPECT_TRUE(done.passed) << (done.findings.empty() ? "" : done.findings[0].summary);
+  EXPECT_EQ(place.sh("git -C trees/run1 status --porcelain"), " M src/price.txt");
+  EXPECT_EQ(place.read("trees/run1/src/other.txt"), "other\n");
+  EXPECT_EQ(place.read("kept/outside.txt"), "outside\n");
+}
+
+TEST_F(Checking, LocksOfKilledCommandsAreNotInTheWay) {
+  place.put("trees/run1/.signalbox/note.md", "a note\n");
+  for (const char* lock : {"index.lock", "signalbox-index.lock", "signalbox-delivery-index.lock"}) {
+    place.put(std::string("repo/.git/worktrees/run1/") + lock, "");
+  }
+  EXPECT_TRUE(check({{"messy", "echo x > report.txt; echo 999 > src/price.txt"}}).passed);
+  EXPECT_EQ(place.read("trees/run1/src/price.txt"), "120\n");
+}
+
 TEST_F(Checking, WhatAKilledCheckLeftIsPutBackToo) {
   wish.checks = {{"ok", "test ! -e report.txt"}};
   Value before = Value::object();
