@@ -202,7 +202,9 @@ Result<bool> RunDriver::settled_by_forge(const Asked& asked) {
   const bool is_merge = asked.question == "merge";
   const RunState::Delivered* last = state_.delivered.empty() ? nullptr : &state_.delivered.back();
   if (state_.request.empty() || last == nullptr || last->step < DeliveryStep::kRequestChecks) return false;
-  if (!is_merge && asked.question != "escalation") return false;
+  const std::string about = state_.escalations.empty() ? "" : state_.escalations.back().phase;
+  const bool is_delivery = asked.question == "escalation" && (about == "merge" || about == "delivery");
+  if (!is_merge && !is_delivery) return false;
   const auto found = parts_.forge.find({.branch = state_.tree.branch, .run = run_, .id = state_.request});
   if (!found || !*found) return false;
   const ChangeRequest& request = **found;
