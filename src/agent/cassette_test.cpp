@@ -139,8 +139,18 @@ TEST_F(CassetteTest, KeepsErrorsThatStayAndForgetsThoseThatPass) {
   for (int turn = 1; turn <= 5; ++turn) (void)recording->reply(asking("one", kIdA, turn), {});
   const auto replaying = make_replaying("replay", cassette("run-1", "/t"));
   EXPECT_EQ(replaying->reply(asking("one", kIdA, 1), {}).error().kind, Kind::kTooLong);
-  EXPECT_TRUE(replaying->reply(asking("one", kIdA, 2), {}));
-  EXPECT_EQ(replaying->reply(asking("one", kIdA, 3), {}).error().kind, Kind::kDiverged);
+  EXPECT_EQ(replaying->reply(asking("one", kIdA, 2), {}).error().kind, Kind::kStopped);
+  EXPECT_TRUE(replaying->reply(asking("one", kIdA, 3), {}));
+  EXPECT_EQ(replaying->reply(asking("one", kIdA, 4), {}).error().kind, Kind::kDiverged);
+}
+
+TEST_F(CassetteTest, WhatWasBrokenOffAndAskedAgainHasItsAnswer) {
+  const auto recording =
+      make_recording(std::make_unique<Counting>(std::deque{Kind::kStopped}), cassette("run-1", "/t"));
+  EXPECT_FALSE(recording->reply(asking("one", kIdA, 1), {}));
+  EXPECT_TRUE(recording->reply(asking("one", kIdA, 1), {}));
+  const auto replaying = make_replaying("replay", cassette("run-1", "/t"));
+  EXPECT_TRUE(replaying->reply(asking("one", kIdA, 1), {}));
 }
 
 TEST_F(CassetteTest, KeepsExchangesOfForgesApartFromThoseOfModels) {

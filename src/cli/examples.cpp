@@ -16,6 +16,7 @@ constexpr std::array kExamples = {
     std::string_view("signalbox session start wr.shaping --goal 'Faster search'"),
     std::string_view("signalbox session continue ct_TOKEN --note 'Two tables are read twice.'"),
     std::string_view("signalbox session show s-ab12"),
+    std::string_view("signalbox session log s-ab12 --full"),
     std::string_view("signalbox session list"),
     std::string_view("signalbox session resume 'faster search'"),
     std::string_view("signalbox session fork s-ab12 --node 3"),

@@ -142,7 +142,6 @@ Subcommand declare_session_log(CLI::App& session) {
   app->add_option("id", options->id, "The session's id, or the beginning of it")->required();
   app->add_flag("--full", options->is_full, "With what it said and what its tools answered");
   app->add_flag("--json", options->wants_json, "Print one line of JSON an event");
-  app->footer("Example: signalbox session log s-4f --full");
   return {app, [options](Context& context) { return run_log(context, *options); }};
 }
 

@@ -43,7 +43,8 @@ bool is_rate_limit(const net::ClientAnswer& answer, const std::string& message) 
 }
 
 std::int64_t wait_asked_for(const net::ClientAnswer& answer, TimestampMs now) {
-  if (const auto seconds = number_of(answer.header("retry-after"))) return std::min(*seconds, kMostWaitMs / 1000) * 1000;
+  if (const auto seconds = number_of(answer.header("retry-after")))
+    return std::min(*seconds, kMostWaitMs / 1000) * 1000;
   // When the hour's allowance comes back; a secondary limit has nothing to do with it.
   const auto reset =
       answer.header("x-ratelimit-remaining") == "0" ? number_of(answer.header("x-ratelimit-reset")) : std::nullopt;

@@ -51,8 +51,12 @@ class Breaking {
     if (c == '#') return is_digit(at(at_ + 1)) && !is_own();
     // What Markdown reads as one of those two.
     if (c == '&') return at(at_ + 1) == '#' || begins_with(rest(), "&num;") || begins_with(rest(), "&commat;");
-    if (c == '-') return is_digit(at(at_ + 1)) && at_ >= 2 && begins_with(text_.substr(at_ - 2), "gh-");
+    if (c == '-') return is_digit(at(at_ + 1)) && is_behind_gh();
     return begins_word() && closes();
+  }
+
+  bool is_behind_gh() const {
+    return at_ >= 2 && begins_with(text_.substr(at_ - 2), "gh-") && (at_ == 2 || !is_word(text_[at_ - 3]));
   }
 
   bool is_own() const {

@@ -72,7 +72,7 @@ TEST_F(SettingsTest, KnowsWhereWhatCountsIsWritten) {
   workspace("phases: {coding: x.y}\n");
   const Settings settings = good();
   EXPECT_EQ(settings.place_of("/phases/coding").file, "/shop/signalbox.yaml");
-  EXPECT_EQ(settings.place_of("/phases/fix"), (Place{"/h/config.yaml", "/phases/fix", 2, 24}));
+  EXPECT_EQ(settings.place_of("/phases/fix"), (Place{"/h/config.yaml", "/phases/fix", 2, 23}));
   EXPECT_EQ(settings.place_of("/models/main/key").line, 1);
   EXPECT_EQ(settings.place_of("/phases/review"), Place{});
   EXPECT_EQ(settings.place_of("/models/main/key/deeper"), Place{});

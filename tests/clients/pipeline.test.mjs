@@ -128,7 +128,8 @@ phases: {discovery: acme.look}
     call('Bash', { command: 'touch planted.txt' }),
     call('complete_step', { notes: 'Nothing was to be changed here, and nothing was.' }),
   ];
-  fs.writeFileSync(path.join(place.env.SIGNALBOX_HOME, 'replies.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const script = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  fs.writeFileSync(path.join(place.env.SIGNALBOX_HOME, 'replies.jsonl'), script);
   place.log('transcript.txt', place.finish(signalbox, ticket));
   const kept = keptBytes(place);
   for (const tool of ['Write', 'Bash']) assert.ok(kept.includes(`"what":"${tool}","why":`), `${tool} was refused`);

@@ -21,7 +21,8 @@ std::string said(const Ended& ended) {
 // What its state says has changed, in order.
 std::vector<std::string> changed(const Place& place) {
   std::vector<std::string> all;
-  for (const Value& one : place.shown()["changes"].items()) all.push_back(one.string_at("what").value_or("?"));
+  const Value shown = place.shown();
+  for (const Value& one : shown["changes"].items()) all.push_back(one.string_at("what").value_or("?"));
   return all;
 }
 
