@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "cli/replay_people.hpp"
 #include "cli/run_display.hpp"
 #include "cli/run_driving.hpp"
@@ -163,7 +161,7 @@ class Replay {
 
   Result<RunState> drive(pipeline::Coordinator& coordinator, RunOffice& office, const std::string& run) {
     for (;;) {
-      RunState state = SB_TRY(coordinator.drive(run, {.parked_ms = std::numeric_limits<std::int64_t>::max()}));
+      RunState state = SB_TRY(coordinator.drive(run, {}));
       if (!state.outcome.empty() || has_left(office) || !people_.has_come()) return state;
       if (!SB_TRY(people_.act(coordinator))) return state;
     }
@@ -174,7 +172,10 @@ class Replay {
     int number = 0;
     for (const std::string& ticket : recording_.state.ticket.depends_on) {
       const std::string run = fmt::format("r-before-{}", ++number);
-      const Value opened = Value::object({{"v", 1}, {"run", run}, {"ticket", Value::object({{"id", ticket}})}});
+      const Value opened = Value::object({{"v", 1},
+                                          {"run", run},
+                                          {"repository", scratch_.repository()},
+                                          {"ticket", Value::object({{"id", ticket}, {"title", ticket}})}});
       SB_TRY(office.log().append(run, 0, "opened", opened));
       SB_TRY(office.log().append(run, 1, "ended", Value::object({{"outcome", "merged"}, {"reason", "before"}})));
     }

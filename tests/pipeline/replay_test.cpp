@@ -221,6 +221,16 @@ TEST(Replay, WhatAgentsWereToldIsToldAgain) {
   goes_the_same_way(place, "merged");
 }
 
+TEST(Replay, DoesNotWaitForWhatTheTicketDependsOn) {
+  Place place(SB_PROGRAM);
+  place.script(clean_run());
+  ASSERT_EQ(place.go_with_ticket("First", "---\nid: T-1\n---\nThe first.\n").code, 0);
+  place.script(lines({discovered(), shaped(), coded("right\n", "other.txt"), reviewed()}));
+  const Ended second = place.go_with_ticket("Second", "---\nid: T-2\ndepends_on: [T-1]\n---\nAfter the first.\n");
+  ASSERT_EQ(second.code, 0) << said(second);
+  goes_the_same_way(place, "merged");
+}
+
 TEST(Replay, AKilledAgentIsKilledAgainAndItsRetryRetried) {
   Place place(SB_PROGRAM);
   place.script(lines(
