@@ -78,7 +78,8 @@ class Worker {
       ++counts_.kills;
       if (call.told()) ++counts_.told;
     } else {
-      usual_us = usual_us == 0 ? call.took_us : (usual_us * 3 + call.took_us) / 4;
+      const auto took_us = static_cast<std::int64_t>(call.took_ms * 1000);
+      usual_us = usual_us == 0 ? took_us : (usual_us * 3 + took_us) / 4;
     }
   }
 

@@ -1,15 +1,8 @@
 #include "faults/driver.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -20,9 +13,6 @@ namespace sb::faults {
 namespace {
 
 namespace fs = std::filesystem;
-using SteadyClock = std::chrono::steady_clock;
-
-constexpr std::int64_t kLongestUs = 120'000'000;  // then it hangs, which is a finding
 
 constexpr const char* kWorkflow = R"(
 id: faults-loop
@@ -39,38 +29,6 @@ steps:
       - {id: plan, title: Plan, prompt: Plan it.}
       - {id: build, title: Build, prompt: Build it.}
 )";
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> result;
-  for (std::string& word : words) result.push_back(word.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-// Both ends closed on exec, so that no other child keeps one open.
-struct Ends {
-  Ends() {
-    if (::pipe2(fds.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
-  }
-  ~Ends() {
-    for (const int fd : fds) {
-      if (fd >= 0) ::close(fd);
-    }
-  }
-  void close_write() {
-    ::close(fds[1]);
-    fds[1] = -1;
-  }
-  std::array<int, 2> fds{-1, -1};
-};
-
-// False at the end.
-bool read_some(int& fd, std::string& into) {
-  char buffer[65536];
-  const ssize_t count = ::read(fd, buffer, sizeof buffer);
-  if (count > 0) into.append(buffer, static_cast<std::size_t>(count));
-  return count > 0 || (count < 0 && errno == EINTR);
-}
 
 }  // namespace
 
@@ -99,49 +57,9 @@ Place::~Place() {
 }
 
 Call Place::run(std::vector<std::string> arguments, std::optional<std::int64_t> kill_after_us) const {
-  arguments.insert(arguments.begin(), program_);
-  Ends output, errors;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output.fds[1], 1);
-  posix_spawn_file_actions_adddup2(&actions, errors.fds[1], 2);
-  posix_spawn_file_actions_addchdir_np(&actions, (directory_ + "/work").c_str());
-  std::vector<std::string> environment = environment_;
-  pid_t child = 0;
-  const auto begin = SteadyClock::now();
-  const int failed = ::posix_spawn(&child, program_.c_str(), &actions, nullptr, pointers(arguments).data(),
-                                   pointers(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) throw std::runtime_error("cannot run " + program_);
-  output.close_write();
-  errors.close_write();
-
-  Call call;
-  const auto end = begin + std::chrono::microseconds(kill_after_us.value_or(kLongestUs));
-  bool is_output_open = true, is_errors_open = true;
-  while (is_output_open || is_errors_open) {
-    const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(end - SteadyClock::now()).count();
-    if (left <= 0 && !call.was_killed) {
-      ::kill(child, SIGKILL);
-      call.was_killed = true;
-    }
-    pollfd fds[2] = {{is_output_open ? output.fds[0] : -1, POLLIN, 0},
-                     {is_errors_open ? errors.fds[0] : -1, POLLIN, 0}};
-    const timespec timeout{std::max<std::int64_t>(left, 0) / 1'000'000'000,
-                           std::max<std::int64_t>(left, 0) % 1'000'000'000};
-    ::ppoll(fds, 2, call.was_killed ? nullptr : &timeout, nullptr);
-    if (fds[0].revents) is_output_open = read_some(output.fds[0], call.output);
-    if (fds[1].revents) is_errors_open = read_some(errors.fds[0], call.errors);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  call.took_us = std::chrono::duration_cast<std::chrono::microseconds>(SteadyClock::now() - begin).count();
-  call.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  // Killed at the last moment, it may have ended by itself.
-  call.was_killed = WIFSIGNALED(status);
-  return call;
+  return {started::start_program(
+      program_, environment_,
+      {.arguments = std::move(arguments), .directory = directory_ + "/work", .kill_after_us = kill_after_us})};
 }
 
 Call Place::start(const std::string& goal, std::optional<std::int64_t> kill_after_us) const {

@@ -11,16 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "base/value.hpp"
+#include "started/program.hpp"
 
 namespace sb::faults {
 
-struct Call {
-  int code = 0;  // 128 + signal when killed by one
-  bool was_killed = false;
-  std::string output, errors;
-  std::int64_t took_us = 0;
-
+struct Call : started::Ended {
   // What it printed, when it printed all of it: one line of JSON. Then the caller has been told, killed or not.
   std::optional<Value> told() const;
 };

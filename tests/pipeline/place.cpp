@@ -1,16 +1,8 @@
 #include "pipeline/place.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -19,122 +11,8 @@
 #include "pipeline/small_flows.hpp"
 
 namespace sb::piped {
-namespace {
 
 namespace fs = std::filesystem;
-using SteadyClock = std::chrono::steady_clock;
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> result;
-  for (std::string& word : words) result.push_back(word.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-struct Ends {
-  Ends() {
-    if (::pipe2(fds.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
-  }
-  ~Ends() {
-    for (const int fd : fds) {
-      if (fd >= 0) ::close(fd);
-    }
-  }
-  void close_write() {
-    ::close(fds[1]);
-    fds[1] = -1;
-  }
-  std::array<int, 2> fds{-1, -1};
-};
-
-bool read_some(int fd, std::string& into) {
-  char buffer[65536];
-  const ssize_t count = ::read(fd, buffer, sizeof buffer);
-  if (count > 0) into.append(buffer, static_cast<std::size_t>(count));
-  return count > 0 || (count < 0 && errno == EINTR);
-}
-
-// Until both ends are closed or the time is over, and then what is left behind the kill.
-void gather(pid_t child, const Ends& output, const Ends& errors, int most_seconds, Ended& ended) {
-  const auto end = SteadyClock::now() + std::chrono::seconds(most_seconds);
-  bool is_output_open = true, is_errors_open = true;
-  while (is_output_open || is_errors_open) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - SteadyClock::now()).count();
-    if (left <= 0) {
-      ::kill(child, SIGKILL);
-      ended.was_killed = true;
-      return;
-    }
-    pollfd fds[2] = {{is_output_open ? output.fds[0] : -1, POLLIN, 0},
-                     {is_errors_open ? errors.fds[0] : -1, POLLIN, 0}};
-    ::poll(fds, 2, static_cast<int>(left));
-    if (fds[0].revents) is_output_open = read_some(output.fds[0], ended.output);
-    if (fds[1].revents) is_errors_open = read_some(errors.fds[0], ended.errors);
-  }
-}
-
-std::string input_file(const std::string& text) {
-  std::string pattern = (fs::temp_directory_path() / "sb-input-XXXXXX").string();
-  const int fd = ::mkstemp(pattern.data());
-  if (fd < 0) throw std::runtime_error("no temporary file");
-  ::close(fd);
-  std::ofstream(pattern) << text;
-  return pattern;
-}
-
-std::vector<Value> json_lines(std::string_view text) {
-  std::vector<Value> values;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (auto value = parse_json(text.substr(0, end)); value && value->is_object()) values.push_back(std::move(*value));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return values;
-}
-
-}  // namespace
-
-Value Ended::last() const {
-  const auto values = json_lines(output);
-  if (!values.empty()) return values.back();
-  auto whole = parse_json(output);
-  return whole ? std::move(*whole) : Value();
-}
-
-Ended start_program(const std::string& program, const std::vector<std::string>& environment, const Start& start) {
-  std::vector<std::string> words = start.arguments;
-  words.insert(words.begin(), program);
-  std::vector<std::string> variables = start.environment;  // the first of a name counts
-  variables.insert(variables.end(), environment.begin(), environment.end());
-  const std::string input = start.input.empty() ? "/dev/null" : input_file(start.input);
-  Ends output, errors;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, input.c_str(), O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output.fds[1], 1);
-  posix_spawn_file_actions_adddup2(&actions, errors.fds[1], 2);
-  posix_spawn_file_actions_addchdir_np(&actions, start.directory.c_str());
-  pid_t child = 0;
-  const auto begin = SteadyClock::now();
-  const int failed =
-      ::posix_spawnp(&child, program.c_str(), &actions, nullptr, pointers(words).data(), pointers(variables).data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) throw std::runtime_error("cannot run " + program);
-  output.close_write();
-  errors.close_write();
-  Ended ended;
-  gather(child, output, errors, start.most_seconds, ended);
-  int status = 0;
-  rusage used{};
-  while (::wait4(child, &status, 0, &used) < 0 && errno == EINTR) {
-  }
-  if (!start.input.empty()) ::unlink(input.c_str());
-  ended.took_ms = std::chrono::duration<double, std::milli>(SteadyClock::now() - begin).count();
-  ended.resident_kilobytes = used.ru_maxrss;
-  ended.was_killed = WIFSIGNALED(status);
-  ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return ended;
-}
 
 Place::Place(std::string program) : program_(fs::absolute(program).string()) {
   std::string pattern = (fs::temp_directory_path() / "sb-piped-XXXXXX").string();
@@ -234,7 +112,7 @@ Value Place::shown(const std::string& run_id) const {
 }
 
 std::vector<Value> Place::events(const std::string& type, const std::string& run_id) const {
-  std::vector<Value> all = json_lines(run({"runs", "export", run_id}).output);
+  std::vector<Value> all = started::json_lines(run({"runs", "export", run_id}).output);
   if (!type.empty()) std::erase_if(all, [&](const Value& event) { return event["type"] != Value(type); });
   return all;
 }

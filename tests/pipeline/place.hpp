@@ -8,29 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "base/value.hpp"
+#include "started/program.hpp"
 
 namespace sb::piped {
 
-struct Ended {
-  int code = -1;  // 128 + signal when ended by one
-  bool was_killed = false;
-  std::string output, errors;
-  long resident_kilobytes = 0;  // the most it had
-  double took_ms = 0;
-
-  // The last line of the output that is a JSON object; null when there is none.
-  Value last() const;
-};
-
-struct Start {
-  std::vector<std::string> arguments;
-  std::vector<std::string> environment = {};  // NAME=VALUE, besides the place's
-  std::string input = {};
-  std::string directory = {};  // empty: the repository
-  int most_seconds = 120;      // then it is killed: a hang is a finding
-};
-Ended start_program(const std::string& program, const std::vector<std::string>& environment, const Start& start);
+using started::Ended;
+using started::Start;  // an empty directory is the repository
+using started::start_program;
 
 class Place {
  public:
