@@ -123,7 +123,8 @@ Status check_in_place(const std::string& head, const std::string& base, const st
 // way. A branch that exists and is not this run's is kConflict. Never removes anything that is not delivered.
 //
 // Which commit it was made from stands in the ref `refs/signalbox/base/RUN`, written before anything else: so a second
-// try stands on the same commit, and a branch of that name without the ref is somebody else's.
+// try stands on the same commit, and a branch of that name without the ref is somebody else's. Where a checkout that is
+// worked in was before stands in `refs/signalbox/was/BRANCH`.
 struct WorkTree {
   std::string path, branch, base, base_commit;  // branch empty: read-only, detached
   std::string git_dir = {};                     // where git keeps it, as it was when it was made
@@ -141,7 +142,8 @@ Result<Git> git_of_work_tree(const Seams& seams, const WorkTree& tree);
 // Removes what writes of a killed process left beside their files. Only while nobody works there.
 void sweep_work_tree(const Seams& seams, const WorkTree& tree);
 // kConflict, and nothing is removed, while it holds anything that is not in `delivered`: the commit that was pushed
-// (not what a squash made of it); empty: nothing was. `.signalbox/*.md`, the notes of phases, do not count.
+// (not what a squash made of it); empty: nothing was. `.signalbox/*.md`, the notes of phases, do not count. A checkout
+// that was worked in (strategy none) is put back to the branch it was on before.
 Status remove_work_tree(const Seams& seams, const std::string& repository, const WorkTree& tree,
                         const std::string& delivered);
 

@@ -353,7 +353,7 @@ Result<Next> RunDriver::act(const EndRun& end) {
   if (!state_.commit.empty()) payload.set("commit", state_.commit);
   if (!state_.request.empty()) payload.set("request", state_.request);
   if (!state_.url.empty()) payload.set("url", state_.url);
-  if (!state_.tree.path.empty() && parts_.settings.strategy == "worktree") {
+  if (!state_.tree.path.empty() && parts_.settings.strategy != "read-only") {
     const Status removed = remove_work_tree(parts_.seams, state_.repository, state_.tree, pushed_commit());
     // It holds something that is not delivered, so it stays.
     if (!removed) payload.set("kept", Value::object({{"path", state_.tree.path}, {"why", removed.error().message}}));

@@ -27,6 +27,10 @@ std::vector<std::string> lines_of(std::string_view text, char end = '\n') {
   return lines;
 }
 
+std::string was_ref(const std::string& branch) {
+  return "refs/signalbox/was/" + branch;
+}
+
 bool is_plain_name(std::string_view name) {
   return !name.empty() && name.size() <= 128 && name.front() != '-' && name.front() != '.' &&
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == name.npos;
@@ -215,6 +219,13 @@ Result<WorkTree> Maker::in_place(const std::string& commit) {
     return fail(ErrorCode::kConflict, fmt::format("{} has changes that are not committed", shown(facts.root)),
                 "Commit or stash them, or let the run have a work tree of its own: branch: {strategy: worktree}");
   }
+  // Where it goes back to when the run is over.
+  const std::string was = was_ref(branch_);
+  if (facts.branch.empty()) {
+    SB_TRY(git_.run({"update-ref", "--no-deref", was, facts.head}));
+  } else {
+    SB_TRY(git_.run({"symbolic-ref", was, "refs/heads/" + facts.branch}));
+  }
   if (SB_TRY(claim_branch(commit))) {
     SB_TRY(git_.run({"checkout", "--quiet", branch_, "--"}));
   } else {
@@ -261,10 +272,45 @@ Result<std::string> undelivered(Git& git, const WorkTree& tree, const std::strin
   const std::string head = SB_TRY(git.commit_of("HEAD"));
   if (!SB_TRY(git.is_ancestor(head, against))) return fmt::format("the commit {}", head);
   for (const Change& change : SB_TRY(git.changes(against))) {
-    const bool is_note = change.path.starts_with(".signalbox/") && change.path.ends_with(".md");
+    const bool is_ours = change.path.starts_with(".signalbox/") || change.path.starts_with(".workrail/");
+    const bool is_note = is_ours && change.path.ends_with(".md");
     if (!is_note) return "changes in " + shown(change.path);
   }
   return std::string();
+}
+
+Status drop_branch(Git& git, const WorkTree& tree, const std::string& delivered) {
+  const auto tip = SB_TRY(git.find_commit("refs/heads/" + tree.branch));
+  const std::string against = delivered.empty() ? tree.base_commit : delivered;
+  if (tip && SB_TRY(git.is_ancestor(*tip, against))) {
+    SB_TRY(git.run({"update-ref", "-d", "refs/heads/" + tree.branch, *tip}));
+  }
+  return {};
+}
+
+// Worked in place: the user's own folder goes back to where it was, unless it holds anything that is not delivered.
+Status go_back(Git& git, const WorkTree& tree, const std::string& delivered) {
+  const std::string was = was_ref(tree.branch);
+  const auto stays = [&](std::string_view why) {
+    return fail(ErrorCode::kConflict, fmt::format("it is on the branch {}: {}", shown(tree.branch), why),
+                "Go back yourself: git checkout BRANCH");
+  };
+  const Exit on = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", "HEAD"}, .fine = {0, 1}}));
+  if (line_of(on.output) == "refs/heads/" + tree.branch) {
+    const std::string kept = SB_TRY(undelivered(git, tree, delivered));
+    if (!kept.empty()) return stays("it holds " + kept + ", which is not delivered");
+    const Exit named = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", was}, .fine = {0, 1, 128}}));
+    const std::string branch = line_of(named.output);
+    const auto commit = SB_TRY(git.find_commit(was));
+    if (!commit) return stays("where it was before is not known");
+    std::vector<std::string> words = {"checkout", "--quiet", "--detach", *commit, "--"};
+    if (branch.starts_with("refs/heads/")) words = {"checkout", "--quiet", branch.substr(11), "--"};
+    SB_TRY(git.run(std::move(words)));
+  }
+  SB_TRY(drop_branch(git, tree, delivered));
+  SB_TRY(git.run({.words = {"symbolic-ref", "--delete", "--quiet", was}, .fine = {0, 1, 128}}));
+  SB_TRY(git.run({"update-ref", "--no-deref", "-d", was}));
+  return {};
 }
 
 }  // namespace
@@ -337,7 +383,7 @@ Status remove_work_tree(const Seams& seams, const std::string& repository, const
   Git git(seams, repository);
   const std::string run = base_name(tree.path);
   const auto root = seams.files.canonical(repository);
-  if (root && *root == tree.path) return {};  // worked in place: it is the user's own folder
+  if (root && *root == tree.path) return go_back(git, tree, delivered);
   if (seams.files.kind(tree.path) != FileKind::kMissing) {
     Git inside = SB_TRY(git_of_work_tree(seams, tree));
     const std::string kept = SB_TRY(undelivered(inside, tree, delivered));
@@ -347,13 +393,7 @@ Status remove_work_tree(const Seams& seams, const std::string& repository, const
     }
     SB_TRY(git.run({"worktree", "remove", "--force", tree.path}));
   }
-  if (!tree.branch.empty()) {
-    const auto tip = SB_TRY(git.find_commit("refs/heads/" + tree.branch));
-    const std::string against = delivered.empty() ? tree.base_commit : delivered;
-    if (tip && SB_TRY(git.is_ancestor(*tip, against))) {
-      SB_TRY(git.run({"update-ref", "-d", "refs/heads/" + tree.branch, *tip}));
-    }
-  }
+  if (!tree.branch.empty()) SB_TRY(drop_branch(git, tree, delivered));
   for (const char* name : {"base", "tree", "snapshot"}) {
     SB_TRY(git.run({"update-ref", "-d", fmt::format("refs/signalbox/{}/{}", name, run)}));
   }

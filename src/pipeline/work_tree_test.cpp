@@ -273,8 +273,30 @@ TEST_F(Trees, InPlaceOnlyWhereNothingIsLost) {
   EXPECT_EQ(place.sh("git -C repo symbolic-ref --short HEAD"), "signalbox/run1");
   place.put("repo/src/price.txt", "120\n");
   EXPECT_EQ(make_work_tree(place.seams, wish)->base_commit, tree->base_commit);
-  EXPECT_TRUE(remove_work_tree(place.seams, place.repo(), *tree, ""));
+  EXPECT_FALSE(remove_work_tree(place.seams, place.repo(), *tree, ""));
   EXPECT_EQ(place.read("repo/src/price.txt"), "120\n");
+  EXPECT_EQ(place.sh("git -C repo symbolic-ref --short HEAD"), "signalbox/run1");
+}
+
+TEST_F(Trees, InPlaceTheCheckoutGoesBackToWhereItWas) {
+  for (const std::string was : {"topic", "nowhere"}) {
+    place.sh(was == "topic" ? "git -C repo checkout -q -b topic" : "git -C repo checkout -q --detach");
+    const std::string head = place.sh("git -C repo rev-parse HEAD");
+    WorkTreeWish wish = place.tree_wish("run-" + was);
+    wish.strategy = "none";
+    const auto tree = make_work_tree(place.seams, wish);
+    ASSERT_TRUE(tree) << told(tree.error());
+    place.put("repo/src/price.txt", was);
+    place.sh("cd repo && git add -A && " + GitPlace::commit("delivered"));
+    const std::string delivered = place.sh("git -C repo rev-parse HEAD");
+    for (int times = 0; times < 2; ++times) {
+      const Status removed = remove_work_tree(place.seams, place.repo(), *tree, delivered);
+      EXPECT_TRUE(removed) << told(removed.error());
+    }
+    EXPECT_EQ(place.sh("git -C repo rev-parse HEAD"), head);
+    EXPECT_EQ(place.sh("git -C repo symbolic-ref -q --short HEAD || true"), was == "topic" ? "topic" : "");
+    EXPECT_EQ(place.sh("git -C repo for-each-ref refs/signalbox/was refs/heads/signalbox"), "");
+  }
 }
 
 TEST_F(Trees, InPlaceOnlyWhereTheBaseIs) {
