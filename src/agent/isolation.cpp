@@ -273,6 +273,19 @@ Status check_wish(const Wish& wish) {
   return {};
 }
 
+Status check_asks_for_less(const Wish& wish, const Wish& than) {
+  const auto known = all_there_may_be();
+  const Mode mode = SB_TRY(mode_for(wish, known)), kept = SB_TRY(mode_for(than, known));
+  for (const Source& source : known) {
+    if (!is_given(mode, wish, source) || is_given(kept, than, source)) continue;
+    return fail(ErrorCode::kForbidden,
+                fmt::format("it would give {}, which the workflow itself keeps from its agents by mode {}",
+                            quote_json(source.key), to_string(kept)),
+                "Settings can ask for less, not for more");
+  }
+  return {};
+}
+
 bool is_restricted(std::string_view role) {
   return role == "challenger" || role == "adversarial" || role == "evaluator";
 }

@@ -60,6 +60,8 @@ bool is_restricted(std::string_view role);
 bool is_given(Mode mode, const Wish& wish, const Source& source);
 // Whether the wish can be granted at all, as far as that is known before there are any sources. Errors as mode_for().
 Status check_wish(const Wish& wish);
+// kForbidden where it would give anything that the other keeps back.
+Status check_asks_for_less(const Wish& wish, const Wish& than);
 std::string known_keys();  // of all context there may be, for people
 
 // A named part of the system prompt, with its own budget.

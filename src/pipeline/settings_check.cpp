@@ -106,9 +106,14 @@ class Checking {
     }
     agent::Wish whole = wish;
     if ((*entry)->definition) whole = isolation_of(settings_, *(*entry)->definition);
-    if (const Status granted = agent::check_wish(whole); !granted) {
-      add(report_.faults, std::unexpected(granted.error()), pointer);
+    Status granted = agent::check_wish(whole);
+    if (granted && (*entry)->definition) {
+      Settings bare = settings_;
+      bare.isolation.clear();
+      const agent::Wish declared = isolation_of(bare, *(*entry)->definition);
+      if (agent::check_wish(declared)) granted = agent::check_asks_for_less(whole, declared);
     }
+    if (!granted) add(report_.faults, std::unexpected(granted.error()), pointer);
   }
 
   void check_models() {

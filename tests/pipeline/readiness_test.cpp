@@ -33,6 +33,10 @@ class Ready : public testing::Test {
     place.write("flows/doubting.yaml",
                 "id: doubting.review\nname: Doubt\ndescription: A phase in little.\nversion: 1.0.0\nrole: challenger\n"
                 "steps:\n  - id: verdict\n    title: verdict\n    prompt: Judge it.\n");
+    place.write("flows/modest.yaml",
+                "id: modest.review\nname: Modest\ndescription: A phase in little.\nversion: 1.0.0\n"
+                "isolation: {mode: task-only}\n"
+                "steps:\n  - id: verdict\n    title: verdict\n    prompt: Judge it.\n");
   }
   // Both ways of finding out say the same, and no run is begun.
   void expect_told(const Wrong& wrong) {
@@ -71,6 +75,8 @@ TEST_F(Ready, IsolationThatCannotBeGrantedIsToldBeforeTheRun) {
         "It has the mode challenger, or blind"}},
       {doubt + "isolation: {doubting.review: {mode: blind, inputs: [discovery.findings]}}",
        {"which is a result of earlier work"}},
+      {phases("modest.review") + "\nisolation: {modest.review: {mode: full}}",
+       {"/isolation/modest.review", "which the workflow itself keeps from its agents by mode task-only"}},
   };
   for (const Wrong& wrong : all) expect_told(wrong);
 }
