@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "agent/data.hpp"
 #include "base/document.hpp"
@@ -29,32 +28,6 @@ std::optional<Value> known_prices(std::string_view model) {
     if (is_version_of(model, name)) return prices;
   }
   return std::nullopt;
-}
-
-class Budgeted final : public Model {
- public:
-  Budgeted(std::unique_ptr<Model> model, const ModelSettings& settings, std::shared_ptr<Ledger> ledger)
-      : model_(std::move(model)), settings_(settings), ledger_(std::move(ledger)) {}
-
-  std::string name() const override { return model_->name(); }
-
-  Replied reply(const ModelRequest& request, const OnDelta& on_delta) override {
-    if (auto error = ledger_->over_budget()) return std::unexpected(std::move(*error));
-    Replied replied = model_->reply(request, on_delta);
-    if (replied) ledger_->add(replied->usage, cost_of(settings_, replied->usage));
-    return replied;
-  }
-
- private:
-  std::unique_ptr<Model> model_;
-  ModelSettings settings_;
-  std::shared_ptr<Ledger> ledger_;
-};
-
-ModelError used_up(std::string message, std::string_view rule) {
-  ModelError error{ModelError::Kind::kBudget, {ErrorCode::kLimit, std::move(message), {}, {}}};
-  error.error.rule = rule;
-  return error;
 }
 
 }  // namespace
@@ -83,42 +56,26 @@ std::int64_t cost_of(const ModelSettings& settings, const Usage& usage) {
 }
 
 std::string dollars(std::int64_t micro_cents) {
+  constexpr int kDigits = 4, kMost = 8;  // that count; a millionth of a cent has eight behind the point
   const double amount = static_cast<double>(micro_cents) / 1e8;
-  return amount < 1 ? fmt::format("${:.4f}", amount) : fmt::format("${:.2f}", amount);
+  if (micro_cents <= 0 || amount >= 1) return fmt::format("${:.2f}", amount);
+  const int zeros = -static_cast<int>(std::floor(std::log10(amount))) - 1;
+  std::string text = fmt::format("${:.{}f}", amount, std::min(zeros + kDigits, kMost));
+  while (text.ends_with('0') && text.size() > std::string_view("$0.00").size()) text.pop_back();
+  return text;
 }
 
-std::optional<ModelError> over_budget(const Spent& spent, const Budget& budget) {
-  if (budget.tokens > 0 && spent.usage.total() >= budget.tokens) {
-    return used_up(fmt::format("The budget of {} tokens is used up ({} were used)", budget.tokens, spent.usage.total()),
-                   "tokens");
+std::optional<Ended> over_budget(const Usage& spent, std::int64_t micro_cents, const WorkLimits& limits) {
+  if (limits.tokens > 0 && spent.total() >= limits.tokens) {
+    return Ended{.state = EndState::kTokenLimit,
+                 .reason = fmt::format("{} of {} tokens are used", spent.total(), limits.tokens)};
   }
-  if (budget.micro_cents > 0 && spent.micro_cents >= budget.micro_cents) {
-    return used_up(fmt::format("The budget of {} is used up ({} were spent)", dollars(budget.micro_cents),
-                               dollars(spent.micro_cents)),
-                   "money");
+  if (limits.micro_cents > 0 && micro_cents >= limits.micro_cents) {
+    return Ended{
+        .state = EndState::kMoneyLimit,
+        .reason = fmt::format("the session has cost {} of {}", dollars(micro_cents), dollars(limits.micro_cents))};
   }
   return std::nullopt;
-}
-
-void Ledger::add(const Usage& usage, std::int64_t micro_cents) {
-  const std::scoped_lock lock(mutex_);
-  spent_.usage += usage;
-  spent_.micro_cents += micro_cents;
-}
-
-Spent Ledger::spent() const {
-  const std::scoped_lock lock(mutex_);
-  return spent_;
-}
-
-std::optional<ModelError> Ledger::over_budget() const {
-  const std::scoped_lock lock(mutex_);
-  return agent::over_budget(spent_, budget_);
-}
-
-std::unique_ptr<Model> make_budgeted(std::unique_ptr<Model> model, const ModelSettings& settings,
-                                     std::shared_ptr<Ledger> ledger) {
-  return std::make_unique<Budgeted>(std::move(model), settings, std::move(ledger));
 }
 
 }  // namespace sb::agent

@@ -32,8 +32,8 @@ class Parrot final : public Model {
 Replied failed(Kind kind, std::optional<std::int64_t> retry_after_ms = {}) {
   return std::unexpected(ModelError{kind, {ErrorCode::kUnavailable, "busy", {}, {}}, retry_after_ms});
 }
-Replied said(Usage usage = {}) {
-  return ModelReply{.content = {}, .usage = usage};
+Replied said() {
+  return ModelReply{};
 }
 
 TEST(PricesTest, KnowsModelsAndTheirDatedVersions) {
@@ -73,31 +73,26 @@ TEST(PricesTest, CountsWhatTokensCost) {
   EXPECT_EQ(dollars(cost_of(settings, {.input = 100, .output = 20})), "$0.0006");
 }
 
-TEST(BudgetTest, RefusesTheRequestAfterTheOneThatUsedItUp) {
-  ModelSettings settings;
-  settings.input_price = 10;
-  for (const auto& [budget, rule] :
-       {std::pair{Budget{.tokens = 100}, "tokens"}, {Budget{.micro_cents = 1'000}, "money"}}) {
-    auto parrot = std::make_unique<Parrot>(std::deque{said({.input = 50})});
-    Parrot& asked = *parrot;
-    const auto ledger = std::make_shared<Ledger>(budget);
-    const auto model = make_budgeted(std::move(parrot), settings, ledger);
-    EXPECT_TRUE(model->reply({}, {}));
-    EXPECT_TRUE(model->reply({}, {}));
-    const Replied refused = model->reply({}, {});
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().kind, Kind::kBudget);
-    EXPECT_EQ(refused.error().error.rule, rule);
-    EXPECT_EQ(asked.asked, 2);
-    EXPECT_EQ(ledger->spent().usage.total(), 100);
-  }
+TEST(PricesTest, ShowsSmallSumsSoThatTheyCanBeTold) {
+  EXPECT_EQ(dollars(0), "$0.00");
+  EXPECT_EQ(dollars(1), "$0.00000001");
+  EXPECT_EQ(dollars(100'000), "$0.001");
+  EXPECT_EQ(dollars(1'234'567), "$0.01235");
+  EXPECT_EQ(dollars(42'000'000), "$0.42");
+  EXPECT_EQ(dollars(50'000'000), "$0.50");
+  EXPECT_EQ(dollars(99'999'999), "$1.00");
+  EXPECT_EQ(dollars(100'000'000), "$1.00");
 }
 
-TEST(BudgetTest, GoesOnFromWhatWasSpentBeforeARestart) {
-  const Ledger ledger({.tokens = 100}, {.usage = {.output = 100}});
-  EXPECT_TRUE(ledger.over_budget());
-  EXPECT_FALSE(Ledger({.tokens = 100}, {.usage = {.output = 99}}).over_budget());
-  EXPECT_FALSE(Ledger({}, {.usage = {.output = 1'000'000}}).over_budget());
+TEST(BudgetTest, IsUsedUpByTheLastOfIt) {
+  const WorkLimits tokens{.tokens = 100}, money{.micro_cents = 100'000};
+  EXPECT_FALSE(over_budget({.output = 99}, 1'000'000, tokens));
+  EXPECT_EQ(over_budget({.output = 100}, 0, tokens)->state, EndState::kTokenLimit);
+  EXPECT_EQ(over_budget({.input = 60, .cache_read = 40}, 0, tokens)->reason, "100 of 100 tokens are used");
+  EXPECT_FALSE(over_budget({.output = 1'000}, 99'999, money));
+  EXPECT_EQ(over_budget({}, 100'000, money)->state, EndState::kMoneyLimit);
+  EXPECT_EQ(over_budget({}, 123'400, money)->reason, "the session has cost $0.001234 of $0.001");
+  EXPECT_FALSE(over_budget({.output = 1'000'000}, 1'000'000'000, {}));
 }
 
 class RetryingTest : public testing::Test {

@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 6> kRoles = {"default",     "worker",    
                                                     "adversarial", "evaluator", "reviewer"};
 constexpr std::array<std::string_view, 3> kTiers = {"lightweight", "mid", "heavy"};
 constexpr double kMicroCentsOfDollar = 1e8;
-constexpr double kMostDollars = 1e6;
+constexpr double kMostDollars = 1e6, kLeastDollars = 1e-6;
 
 // Which keys a model of each provider has, besides provider, max_tokens, context_tokens and prices.
 struct ProviderKey {
@@ -197,7 +197,13 @@ void read_limits(Fields& root, WorkLimits& limits) {
   if (const auto stall = fields.get("stall")) limits.stall_ms = read_duration_ms(*stall, 1'000, kDayMs).value_or(0);
   limits.tokens = fields.integer("tokens", 1, 1'000'000'000'000).value_or(limits.tokens);
   if (const auto cost = fields.get("cost")) {
-    limits.micro_cents = std::llround(bounded_number(*cost, kMostDollars).value_or(0) * kMicroCentsOfDollar);
+    const auto number = bounded_number(*cost, kMostDollars);
+    if (number && *number < kLeastDollars) {
+      cost->fault("a limit of nothing would let nobody work",
+                  "Write how many dollars a run may cost, or leave cost out for no limit", ErrorCode::kInvalid,
+                  "out_of_range");
+    }
+    limits.micro_cents = std::llround(number.value_or(0) * kMicroCentsOfDollar);
   }
   limits.depth = static_cast<int>(fields.integer("depth", 0, sb::limits::kChildDepth).value_or(limits.depth));
   limits.repeats = static_cast<int>(fields.integer("repeats", 2, 1'000).value_or(limits.repeats));

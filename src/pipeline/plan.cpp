@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "agent/ledger.hpp"
 #include "pipeline/limits.hpp"
 
 namespace sb::pipeline {
@@ -265,7 +266,9 @@ class Course {
                       fmt::format("{} of {} tokens are used", state_.usage().total(), budget.tokens * granted));
     }
     if (budget.micro_cents > 0 && state_.micro_cents() >= budget.micro_cents * granted) {
-      return escalate("budget", round, "the money for this run is used up");
+      return escalate("budget", round,
+                      fmt::format("the run has cost {} of {}", agent::dollars(state_.micro_cents()),
+                                  agent::dollars(budget.micro_cents * granted)));
     }
     return StartPhase{phase, round, attempt};
   }
