@@ -9,6 +9,7 @@
 #include "agent/limits.hpp"
 #include "agent/settings_parts.hpp"
 #include "base/files.hpp"
+#include "net/http_client.hpp"
 
 namespace sb::agent {
 namespace {
@@ -276,6 +277,18 @@ void check_model_names(Fields& root, const AgentSettings& settings) {
   each_member(root.get("models"), [&](const Reader& model) {
     if (const Value* upstream = model.value().find("upstream")) check_name(model.at(*upstream), settings, true);
   });
+}
+
+std::vector<std::string> warnings_about(const AgentSettings& settings) {
+  std::vector<std::string> warnings;
+  for (const auto& [name, model] : settings.models) {
+    if (model.key.empty() || !model.url.starts_with("http://") || net::is_loopback(model.url)) continue;
+    warnings.push_back(
+        fmt::format("models/{}: its key is sent to {} without encryption, and whoever is on the way can read it. Use "
+                    "https, or a tunnel to 127.0.0.1",
+                    name, model.url));
+  }
+  return warnings;
 }
 
 Value to_value(const AgentSettings& settings) {

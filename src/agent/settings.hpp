@@ -54,6 +54,9 @@ void read_agent_settings(Fields& root, const std::string& directory, AgentSettin
 // After all files were read: whether the models that `roles`, `tiers` and `upstream` of this one name are there.
 void check_model_names(Fields& root, const AgentSettings& settings);
 
+// What is allowed and better not done: a key that goes over a connection everybody on the way can read.
+std::vector<std::string> warnings_about(const AgentSettings& settings);
+
 Value to_value(const AgentSettings& settings);  // everything that steers an agent, for hashes and for showing
 
 }  // namespace sb::agent

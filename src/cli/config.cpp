@@ -29,6 +29,9 @@ Findings look(const Context& context, const Homes& homes, const std::string& wor
   if (!settings) return {std::nullopt, std::move(settings).error(), {}};
   pipeline::SettingsReport report = pipeline::check_settings(context.seams, homes, *settings, workspace);
   pipeline::check_forge(context.seams, *settings, workspace, report);
+  for (std::string& text : agent::warnings_about(settings->agents)) {
+    report.warnings.push_back({ErrorCode::kInvalid, std::move(text), {}, {}});
+  }
   // What is not set in this shell may be where runs are started.
   std::ranges::move(report.warnings, std::back_inserter(report.missing));
   return {std::move(*settings), std::move(report.faults), std::move(report.missing)};

@@ -19,7 +19,11 @@ using pipeline::RunState;
 class Driving {
  public:
   Driving(const Context& context, RunOffice& office, const DrivingOptions& options)
-      : context_(context), office_(office), options_(options), display_(context, options.wants_json) {}
+      : context_(context), office_(office), options_(options), display_(context, options.wants_json) {
+    for (const std::string& warning : agent::warnings_about(office.settings().agents)) {
+      context.err(fmt::format("Warning: {}\n", one_line(warning, 1'000)));
+    }
+  }
 
   Result<RunState> start(const pipeline::RunWish& wish) {
     pipeline::Coordinator coordinator = office_.coordinator(watching());
@@ -95,7 +99,7 @@ class Driving {
     if (!state.outcome_reason.empty()) text += ": " + one_line(state.outcome_reason, 400);
     if (!state.url.empty()) text += fmt::format("\nRequest: {}", one_line(state.url, 400));
     if (!state.commit.empty()) text += fmt::format("\nCommit: {}", state.commit);
-    text += fmt::format("\n{} tokens, {}, {}\n", counted(state.usage().total()), money(state.micro_cents()),
+    text += fmt::format("\n{} tokens, {}, {}\n", counted(state.usage().total()), agent::dollars(state.micro_cents()),
                         lasted(state.updated_at - state.started_at));
     if (const std::string why = state.open_ticket(); !why.empty()) {
       text += fmt::format("The ticket is still open: {}\nMend that, then: signalbox runs resume {}\n",

@@ -356,6 +356,11 @@ class CurlClient final : public HttpClient {
 
 }  // namespace
 
+bool is_loopback(std::string_view url) {
+  const auto target = target_of(url);
+  return target && target->is_loopback;
+}
+
 std::string_view ClientAnswer::header(std::string_view lower_name) const {
   for (const auto& [name, value] : headers) {
     if (name == lower_name) return value;

@@ -57,6 +57,9 @@ struct ClientFailure {
 };
 using Sent = std::expected<ClientAnswer, ClientFailure>;
 
+// Whether it leads to this machine: what is sent there is seen by nobody on the way.
+bool is_loopback(std::string_view url);
+
 class HttpClient {
  public:
   virtual ~HttpClient() = default;
