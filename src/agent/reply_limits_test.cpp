@@ -34,6 +34,24 @@ TEST(ReplyLimitsTest, TheDeepestReplyCanStillBeStoredInsideOfAConversation) {
   EXPECT_TRUE(parse_json(to_canonical_json(to_value(request))));
 }
 
+TEST(ReplyLimitsTest, AScriptedReplyHasNoMoreRoom) {
+  for (const std::size_t more : {0u, 1u}) {
+    ProviderPlace at;
+    ModelSettings settings;
+    settings.provider = ModelSettings::Provider::kScripted;
+    settings.script = "/s.jsonl";
+    ASSERT_TRUE(at.files.write_atomic(
+        "/s.jsonl", "{\"content\": \"" + std::string(limits::kReplyBytes + more, 'x') + "\"}\n{\"content\": \"b\"}\n"));
+    const auto model = at.make(settings);
+    const Replied replied = model->reply(plain_request(), {});
+    EXPECT_EQ(replied.has_value(), more == 0);
+    if (!replied) {
+      EXPECT_EQ(replied.error().kind, ModelError::Kind::kTooLarge);
+      EXPECT_EQ(replied.error().error.message, "The model's reply is larger than 4 MiB");
+    }
+  }
+}
+
 TEST(ReplyLimitsTest, AScriptHasSoManyBytes) {
   ProviderPlace at;
   ModelSettings settings;

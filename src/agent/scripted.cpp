@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/exchange.hpp"
 #include "agent/limits.hpp"
 #include "agent/script_lines.hpp"
 #include "base/crypto.hpp"
@@ -30,6 +31,16 @@ std::string mark_of(const std::string& script, int line) {
 std::unexpected<ModelError> script_error(std::string message, std::string remedy, Place place) {
   return std::unexpected(ModelError{ModelError::Kind::kScript,
                                     {ErrorCode::kInvalid, std::move(message), std::move(remedy), std::move(place)}});
+}
+
+// As one that came over the wire would be.
+std::optional<ModelError> too_large(const ModelReply& reply) {
+  ReplyRoom room;
+  for (const Value& block : reply.content) {
+    const auto text = block.string_at("text");
+    if (auto error = room.take(text ? text->size() : to_json(block).size())) return error;
+  }
+  return std::nullopt;
 }
 
 class Scripted final : public Model {
@@ -83,13 +94,13 @@ class Scripted final : public Model {
       parts_.used->give_back(taker, line.number);
       return std::unexpected(ModelError{ModelError::Kind::kStopped, {ErrorCode::kUnavailable, "Broken off", {}, {}}});
     }
-    if (line.error) {
+    if (const auto error = line.error ? line.error : too_large(line.reply)) {
       if (!line.is_kept) {
         if (const Status burnt = parts_.used->burn(taker, line.number); !burnt) {
           return std::unexpected(ModelError{ModelError::Kind::kScript, burnt.error()});
         }
       }
-      return std::unexpected(*line.error);
+      return std::unexpected(*error);
     }
     ModelReply reply = line.reply;
     reply.model = name();
