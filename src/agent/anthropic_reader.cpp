@@ -40,6 +40,7 @@ class AnthropicReader final : public ReplyReader {
   }
 
   bool is_whole() const override { return is_over_; }
+  Usage usage() const override { return usage_; }
 
   Replied finish() override {
     ModelReply reply;

@@ -18,7 +18,8 @@ namespace {
 
 using Kind = ModelError::Kind;
 
-constexpr std::size_t kToldBytes = 600;    // of what a provider says
+constexpr std::size_t kToldBytes = 600;  // of what a provider says
+constexpr std::size_t kStrangeBytes = 64u << 10;
 constexpr std::int64_t kConnectMs = 10'000;
 constexpr std::int64_t kWholeMs = 3'600'000;
 
@@ -58,13 +59,6 @@ std::string told(std::string_view said) {
   return std::string(beginning(text, kToldBytes)) + " …";
 }
 
-std::string without(std::string text, std::string_view key) {
-  for (std::size_t at = 0; key.size() > 5 && (at = text.find(key, at)) != std::string::npos;) {
-    text.replace(at, key.size(), "[key]");
-  }
-  return text;
-}
-
 bool is_about_length(std::string_view type, std::string_view said) {
   const std::string text = case_fold(as_utf8(said));
   return type == "context_length_exceeded" || type == "request_too_large" || text.contains("prompt is too long") ||
@@ -83,7 +77,16 @@ std::string_view remedy_for(Kind kind) {
   }
 }
 
-ModelError of_failure(const net::ClientFailure& failure) {
+}  // namespace
+
+std::string without_key(std::string text, std::string_view key) {
+  for (std::size_t at = 0; key.size() > 5 && (at = text.find(key, at)) != std::string::npos;) {
+    text.replace(at, key.size(), "[key]");
+  }
+  return text;
+}
+
+ModelError failure_of(const net::ClientFailure& failure) {
   using Failed = net::ClientFailure::Kind;
   Kind kind = Kind::kCut;
   if (failure.kind == Failed::kUnreachable) kind = Kind::kUnreachable;
@@ -94,16 +97,6 @@ ModelError of_failure(const net::ClientFailure& failure) {
   if (failure.kind == Failed::kTimeout) error.error.remedy = "A model that is only slow needs a longer limits: {stall}";
   return error;
 }
-
-ModelError of_answer(const Call& call, const net::ClientAnswer& answer) {
-  ModelError error = refusal_of(answer.status, answer.body);
-  error.error.message = without(std::move(error.error.message), call.key);
-  if (!error.retry_helps()) return error;
-  error.retry_after_ms = retry_after_ms(answer.header("retry-after"), call.clock.now_ms());
-  return error;
-}
-
-}  // namespace
 
 std::unexpected<ModelError> model_error(Kind kind, std::string message, std::string remedy) {
   const bool helps = ModelError{kind, {}}.retry_helps();
@@ -137,9 +130,11 @@ ReplyStream::ReplyStream(ReplyReader& reader) : reader_(reader), events_(2 * lim
 
 bool ReplyStream::feed(std::string_view bytes, const OnDelta& on_delta) {
   bytes_ += bytes.size();
+  if (!events_.has_begun() && strange_.size() < kStrangeBytes) strange_ += bytes.substr(0, kStrangeBytes);
   for (const StreamEvent& event : events_.feed(bytes)) {
     if (!take(event, on_delta)) return false;
   }
+  if (events_.has_begun()) strange_.clear();
   if (events_.is_too_large()) error_ = model_error(Kind::kTooLarge, "An event of the model's reply has no end").error();
   return !error_;
 }
@@ -190,7 +185,8 @@ Kind error_kind(int status, std::string_view type, std::string_view said) {
       {"not_found_error", Kind::kRequest},
       {"model_not_found", Kind::kRequest},
   }};
-  if ((status == 0 || status == 400 || status == 413 || status == 422) && is_about_length(type, said)) {
+  if ((status == 0 || status == 200 || status == 400 || status == 413 || status == 422) &&
+      is_about_length(type, said)) {
     return Kind::kTooLong;
   }
   for (const auto& [name, kind] : kTypes) {
@@ -207,6 +203,7 @@ namespace {
 
 struct Said {
   std::string type, message;
+  int status = 0;  // a code that is one of HTTP
 };
 
 // The most telling of what providers and servers that imitate them put into an error.
@@ -216,6 +213,10 @@ Said said_in(const Value& error) {
   said.message = error.string_at("message").value_or(said.message);
   said.type = error.string_at("type").value_or("");
   if (auto code = error.string_at("code"); code && !code->empty()) said.type = *code;
+  const Value& number = error["code"];
+  if (number.is_integer() && number.as_integer() >= 400 && number.as_integer() < 600) {
+    said.status = static_cast<int>(number.as_integer());
+  }
   return said;
 }
 
@@ -228,11 +229,24 @@ ModelError refusal_of(int status, std::string_view body) {
   } else {
     said.message = body;
   }
-  const Kind kind = error_kind(status, said.type, said.message);
-  std::string message = fmt::format("The model's provider answered {}", status);
+  const bool is_fine = status >= 200 && status < 300;
+  const Kind kind = error_kind(is_fine && said.status != 0 ? said.status : status, said.type, said.message);
+  std::string message = fmt::format("The model's provider answered {}{}", status, is_fine ? " with an error" : "");
   if (status >= 300 && status < 400) message += ", a redirect, which is not followed";
   if (!said.message.empty()) message += ": " + told(said.message);
   return model_error(kind, std::move(message), std::string(remedy_for(kind))).error();
+}
+
+ModelError refusal_of(const net::ClientAnswer& answer, TimestampMs now_ms) {
+  ModelError error = refusal_of(answer.status, answer.body);
+  if (error.retry_helps()) error.retry_after_ms = retry_after_ms(answer.header("retry-after"), now_ms);
+  return error;
+}
+
+bool is_error_body(std::string_view body) {
+  const auto read = parse_json(body, {.bytes = limits::kReplyBytes});
+  if (!read || !read->is_object()) return false;
+  return !(*read)["error"].is_null() || read->string_at("type") == "error";
 }
 
 ModelError error_in_stream(const Value& error) {
@@ -265,6 +279,18 @@ std::optional<std::int64_t> retry_after_ms(std::string_view header, TimestampMs 
   return std::nullopt;
 }
 
+namespace {
+
+Replied outcome_of(const Call& call, net::Sent sent, ReplyStream& stream) {
+  if (!sent && !stream.is_whole() && !stream.is_broken()) return std::unexpected(failure_of(sent.error()));
+  const bool is_fine = !sent || sent->status / 100 == 2;
+  if (is_fine && !(sent && is_error_body(stream.strange()))) return stream.outcome();
+  if (is_fine) sent->body = stream.strange();
+  return std::unexpected(refusal_of(*sent, call.clock.now_ms()));
+}
+
+}  // namespace
+
 Replied exchange(const Call& call, const ModelRequest& request, ReplyReader& reader, const OnDelta& on_delta) {
   ReplyStream stream(reader);
   int looks_after_end = 0;
@@ -281,11 +307,10 @@ Replied exchange(const Call& call, const ModelRequest& request, ReplyReader& rea
     if (stream.is_whole() && ++looks_after_end > 2) return false;
     return !request.keeps_going || request.keeps_going();
   };
-  const net::Sent sent = call.http.send(wire);
-  if (sent && (sent->status < 200 || sent->status >= 300)) return std::unexpected(of_answer(call, *sent));
-  if (!sent && !stream.is_whole() && !stream.is_broken()) return std::unexpected(of_failure(sent.error()));
-  Replied replied = stream.outcome();
-  if (!replied) replied.error().error.message = without(std::move(replied.error().error.message), call.key);
+  Replied replied = outcome_of(call, call.http.send(wire), stream);
+  if (replied) return replied;
+  replied.error().error.message = without_key(std::move(replied.error().error.message), call.key);
+  replied.error().usage = reader.usage();
   return replied;
 }
 

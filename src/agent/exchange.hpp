@@ -28,6 +28,7 @@ class ReplyReader {
   virtual void done() {}              // the event [DONE], where a provider has one
   virtual bool is_whole() const = 0;  // the message has ended
   virtual Replied finish() = 0;       // what was read; only when is_whole()
+  virtual Usage usage() const = 0;    // as far as it was heard
 };
 
 // How much of a reply there may be: limits::kReplyBytes of what it says.
@@ -50,6 +51,8 @@ class ReplyStream {
   bool feed(std::string_view bytes, const OnDelta& on_delta);
   bool is_whole() const { return !is_broken() && reader_.is_whole(); }
   bool is_broken() const { return error_ || is_stopped_; }
+  // The beginning of what came, where that is no stream of events.
+  const std::string& strange() const { return strange_; }
   // When no more comes.
   Replied outcome();
 
@@ -59,6 +62,7 @@ class ReplyStream {
   ReplyReader& reader_;
   EventStream events_;
   std::optional<ModelError> error_;
+  std::string strange_;
   std::size_t bytes_ = 0;
   bool is_stopped_ = false;
 };
@@ -68,7 +72,14 @@ class ReplyStream {
 ModelError::Kind error_kind(int status, std::string_view type, std::string_view said);
 // {error: {type, code, message}}, or whatever else came.
 ModelError refusal_of(int status, std::string_view body);
+// The same with what its headers ask for.
+ModelError refusal_of(const net::ClientAnswer& answer, TimestampMs now_ms);
+// Some servers say what is wrong in an answer whose status says that nothing is.
+bool is_error_body(std::string_view body);
+ModelError failure_of(const net::ClientFailure& failure);
 ModelError error_in_stream(const Value& error);
+// What a provider said, where it says the key too.
+std::string without_key(std::string text, std::string_view key);
 // Seconds, or a date of HTTP.
 std::optional<std::int64_t> retry_after_ms(std::string_view header, TimestampMs now_ms);
 

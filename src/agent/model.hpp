@@ -40,6 +40,8 @@ struct Asker {
   int turn = 0;  // of the session, from 1
 };
 
+struct ModelError;
+
 struct ModelRequest {
   std::vector<std::string> system = {};  // named slots in order, those that change least first
   std::vector<Message> messages = {};
@@ -51,6 +53,8 @@ struct ModelRequest {
   std::function<bool()> keeps_going = {};
   // Without a byte from the other side: after this it is given up, and asked again where that helps. Not sent.
   std::int64_t silence_ms = 90'000;
+  // A try failed, and the next one is made at `at_ms`. Before the wait, on the thread that asks. Not sent.
+  std::function<void(const ModelError& error, std::int64_t at_ms)> on_setback = {};
 };
 // What is sent, in the common form and without the asker: what hashes, cassettes and the proof of isolation look at.
 Value to_value(const ModelRequest& request);
@@ -101,7 +105,8 @@ struct ModelError {
   };
   Kind kind = Kind::kUnreachable;
   Error error;
-  std::optional<std::int64_t> retry_after_ms = {};
+  std::optional<std::int64_t> retry_after_ms = {};  // as the provider asks
+  Usage usage = {};  // what was heard of a reply that broke off: it is billed all the same
   bool retry_helps() const { return kind <= Kind::kCut; }
 };
 std::string_view to_string(ModelError::Kind kind);  // unreachable, rate_limited, …

@@ -78,6 +78,7 @@ class ChatReader final : public ReplyReader {
   void done() override { is_over_ |= has_begun_; }
   // What follows the reason for the end is only the count of tokens, and some never say [DONE].
   bool is_whole() const override { return is_over_; }
+  Usage usage() const override { return reply_.usage; }
 
   Replied finish() override {
     if (!text_.empty()) reply_.content.push_back(Value::object({{"type", "text"}, {"text", std::move(text_)}}));

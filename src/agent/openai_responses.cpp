@@ -52,12 +52,16 @@ class ResponsesReader final : public ReplyReader {
     }
     if (type == "response.output_item.done") return item_done(event);
     if (type == "response.completed" || type == "response.incomplete") return ended(event["response"]);
-    if (type == "response.failed") return error_in_stream(event["response"]["error"]);
+    if (type == "response.failed") {
+      reply_.usage = openai_usage(event["response"]["usage"], "input_tokens", "output_tokens");
+      return error_in_stream(event["response"]["error"]);
+    }
     if (type == "error") return error_in_stream(event.find("error") ? event["error"] : event);
     return std::nullopt;
   }
 
   bool is_whole() const override { return is_over_; }
+  Usage usage() const override { return reply_.usage; }
 
   Replied finish() override {
     for (const auto& [index, item] : items_) {

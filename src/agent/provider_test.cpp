@@ -175,6 +175,42 @@ TEST_P(ProviderTest, TakesNoOtherBodyForAMessage) {
   }
 }
 
+TEST_P(ProviderTest, HearsAnErrorInAnAnswerThatLooksFine) {
+  const std::vector<std::pair<std::string, Kind>> table = {
+      {R"({"type":"error","error":{"type":"overloaded_error","message":"what it says"}})", Kind::kOverloaded},
+      {"{\n  \"error\": {\n    \"message\": \"what it says\",\n    \"code\": 429\n  }\n}\n", Kind::kRateLimited},
+      {R"({"error":{"message":"what it says","code":"invalid_api_key"}})", Kind::kAuth},
+      {R"({"error":"what it says: maximum context length is 10"})", Kind::kTooLong},
+      {R"({"error":{"message":"what it says"}})", Kind::kRequest}};
+  for (const auto& [body, kind] : table) {
+    const Replied replied = ask_status(200, body, "Retry-After: 7\r\n");
+    expect_kind(replied, kind, body);
+    EXPECT_TRUE(replied.error().error.message.contains("what it says")) << told(replied);
+    EXPECT_EQ(replied.error().retry_after_ms.has_value(), replied.error().retry_helps());
+  }
+}
+
+TEST_P(ProviderTest, TellsWhatWasHeardOfAReplyThatBrokeOff) {
+  if (GetParam().name != "anthropic") return;  // others tell it at the end only
+  const Replied cut = ask(stream_head() + sse({GetParam().events[0]}));
+  expect_kind(cut, Kind::kCut);
+  EXPECT_EQ(cut.error().usage, (Usage{.input = 11, .output = 1, .cache_read = 7, .cache_write = 5}));
+  const Replied broken = ask(stream_head() + sse({GetParam().events[0], "nonsense"}));
+  EXPECT_EQ(broken.error().usage.input, 11);
+}
+
+TEST_P(ProviderTest, GivesAConnectionUpThatHangs) {
+  for (const std::size_t events : {0u, 1u}) {
+    RawServer server([&](auto& peer, const auto&) {
+      if (events > 0) peer.put(stream_head() + sse({GetParam().events[0]}));
+      return peer.be_silent(), false;
+    });
+    ModelRequest request = plain_request();
+    request.silence_ms = 200;
+    expect_kind(ask(server, request), Kind::kCut);
+  }
+}
+
 TEST_P(ProviderTest, BreaksAnEndlessAnswerOff) {
   std::string large =
       *std::ranges::find_if(GetParam().events, [](const std::string& event) { return event.contains("Hi "); });

@@ -4,15 +4,14 @@
 
 #include <algorithm>
 
+#include "agent/exchange.hpp"
 #include "base/document.hpp"
-#include "base/unicode.hpp"
 
 namespace sb::agent {
 namespace {
 
 // A line of a stream; the whole of a reply that is none.
 constexpr std::size_t kLineBytes = 16u << 20;
-constexpr std::size_t kToldBytes = 500;  // of what a provider says is wrong
 
 std::int64_t count_at(const Value& value, std::string_view name) {
   const Value& found = value[name];
@@ -49,6 +48,15 @@ StopReason chat_stop(std::string_view name) {
 }
 
 using Kind = ModelError::Kind;
+
+// Each API says it in another place.
+std::optional<ModelError> error_in(const Value& event) {
+  const std::string type = event.string_at("type").value_or("");
+  if (type == "response.failed") return error_in_stream(event["response"]["error"]);
+  if (const Value& error = event["error"]; !error.is_null()) return error_in_stream(error);
+  if (type == "error") return error_in_stream(event);
+  return std::nullopt;
+}
 
 // The names the APIs have for what went wrong.
 std::string_view anthropic_name(Kind kind) {
@@ -148,7 +156,8 @@ void ReplyMeter::finish() {
   if (is_stream_) {
     line(rest_);
   } else if (const auto whole = parse_json(rest_); whole && whole->is_object()) {
-    has_ended_ = whole->find("error") == nullptr;
+    has_ended_ = !is_error_body(rest_);
+    if (!has_ended_) failure_ = refusal_of(200, rest_);
     model_ = whole->string_at("model").value_or("");
     if (wire_ == Wire::kMessages) {
       message_usage((*whole)["usage"]);
@@ -162,6 +171,11 @@ void ReplyMeter::finish() {
   rest_.clear();
 }
 
+std::optional<ModelError> ReplyMeter::failure() const {
+  if (failure_ || has_ended_) return failure_;
+  return model_error(Kind::kCut, "The model's reply ended before it was whole").error();
+}
+
 void ReplyMeter::line(std::string_view text) {
   if (!text.starts_with("data:")) return;
   text.remove_prefix(5);
@@ -170,12 +184,13 @@ void ReplyMeter::line(std::string_view text) {
   }
   if (wire_ == Wire::kChat && text.starts_with("[DONE]")) has_ended_ = true;
   // Deltas are most of a stream and tell nothing that is wanted here.
-  const bool is_told = text.find("\"usage\"") != std::string_view::npos ||
-                       text.find("_stop\"") != std::string_view::npos ||
-                       text.find("\"finish_reason\"") != std::string_view::npos;
+  const bool is_told =
+      text.find("\"usage\"") != std::string_view::npos || text.find("_stop\"") != std::string_view::npos ||
+      text.find("\"finish_reason\"") != std::string_view::npos || text.find("\"error\"") != std::string_view::npos;
   if (!is_told) return;
   const auto event = parse_json(text);
   if (!event || !event->is_object()) return;
+  if (auto error = error_in(*event)) failure_ = std::move(error);
   switch (wire_) {
     case Wire::kMessages:
       return message_event(*event);
@@ -232,7 +247,10 @@ void ReplyMeter::chat_event(const Value& event) {
   const Value& choices = event["choices"];
   if (!choices.is_array()) return;
   for (const Value& choice : choices.items()) {
-    if (const auto stop = choice.string_at("finish_reason")) stop_ = chat_stop(*stop);
+    const auto stop = choice.string_at("finish_reason");
+    if (!stop) continue;
+    stop_ = chat_stop(*stop);
+    has_ended_ = true;  // some never say [DONE]
   }
 }
 
@@ -249,33 +267,6 @@ WireError error_on(Wire wire, const ModelError& error) {
         {{"error", Value::object({{"message", message}, {"type", name}, {"param", Value()}, {"code", name}})}}));
   }
   return told;
-}
-
-ModelError failure_of(int status, std::string_view body, std::string_view retry_after) {
-  Kind kind = Kind::kRequest;
-  if (status == 401 || status == 403) kind = Kind::kAuth;
-  if (status == 429) kind = Kind::kRateLimited;
-  if (status == 413) kind = Kind::kTooLong;
-  if (status >= 500) kind = Kind::kOverloaded;
-  std::string said;
-  if (const auto read = parse_json(body); read && read->is_object()) {
-    const Value& error = (*read)["error"];
-    said = error.is_string() ? error.as_string() : error.string_at("message").value_or("");
-  }
-  said = beginning(said, kToldBytes);
-  ModelError failure{kind,
-                     {status >= 500 || status == 429 ? ErrorCode::kUnavailable : ErrorCode::kInvalid,
-                      fmt::format("the model's provider answered {}{}{}", status, said.empty() ? "" : ": ", said),
-                      kind == Kind::kAuth ? "Look at the key of that model in the configuration" : "",
-                      {}},
-                     {}};
-  std::int64_t seconds = 0;
-  for (const char c : retry_after.substr(0, 6)) {
-    if (c < '0' || c > '9') return failure;
-    seconds = seconds * 10 + (c - '0');
-  }
-  if (!retry_after.empty()) failure.retry_after_ms = seconds * 1'000;
-  return failure;
 }
 
 }  // namespace sb::agent

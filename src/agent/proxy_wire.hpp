@@ -31,7 +31,8 @@ class ReplyMeter {
   const Usage& usage() const { return usage_; }
   StopReason stop() const { return stop_; }
   const std::string& model() const { return model_; }
-  bool has_ended() const { return has_ended_; }  // the message came whole
+  // Behind finish(): what came instead of a reply, or of the rest of one.
+  std::optional<ModelError> failure() const;
 
  private:
   void line(std::string_view text);
@@ -47,7 +48,8 @@ class ReplyMeter {
   Usage usage_;
   StopReason stop_ = StopReason::kOther;
   std::string model_;
-  bool has_ended_ = false;
+  bool has_ended_ = false;  // the message came whole
+  std::optional<ModelError> failure_;
 };
 
 // What a scripted model is asked with: texts, calls and results of the conversation, in the common form. kInvalid for
@@ -70,7 +72,5 @@ struct WireError {
   std::optional<std::int64_t> retry_after_s = {};
 };
 WireError error_on(Wire wire, const ModelError& error);
-// What an error of the provider's means.
-ModelError failure_of(int status, std::string_view body, std::string_view retry_after);
 
 }  // namespace sb::agent

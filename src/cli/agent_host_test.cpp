@@ -9,6 +9,7 @@
 #include "base/document.hpp"
 #include "base/fakes.hpp"
 #include "net/http_testing.hpp"
+#include "net/raw_server.hpp"
 
 namespace sb::cli {
 namespace {
@@ -21,7 +22,7 @@ using testing::Not;
 
 class NotingLeader final : public agent::Leader {
  public:
-  std::int64_t silence_ms() override { return 90'000; }
+  std::int64_t silence_ms() override { return silence; }
   void sign_of_life() override { ++signs; }
   std::vector<agent::ToolDeclaration> tools() override {
     return {{"complete_step", "Delivers.", *parse_json(R"({"type": "object"})")}};
@@ -51,6 +52,7 @@ class NotingLeader final : public agent::Leader {
   }
 
   std::atomic<int> signs = 0;
+  std::int64_t silence = 90'000;
   std::optional<ModelError> refused;
   std::optional<agent::ModelReply> parting;
   std::mutex mutex;
@@ -301,6 +303,33 @@ TEST_F(Host, PassesErrorsOnWithoutTheKey) {
   ASSERT_EQ(leader.exchanges.size(), 1u);
   EXPECT_EQ(leader.exchanges[0].failure->kind, ModelError::Kind::kRateLimited);
   EXPECT_EQ(leader.exchanges[0].failure->retry_after_ms, 7'000);
+}
+
+TEST_F(Host, TellsAReplyThatIsNoneFromOne) {
+  Provider fine(R"({"error": {"message": "slow down, sk-real-one", "code": 429}})");
+  open(served(ModelSettings::Provider::kOpenai, fine.port()));
+  const auto answer = post("/model/v1/chat/completions", R"({"model": "m", "messages": []})", bearer());
+  EXPECT_EQ(answer.status, 429);
+  EXPECT_THAT(answer.body, HasSubstr("slow down, [key]"));
+  ASSERT_EQ(leader.exchanges.size(), 1u);
+  EXPECT_EQ(leader.exchanges[0].failure->kind, ModelError::Kind::kRateLimited);
+  const std::string whole(kStream);
+  Provider cut(whole.substr(0, whole.find("event: message_stop")));
+  open(served(ModelSettings::Provider::kAnthropic, cut.port()));
+  post("/model/v1/messages", std::string(kQuestion), api_key());
+  ASSERT_EQ(leader.exchanges.size(), 2u);
+  ASSERT_TRUE(leader.exchanges[1].failure);
+  EXPECT_EQ(leader.exchanges[1].failure->kind, ModelError::Kind::kCut);
+  EXPECT_EQ(leader.exchanges[1].usage, (agent::Usage{.input = 11, .output = 9, .cache_read = 5}));
+}
+
+TEST_F(Host, SaysThatAProviderHangs) {
+  net::RawServer silent([](auto& peer, const auto&) { return peer.be_silent(), false; });
+  leader.silence = 200;
+  open(served(ModelSettings::Provider::kAnthropic, silent.port()));
+  EXPECT_EQ(post("/model/v1/messages", std::string(kQuestion), api_key()).status, 529);
+  ASSERT_EQ(leader.exchanges.size(), 1u);
+  EXPECT_TRUE(leader.exchanges[0].failure->retry_helps());
 }
 
 TEST_F(Host, DoesNotSpeakAnApiTheUpstreamHasNot) {

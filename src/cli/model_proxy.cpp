@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agent/exchange.hpp"
 #include "agent/secret.hpp"
 #include "base/crypto.hpp"
 #include "base/document.hpp"
@@ -45,16 +46,6 @@ net::HttpAnswer answer_of(const agent::WireError& error) {
   net::HttpAnswer answer{.status = error.status, .headers = {{"Content-Type", "application/json"}}, .body = error.body};
   if (error.retry_after_s) answer.headers.emplace_back("Retry-After", std::to_string(*error.retry_after_s));
   return answer;
-}
-
-ModelError failure_from(const net::ClientFailure& failure) {
-  using Failed = net::ClientFailure::Kind;
-  ModelError::Kind kind = ModelError::Kind::kUnreachable;
-  if (failure.kind == Failed::kLost || failure.kind == Failed::kTimeout) kind = ModelError::Kind::kCut;
-  if (failure.kind == Failed::kTooLarge) kind = ModelError::Kind::kTooLarge;
-  if (failure.kind == Failed::kStopped) kind = ModelError::Kind::kStopped;
-  if (failure.kind == Failed::kRequest) kind = ModelError::Kind::kRequest;
-  return {kind, failure.error, {}};
 }
 
 // Settings give an address with or without /v1.
@@ -228,17 +219,18 @@ net::ClientRequest ModelProxy::upstream_request(const Question& question) const 
 
 void ModelProxy::forward(const Question& question, LedExchange& exchange) {
   net::ClientRequest request = upstream_request(question);
-  const auto fail_with = [&](const ModelError& error) {
+  const auto key = agent::secret_of(parts_.upstream.key, parts_.seams);
+  // What the program and the log are told of it.
+  const auto fail_with = [&](ModelError error) {
+    if (key) error.error.message = agent::without_key(std::move(error.error.message), *key);
     exchange.ms += parts_.seams.clock.now_ms();
     exchange.failure = error;
     (void)parts_.leader.asked(exchange);
+    return error;
   };
-  const auto key = agent::secret_of(parts_.upstream.key, parts_.seams);
   auto body = upstream_body(question);
   if (!key || !body) {
-    const ModelError error{ModelError::Kind::kAuth, key ? body.error() : key.error(), {}};
-    fail_with(error);
-    return refuse(question, error);
+    return refuse(question, fail_with({ModelError::Kind::kAuth, key ? body.error() : key.error(), {}}));
   }
   exchange.request = *body;
   request.body = std::move(*body);
@@ -273,10 +265,9 @@ void ModelProxy::forward(const Question& question, LedExchange& exchange) {
     meter.finish();
     exchange.usage = meter.usage();
     exchange.model = meter.model();
-    const ModelError error =
-        sent ? agent::failure_of(sent->status, sent->body, sent->header("retry-after")) : failure_from(sent.error());
     if (sent) exchange.reply = sent->body;
-    fail_with(error);
+    const ModelError error =
+        fail_with(sent ? agent::refusal_of(*sent, parts_.seams.clock.now_ms()) : agent::failure_of(sent.error()));
     // A stream that has begun can only break off; whoever reads it sees that its end is missing.
     if (has_begun) return on_exchange(question.number, true, [](net::HttpExchange&) {});
     return refuse(question, error);
@@ -286,10 +277,16 @@ void ModelProxy::forward(const Question& question, LedExchange& exchange) {
     exchange.reply = sent->body;
   }
   meter.finish();
-  exchange.ms += parts_.seams.clock.now_ms();
   exchange.usage = meter.usage();
   exchange.model = meter.model().empty() ? parts_.upstream.model : meter.model();
   exchange.stop = meter.stop();
+  const auto failure = question.path == kCount ? std::nullopt : meter.failure();
+  if (failure) {
+    const ModelError error = fail_with(*failure);
+    if (!has_begun) return refuse(question, error);
+    return on_exchange(question.number, true, [](net::HttpExchange& it) { it.end(); });
+  }
+  exchange.ms += parts_.seams.clock.now_ms();
   if (question.path != kCount) {
     if (const auto kept = parts_.leader.asked(exchange); !kept) {
       if (has_begun) return on_exchange(question.number, true, [](net::HttpExchange&) {});
