@@ -88,6 +88,16 @@ Result<std::string> AgentLog::blob(std::string_view hex) const {
   return std::move(*found);
 }
 
+void ProviderWait::follow(const LoggedEvent& event) {
+  if (event.type == "turn" || event.type == "ended" || event.type == "retried") *this = {};
+  if (event.type != "setback" && event.type != "parked") return;
+  const Value& payload = event.payload;
+  until = payload["until"].is_integer() ? payload["until"].as_integer() : 0;
+  is_told = payload["told"] == Value(true);
+  model = payload.string_at("model").value_or("");
+  reason = payload.string_at("reason").value_or("");
+}
+
 Wishes wishes_in(const std::vector<LoggedEvent>& events) {
   Wishes wishes;
   std::int64_t seen = 0;

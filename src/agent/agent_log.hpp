@@ -10,7 +10,10 @@
 //                  interrupt. token: of the attempt that complete_step delivers; decision: that ask opened
 //   tool_ended    {turn, call, tool, result: hash, error, ms, [facts]}          facts: what later calls must know of it
 //   awaiting      {turn, decision}                         a person must answer; the worker has left meanwhile
-//   parked        {turn, reason, until}                    the provider is not there; the worker has left meanwhile
+//   setback       {turn, kind, reason, model, [until], [told], [usage, cost]}   a try at a reply that failed. until:
+//   when
+//                  the next one is made; told: the provider named that time; usage: heard of a reply that broke off
+//   parked        {turn, reason, until, [model], [told]}   the provider is not there; the worker has left meanwhile
 //   nudged        {turn, why, text}                        what Signalbox said by itself: hints, interrupted writes, …
 //   compacted     {turn, text: hash, before, after}        the conversation begins anew with this text
 //   issue         {turn, kind, severity, summary, …};  signal {turn, signalKind, payload};  refused {turn, what, why}
@@ -73,6 +76,14 @@ class AgentLog {
   store::Store& store_;
   Clock& clock_;
   std::string session_;
+};
+
+// What a model's provider is waited for: the newest setback or parking that no reply came after. Pure.
+struct ProviderWait {
+  TimestampMs until = 0;  // 0: it is not
+  bool is_told = false;   // by the provider: asking it sooner is no use
+  std::string model = {}, reason = {};
+  void follow(const LoggedEvent& event);
 };
 
 // What people asked of it and has not been done yet. Pure.

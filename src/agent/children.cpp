@@ -164,8 +164,10 @@ std::optional<Ended> left_with(Duty& duty, const std::vector<Ended>& ended) {
   for (const EndState state : {EndState::kBroke, EndState::kAwaiting, EndState::kOutage}) {
     const auto found = std::ranges::find(ended, state, &Ended::state);
     if (found == ended.end()) continue;
-    return Ended{
-        .state = state, .reason = found->reason, .decision = found->decision, .retry_at_ms = found->retry_at_ms};
+    Ended left{.state = state, .reason = found->reason, .decision = found->decision};
+    left.retry_at_ms = found->retry_at_ms;
+    left.is_told = found->is_told;
+    return left;
   }
   return std::nullopt;
 }

@@ -56,6 +56,7 @@ Status Course::follow(const LoggedEvent& event, const Blob& blob) {
   if (is_own) was_retried_ = false;
   if (is_own) awaited_ = type == "awaiting" ? text_of(payload, "decision") : "";
   if (is_own) has_left_ = type == "awaiting" || type == "parked";
+  wait_.follow(event);
   if (!is_own || type == "steer_seen") people_.push_back(event);
   if (type == "began") {
     bundle_ = text_of(payload, "bundle");
@@ -65,6 +66,9 @@ Status Course::follow(const LoggedEvent& event, const Blob& blob) {
     begin_anew(text_of(*made, "first"));
   } else if (type == "turn") {
     return turn(payload, blob);
+  } else if (type == "setback") {
+    usage_ += usage_from(payload["usage"]);
+    cost_ += integer(payload, "cost");
   } else if (type == "tool_started") {
     for (CourseCall& call : calls_) {
       if (call.call.id != text_of(payload, "call")) continue;
@@ -225,6 +229,14 @@ std::vector<Message> Course::conversation() const {
 
 bool Course::has_open_calls() const {
   return std::ranges::any_of(calls_, [](const CourseCall& call) { return !call.has_ended; });
+}
+
+std::optional<Ended> Course::must_wait(std::string_view model, TimestampMs now_ms) const {
+  if (!wait_.is_told || wait_.until <= now_ms || wait_.model != model) return std::nullopt;
+  Ended ended{.state = EndState::kOutage, .reason = wait_.reason};
+  ended.retry_at_ms = wait_.until;
+  ended.is_told = true;
+  return ended;
 }
 
 Usage Course::usage() const {

@@ -39,6 +39,9 @@ class Course {
   // The worker left by itself, to wait for somebody or something: coming back is no recovery.
   bool has_left() const { return has_left_; }
   const std::string& awaited() const { return awaited_; }  // the decision it left for; empty: none
+  // The provider of this model named a time that is not come: the end that says so. Nothing: it may be asked.
+  std::optional<Ended> must_wait(std::string_view model, TimestampMs now_ms) const;
+  TimestampMs waits_until() const { return wait_.until; }
   bool has_child(const std::string& session) const { return begun_children_.contains(session); }
   Wishes wishes() const { return wishes_in(people_); }
 
@@ -98,6 +101,7 @@ class Course {
   std::map<std::string, std::pair<Usage, std::int64_t>> children_;
   std::set<std::string> begun_children_;
   std::string awaited_;
+  ProviderWait wait_;
   int advances_ = 0, early_stops_ = 0, cut_replies_ = 0, refusals_ = 0, repeats_ = 0;
   bool was_told_of_repeating_ = false;
   std::string repeated_, place_;

@@ -2,7 +2,7 @@
 
 namespace sb::agent {
 
-void Duty::tell(Progress::Kind kind, std::string text, std::string step) const {
+void Duty::tell(Progress::Kind kind, std::string text, std::string step, std::int64_t until_ms) const {
   if (!on_progress) return;
   Progress progress;
   progress.kind = kind;
@@ -11,6 +11,7 @@ void Duty::tell(Progress::Kind kind, std::string text, std::string step) const {
   progress.step = std::move(step);
   progress.text = std::move(text);
   progress.turn = turn;
+  progress.until_ms = until_ms;
   if (totals) {
     const Ended now = totals();
     progress.usage = now.usage;

@@ -29,7 +29,7 @@ struct Duty {
   std::function<bool(const std::string& session)> has_child = {};
   int turn = 0;
 
-  void tell(Progress::Kind kind, std::string text, std::string step = {}) const;
+  void tell(Progress::Kind kind, std::string text, std::string step = {}, std::int64_t until_ms = 0) const;
 };
 
 // Every 0 that means the default is the default.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/ledger.hpp"
 #include "agent/limits.hpp"
 #include "agent/plain_text.hpp"
 #include "agent/provider.hpp"
@@ -20,10 +21,8 @@ constexpr std::int64_t kOutageMs = 60'000;  // where the provider did not say ho
 
 using Kind = ModelError::Kind;
 
-std::int64_t cost_of(const Usage& usage, const ModelSettings* model) {
-  if (model == nullptr) return 0;
-  return usage.input * model->input_price + usage.output * model->output_price +
-         usage.cache_read * model->cache_read_price + usage.cache_write * model->cache_write_price;
+std::int64_t cost_at(const ModelSettings* model, const Usage& usage) {
+  return model == nullptr ? 0 : cost_of(*model, usage);
 }
 
 Ended ended_as(EndState state, std::string reason) {
@@ -117,6 +116,7 @@ Ended LedSession::ended_by(const ModelError& failure) const {
   }
   Ended ended = ended_as(EndState::kOutage, why);
   ended.retry_at_ms = retry_at_ms_;
+  ended.is_told = failure.retry_after_ms.has_value();
   return ended;
 }
 
@@ -130,8 +130,7 @@ Ended LedSession::finish(Ended ended) {
   const std::scoped_lock lock(mutex_);
   const Ended totals = parts_.duty.totals();
   ended.usage = totals.usage;
-  ended.usage += failed_usage_;
-  ended.micro_cents = totals.micro_cents + cost_of(failed_usage_, upstream_);
+  ended.micro_cents = totals.micro_cents;
   ended.turns = totals.turns;
   const bool is_left_off = ended.state == EndState::kKilled && ended.reason.empty();
   if (is_left_off || ended.state == EndState::kBroke) return ended;
@@ -140,7 +139,11 @@ Ended LedSession::finish(Ended ended) {
   if (ended.state == EndState::kAwaiting) {
     last = {"awaiting", Value::object({{"turn", turn}, {"decision", ended.decision}})};
   } else if (ended.state == EndState::kOutage) {
-    last = {"parked", Value::object({{"turn", turn}, {"reason", ended.reason}, {"until", ended.retry_at_ms}})};
+    last = {"parked", Value::object({{"turn", turn},
+                                     {"reason", ended.reason},
+                                     {"until", ended.retry_at_ms},
+                                     {"model", upstream_ == nullptr ? "" : upstream_->name},
+                                     {"told", ended.is_told}})};
   } else {
     last = {"ended", Value::object({{"state", to_string(ended.state)},
                                     {"reason", ended.reason},
@@ -192,17 +195,7 @@ std::optional<Ended> LedSession::over_limits() {
     return ended_as(EndState::kNoProgress,
                     fmt::format("{} of {} turns are used and no step is delivered", course.turns(), limits.turns));
   }
-  const std::int64_t tokens = course.spent().total() + failed_usage_.total();
-  if (limits.tokens > 0 && tokens >= limits.tokens) {
-    return ended_as(EndState::kTokenLimit, fmt::format("{} of {} tokens are used", tokens, limits.tokens));
-  }
-  const std::int64_t cost = course.spent_micro_cents() + cost_of(failed_usage_, upstream_);
-  if (limits.micro_cents > 0 && cost >= limits.micro_cents) {
-    return ended_as(EndState::kMoneyLimit,
-                    fmt::format("the session has cost {:.2f} of {:.2f} dollars", static_cast<double>(cost) / 1e8,
-                                static_cast<double>(limits.micro_cents) / 1e8));
-  }
-  return std::nullopt;
+  return over_budget(course.spent(), course.spent_micro_cents(), limits);
 }
 
 std::optional<ModelError> LedSession::refusal(const std::function<bool()>&) {
@@ -252,14 +245,30 @@ Replied LedSession::reply(ModelRequest request) {
 
 Status LedSession::failed(const ModelError& failure, const Usage& usage) {
   last_failure_ = failure;
-  failed_usage_ += usage;
   retry_at_ms_ = now() + failure.retry_after_ms.value_or(kOutageMs);
   // The program would only be told the same again, or wait longer than is waited for here.
   const bool is_too_long = failure.retry_helps() && failure.retry_after_ms.value_or(0) > RetryPolicy{}.patience_ms;
   if (failure.kind == Kind::kAuth || failure.kind == Kind::kScript || is_too_long) decide(ended_by(failure));
   const std::string text = parts_.duty.redactor.clean(failure.error.to_string());
-  const int turn = parts_.course.turn();
-  return keep({{"refused", Value::object({{"turn", turn}, {"what", "model"}, {"why", text}})}});
+  Value payload = Value::object({{"turn", parts_.course.turn() + 1},
+                                 {"kind", to_string(failure.kind)},
+                                 {"reason", text},
+                                 {"model", upstream_ == nullptr ? "" : upstream_->name}});
+  if (usage.total() > 0) {
+    payload.set("usage", to_value(usage));
+    payload.set("cost", cost_at(upstream_, usage));
+  }
+  if (failure.retry_helps()) {
+    payload.set("until", retry_at_ms_);
+    if (failure.retry_after_ms) payload.set("told", true);
+    told_.push_back({.kind = Progress::Kind::kWait,
+                     .session = parts_.duty.assignment.session,
+                     .workflow = parts_.duty.assignment.workflow,
+                     .step = step_,
+                     .text = text,
+                     .until_ms = retry_at_ms_});
+  }
+  return keep({{"setback", std::move(payload)}});
 }
 
 Status LedSession::asked(const LedExchange& exchange) {
@@ -277,7 +286,7 @@ Status LedSession::asked(const LedExchange& exchange) {
                                  {"reply", sha256_hex(message)},
                                  {"request", sha256_hex(request)},
                                  {"usage", to_value(exchange.usage)},
-                                 {"cost", cost_of(exchange.usage, upstream_)},
+                                 {"cost", cost_at(upstream_, exchange.usage)},
                                  {"stop", to_string(exchange.stop)},
                                  {"model", exchange.model},
                                  {"ms", exchange.ms},

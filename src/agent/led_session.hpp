@@ -84,7 +84,6 @@ class LedSession final : public Leader {
   std::optional<Ended> verdict_, left_;  // left: by a tool, to wait for somebody
   std::optional<ModelError> last_failure_;
   std::int64_t retry_at_ms_ = 0;
-  Usage failed_usage_;  // of exchanges without a turn
   int calls_ = 0;
   int turns_after_end_ = 0;
   std::string step_, repeated_, answers_;  // answers: of people, for the next prompt

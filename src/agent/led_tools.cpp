@@ -48,6 +48,9 @@ std::optional<Ended> LedSession::enter() {
   {
     const std::scoped_lock lock(mutex_);
     step_ = settled.step;
+    if (upstream_ != nullptr) {
+      if (auto end = parts_.course.must_wait(upstream_->name, now())) return end;
+    }
   }
   const std::scoped_lock calling(call_mutex_);
   for (const OpenAsk& ask : open_asks()) {

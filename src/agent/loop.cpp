@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "agent/ledger.hpp"
 #include "agent/scripted.hpp"
 #include "base/crypto.hpp"
 #include "base/document.hpp"
@@ -23,11 +24,6 @@ constexpr std::string_view kHowToDeliver =
 
 std::string with_how_to(std::string_view text) {
   return std::string(text) + std::string(kHowToDeliver);
-}
-
-std::int64_t cost_of(const ModelSettings& settings, const Usage& usage) {
-  return usage.input * settings.input_price + usage.output * settings.output_price +
-         usage.cache_read * settings.cache_read_price + usage.cache_write * settings.cache_write_price;
 }
 
 Value limits_value(const WorkLimits& limits) {
@@ -293,16 +289,20 @@ std::optional<Ended> Loop::choose_model() {
 }
 
 std::optional<Ended> Loop::ask_model() {
-  const ModelRequest request = next_request();
-  duty_.turn = course_.turn() + 1;
   const std::int64_t from = duty_.parts.seams.clock.now_ms();
+  if (auto end = course_.must_wait(chosen_.model->name(), from)) return leave(std::move(*end));
+  ModelRequest request = next_request();
+  std::optional<Ended> broke;
+  request.on_setback = [&](const ModelError& error, std::int64_t at_ms) { broke = keep_setback(error, at_ms); };
+  duty_.turn = course_.turn() + 1;
   duty_.watch.expects_life(true);
-  Replied replied = chosen_.model->reply(request, [this](std::string_view text) {
+  Replied replied = chosen_.model->reply(request, [&](std::string_view text) {
     duty_.watch.alive();
     duty_.tell(Progress::Kind::kDelta, std::string(text), step_);
-    return duty_.watch.keeps_going();
+    return !broke && duty_.watch.keeps_going();
   });
   duty_.watch.expects_life(false);
+  if (broke) return broke;
   if (!replied) return model_failed(replied.error());
   was_compacted_ = false;
   ModelReply reply = without(duty_.secrets, std::move(*replied));

@@ -64,6 +64,8 @@ class Loop {
 
   // loop_ends.cpp: when it is over, and what is said before
   std::optional<Ended> model_failed(const ModelError& error);
+  // A try that failed; `at_ms` 0: nobody tries again by himself.
+  std::optional<Ended> keep_setback(const ModelError& error, std::int64_t at_ms);
   std::optional<Ended> limit_reached();
   void add_nudges(Batch& batch);
   Ended finish(Ended ended, Batch batch = {});

@@ -1,6 +1,7 @@
 // When the loop is over, and what is said before it comes to that.
 #include <fmt/format.h>
 
+#include "agent/ledger.hpp"
 #include "agent/loop.hpp"
 
 namespace sb::agent {
@@ -16,12 +17,32 @@ Ended ended_as(EndState state, std::string reason) {
 
 }  // namespace
 
+std::optional<Ended> Loop::keep_setback(const ModelError& error, std::int64_t at_ms) {
+  const std::string why = duty_.redactor.clean(error.error.to_string());
+  Value payload =
+      Value::object({{"turn", duty_.turn}, {"kind", to_string(error.kind)}, {"reason", why}, {"model", model_.name()}});
+  if (at_ms > 0) payload.set("until", at_ms);
+  if (at_ms > 0 && error.retry_after_ms) payload.set("told", true);
+  if (error.usage.total() > 0) {
+    payload.set("usage", to_value(error.usage));
+    payload.set("cost", cost_of(settings_, error.usage));
+  }
+  Batch batch;
+  batch.entries.push_back({"setback", std::move(payload)});
+  if (at_ms > 0) duty_.tell(Progress::Kind::kWait, why, step_, at_ms);
+  return keep(batch);
+}
+
 std::optional<Ended> Loop::model_failed(const ModelError& error) {
+  if (error.usage.total() > 0) {
+    if (auto broke = keep_setback(error, 0)) return broke;
+  }
   if (auto end = duty_.watch.end()) return finish(std::move(*end));
   const std::string why = duty_.redactor.clean(error.error.to_string());
   if (error.retry_helps()) {
     Ended ended = ended_as(EndState::kOutage, why);
     ended.retry_at_ms = duty_.parts.seams.clock.now_ms() + error.retry_after_ms.value_or(kOutageMs);
+    ended.is_told = error.retry_after_ms.has_value();
     return leave(std::move(ended));
   }
   switch (error.kind) {
@@ -47,15 +68,7 @@ std::optional<Ended> Loop::limit_reached() {
     return finish(ended_as(EndState::kNoProgress, fmt::format("{} of {} turns are used and no step is delivered",
                                                               course_.turns(), limits.turns)));
   }
-  if (limits.tokens > 0 && course_.spent().total() >= limits.tokens) {
-    return finish(ended_as(EndState::kTokenLimit,
-                           fmt::format("{} of {} tokens are used", course_.spent().total(), limits.tokens)));
-  }
-  if (limits.micro_cents > 0 && course_.spent_micro_cents() >= limits.micro_cents) {
-    return finish(ended_as(EndState::kMoneyLimit, fmt::format("the session has cost {:.2f} of {:.2f} dollars",
-                                                              static_cast<double>(course_.spent_micro_cents()) / 1e8,
-                                                              static_cast<double>(limits.micro_cents) / 1e8)));
-  }
+  if (auto end = over_budget(course_.spent(), course_.spent_micro_cents(), limits)) return finish(std::move(*end));
   if (course_.repeats() >= limits.repeats && course_.was_told_of_repeating() && course_.repeats() > limits.repeats) {
     return finish(
         ended_as(EndState::kRepeating,
@@ -103,13 +116,18 @@ Ended Loop::leave(Ended ended) {
   const bool waits = ended.state == EndState::kAwaiting;
   if (!waits && ended.state != EndState::kOutage) return finish(std::move(ended));
   // Come back and still waiting: the record has it already.
-  if (waits && course_.awaited() == ended.decision) return with_totals(std::move(ended));
+  const bool is_known =
+      waits ? course_.awaited() == ended.decision : course_.has_left() && course_.waits_until() == ended.retry_at_ms;
+  if (is_known) return with_totals(std::move(ended));
   Batch batch;
   if (waits) {
     batch.entries.push_back({"awaiting", Value::object({{"turn", course_.turn()}, {"decision", ended.decision}})});
   } else {
-    batch.entries.push_back(
-        {"parked", Value::object({{"turn", course_.turn()}, {"reason", ended.reason}, {"until", ended.retry_at_ms}})});
+    batch.entries.push_back({"parked", Value::object({{"turn", course_.turn()},
+                                                      {"reason", ended.reason},
+                                                      {"until", ended.retry_at_ms},
+                                                      {"model", model_.name()},
+                                                      {"told", ended.is_told}})});
   }
   if (auto broke = keep(batch)) return std::move(*broke);
   return with_totals(std::move(ended));

@@ -87,5 +87,71 @@ TEST_F(Outage, AModelThatNeitherSaysAnythingNorFailsIsAStall) {
   EXPECT_THAT(server->requests(), SizeIs(1));
 }
 
+TEST_F(Outage, AReplyThatIsCutInMidStreamIsPaidFor) {
+  serve([](auto& peer, const auto& request) {
+    return peer.put(request.number == 1 ? std::string(kHead) + kStart : whole_reply()), false;
+  });
+  const Ended ended = work();
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+  EXPECT_EQ(ended.usage, (Usage{.input = 3'000, .output = 41}));
+  EXPECT_EQ(ended.micro_cents, 3'000 * 100 + 41 * 1'000);
+  const auto setbacks = place.events_of(session, "setback");
+  ASSERT_THAT(setbacks, SizeIs(1));
+  EXPECT_EQ(setbacks[0].payload["kind"], Value("cut"));
+  EXPECT_EQ(usage_from(setbacks[0].payload["usage"]), (Usage{.input = 1'000, .output = 1}));
+}
+
+TEST_F(Outage, AReplyThatAPersonStopsIsPaidFor) {
+  serve([](auto& peer, const auto&) {
+    peer.put(std::string(kHead) + kStart);
+    return peer.be_silent(), false;
+  });
+  bool is_killed = false;
+  place.on_progress = [&](const Progress& progress) {
+    if (progress.kind != Progress::Kind::kDelta || std::exchange(is_killed, true)) return;
+    place.append(session, "kill_asked", Value::object({{"by", "ann"}, {"reason", "enough"}}));
+  };
+  const Ended ended = work();
+  EXPECT_EQ(ended.state, EndState::kKilled) << ended.reason;
+  EXPECT_EQ(ended.usage, (Usage{.input = 1'000, .output = 1}));
+  EXPECT_EQ(ended.micro_cents, 101'000);
+}
+
+TEST_F(Outage, WhatAProviderAsksForIsKeptOverARestart) {
+  serve([](auto& peer, const auto&) { return peer.answer(429, "", "Retry-After: 600\r\n"); });
+  const Ended ended = work();
+  EXPECT_EQ(ended.state, EndState::kOutage) << ended.reason;
+  EXPECT_TRUE(ended.is_told);
+  place.open();
+  const Ended again = work();
+  EXPECT_EQ(again.state, EndState::kOutage);
+  EXPECT_EQ(again.reason, ended.reason);
+  EXPECT_EQ(again.retry_at_ms, ended.retry_at_ms);
+  EXPECT_THAT(server->requests(), SizeIs(1));
+  EXPECT_THAT(place.events_of(session, "parked"), SizeIs(1));
+  // Nobody asked for anything in the name of another model.
+  place.settings.models["m"].model = "m-2";
+  EXPECT_EQ(work().state, EndState::kOutage);
+  EXPECT_THAT(server->requests(), SizeIs(2));
+}
+
+TEST_F(Outage, AWaitThatIsBrokenOffIsGoneOnWith) {
+  serve([](auto& peer, const auto&) { return peer.answer(429, "", "Retry-After: 60\r\n"); });
+  std::int64_t until = 0;
+  place.on_progress = [&](const Progress& progress) {
+    if (progress.kind == Progress::Kind::kWait) until = progress.until_ms;
+  };
+  Assignment assignment = place.assignment(session);
+  assignment.keeps_going = [&] { return until == 0; };  // as the end of the process
+  EXPECT_EQ(place.work(assignment).state, EndState::kKilled);
+  EXPECT_GE(until, place.clock.now_ms() + 30'000);
+  place.open();
+  const Ended again = work();
+  EXPECT_EQ(again.state, EndState::kOutage);
+  EXPECT_EQ(again.retry_at_ms, until);
+  EXPECT_THAT(again.reason, HasSubstr("429"));
+  EXPECT_THAT(server->requests(), SizeIs(1));
+}
+
 }  // namespace
 }  // namespace sb::agent

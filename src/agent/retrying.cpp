@@ -27,6 +27,7 @@ class Retrying final : public Model {
       const std::int64_t wait = retry_wait_ms(policy_, failed, asked, chance());
       if (failed >= policy_.tries || asked.value_or(0) > policy_.patience_ms)
         return given_up(std::move(replied), failed);
+      if (request.on_setback) request.on_setback(replied.error(), clock_.now_ms() + wait);
       if (!waits(wait, request, on_delta)) {
         return std::unexpected(ModelError{ModelError::Kind::kStopped, {ErrorCode::kUnavailable, "Broken off", {}, {}}});
       }

@@ -2,8 +2,8 @@
 // still an error after the last try goes up; whoever drives the session parks it.
 //
 // Waits double from try to try, with jitter, and are never shorter than the provider asks for (Retry-After). A provider
-// that asks for more than `patience_ms` is not waited for here. While it waits it gives signs of life by on_delta("")
-// and asks keeps_going. After a cut the text comes again from its beginning.
+// that asks for more than `patience_ms` is not waited for here. It tells on_setback before it waits, and while it does
+// it gives signs of life by on_delta("") and asks keeps_going. After a cut the text comes again from its beginning.
 //
 // Threads: as the model it is around.
 #pragma once

@@ -83,16 +83,18 @@ struct Ended {
   std::int64_t micro_cents = 0;
   int turns = 0;
   std::int64_t retry_at_ms = 0;  // kOutage
+  bool is_told = false;          // kOutage: the provider named that time; asking sooner is no use
 };
 
 // What happens while somebody works, for a display. Called from the working thread.
 struct Progress {
-  enum class Kind { kTurn, kDelta, kTool, kStep, kChild, kNudge, kEnded };
+  enum class Kind { kTurn, kDelta, kTool, kStep, kChild, kNudge, kWait, kEnded };
   Kind kind = Kind::kTurn;
   std::string session, workflow, step, text;
   int turn = 0;
   Usage usage = {};
   std::int64_t micro_cents = 0;
+  std::int64_t until_ms = 0;  // kWait: for the provider; text says why
 };
 using OnProgress = std::function<void(const Progress&)>;
 

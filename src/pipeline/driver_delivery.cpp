@@ -140,7 +140,7 @@ Result<Next> RunDriver::act(const DeliverStep& step) {
 Result<Next> RunDriver::refused(const DeliverStep& step, const Error& error) {
   if (error.retry_helps) {
     const std::int64_t wait = parts_.forge.retry_after_ms();
-    return park(parts_.seams.clock.now_ms() + (wait > 0 ? wait : kAgainMs), error.to_string());
+    return park(parts_.seams.clock.now_ms() + (wait > 0 ? wait : kAgainMs), error.to_string(), wait > 0);
   }
   const bool is_local_step =
       step.step == DeliveryStep::kScope || step.step == DeliveryStep::kChecks || step.step == DeliveryStep::kSecrets;

@@ -180,7 +180,7 @@ Result<Next> RunDriver::end_phase(const PhaseRecord& record, agent::Ended ended)
       return leave(fmt::format("session {} is worked by a person: {}", record.session, ended.reason));
     case EndState::kOutage: {
       const TimestampMs soon = parts_.seams.clock.now_ms() + kOutageMs;
-      return park(ended.retry_at_ms > 0 ? ended.retry_at_ms : soon, ended.reason);
+      return park(ended.retry_at_ms > 0 ? ended.retry_at_ms : soon, ended.reason, ended.is_told);
     }
     case EndState::kBroke:
       return fail(ErrorCode::kIo, fmt::format("run {} stops in {}: {}", run_, to_string(record.phase), ended.reason),

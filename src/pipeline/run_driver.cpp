@@ -57,16 +57,19 @@ Next RunDriver::leave(std::string why) {
   return Next::kLeaveOff;
 }
 
-// Looked at again by somebody: what waits for a time is tried now, and what changed meanwhile is said.
+// Looked at again by somebody: what changed meanwhile is said, and what waits for a time is tried now. Not where
+// whoever is waited for named the time, unless other settings may lead to somebody else.
 Status RunDriver::take_up() {
   if (!state_.outcome.empty() || state_.events == 1) return {};
   SB_TRY(append("resumed", Value::object({{"pid", static_cast<std::int64_t>(::getpid())}})));
   if (!state_.tree.path.empty()) sweep_work_tree(parts_.seams, state_.tree);
-  if (state_.settings_hash != parts_.settings.hash) {
+  const bool is_changed = state_.settings_hash != parts_.settings.hash;
+  if (is_changed) {
     SB_TRY(append("settings_changed", Value::object({{"hash", parts_.settings.hash}, {"was", state_.settings_hash}})));
   }
   SB_TRY(compare_workflows());
-  if (state_.parked_until != 0) SB_TRY(append("woken", Value::object()));
+  const bool may_ask = is_changed || !state_.is_parked_by_word;
+  if (state_.parked_until != 0 && may_ask) SB_TRY(append("woken", Value::object()));
   return {};
 }
 
@@ -291,8 +294,10 @@ Result<Next> RunDriver::act(const Escalate& escalate) {
   return Next::kGoOn;
 }
 
-Result<Next> RunDriver::park(TimestampMs until, std::string reason) {
-  SB_TRY(append("parked", Value::object({{"until", until}, {"reason", std::move(reason)}})));
+Result<Next> RunDriver::park(TimestampMs until, std::string reason, bool is_told) {
+  Value payload = Value::object({{"until", until}, {"reason", std::move(reason)}});
+  if (is_told) payload.set("told", true);
+  SB_TRY(append("parked", std::move(payload)));
   return Next::kGoOn;
 }
 

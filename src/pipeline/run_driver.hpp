@@ -68,7 +68,8 @@ class RunDriver {
   Result<bool> settled_by_forge(const Asked& asked);
   Status settle_as(const Asked& asked, std::string choice, std::string remark);
   Result<Next> wait_for_person(const Asked& asked);
-  Result<Next> park(TimestampMs until, std::string reason);
+  // `is_told`: by whoever is waited for.
+  Result<Next> park(TimestampMs until, std::string reason, bool is_told = false);
   // What the ticket depends on and is not merged yet; empty: nothing.
   Result<std::string> missing_dependency() const;
   Status bring_pitch(const WorkTree& tree);

@@ -244,6 +244,7 @@ class Folding {
   Status parked(const RunEvent& event) {
     state_.parked_until = number(event.payload, "until");
     state_.parked_reason = text(event.payload, "reason");
+    state_.is_parked_by_word = flag(event.payload, "told");
     stop_working(event);
     return {};
   }
@@ -251,6 +252,7 @@ class Folding {
   Status woken(const RunEvent& event) {
     state_.parked_until = 0;
     state_.parked_reason.clear();
+    state_.is_parked_by_word = false;
     go_on_working(event);
     return {};
   }

@@ -19,7 +19,7 @@
 //   asked          {question, decision, packet}           question: ui, merge, escalation, ticket_changed, session
 //   decided        {question, decision, choice, by, [remark]}
 //   escalated      {phase, round, reason}
-//   parked         {until, reason};   woken {}
+//   parked         {until, reason, [told]};   woken {}     told: whoever is waited for named that time
 //   stop_asked     {by, reason};      resumed {by, pid}
 //   settings_changed {hash, was};     workflow_changed {workflow, hash, was}
 //   pitch_archived {path, to}
@@ -120,6 +120,7 @@ struct RunState {
   std::string halted;  // why whoever drove it last could not go on; empty: they could
   TimestampMs parked_until = 0;
   std::string parked_reason;
+  bool is_parked_by_word = false;  // whoever is waited for named the time: asking sooner is no use
   bool stop_asked = false;
   std::string stop_by, stop_reason;
   bool pitch_archived = false;
