@@ -20,7 +20,7 @@ Ended ended_as(EndState state, std::string reason) {
 std::optional<Ended> Loop::keep_setback(const ModelError& error, std::int64_t at_ms) {
   const std::string why = duty_.redactor.clean(error.error.to_string());
   Value payload =
-      Value::object({{"turn", duty_.turn}, {"kind", to_string(error.kind)}, {"reason", why}, {"model", model_.name()}});
+      Value::object({{"turn", duty_.turn}, {"kind", to_string(error.kind)}, {"reason", why}, {"model", chosen_.model->name()}});
   if (at_ms > 0) payload.set("until", at_ms);
   if (at_ms > 0 && error.retry_after_ms) payload.set("told", true);
   if (error.usage.total() > 0) {
@@ -126,7 +126,7 @@ Ended Loop::leave(Ended ended) {
     batch.entries.push_back({"parked", Value::object({{"turn", course_.turn()},
                                                       {"reason", ended.reason},
                                                       {"until", ended.retry_at_ms},
-                                                      {"model", model_.name()},
+                                                      {"model", chosen_.model->name()},
                                                       {"told", ended.is_told}})});
   }
   if (auto broke = keep(batch)) return std::move(*broke);

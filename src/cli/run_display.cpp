@@ -121,6 +121,13 @@ void RunDisplay::on_event(const pipeline::RunState& state, const pipeline::RunEv
 void RunDisplay::on_progress(const agent::Progress& progress) {
   const std::lock_guard lock(mutex_);
   using Kind = agent::Progress::Kind;
+  if (progress.kind == Kind::kWait) {
+    now_.waits_until = progress.until_ms;
+    now_.waits_why = progress.text;
+    tell_wait(progress);
+    return;
+  }
+  if (progress.kind == Kind::kTurn) now_.waits_until = 0;
   const bool is_phase = !state_.phases.empty() && progress.session == state_.phases.back().session;
   if (!is_phase) {
     if (progress.kind == Kind::kStep || progress.kind == Kind::kTool) {
@@ -140,6 +147,15 @@ void RunDisplay::on_progress(const agent::Progress& progress) {
     context_.out(fmt::format("{}  {}: {}\n", to_rfc3339(context_.seams.clock.now_ms()).substr(11, 8),
                              to_string(state_.phases.back().phase), one_line(progress.step, 200)));
   }
+}
+
+void RunDisplay::tell_wait(const agent::Progress& progress) {
+  if (style_ != Style::kLines) return;
+  const TimestampMs now = context_.seams.clock.now_ms();
+  context_.out(fmt::format("{}  {}: waits for the model until {}: {}\n", to_rfc3339(now).substr(11, 8),
+                           one_line(progress.workflow, 60), until_text(progress.until_ms, now),
+                           one_line(progress.text, 300)));
+  (void)context_.streams().flush();
 }
 
 void RunDisplay::hold() {

@@ -33,6 +33,7 @@ class RunDisplay {
  private:
   enum class Style { kJson, kLines, kBlock };
   void draw();  // expects the lock
+  void tell_wait(const agent::Progress& progress);
   void beat();
 
   Context context_;

@@ -70,7 +70,7 @@ class Page {
     std::string how = record.state == "complete" ? std::string(to_string(record.result.kind)) : record.state;
     if (record.phase == pipeline::Phase::kReview && record.state == "complete") how = pipeline::verdict_of(record);
     line(fmt::format("  {:<12} {:<11} {}, {} tokens, {}, {}   session {}", name, how, turned(record.turns),
-                     counted(record.usage.total()), money(record.micro_cents),
+                     counted(record.usage.total()), agent::dollars(record.micro_cents),
                      lasted(record.ended_at - record.started_at), record.session));
     const std::string& why = record.reason.empty() ? record.result.why : record.reason;
     if (!why.empty()) line(fmt::format("    {}", why));
@@ -141,6 +141,9 @@ class Page {
     if (state_.parked_until != 0) {
       line(fmt::format("parked until {}: {}", to_rfc3339(state_.parked_until), state_.parked_reason));
     }
+    if (standing_.waits_until != 0) {
+      line(fmt::format("waits for the model until {}: {}", to_rfc3339(standing_.waits_until), standing_.waits_why));
+    }
     if (!state_.url.empty()) line(fmt::format("request {}", state_.url));
     if (state_.outcome == "merged") line(fmt::format("commit {}", state_.commit));
     if (const std::string why = state_.open_ticket(); !state_.outcome.empty() && !why.empty()) {
@@ -148,7 +151,7 @@ class Page {
       line(fmt::format("Mend that, then: signalbox runs resume {}", state_.id));
     }
     line(fmt::format("{} tokens, {}, {} of work, {} events", counted(state_.usage().total()),
-                     money(state_.micro_cents()), lasted(state_.worked_ms), state_.events));
+                     agent::dollars(state_.micro_cents()), lasted(state_.worked_ms), state_.events));
     if (state_.outcome.empty()) next();
   }
 

@@ -53,7 +53,7 @@ std::string outcome_of(const PhaseRecord& record) {
 
 std::string used_by(const PhaseRecord& record) {
   std::string used = fmt::format("{}, {} tokens", turned(record.turns), counted(record.usage.total()));
-  if (record.micro_cents > 0) used += ", " + money(record.micro_cents);
+  if (record.micro_cents > 0) used += ", " + agent::dollars(record.micro_cents);
   return used + ", " + lasted(record.ended_at - record.started_at);
 }
 
@@ -100,7 +100,7 @@ std::string line_of(const RunState& state, const RunEvent& event) {
   }
   if (type == "escalated") return fmt::format("to a person ({}): {}", text(payload, "phase"), text(payload, "reason"));
   if (type == "parked") {
-    return fmt::format("parked until {}: {}", to_rfc3339(state.parked_until), text(payload, "reason"));
+    return fmt::format("parked until {}: {}", until_text(state.parked_until, event.time_ms), text(payload, "reason"));
   }
   if (type == "woken") return "goes on";
   if (type == "stop_asked") return fmt::format("{} asks it to stop", text(payload, "by"));
@@ -112,10 +112,6 @@ std::string line_of(const RunState& state, const RunEvent& event) {
 }
 
 }  // namespace
-
-std::string money(std::int64_t micro_cents) {
-  return fmt::format("${:.2f}", static_cast<double>(micro_cents) / 1e8);
-}
 
 std::string counted(std::int64_t tokens) {
   if (tokens < 1'000) return fmt::format("{}", tokens);
@@ -132,6 +128,12 @@ std::string lasted(std::int64_t duration_ms) {
   if (seconds < 60) return fmt::format("{}s", seconds);
   if (seconds < 3'600) return fmt::format("{}m{:02}s", seconds / 60, seconds % 60);
   return fmt::format("{}h{:02}m", seconds / 3'600, seconds / 60 % 60);
+}
+
+std::string until_text(TimestampMs until, TimestampMs now) {
+  const std::string then = to_rfc3339(until), today = to_rfc3339(now);
+  const bool is_today = then.substr(0, 10) == today.substr(0, 10);
+  return fmt::format("{}{} (in {})", is_today ? "" : then.substr(0, 10) + " ", then.substr(11, 8), lasted(until - now));
 }
 
 std::string one_line(std::string_view text, std::size_t columns) {
@@ -214,11 +216,18 @@ std::vector<std::string> run_block(const RunState& state, const PhaseNow& now, c
       continue;
     }
     const char mark = kSpinner[static_cast<std::size_t>(look.beat) % kSpinner.size()];
-    lines.push_back(paint("36", one_line(fmt::format("{} {:<12} {}  {}, {} tokens, {}, {}", mark, phase_name(record),
-                                                     now.step, turned(now.turns), counted(now.usage.total()),
-                                                     money(now.micro_cents), lasted(look.now - record.started_at)),
-                                         width)));
-    if (!now.doing.empty()) lines.push_back(paint("2", one_line("    " + now.doing, width)));
+    lines.push_back(
+        paint("36", one_line(fmt::format("{} {:<12} {}  {}, {} tokens, {}, {}", mark, phase_name(record), now.step,
+                                         turned(now.turns), counted(now.usage.total()),
+                                         agent::dollars(now.micro_cents), lasted(look.now - record.started_at)),
+                             width)));
+    if (now.waits_until > look.now) {
+      lines.push_back(paint("33", one_line(fmt::format("    waits for the model until {}: {}",
+                                                       until_text(now.waits_until, look.now), now.waits_why),
+                                           width)));
+    } else if (!now.doing.empty()) {
+      lines.push_back(paint("2", one_line("    " + now.doing, width)));
+    }
   }
   if (!state.delivered.empty()) {
     const auto& last = state.delivered.back();
@@ -229,14 +238,18 @@ std::vector<std::string> run_block(const RunState& state, const PhaseNow& now, c
                     to_string(last.step), last.done.passed ? "ok" : "failed", std::min<std::ptrdiff_t>(count, 10)),
         width));
   }
-  if (state.parked_until != 0) lines.push_back(paint("33", one_line("  parked: " + state.parked_reason, width)));
+  if (state.parked_until != 0) {
+    lines.push_back(paint("33", one_line(fmt::format("  parked until {}: {}", until_text(state.parked_until, look.now),
+                                                     state.parked_reason),
+                                         width)));
+  }
   for (const pipeline::Asked& asked : state.asked) {
     if (!asked.choice.empty()) continue;
     lines.push_back(paint("33", one_line(fmt::format("? {} {}", asked.question, asked.decision), width)));
   }
   lines.push_back(paint("2", one_line(fmt::format("  {} · {} tokens · {}", lasted(look.now - state.started_at),
                                                   counted(state.usage().total() + now.usage.total()),
-                                                  money(state.micro_cents() + now.micro_cents)),
+                                                  agent::dollars(state.micro_cents() + now.micro_cents)),
                                       width)));
   return lines;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/ledger.hpp"
 #include "agent/worker.hpp"
 #include "pipeline/run_log.hpp"
 #include "pipeline/run_standing.hpp"
@@ -17,9 +18,14 @@ std::string event_line(const pipeline::RunState& state, const pipeline::RunEvent
 // What a person must know where nothing keeps commands in; empty where bubblewrap does.
 std::string sandbox_note(const pipeline::RunState& state);
 
+// 12:30:05 (in 57s); with the day where that is another one.
+std::string until_text(TimestampMs until, TimestampMs now);
+
 // What goes on inside the phase that is worked on.
 struct PhaseNow {
   std::string workflow, step, doing;
+  TimestampMs waits_until = 0;  // for its model's provider
+  std::string waits_why = {};
   int turns = 0;
   agent::Usage usage;
   std::int64_t micro_cents = 0;
@@ -39,7 +45,6 @@ std::string run_page(const pipeline::RunState& state, const pipeline::RunStandin
 // {type: result, run, status, standing, [outcome, reason, commit, request, url, waits_for, decision, ticket_open]}
 Value result_of(const pipeline::RunState& state, const pipeline::RunStanding& standing);
 
-std::string money(std::int64_t micro_cents);   // $0.42
 std::string counted(std::int64_t tokens);      // 12.3k
 std::string turned(int turns);                 // 1 turn
 std::string lasted(std::int64_t duration_ms);  // 3m12s

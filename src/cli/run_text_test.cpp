@@ -35,7 +35,6 @@ TEST(RunText, LetsNoControlSequenceThrough) {
 }
 
 TEST(RunText, Figures) {
-  EXPECT_EQ(money(123'456'789), "$1.23");
   EXPECT_EQ(counted(999), "999");
   EXPECT_EQ(counted(12'345), "12.3k");
   EXPECT_EQ(counted(2'000'000), "2.0M");
@@ -73,6 +72,25 @@ TEST(RunText, BlockKeepsToItsWidth) {
   EXPECT_THAT(lines[1], HasSubstr("coding"));
   EXPECT_THAT(lines[1], HasSubstr("build-slice"));
   EXPECT_THAT(lines[1], HasSubstr("1m01s"));
+}
+
+TEST(RunText, TellsWhatIsWaitedForAndUntilWhen) {
+  RunState state = state_with_phase();
+  const TimestampMs noon = *parse_rfc3339("2026-11-15T12:00:00.000Z");
+  const BlockLook look{.now = noon, .width = 120};
+  PhaseNow now;
+  now.doing = "Bash make";
+  now.waits_until = noon + 57'000;
+  now.waits_why = "answered 429";
+  EXPECT_THAT(run_block(state, now, look)[2], HasSubstr("waits for the model until 12:00:57 (in 57s): answered 429"));
+  now.waits_until = noon;
+  EXPECT_THAT(run_block(state, now, look)[2], HasSubstr("Bash make"));
+  state.parked_until = noon + 86'400'000;
+  state.parked_reason = "answered 529";
+  EXPECT_THAT(run_block(state, {}, look),
+              testing::Contains(HasSubstr("parked until 2026-11-16 12:00:00 (in 24h00m): answered 529")));
+  const RunEvent parked{2, noon, "parked", Value::object({{"reason", "answered 529"}})};
+  EXPECT_EQ(event_line(state, parked), "parked until 2026-11-16 12:00:00 (in 24h00m): answered 529");
 }
 
 TEST(RunText, ColourOnlyWhereWanted) {

@@ -31,7 +31,7 @@ std::string list_line(const Value& row, TimestampMs now) {
   const auto text = [&](std::string_view name) { return row.string_at(name).value_or(""); };
   return one_line(fmt::format("{}  {:<15} {:<9} {:>6} ago  {:>7} tok  {}  {}", text("run"), text("standing"),
                               text("mode"), lasted(now - number(row, "updated_at")), counted(number(row, "tokens")),
-                              money(number(row, "micro_cents")), text("goal")),
+                              agent::dollars(number(row, "micro_cents")), text("goal")),
                   160);
 }
 
@@ -81,6 +81,10 @@ int show(const Context& context, const RunsOptions& options) {
   Value value = state->to_value();
   value.set("standing", standing->word);
   value.set("driven", standing->is_driven);
+  if (standing->waits_until != 0) {
+    value.set("model_wait",
+              Value::object({{"until", to_rfc3339(standing->waits_until)}, {"reason", standing->waits_why}}));
+  }
   context.out(to_json(value) + "\n");
   return kDone;
 }

@@ -9,8 +9,8 @@ namespace sb::pipeline {
 namespace {
 
 // What a person wants of the session that is under way; empty: nothing that keeps it from going on.
-Result<std::string> held_by_person(const Seams& seams, inbox::Desk& desk, const std::string& session) {
-  const auto events = SB_TRY(agent::AgentLog(desk.store(), seams.clock, session).read());
+Result<std::string> held_by_person(inbox::Desk& desk, const std::string& session,
+                                   const std::vector<agent::LoggedEvent>& events) {
   const agent::Wishes wishes = agent::wishes_in(events);
   if (!wishes.is_taken_over) return std::string(wishes.is_paused && !wishes.is_killed ? "paused" : "");
   const auto summary =
@@ -60,8 +60,16 @@ Result<RunStanding> look_at_run(const Seams& seams, inbox::Desk& desk, const Run
     return standing;
   }
   if (standing.session.empty()) return standing;
-  if (std::string held = SB_TRY(held_by_person(seams, desk, standing.session)); !held.empty()) {
+  const auto events = SB_TRY(agent::AgentLog(desk.store(), seams.clock, standing.session).read());
+  if (std::string held = SB_TRY(held_by_person(desk, standing.session, events)); !held.empty()) {
     standing.word = std::move(held);
+    return standing;
+  }
+  agent::ProviderWait wait;
+  for (const agent::LoggedEvent& event : events) wait.follow(event);
+  if (standing.is_driven && wait.until > seams.clock.now_ms()) {
+    standing.waits_until = wait.until;
+    standing.waits_why = wait.reason;
   }
   return standing;
 }

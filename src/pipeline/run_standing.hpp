@@ -22,6 +22,9 @@ struct RunStanding {
   bool is_driven = false;
   std::string session = {};   // of the phase under way
   std::string decision = {};  // waiting for you: what to answer
+  // Of the session's model, whose provider is asked again at that time; 0: it is not waited for.
+  TimestampMs waits_until = 0;
+  std::string waits_why = {};
 };
 Result<RunStanding> look_at_run(const Seams& seams, inbox::Desk& desk, const RunState& state);
 

@@ -8,6 +8,7 @@
 #include "pipeline/model_server.hpp"
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
+#include "pipeline/under_way.hpp"
 
 namespace sb::piped {
 namespace {
@@ -115,6 +116,52 @@ TEST(Network, AProviderThatTakesRequestsAndSaysNothingIsAnOutage) {
   const Ended on = with_key(place, {"runs", "resume", "last", "--json"});
   EXPECT_EQ(on.code, 0) << on.output << on.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
+}
+
+TEST(Network, WhatAProviderAsksForIsKeptOverARestart) {
+  ModelServer server(clean_run());
+  server.refuse_all(429, "Retry-After: 3600\r\n");
+  Place place(SB_PROGRAM);
+  use_server(place, server);
+  EXPECT_EQ(go(place, {"--wait", "1s"}).code, 1);
+  const Ended again = with_key(place, {"runs", "resume", "last", "--wait", "1s"});
+  EXPECT_EQ(again.code, 1);
+  EXPECT_THAT(again.errors, HasSubstr("it is parked until"));
+  EXPECT_THAT(again.errors, HasSubstr("answered 429"));
+  EXPECT_EQ(server.requests(), 1);
+  EXPECT_THAT(place.events("woken"), IsEmpty());
+  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("parked until 20"));
+}
+
+TEST(Network, AWaitForTheProviderIsSeen) {
+  ModelServer server(clean_run());
+  server.refuse_all(529, "Retry-After: 100\r\n");
+  Place place(SB_PROGRAM);
+  place.configure("models: {net: {provider: anthropic, model: stand-in, url: \"" + server.url() + "\"}}\n");
+  UnderWay running(place, {"run", "Make the check pass", "--workspace", place.repository()});
+  ASSERT_TRUE(comes_true([&] {
+    return place.run({"runs", "show", "last"}).output.find("waits for the model until 20") != std::string::npos;
+  }));
+  EXPECT_THAT(place.shown()["model_wait"].string_at("reason").value_or(""), HasSubstr("answered 529"));
+  place.run({"runs", "stop", "last"});
+  EXPECT_THAT(running.wait().output, HasSubstr("waits for the model until "));
+  EXPECT_EQ(server.requests(), 1);
+}
+
+TEST(Network, AKeyThatWouldGoOverAPlainConnectionIsWarnedOf) {
+  Place place(SB_PROGRAM);
+  place.configure(
+      "models: {net: {provider: openai, model: m, key: $STAND_IN_KEY, url: \"http://models.invalid/v1\"},\n"
+      "         own: {provider: openai, model: m, url: \"http://models.invalid/v1\"},\n"
+      "         here: {provider: openai, model: m, key: $STAND_IN_KEY, url: \"http://127.0.0.1:9/v1\"}}\n"
+      "roles: {default: net}\n");
+  const std::string warning = "models/net: its key is sent to http://models.invalid/v1 without encryption";
+  const Ended checked = with_key(place, {"config", "check", place.repository()});
+  EXPECT_EQ(checked.code, 0) << checked.errors;
+  EXPECT_THAT(checked.output, HasSubstr("note: " + warning));
+  EXPECT_THAT(checked.output, Not(HasSubstr("models/own")));
+  EXPECT_THAT(checked.output, Not(HasSubstr("models/here")));
+  EXPECT_THAT(go(place, {"--wait", "1s"}).errors, HasSubstr("Warning: " + warning));
 }
 
 TEST(Network, AWrongKeyIsToldAtOnceAndNotTriedAgainAndAgain) {
