@@ -19,13 +19,13 @@ Ended ended_as(EndState state, std::string reason) {
 
 std::optional<Ended> Loop::keep_setback(const ModelError& error, std::int64_t at_ms) {
   const std::string why = duty_.redactor.clean(error.error.to_string());
-  Value payload =
-      Value::object({{"turn", duty_.turn}, {"kind", to_string(error.kind)}, {"reason", why}, {"model", chosen_.model->name()}});
+  Value payload = Value::object(
+      {{"turn", duty_.turn}, {"kind", to_string(error.kind)}, {"reason", why}, {"model", chosen_.model->name()}});
   if (at_ms > 0) payload.set("until", at_ms);
   if (at_ms > 0 && error.retry_after_ms) payload.set("told", true);
   if (error.usage.total() > 0) {
     payload.set("usage", to_value(error.usage));
-    payload.set("cost", cost_of(settings_, error.usage));
+    payload.set("cost", cost_of(*chosen_.settings, error.usage));
   }
   Batch batch;
   batch.entries.push_back({"setback", std::move(payload)});

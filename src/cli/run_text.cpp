@@ -218,8 +218,8 @@ std::vector<std::string> run_block(const RunState& state, const PhaseNow& now, c
     const char mark = kSpinner[static_cast<std::size_t>(look.beat) % kSpinner.size()];
     lines.push_back(
         paint("36", one_line(fmt::format("{} {:<12} {}  {}, {} tokens, {}, {}", mark, phase_name(record), now.step,
-                                         turned(now.turns), counted(now.usage.total()),
-                                         agent::dollars(now.micro_cents), lasted(look.now - record.started_at)),
+                                         turned(now.turns), counted(now.usage.total()), agent::dollars(now.micro_cents),
+                                         lasted(look.now - record.started_at)),
                              width)));
     if (now.waits_until > look.now) {
       lines.push_back(paint("33", one_line(fmt::format("    waits for the model until {}: {}",

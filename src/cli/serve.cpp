@@ -9,8 +9,8 @@
 #include <iterator>
 
 #include "cli/command.hpp"
-#include "cli/mcp_parts.hpp"
 #include "cli/hook_path.hpp"
+#include "cli/mcp_parts.hpp"
 #include "cli/serve_tokens.hpp"
 #include "mcp/http_server.hpp"
 #include "mcp/tools/server_parts.hpp"

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "agent/agent_log.hpp"
-#include "agent/model.hpp"
+#include "agent/ledger.hpp"
 #include "base/document.hpp"
 #include "cli/run_text.hpp"
 #include "cli/session_parts.hpp"
@@ -28,7 +28,8 @@ std::string text_at(const Value& value, std::string_view name) {
 std::string numbers_of(const Value& payload) {
   const auto usage = agent::usage_from(payload["usage"]);
   const Value& cost = payload["cost"];
-  return fmt::format("{} tokens, {}", counted(usage.total()), money(cost.is_integer() ? cost.as_integer() : 0));
+  return fmt::format("{} tokens, {}", counted(usage.total()),
+                     agent::dollars(cost.is_integer() ? cost.as_integer() : 0));
 }
 
 // What happened, in one line; the members of an event that nobody wrote words for stand as they are.
