@@ -80,7 +80,7 @@ class Demo {
     const SignalWatch signals;
     Watching watching;
     watching.keeps_going = [&] { return !signals.came(); };
-    watching.ask_here = [this](const std::string& decision) { return ask(decision); };
+    watching.ask_here = [this](const std::string& decision, const auto& is_wanted) { return ask(decision, is_wanted); };
     if (display_ != nullptr) {
       watching.on_event = [this](const auto& state, const auto& event) { display_->on_event(state, event); };
       watching.on_progress = [this](const agent::Progress& progress) { display_->on_progress(progress); };
@@ -103,14 +103,15 @@ class Demo {
   }
 
   // The one question the script asks. Whatever else comes up stays in the inbox: nothing here may decide it.
-  Status ask(const std::string& decision) {
+  Status ask(const std::string& decision, const std::function<bool()>& is_wanted) {
     inbox::Desk& desk = office_.desk().desk();
     const inbox::DecisionState state = SB_TRY(desk.inbox().load(decision));
     const auto declared = declaration_of(state);
     if (!declared || !state.is_open()) return {};
     if (is_here()) {
       if (display_ != nullptr) display_->hold();
-      const Status held = Conversation(context_, desk, *declared, {.uses_errors = wants_json_}).hold(state);
+      const Conversation::Options options{.uses_errors = wants_json_, .is_wanted = is_wanted};
+      const Status held = Conversation(context_, desk, *declared, options).hold(state);
       if (display_ != nullptr) display_->go_on();
       return held;
     }

@@ -59,7 +59,9 @@ class Driving {
     watching.on_event = [this](const auto& state, const auto& event) { display_.on_event(state, event); };
     watching.on_progress = [this](const agent::Progress& progress) { display_.on_progress(progress); };
     watching.keeps_going = [this] { return !signals_.came(); };
-    if (is_person_here(context_)) watching.ask_here = [this](const std::string& id) { return ask(id); };
+    if (is_person_here(context_)) {
+      watching.ask_here = [this](const std::string& id, const auto& is_wanted) { return ask(id, is_wanted); };
+    }
     return watching;
   }
 
@@ -67,13 +69,14 @@ class Driving {
     return options_.wait_ms ? pipeline::Patience{*options_.wait_ms, *options_.wait_ms} : pipeline::Patience{};
   }
 
-  Status ask(const std::string& decision) {
+  Status ask(const std::string& decision, const std::function<bool()>& is_wanted) {
     inbox::Desk& desk = office_.desk().desk();
     const inbox::DecisionState state = SB_TRY(desk.inbox().load(decision));
     const auto declared = declaration_of(state);
     if (!declared || !state.is_open()) return {};
     display_.hold();
-    const Status held = Conversation(context_, desk, *declared, {.uses_errors = options_.wants_json}).hold(state);
+    const Conversation::Options options{.uses_errors = options_.wants_json, .is_wanted = is_wanted};
+    const Status held = Conversation(context_, desk, *declared, options).hold(state);
     display_.go_on();
     return held;
   }

@@ -155,7 +155,7 @@ class Replay {
     };
     watching.on_progress = [this](const agent::Progress& progress) { display_.on_progress(progress); };
     watching.keeps_going = [this, &office] { return !has_left(office) && !people_.has_come(); };
-    watching.ask_here = [this](const std::string& decision) { return people_.answer(decision); };
+    watching.ask_here = [this](const std::string& decision, const auto&) { return people_.answer(decision); };
     return watching;
   }
 

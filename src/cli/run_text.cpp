@@ -91,6 +91,10 @@ std::string line_of(const RunState& state, const RunEvent& event) {
       }
     }
   }
+  if (type == "phase_reopened") {
+    return fmt::format("{}: {} lets it go on (session {})", phase_name(payload), text(payload, "by"),
+                       text(payload, "session"));
+  }
   if (type == "delivered") return delivered_line(payload);
   if (type == "asked") return fmt::format("question ({}): {}", text(payload, "question"), text(payload, "decision"));
   if (type == "decided") {

@@ -23,8 +23,9 @@ struct RunWish {
   std::string restart_of = {};  // the run that this one takes the place of
 };
 
-// Puts a question to whoever is there; nothing: nobody is, it stays in the inbox.
-using AskHere = std::function<Status(const std::string& decision)>;
+// Puts a question to whoever is there; nothing: nobody is, it stays in the inbox. `is_wanted`, asked now and then, says
+// when nobody waits for its answer any more.
+using AskHere = std::function<Status(const std::string& decision, const std::function<bool()>& is_wanted)>;
 
 struct CoordinatorParts {
   Seams seams;

@@ -75,7 +75,7 @@ class Course {
       if (asked.choice == "restart")
         return EndRun{"abandoned",
                       fmt::format("restarted as {} with the ticket as it is now", restarted_id(state_.id))};
-      if (asked.choice.starts_with('(')) {
+      if (asked.choice.starts_with('(') && asked.choice != "(retried)") {
         return EndRun{"escalated", fmt::format("the question about {} was left {}", asked.question, asked.choice)};
       }
     }

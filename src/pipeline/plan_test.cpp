@@ -49,6 +49,26 @@ TEST(Plan, UnknownVerdictCountsAsBlocking) {
   EXPECT_EQ(walk.run(), kUpToReview + ", audit, fix 1, deliver 1, review 1, ask merge, and waits");
 }
 
+TEST(Plan, ASessionThatIsRetriedIsWorkedOnAndTheQuestionAboutItIsSettled) {
+  Walk walk;
+  walk.ends["coding"] = {"killed", "stalled", "full"};
+  walk.words["escalation"] = {"(retried)", "(retried)"};
+  walk.words["merge"] = {"merge"};
+  EXPECT_EQ(walk.run(),
+            "discovery, shaping, coding, escalate coding, ask escalation, (retried), escalate coding, ask escalation, "
+            "(retried), deliver 0, review, ask merge, merge, merge, merged");
+  EXPECT_EQ(walk.state.asked.front().choice, "(retried)");
+  EXPECT_EQ(walk.state.asked.front().by, "kim");
+  EXPECT_EQ(walk.state.newest(Phase::kCoding)->attempt, 1);
+}
+
+TEST(Plan, ASessionThatIsRetriedAtOnceIsAskedAboutByNobody) {
+  Walk walk;
+  walk.ends["coding"] = {"killed", "full"};
+  walk.retries_at_once = true;
+  EXPECT_EQ(walk.run(), "discovery, shaping, coding, escalate coding, (retried), deliver 0, review, merge, merged");
+}
+
 TEST(Plan, PersonMayHaveItFixedOnceMore) {
   Walk walk;
   walk.verdicts = {"minor", "minor", "minor", "clean"};

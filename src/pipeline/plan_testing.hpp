@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "pipeline/plan.hpp"
 
@@ -26,6 +27,7 @@ class Walk {
   std::map<std::string, std::string> remarks;
   std::map<std::string, std::string> causes;  // of findings, by step
   std::int64_t phase_ms = 60'000, phase_tokens = 0;
+  bool retries_at_once = false;  // a person lets the first session that ends badly go on before anybody is asked
 
   // What happens, one word or two each, delivery up to the request as `deliver ROUND`.
   std::string run() {
@@ -168,6 +170,7 @@ class Walk {
       for (const Choice& choice : choices_for(state, wait.asked.question, settings)) offered.insert(choice.id);
       EXPECT_TRUE(offered.contains(word)) << word << " is not offered for " << wait.asked.question;
     }
+    if (word == "(retried)") return reopen();
     say(word);
     add("decided", Value::object({{"question", wait.asked.question},
                                   {"decision", wait.asked.decision},
@@ -178,6 +181,17 @@ class Walk {
   void act(const Escalate& one) {
     say("escalate " + one.phase);
     add("escalated", Value::object({{"phase", one.phase}, {"round", one.round}, {"reason", one.reason}}));
+    if (std::exchange(retries_at_once, false)) reopen();
+  }
+  void reopen() {
+    const PhaseRecord& last = state.phases.back();
+    say("(retried)");
+    add("phase_reopened", Value::object({{"phase", to_string(last.phase)},
+                                         {"round", last.round},
+                                         {"attempt", last.attempt},
+                                         {"session", last.session},
+                                         {"retried", 7},
+                                         {"by", "kim"}}));
   }
   void act(const Wait& wait) {
     now_ = wait.until;

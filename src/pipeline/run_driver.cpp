@@ -15,15 +15,6 @@ constexpr std::int64_t kLookMs = 200;
 constexpr std::int64_t kDependencyMs = 60'000;
 constexpr std::string_view kDepends = "the ticket depends on";
 
-std::string chosen_by(const inbox::DecisionState& decision) {
-  if (!decision.outcome) return "(ended)";
-  const inbox::Outcome& outcome = *decision.outcome;
-  const bool is_choice = outcome.ending == inbox::Ending::kAnswered || outcome.ending == inbox::Ending::kDefaulted;
-  if (!is_choice) return fmt::format("({})", to_string(outcome.ending));
-  if (!outcome.options.empty()) return fmt::format("{}", fmt::join(outcome.options, ","));
-  return outcome.values.is_null() ? "(answered)" : to_json(outcome.values);
-}
-
 }  // namespace
 
 RunDriver::RunDriver(CoordinatorParts& parts, std::string run, Patience patience)
@@ -118,6 +109,7 @@ Result<RunState> RunDriver::go_through() {
       leave("it was left off");
       return state_;
     }
+    SB_TRY(reopen());
     const Action action = next_action(state_, parts_.settings, parts_.forge.is_hosted());
     const Next next = SB_TRY(std::visit([&](const auto& one) { return act(one); }, action));
     if (next == Next::kLeaveOff) return state_;
@@ -200,94 +192,6 @@ Status RunDriver::bring_pitch(const WorkTree& tree) {
   return parts_.seams.files.write_atomic(to, pitch->text);
 }
 
-Status RunDriver::open_question(AskedAbout about) {
-  if (state_.tree.path.empty()) {
-    about.diff_stat.clear();
-  } else {
-    about.diff_stat = diff_stat();
-  }
-  const auto declared = question_for(state_, about, parts_.settings);
-  if (!declared) return std::unexpected(declared.error().front());
-  inbox::Inbox& inbox = parts_.desk.desk().inbox();
-  Value payload = Value::object({{"question", about.question}, {"packet", packet_for(state_, about)}});
-  const Status asked = parts_.desk.desk().store().write([&](store::Transaction& transaction) -> Status {
-    const inbox::Ticket ticket =
-        SB_TRY(inbox.open_in(transaction, *declared, {.workspace = state_.workspace, .session = "", .asker = run_}));
-    payload.set("decision", ticket.id);
-    return log_.append_in(transaction, run_, state_.events, "asked", payload);
-  });
-  if (!asked && asked.error().code != ErrorCode::kConflict) return asked;
-  SB_TRY(load());
-  if (!asked) return {};
-  if (parts_.on_event) parts_.on_event(state_, {state_.events, state_.updated_at, "asked", payload});
-  return {};
-}
-
-Result<Next> RunDriver::act(const Ask& ask) {
-  SB_TRY(open_question({.question = ask.question, .reason = ask.reason}));
-  return Next::kGoOn;
-}
-
-// Whether it has an outcome, which is then in the log. What a session asked is read by the session, not by us.
-Result<bool> RunDriver::settle(const Asked& asked) {
-  inbox::Inbox& inbox = parts_.desk.desk().inbox();
-  const inbox::DecisionState seen = SB_TRY(inbox.load(asked.decision));
-  if (seen.is_open()) return false;
-  Value payload = Value::object({{"question", asked.question}, {"decision", asked.decision}});
-  bool is_open_again = false;
-  const Status written = parts_.desk.desk().store().write([&](store::Transaction& transaction) -> Status {
-    inbox::DecisionState now = seen;
-    if (asked.question != "session") now = SB_TRY(inbox.take_in(transaction, asked.decision, "run " + run_));
-    is_open_again = now.is_open();
-    if (is_open_again) return {};
-    payload.set("choice", chosen_by(now));
-    payload.set("by", now.outcome ? now.outcome->principal : "");
-    if (!now.free_texts.empty()) payload.set("remark", fmt::format("{}", fmt::join(now.free_texts, "\n")));
-    return log_.append_in(transaction, run_, state_.events, "decided", payload);
-  });
-  if (!written && written.error().code != ErrorCode::kConflict) return std::unexpected(written.error());
-  if (!written || is_open_again) return false;
-  SB_TRY(load());
-  if (parts_.on_event) parts_.on_event(state_, {state_.events, state_.updated_at, "decided", payload});
-  return true;
-}
-
-// Of all that is asked now.
-Result<bool> RunDriver::settle_any() {
-  const std::vector<Asked> all = state_.asked;
-  for (const Asked& asked : all) {
-    if (asked.choice.empty() && SB_TRY(settle(asked))) return true;
-  }
-  return false;
-}
-
-Result<Next> RunDriver::wait_for_person(const Asked& asked) {
-  const TimestampMs until = parts_.seams.clock.now_ms() + patience_.people_ms;
-  while (keeps_going()) {
-    if (SB_TRY(settle_any())) return Next::kGoOn;
-    const RunState now = SB_TRY(log_.state(run_));
-    if (now.events != state_.events) {
-      state_ = now;
-      return Next::kGoOn;
-    }
-    const std::int64_t left = until - parts_.seams.clock.now_ms();
-    if (left <= 0) break;
-    parts_.seams.clock.sleep_ms(std::min(left, kLookMs));
-    SB_TRY(parts_.desk.desk().refresh_operators(parts_.seams.files));
-  }
-  return leave(fmt::format("a person must answer {} ({})", asked.decision, asked.question));
-}
-
-Result<Next> RunDriver::act(const AwaitAnswer& wait) {
-  if (SB_TRY(settle_any())) return Next::kGoOn;
-  if (SB_TRY(settled_by_forge(wait.asked))) return Next::kGoOn;
-  if (parts_.ask_here) {
-    SB_TRY(parts_.ask_here(wait.asked.decision));
-    if (SB_TRY(settle_any())) return Next::kGoOn;
-  }
-  return wait_for_person(wait.asked);
-}
-
 Result<Next> RunDriver::act(const Escalate& escalate) {
   SB_TRY(append("escalated",
                 Value::object({{"phase", escalate.phase}, {"round", escalate.round}, {"reason", escalate.reason}})));
@@ -366,21 +270,6 @@ Result<Next> RunDriver::act(const EndRun& end) {
   SB_TRY(drop_questions());
   SB_TRY(append("ended", std::move(payload)));
   return Next::kGoOn;
-}
-
-// Nobody is asked any more about a run that is over, nor led through a session of it. Those that are complete stay so.
-Status RunDriver::drop_questions() {
-  for (const PhaseRecord& record : state_.phases) {
-    SB_TRY(parts_.desk.sessions().stop(record.session, "its run is over", "run " + run_));
-  }
-  return parts_.desk.desk().store().write([&](store::Transaction& transaction) -> Status {
-    for (const Asked& asked : state_.asked) {
-      if (asked.choice.empty() && asked.question != "session") {
-        SB_TRY(parts_.desk.desk().inbox().drop_in(transaction, asked.decision));
-      }
-    }
-    return {};
-  });
 }
 
 }  // namespace sb::pipeline

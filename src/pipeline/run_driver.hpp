@@ -1,9 +1,10 @@
 // One run being driven: does what the plan says and appends what happened. The parts of it, by what they deal with, are
-// in run_driver.cpp, driver_phases.cpp and driver_delivery.cpp.
+// in run_driver.cpp, driver_people.cpp, driver_phases.cpp and driver_delivery.cpp.
 #pragma once
 
 #include <memory>
 
+#include "agent/agent_log.hpp"
 #include "pipeline/coordinator.hpp"
 #include "pipeline/escalation.hpp"
 #include "pipeline/pitch.hpp"
@@ -67,6 +68,9 @@ class RunDriver {
   Result<bool> settle_any();
   Result<bool> settled_by_forge(const Asked& asked);
   Status settle_as(const Asked& asked, std::string choice, std::string remark);
+  Result<bool> reopen();
+  Result<bool> is_still_asked(const Asked& asked);
+  Result<Next> leave_question(const Asked& asked);
   Result<Next> wait_for_person(const Asked& asked);
   // `is_told`: by whoever is waited for.
   Result<Next> park(TimestampMs until, std::string reason, bool is_told = false);
@@ -117,6 +121,7 @@ class RunDriver {
   std::string run_;
   Patience patience_;
   RunState state_;
+  std::vector<agent::LoggedEvent> told_;  // of the session whose question is waited for, as far as it was read
 };
 
 }  // namespace sb::pipeline

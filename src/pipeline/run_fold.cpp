@@ -73,6 +73,7 @@ class Folding {
         {"phase_started", &Folding::phase_started},
         {"interpretation", &Folding::interpretation},
         {"phase_ended", &Folding::phase_ended},
+        {"phase_reopened", &Folding::phase_reopened},
         {"delivered", &Folding::delivered},
         {"asked", &Folding::asked},
         {"decided", &Folding::decided},
@@ -156,14 +157,21 @@ class Folding {
     return {};
   }
 
-  Status phase_ended(const RunEvent& event) {
+  // As the event names it; null: there is none that is over, or not over.
+  PhaseRecord* named_by(const RunEvent& event, bool is_over) {
     const Value& payload = event.payload;
     const auto is_it = [&](const PhaseRecord& record) {
-      return !record.is_over && to_string(record.phase) == text(payload, "phase") &&
+      return record.is_over == is_over && to_string(record.phase) == text(payload, "phase") &&
              record.round == number(payload, "round") && record.attempt == number(payload, "attempt");
     };
     const auto found = std::ranges::find_if(state_.phases, is_it);
-    if (found == state_.phases.end()) return std::unexpected(damaged(event, "ends a phase that was not started"));
+    return found == state_.phases.end() ? nullptr : &*found;
+  }
+
+  Status phase_ended(const RunEvent& event) {
+    const Value& payload = event.payload;
+    PhaseRecord* found = named_by(event, false);
+    if (found == nullptr) return std::unexpected(damaged(event, "ends a phase that was not started"));
     found->is_over = true;
     found->state = text(payload, "state");
     found->reason = text(payload, "reason");
@@ -175,6 +183,31 @@ class Folding {
     found->ended_at = event.time_ms;
     found->ended_seq = event.seq;
     stop_working(event);
+    return {};
+  }
+
+  // What was asked about its end is settled, and what was to be asked is not any more.
+  Status phase_reopened(const RunEvent& event) {
+    PhaseRecord* found = named_by(event, true);
+    if (found == nullptr) return std::unexpected(damaged(event, "opens a phase that had not ended"));
+    std::int64_t asked_at = 0;
+    for (Asked& asked : state_.asked) {
+      if (asked.question != "escalation") continue;
+      asked_at = asked.seq;
+      if (asked.seq < found->ended_seq || !asked.choice.empty()) continue;
+      asked.choice = "(retried)";
+      asked.by = text(event.payload, "by");
+      asked.decided_seq = event.seq;
+    }
+    std::erase_if(state_.escalations,
+                  [&](const Escalation& one) { return one.seq > found->ended_seq && one.seq > asked_at; });
+    found->is_over = false;
+    found->state.clear();
+    found->reason.clear();
+    found->result = {};
+    found->ended_seq = found->ended_at = 0;
+    found->let_on_seq = number(event.payload, "retried");
+    working_since_ = event.time_ms;
     return {};
   }
 

@@ -13,11 +13,13 @@
 //   interpretation {artifact, session}                    committed: carried to every later phase
 //   phase_ended    {phase, round, attempt, state, reason, result, usage, cost, turns, [policy]}
 //                  result: PhaseResult; state: agent::EndState
+//   phase_reopened {phase, round, attempt, session, by, retried}
+//                  a person let its session go on after it had ended; retried: which event of the agent's log says so
 //   delivered      {step, round, passed, findings, facts, was_there, [policy]}
 //                  policy: {on_partial, fix_rounds}, what it was judged by: settings of later days do not judge it
 //                  again
 //   asked          {question, decision, packet}           question: ui, merge, escalation, ticket_changed, session
-//   decided        {question, decision, choice, by, [remark]}
+//   decided        {question, decision, choice, by, [remark]}    choice in brackets: how it ended without one
 //   escalated      {phase, round, reason}
 //   parked         {until, reason, [told]};   woken {}     told: whoever is waited for named that time
 //   stop_asked     {by, reason};      resumed {by, pid}
@@ -73,6 +75,7 @@ struct PhaseRecord {
   int turns = 0;
   TimestampMs started_at = 0, ended_at = 0;
   std::int64_t started_seq = 0, ended_seq = 0;
+  std::int64_t let_on_seq = 0;  // of the agent's log: the newest `retried` that opened it again
 };
 
 struct Asked {

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <filesystem>
+#include <thread>
+
 #include "base/document.hpp"
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
@@ -88,6 +91,176 @@ TEST(Standing, TellsWhatWaitsForAnAnswerFromWhatWasAnswered) {
   }
   ASSERT_EQ(place.answer(decision, "merge").code, 0);
   expect_standing(place, "left off", false, "waiting");
+}
+
+// A run whose coding agent was killed while it waited, and what its next turns do.
+struct Killed {
+  explicit Killed(Place& at) : place(at) {
+    place.script(
+        lines({discovered(), shaped(),
+               Line("coding").step("build").call("Write",
+                                                 Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
+               Line("coding").step("build").call("Bash", Value::object({{"command", "touch waits; sleep 600"}})),
+               Line("coding").step("build").call("Bash", Value::object({{"command", "rm waits"}})),
+               Line("coding").step("build").complete(long_notes()),
+               Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
+  }
+  void kill() {
+    tree = wait_for_waiting(place);
+    session = session_of(place, "coding");
+    const Ended killed = place.run({"session", "kill", session});
+    EXPECT_EQ(killed.code, 0) << said(killed);
+  }
+
+  Place& place;
+  std::string tree, session;
+};
+
+TEST(Retry, SettlesTheQuestionOfTheProcessThatDrivesAndItGoesOn) {
+  Place place(SB_PROGRAM);
+  Killed killed(place);
+  UnderWay running(place, {"run", "Make the check pass", "--workspace", place.repository(), "--json", "--wait", "10m"});
+  killed.kill();
+  ASSERT_TRUE(comes_true([&] { return place.open_decisions().size() == 1; }));
+  expect_standing(place, "waiting for you", true, "waiting");
+  const Ended retried = place.run({"session", "retry", killed.session, "--json"});
+  EXPECT_EQ(retried.last()["driven"], Value(true)) << said(retried);
+  ASSERT_TRUE(comes_true([&] { return place.events("asked").size() == 2; })) << "merging is asked for";
+  const auto open = place.open_decisions();
+  ASSERT_THAT(open, SizeIs(1));
+  ASSERT_EQ(place.answer(open[0].string_at("decision").value_or(""), "merge").code, 0);
+  const Ended ended = running.wait();
+  EXPECT_EQ(ended.code, 0) << said(ended);
+  EXPECT_EQ(session_of(place, "coding"), killed.session);
+  EXPECT_EQ(place.shown()["decisions"].items().at(0)["choice"], Value("(retried)"));
+}
+
+TEST(Retry, RightAfterAKillIsNotLost) {
+  Place place(SB_PROGRAM);
+  Killed killed(place);
+  UnderWay running(place, "Make the check pass");
+  killed.kill();
+  const Ended retried = place.run({"session", "retry", killed.session});
+  EXPECT_EQ(retried.code, 0) << said(retried);
+  const Ended again = place.run({"session", "retry", killed.session});
+  EXPECT_EQ(again.code, 2) << "it has not ended, or is complete by now";
+  Ended ended = running.wait();
+  if (place.open_decisions().empty()) ended = place.resume();
+  ASSERT_EQ(ended.code, 1) << said(ended);
+  EXPECT_EQ(place.answer_and_resume("merge").code, 0);
+  EXPECT_EQ(session_of(place, "coding"), killed.session);
+}
+
+TEST(Retry, ComesTooLateWhenTheQuestionIsAnswered) {
+  Place place(SB_PROGRAM);
+  Killed killed(place);
+  UnderWay running(place, "Make the check pass");
+  killed.kill();
+  running.wait();
+  for (const char* wish : {"pause", "kill", "take-over"}) {
+    const Ended told = place.run({"session", wish, killed.session});
+    EXPECT_EQ(told.code, 2) << wish;
+    EXPECT_THAT(told.errors, HasSubstr("has ended: killed")) << wish;
+  }
+  ASSERT_THAT(place.open_decisions(), SizeIs(1));
+  ASSERT_EQ(place.answer(place.open_decisions()[0].string_at("decision").value_or(""), "stop").code, 0);
+  const Ended late = place.run({"session", "retry", killed.session});
+  EXPECT_EQ(late.code, 2);
+  EXPECT_THAT(late.errors, HasSubstr("is answered already"));
+  place.resume();
+  EXPECT_EQ(place.shown()["outcome"], Value("stopped"));
+  EXPECT_EQ(place.run({"session", "retry", killed.session}).code, 2);
+}
+
+TEST(Kill, EndsASessionThatWaitsForAnAnswer) {
+  Place place(SB_PROGRAM);
+  place.script(
+      lines({discovered(), shaped(),
+             Line("coding").step("build").call("ask", Value::object({{"question", "Which answer is the right one?"},
+                                                                     {"options", Value::array({"right", "wrong"})}})),
+             Line("coding").step("build").complete(long_notes())}));
+  const Ended asked = place.go("Make the check pass");
+  ASSERT_EQ(asked.code, 1) << said(asked);
+  ASSERT_EQ(place.events("asked").at(0)["payload"]["question"], Value("session")) << said(asked);
+  const std::string session = session_of(place, "coding");
+  ASSERT_EQ(place.run({"session", "kill", session, "--reason", "nobody knows"}).code, 0);
+  const Ended resumed = place.resume();
+  EXPECT_EQ(resumed.code, 1);
+  EXPECT_EQ(resumed.last()["question"], Value("escalation")) << said(resumed);
+  EXPECT_THAT(place.events("phase_ended").back()["payload"].string_at("reason").value_or(""),
+              HasSubstr("nobody knows"));
+}
+
+// A workflow whose agent does one thing.
+void add_flow(const Place& place, const std::string& name) {
+  place.write("flows/" + name + ".yaml", "id: small." + name + "\nname: " + name +
+                                             "\ndescription: One step.\nversion: 1.0.0\nsteps:\n"
+                                             "  - {id: look, title: Look, prompt: Look at it.}\n");
+}
+
+Line spawns(Line line, const std::string& flow) {
+  return line.call("spawn_agent", Value::object({{"workflowId", "small." + flow}, {"goal", "Look deeper"}}));
+}
+
+std::vector<std::string> sessions_in(const Place& place, const std::string& status) {
+  std::vector<std::string> found;
+  const auto all = parse_json(place.run({"session", "list", "--all", "--json"}).output);
+  if (!all) return {"unreadable"};
+  const Value* items = all->is_array() ? &*all : all->find("sessions");
+  if (items == nullptr || !items->is_array()) return {"unreadable"};
+  for (const Value& one : items->items()) {
+    if (one["status"] == Value(status)) found.push_back(one.string_at("workflowId").value_or("?"));
+  }
+  return found;
+}
+
+TEST(Kill, EndsTheAgentsBelowAndStoppingTheRunStopsTheirSessions) {
+  Place place(SB_PROGRAM);
+  for (const char* name : {"child", "grandchild"}) add_flow(place, name);
+  place.script(lines(
+      {discovered(), shaped(), spawns(Line("coding").step("build"), "child"), spawns(Line("small.child"), "grandchild"),
+       Line("small.grandchild").call("Bash", Value::object({{"command", "touch waits; sleep 600; touch survived"}}))}));
+  UnderWay running(place, "Make the check pass");
+  const std::string tree = wait_for_waiting(place);
+  ASSERT_NE(tree, "");
+  ASSERT_EQ(place.run({"session", "kill", session_of(place, "coding")}).code, 0);
+  const Ended ended = running.wait();
+  EXPECT_EQ(ended.code, 1) << said(ended);
+  EXPECT_EQ(place.events("phase_ended").back()["payload"]["state"], Value("killed"));
+  EXPECT_FALSE(place.exists("survived"));
+  EXPECT_THAT(sessions_in(place, "open"), SizeIs(3)) << "a retry would go on with them";
+  ASSERT_EQ(place.run({"runs", "stop", "last"}).code, 0);
+  EXPECT_THAT(sessions_in(place, "open"), SizeIs(0));
+  EXPECT_THAT(sessions_in(place, "stopped"), SizeIs(3));
+}
+
+TEST(Terminal, NoticesAnAnswerThatIsGivenElsewhereAndGoesOn) {
+  Place place(SB_PROGRAM);
+  place.configure("merge: ask");
+  place.script(clean_run());
+  place.write("hold", "");
+  Ended ended;
+  std::thread terminal([&] {
+    // script(1) is the terminal; nobody types as long as `hold` is there.
+    ended = start_program("sh", place.environment(),
+                          {.arguments = {"-c",
+                                         "(while [ -e \"$1/hold\" ]; do sleep 0.1; done) |"
+                                         " script -qfec \"$2 run 'Make the check pass'\" /dev/null",
+                                         "sh", place.root(), place.program()},
+                           .directory = place.repository()});
+  });
+  const bool is_asked = comes_true([&] { return place.open_decisions().size() == 1; });
+  std::string decision;
+  if (is_asked) decision = place.open_decisions()[0].string_at("decision").value_or("");
+  const Ended answered = place.answer(decision, "merge");
+  const bool is_merged = comes_true([&] { return place.shown()["outcome"] == Value("merged"); });
+  std::filesystem::remove(place.root() + "/hold");
+  terminal.join();
+  EXPECT_EQ(answered.code, 0) << said(answered);
+  EXPECT_TRUE(is_merged);
+  EXPECT_EQ(ended.code, 0) << said(ended);
+  EXPECT_THAT(ended.output, HasSubstr("Answered elsewhere by"));
+  EXPECT_THAT(ended.output, Not(HasSubstr("stays open")));
 }
 
 }  // namespace
