@@ -55,6 +55,7 @@ std::string words_for(const agent::LoggedEvent& event) {
   if (type == "signal") return fmt::format("signal {}: {}", text("signalKind"), to_json(payload["payload"]));
   if (type == "awaiting") return fmt::format("waits for an answer to {}", text("decision"));
   if (type == "parked") return fmt::format("parked: {}", text("reason"));
+  if (type == "setback") return fmt::format("the model failed: {}", text("reason"));
   if (type == "nudged") return fmt::format("was told ({}): {}", text("why"), text("text"));
   if (type == "recovered") return fmt::format("taken up again, {}: {}", text("how"), text("why"));
   if (type == "child_began") return fmt::format("started {} on {}", text("child"), text("workflow"));

@@ -158,7 +158,7 @@ TEST(Network, AKeyThatWouldGoOverAPlainConnectionIsWarnedOf) {
   const std::string warning = "models/net: its key is sent to http://models.invalid/v1 without encryption";
   const Ended checked = with_key(place, {"config", "check", place.repository()});
   EXPECT_EQ(checked.code, 0) << checked.errors;
-  EXPECT_THAT(checked.output, HasSubstr("note: " + warning));
+  EXPECT_THAT(checked.output, HasSubstr("warning: " + warning));
   EXPECT_THAT(checked.output, Not(HasSubstr("models/own")));
   EXPECT_THAT(checked.output, Not(HasSubstr("models/here")));
   EXPECT_THAT(go(place, {"--wait", "1s"}).errors, HasSubstr("Warning: " + warning));
