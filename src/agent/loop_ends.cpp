@@ -53,7 +53,8 @@ std::optional<Ended> Loop::model_failed(const ModelError& error) {
     case ModelError::Kind::kBudget:
       return finish(ended_as(EndState::kMoneyLimit, why));
     case ModelError::Kind::kStopped:
-      return finish(ended_as(EndState::kStalled, why));
+      // Of a recording: that it was broken off is on it, and not why. Nothing else breaks off without the watch's word.
+      return finish(stalled(duty_.limits));
     default:
       return finish(ended_as(EndState::kModelFailed, fmt::format("{}: {}", to_string(error.kind), why)));
   }

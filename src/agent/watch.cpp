@@ -77,8 +77,7 @@ bool Watch::keeps_going() {
   if (end_) return false;
   const std::int64_t now = clock_.now_ms();
   if (expects_life_ && limits_.stall_ms > 0 && now - alive_ms_ >= limits_.stall_ms) {
-    end_ = Ended{.state = EndState::kStalled,
-                 .reason = fmt::format("no sign of life from the model for {} s", limits_.stall_ms / 1'000)};
+    end_ = stalled(limits_);
   }
   const std::int64_t worked = worked_before_ms_ + now - started_ms_ - paused_ms_;
   if (!end_ && limits_.time_ms > 0 && worked >= limits_.time_ms) {
@@ -122,6 +121,11 @@ std::int64_t Watch::worked_ms() {
 std::int64_t Watch::left_ms() {
   const std::int64_t worked = worked_ms();
   return limits_.time_ms <= 0 ? 0 : std::max<std::int64_t>(limits_.time_ms - worked, 1);
+}
+
+Ended stalled(const WorkLimits& limits) {
+  return {.state = EndState::kStalled,
+          .reason = fmt::format("no sign of life from the model for {} s", limits.stall_ms / 1'000)};
 }
 
 }  // namespace sb::agent

@@ -46,4 +46,7 @@ class Watch {
   std::optional<Ended> end_;
 };
 
+// The end of a session whose model gave no sign of life for as long as it may.
+Ended stalled(const WorkLimits& limits);
+
 }  // namespace sb::agent

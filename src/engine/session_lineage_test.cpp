@@ -245,8 +245,10 @@ steps:
     });
     is_held_up = moved.wait_for(std::chrono::seconds(20)) != std::future_status::ready;
   };
-  const Answer done = SessionPlace::expect(
+  const Answer built = SessionPlace::expect(
       sessions.go_on({.token = SessionPlace::token_of(checked), .submission = {.notes = "Built."}}));
+  const Answer done = SessionPlace::expect(
+      sessions.go_on({.token = SessionPlace::token_of(built), .submission = {.notes = "Checked."}}));
   EXPECT_EQ(SessionPlace::kind(done), "complete");
   EXPECT_FALSE(is_held_up);
   EXPECT_EQ(SessionPlace::step(SessionPlace::expect(moved.get())), "two");
