@@ -37,7 +37,7 @@ struct CommandLimits {
 // Commands of bundled, user, named and managed workflows run; those of a project only while its folder is trusted
 // (inbox/trust.hpp) and the workflow's file is still the one the session pinned.
 //
-// Whether bubblewrap works is tried once, at the first command. Not thread-safe.
+// Whether bubblewrap works is tried once, at the first command. run() from any thread.
 class SandboxedCommands final : public CommandRunner {
  public:
   SandboxedCommands(const Seams& seams, const Homes& homes, const inbox::Operators& operators,

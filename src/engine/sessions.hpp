@@ -11,8 +11,8 @@
 // at once; they wait for each other.
 //
 // Rows (values behind a checksum, rows.hpp): `sessions` (key id, sort `updated/id`), `session-nodes` (id/00000001),
-// `session-attempts` (id/00000001/00001), `session-keys`; for hooks `open-steps` (inbox/open_step.hpp). Blobs:
-// contexts, artifacts, pinned definitions.
+// `session-attempts` (id/00000001/00001), `session-keys`; `session-children` (descent.hpp); for hooks `open-steps`
+// (inbox/open_step.hpp). Blobs: contexts, artifacts, pinned definitions.
 //
 // Threads: as the Store given.
 #pragma once
