@@ -10,13 +10,13 @@
 #include "base/limits.hpp"
 #include "base/unicode.hpp"
 #include "engine/sandbox.hpp"
+#include "pipeline/preflight.hpp"
 #include "pipeline/run_driver.hpp"
 #include "pipeline/run_standing.hpp"
 
 namespace sb::pipeline {
 namespace {
 
-constexpr std::int64_t kRemoteMs = 60'000;
 constexpr std::int64_t kLockMs = 20;
 constexpr int kLockTries = 10;
 
@@ -50,15 +50,6 @@ Status check_goal(const std::string& goal) {
 // What is kept of a ticket is told to agents, and to whoever looks at the run.
 Result<Ticket> without_secrets(const Ticket& ticket, const agent::Redactor& redactor) {
   return Ticket::from(redactor.clean_value(ticket.to_value()));
-}
-
-// Where a branch is, of the lines of ls-remote; empty: it is not there.
-std::string commit_in(std::string_view heads, const std::string& branch) {
-  const std::string name = fmt::format("\trefs/heads/{}\n", branch);
-  const std::size_t end = heads.find(name);
-  if (end == std::string_view::npos) return {};
-  const std::size_t begin = heads.rfind('\n', end) + 1;
-  return std::string(heads.substr(begin, end - begin));
 }
 
 bool has_pitch(const Files& files, const std::string& workspace) {
@@ -130,43 +121,6 @@ struct Coordinator::Parts : CoordinatorParts {
     return fail(ErrorCode::kNotFound, "there is no pitch to implement",
                 fmt::format("Write {}, or leave --mode out", kPitchFiles.front()));
   }
-
-  Status check_repository(const RepositoryFacts& repository) const {
-    if (repository.is_bare) {
-      return fail(ErrorCode::kInvalid, fmt::format("{} is a bare repository", repository.root), "Run it in a clone");
-    }
-    if (repository.head.empty()) {
-      return fail(ErrorCode::kInvalid, fmt::format("{} has no commit yet", repository.root), "Commit something first");
-    }
-    if (std::ranges::find(repository.remotes, settings.forge.remote) == repository.remotes.end()) {
-      return fail(
-          ErrorCode::kInvalid,
-          fmt::format("{} has no remote called {}, and a run delivers to one", repository.root, settings.forge.remote),
-          fmt::format("A bare repository beside it is enough: git clone --bare . ../remote.git && git remote "
-                      "add {} ../remote.git",
-                      settings.forge.remote));
-    }
-    Git git(seams, repository.root);
-    const std::string url = git.run({"remote", "get-url", settings.forge.remote}).value_or("");
-    const GitCall asked{.words = {"ls-remote", "--quiet", "--heads", settings.forge.remote},
-                        .secret = secret_for(url, forge.push_secret(), forge.push_host()),
-                        .is_remote = true,
-                        .time_ms = kRemoteMs};
-    const auto heads = git.run(asked);
-    if (!heads) {
-      Error error = heads.error();
-      error.message = fmt::format("the remote {} does not answer: {}", settings.forge.remote, error.message);
-      return std::unexpected(std::move(error));
-    }
-    if (settings.strategy != "none") return {};
-    if (repository.is_dirty) {
-      return fail(ErrorCode::kInvalid,
-                  "the work copy has changes that are not committed, and strategy none works there",
-                  "Commit or stash them, or set branch: {strategy: worktree}");
-    }
-    const std::string there = commit_in(heads->output, settings.base);
-    return there.empty() ? Status() : check_in_place(repository.head, settings.base, there);
-  }
 };
 
 Coordinator::Coordinator(CoordinatorParts parts) : parts_(std::make_unique<Parts>(std::move(parts))) {}
@@ -180,15 +134,16 @@ Result<std::string> Coordinator::open(const RunWish& wish) {
   if (!wish.restart_of.empty() && SB_TRY(log.has(run))) return run;
   SB_TRY(check_goal(wish.goal));
   const RepositoryFacts repository = SB_TRY(look_at_repository(parts_->seams, wish.workspace));
-  SB_TRY(parts_->check_repository(repository));
+  SB_TRY(check_place(parts_->seams, parts_->settings, parts_->forge, repository));
   const agent::Redactor redactor(parts_->secrets);
   const std::string goal = redactor.clean(wish.goal);
   const Ticket ticket = SB_TRY(without_secrets(wish.ticket.value_or(Ticket{}), redactor));
-  const Route planned = route({.goal = goal,
-                               .ticket = ticket,
-                               .has_pitch = has_pitch(parts_->seams.files, wish.workspace),
-                               .trigger = wish.trigger,
-                               .wanted = wish.mode});
+  const Route planned =
+      route({.goal = goal,
+             .ticket = ticket,
+             .has_pitch = !fresh_pitch(parts_->seams.files, parts_->desk.desk().homes(), wish.workspace).empty(),
+             .trigger = wish.trigger,
+             .wanted = wish.mode});
   SB_TRY(parts_->check_route(planned));
   SB_TRY(parts_->check_pitch(wish, planned, repository));
   Value workflows = SB_TRY(parts_->check_workflows(wish, planned));

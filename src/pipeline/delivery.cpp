@@ -42,16 +42,17 @@ Value shown_files(const std::vector<Change>& changes, const DeliveryWish& wish) 
 
 // Entries of `from` put back over those paths of the index, or taken out where it has none.
 Result<std::string> without(const Job& job, Git& git, const std::string& tree, const std::string& from,
-                            const std::vector<std::string>& paths) {
+                            const std::vector<std::string>& paths, const std::vector<std::string>& retired) {
   const std::string path_of_index = join_path(job.wish.tree.git_dir, "signalbox-delivery-index");
   const std::map<std::string, std::string> index = {{"GIT_INDEX_FILE", path_of_index}};
   SB_TRY(job.parts.seams.files.remove(path_of_index + ".lock"));  // of a command of ours that was killed
   SB_TRY(git.run({.words = {"read-tree", tree}, .environment = index}));
   std::string input;
   for (const std::string& path : paths) {
+    const bool is_retired = std::ranges::find(retired, path) != retired.end();
     const std::string entry = SB_TRY(git.run({"ls-tree", "-z", from, "--", path}));  // MODE TYPE HASH\tPATH\0
     const std::size_t tab = entry.find('\t');
-    if (tab == std::string::npos) {
+    if (is_retired || tab == std::string::npos) {
       input += fmt::format("0 {:040d}\t", 0) + path + '\0';
     } else {
       input += entry;
@@ -61,12 +62,16 @@ Result<std::string> without(const Job& job, Git& git, const std::string& tree, c
   return line_of(SB_TRY(git.run({.words = {"write-tree"}, .environment = index})).output);
 }
 
-std::string message_of(const DeliveryWish& wish, const std::vector<std::string>& secrets) {
+std::string subject_of(const DeliveryWish& wish) {
   std::string subject = wish.subject.empty() ? wish.title : wish.subject;
   if (subject.empty()) subject = wish.goal;
   std::string head = one_line(wish.type, 40);
   if (!head.empty() && !wish.scope.empty()) head += "(" + one_line(wish.scope, 60) + ")";
-  head = one_line(plain_text((head.empty() ? "" : head + ": ") + subject, secrets), kSubjectBytes);
+  return (head.empty() ? "" : head + ": ") + subject;
+}
+
+std::string message_of(const DeliveryWish& wish, const std::string& subject, const std::vector<std::string>& secrets) {
+  std::string head = one_line(plain_text(subject, secrets), kSubjectBytes);
   head = head.empty() ? "Change by run " + wish.run : without_effects(head, wish.ticket);
   std::string trailers = "Signalbox-Run: " + one_line(wish.run, 128) + "\n";
   if (!wish.session.empty()) trailers += "Signalbox-Session: " + one_line(wish.session, 128) + "\n";
@@ -139,7 +144,11 @@ Result<Fixed> fix_tree(const Job& job, Git& git) {
     internal.push_back(change.path);
     if (!change.old_path.empty()) internal.push_back(change.old_path);
   }
-  if (!internal.empty()) fixed.tree = SB_TRY(without(job, git, fixed.snapshot, job.wish.parent, internal));
+  const std::vector<std::string>& retired = job.wish.retired_paths;
+  for (const std::string& path : retired) {
+    if (SB_TRY(git.has_object(fixed.snapshot + ":" + path))) internal.push_back(path);
+  }
+  if (!internal.empty()) fixed.tree = SB_TRY(without(job, git, fixed.snapshot, job.wish.parent, internal, retired));
   return fixed;
 }
 
@@ -212,6 +221,20 @@ Result<StepDone> scope(const Job& job) {
   return done;
 }
 
+Result<std::string> make_commit(const Job& job, Git& git, const std::vector<std::string>& parents,
+                                const std::string& tree, const std::string& subject) {
+  const DeliveryWish& wish = job.wish;
+  const std::string date = fmt::format("@{} +0000", wish.at / 1000);
+  const std::string name = one_line(wish.identity.name, 200), email = one_line(wish.identity.email, 200);
+  GitCall call{.words = {"-c", "user.name=" + (name.empty() ? Identity().name : name), "-c",
+                         "user.email=" + (email.empty() ? Identity().email : email), "-c", "i18n.commitEncoding=UTF-8",
+                         "commit-tree", "--no-gpg-sign", tree},
+               .input = message_of(wish, subject, job.parts.secrets),
+               .environment = {{"GIT_AUTHOR_DATE", date}, {"GIT_COMMITTER_DATE", date}}};
+  for (const std::string& parent : parents) call.words.insert(call.words.end(), {"-p", parent});
+  return line_of(SB_TRY(git.run(call)).output);
+}
+
 Result<StepDone> commit(const Job& job) {
   Git git = SB_TRY(job.git());
   const DeliveryWish& wish = job.wish;
@@ -220,14 +243,7 @@ Result<StepDone> commit(const Job& job) {
   if (tree == line_of(SB_TRY(git.run({"rev-parse", "--verify", wish.parent + "^{tree}"})))) {
     return blocked({"major", "nothing was changed", "", "nothing_changed"});
   }
-  const std::string date = fmt::format("@{} +0000", wish.at / 1000);
-  const std::string name = one_line(wish.identity.name, 200), email = one_line(wish.identity.email, 200);
-  GitCall call{.words = {"-c", "user.name=" + (name.empty() ? Identity().name : name), "-c",
-                         "user.email=" + (email.empty() ? Identity().email : email), "-c", "i18n.commitEncoding=UTF-8",
-                         "commit-tree", "--no-gpg-sign", "-p", wish.parent, tree},
-               .input = message_of(wish, job.parts.secrets),
-               .environment = {{"GIT_AUTHOR_DATE", date}, {"GIT_COMMITTER_DATE", date}}};
-  const std::string hash = line_of(SB_TRY(git.run(call)).output);
+  const std::string hash = SB_TRY(make_commit(job, git, {wish.parent}, tree, subject_of(wish)));
   StepDone done{.facts = Value::object({{"commit", hash}, {"parent", wish.parent}, {"tree", tree}})};
   const std::string ref = "refs/heads/" + wish.tree.branch;
   const std::string tip = SB_TRY(git.commit_of(ref));
@@ -275,6 +291,8 @@ Result<StepDone> deliver(DeliveryStep step, const DeliveryWish& wish, const Valu
       return steps::request(job);
     case DeliveryStep::kRequestChecks:
       return steps::request_checks(job);
+    case DeliveryStep::kUpdate:
+      return steps::update(job);
     case DeliveryStep::kMerge:
       return steps::merge(job);
     case DeliveryStep::kConfirm:

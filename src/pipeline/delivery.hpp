@@ -24,11 +24,15 @@ enum class DeliveryStep {
   kPush,
   kRequest,
   kRequestChecks,
+  kUpdate,
   kMerge,
   kConfirm,
   kClose
 };
 std::string_view to_string(DeliveryStep step);  // head, scope, checks, …
+
+// The cause of a finding of `merge`: `update` is what helps.
+inline constexpr std::string_view kBaseMoved = "base_moved";
 
 struct Finding {  // against delivering; for the fixer, the reviewer and the person
   std::string severity, summary, file, cause;
@@ -48,6 +52,7 @@ struct DeliveryWish {
   TimestampMs at = 0;       // the commit's time
   std::vector<std::string> files_changed = {}, out_of_scope = {}, protected_paths = {};
   std::vector<std::string> internal_paths = {};  // of Signalbox, never delivered: .signalbox/current-pitch.md, …
+  std::vector<std::string> retired_paths = {};   // of those: taken out of the base where it has them
   std::vector<ProjectCheck> checks = {};
   bool checks_trusted = false;
   std::string title = {}, body = {};                // of the request
@@ -79,6 +84,10 @@ struct DeliveryParts {
 // One step. `before`: the facts of the steps done in this round, under their names or all in one object. An error stops
 // the run (retry_helps: parks it). What somebody can mend in the change, or must decide, is a finding instead.
 //
+// `update` is only made when the forge refused a merge because the base had moved on (finding `base_moved`); checks,
+// push, request and its checks are made again behind it. Its commit has the base as its first parent and what was
+// reviewed as its second, so nothing that was pushed is taken back, and one commit is still one commit.
+//
 // | step | looks at | does | facts |
 // |---|---|---|---|
 // | head | the run's branch, at the parent or above it | folds in commits an agent made | head, [folded] |
@@ -89,6 +98,7 @@ struct DeliveryParts {
 // | push | the remote has it | pushes, if the remote's branch is where we left it | commit |
 // | request | branch and mark | opens or updates | request, url, at |
 // | request_checks | | asks; `again_at_ms` while they run | state |
+// | update | the branch has the base | merges the base into branch and work tree | commit, base, tree, snapshot |
 // | merge | it is merged | asks for it, at this commit only | at |
 // | confirm | it is merged | | merged_as, base |
 // | close | it is closed | closes the ticket with a word | |

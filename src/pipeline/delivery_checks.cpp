@@ -27,23 +27,9 @@ Result<Value> put_back(const Job& job, Git& git, const std::string& snapshot) {
   }
   const std::string now = SB_TRY(git.snapshot(job.wish.parent));
   if (now == snapshot) return restored;
-  for (const Change& change : SB_TRY(git.changes_between(snapshot, now))) {
-    for (const std::string& path : {change.old_path, change.path}) {
-      if (path.empty()) continue;
-      restored.push_back(shown(path));
-      const bool was_there = SB_TRY(git.has_object(snapshot + ":" + path));
-      if (was_there) {
-        // By the index of our own: of the work tree's somebody else may have left a lock.
-        SB_TRY(
-            git.run(GitCall{.words = {"restore", "--quiet", "--source=" + snapshot, "--worktree", "--", path},
-                            .environment = {{"GIT_INDEX_FILE", join_path(job.wish.tree.git_dir, "signalbox-index")}}}));
-        continue;
-      }
-      std::error_code error;
-      std::filesystem::remove(join_path(git.directory(), path), error);
-      if (error) return fail(ErrorCode::kIo, fmt::format("cannot remove {}: {}", shown(path), error.message()));
-    }
-  }
+  const std::vector<Differing> files = differing(SB_TRY(git.changes_between(snapshot, now)));
+  for (const Differing& file : files) restored.push_back(shown(file.path));
+  SB_TRY(put_files(git, snapshot, files));
   return restored;
 }
 
@@ -94,7 +80,8 @@ Result<StepDone> checks(const Job& job) {
                     "", "untrusted"});
   }
   Git git = SB_TRY(job.git());
-  std::string snapshot = job.fact(DeliveryStep::kScope, "snapshot");
+  std::string snapshot = job.fact(DeliveryStep::kUpdate, "snapshot");
+  if (snapshot.empty()) snapshot = job.fact(DeliveryStep::kScope, "snapshot");
   if (!SB_TRY(is_kept(job, git, snapshot))) return tree_lost();
   // Left there by checks that were killed with us.
   Value restored = SB_TRY(put_back(job, git, snapshot));

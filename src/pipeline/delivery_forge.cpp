@@ -14,33 +14,14 @@ namespace {
 constexpr std::int64_t kLookAgainMs = 15'000;    // between looks at a forge's checks
 constexpr std::int64_t kChecksStartMs = 60'000;  // a forge takes that long to notice a push
 constexpr std::size_t kTitleBytes = 200;
-constexpr std::size_t kSaidBytes = 4'000;  // of a forge's check, to a fixer
+constexpr std::size_t kSaidBytes = 4'000;   // of a forge's check, to a fixer
+constexpr std::size_t kBodyBytes = 60'000;  // GitHub takes 65536 characters
 constexpr std::int64_t kConfirmEveryMs = 2'000;
 constexpr std::int64_t kConfirmMs = 60'000;  // until a merge that was taken must show
 
 std::string line_of(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   return text;
-}
-
-Result<std::string> hash_there(Git& git, const std::string& remote, const std::string& ref, const GitSecret& secret) {
-  const std::string text =
-      SB_TRY(git.run(GitCall{.words = {"ls-remote", "--quiet", remote, ref}, .secret = secret, .is_remote = true}))
-          .output;
-  const std::string end = "\t" + ref + "\n";
-  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
-    const std::string_view rest = std::string_view(text).substr(at);
-    if (const std::size_t tab = rest.find('\t'); rest.substr(tab).starts_with(end))
-      return std::string(rest.substr(0, tab));
-  }
-  return std::string();
-}
-
-Result<std::string> commit_fact(const Job& job) {
-  std::string commit = job.fact(DeliveryStep::kCommit, "commit");
-  if (commit.empty()) commit = job.fact(DeliveryStep::kPush, "commit");
-  if (commit.empty()) return fail(ErrorCode::kInternal, "the commit to deliver is not among the facts before");
-  return commit;
 }
 
 std::string title_of(const Job& job) {
@@ -52,6 +33,7 @@ std::string title_of(const Job& job) {
 
 std::string body_of(const Job& job) {
   std::string body = without_effects(plain_text(job.wish.body, job.parts.secrets), job.wish.ticket);
+  if (body.size() > kBodyBytes) body = fmt::format("{}\n\n[cut]", beginning(body, kBodyBytes));
   while (body.ends_with('\n') || body.ends_with(' ')) body.pop_back();
   if (body.find(job.mark()) != std::string::npos) return body;
   return body + (body.empty() ? "" : "\n\n") + job.mark() + "\n";
@@ -131,21 +113,45 @@ Result<StepDone> look_before_merging(const Job& job, const ChangeRequest& reques
 
 }  // namespace
 
+Result<std::string> hash_there(Git& git, const std::string& remote, const std::string& ref, const GitSecret& secret) {
+  const std::string text =
+      SB_TRY(git.run(GitCall{.words = {"ls-remote", "--quiet", remote, ref}, .secret = secret, .is_remote = true}))
+          .output;
+  const std::string end = "\t" + ref + "\n";
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+    const std::string_view rest = std::string_view(text).substr(at);
+    if (const std::size_t tab = rest.find('\t'); rest.substr(tab).starts_with(end))
+      return std::string(rest.substr(0, tab));
+  }
+  return std::string();
+}
+
+Result<std::string> commit_fact(const Job& job) {
+  std::string commit = job.fact(DeliveryStep::kUpdate, "commit");
+  if (commit.empty()) commit = job.fact(DeliveryStep::kCommit, "commit");
+  if (commit.empty()) commit = job.fact(DeliveryStep::kPush, "commit");
+  if (commit.empty()) return fail(ErrorCode::kInternal, "the commit to deliver is not among the facts before");
+  return commit;
+}
+
+Result<GitSecret> secret_to_look(const Job& job, Git& git) {
+  const Exit url = SB_TRY(git.run({.words = {"remote", "get-url", job.wish.remote}, .fine = {0, 2, 128}}));
+  if (url.code != 0) {
+    return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(job.wish.remote)),
+                fmt::format("Add one and go on: git remote add {} URL", job.wish.remote));
+  }
+  const Forge& forge = job.parts.forge;
+  return secret_for(line_of(url.output), forge.push_secret(), forge.push_host());
+}
+
 Result<StepDone> push(const Job& job) {
   Git tree = SB_TRY(job.git());
   Git git = SB_TRY(repository_of(job.parts.seams, tree));
   const std::string commit = SB_TRY(commit_fact(job));
   const std::string& remote = job.wish.remote;
-  const Exit url = SB_TRY(git.run({.words = {"remote", "get-url", "--push", remote}, .fine = {0, 2, 128}}));
-  if (url.code != 0) {
-    return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(remote)),
-                fmt::format("Add one and go on: git remote add {} URL", remote));
-  }
+  const GitSecret looking = SB_TRY(secret_to_look(job, git));
+  const std::string url = line_of(SB_TRY(git.run({"remote", "get-url", "--push", remote})));
   const Forge& forge = job.parts.forge;
-  const auto secret_at = [&](std::string_view address) {
-    return secret_for(address, forge.push_secret(), forge.push_host());
-  };
-  const GitSecret looking = secret_at(line_of(SB_TRY(git.run({"remote", "get-url", remote}))));
   const std::string ref = "refs/heads/" + job.wish.tree.branch;
   const std::string there = SB_TRY(hash_there(git, remote, ref, looking));
   StepDone done{.facts = Value::object({{"commit", commit}, {"branch", job.wish.tree.branch}})};
@@ -163,7 +169,7 @@ Result<StepDone> push(const Job& job) {
   const auto pushed =
       git.run(GitCall{.words = {"push", "--quiet", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags",
                                 fmt::format("--force-with-lease={}:{}", ref, there), remote, commit + ":" + ref},
-                      .secret = secret_at(line_of(url.output)),
+                      .secret = secret_for(url, forge.push_secret(), forge.push_host()),
                       .is_remote = true});
   if (!pushed && pushed.error().code == ErrorCode::kConflict) {
     // A push of ours that outlived a killed process may have been first.
@@ -178,13 +184,20 @@ Result<StepDone> push(const Job& job) {
 Result<StepDone> request(const Job& job) {
   const std::string commit = SB_TRY(commit_fact(job));
   const DeliveryWish& wish = job.wish;
-  const auto opened = job.parts.forge.open_or_update({.run = wish.run,
-                                                      .branch = wish.tree.branch,
-                                                      .base = wish.tree.base,
-                                                      .commit = commit,
-                                                      .title = title_of(job),
-                                                      .body = body_of(job),
-                                                      .id = wish.request});
+  const RequestWish asked{.run = wish.run,
+                          .branch = wish.tree.branch,
+                          .base = wish.tree.base,
+                          .commit = commit,
+                          .title = title_of(job),
+                          .body = body_of(job),
+                          .id = wish.request};
+  auto opened = job.parts.forge.open_or_update(asked);
+  if (!opened && opened.error().code == ErrorCode::kConflict) {
+    // Somebody may have removed the branch since it was pushed.
+    const StepDone pushed = SB_TRY(push(job));
+    if (!pushed.passed) return pushed;
+    if (!pushed.was_there) opened = job.parts.forge.open_or_update(asked);
+  }
   if (!opened && opened.error().code == ErrorCode::kConflict) {
     return blocked(
         {"major", "the forge does not take the change request: " + opened.error().message, "", "request_refused"});
@@ -221,6 +234,10 @@ Result<StepDone> merge(const Job& job) {
     // Refused because it is merged: the first asking was carried out, and its answer got lost on the way.
     const ChangeRequest now = SB_TRY(request_of(job));
     if (now.state == ChangeRequest::State::kMerged && now.commit == commit) return done;
+    if (now.state == ChangeRequest::State::kOpen && SB_TRY(job.parts.forge.needs_update(now))) {
+      return blocked({"major", fmt::format("{} has moved on since the run began", shown(job.wish.tree.base)), "",
+                      std::string(kBaseMoved)});
+    }
     return blocked({"critical", "the forge refuses to merge: " + merged.error().message, "", "merge_refused"});
   }
   if (!merged) return std::unexpected(merged.error());

@@ -191,6 +191,7 @@ class Liar final : public Forge {
   Result<ChangeRequest> open_or_update(const RequestWish& request) override { return inner_.open_or_update(request); }
   Result<RequestChecks> checks(const ChangeRequest&) override { return answer; }
   Status merge(const ChangeRequest&, const std::string&, const std::string&) override { return {}; }
+  Result<bool> needs_update(const ChangeRequest&) override { return false; }
   Status comment(const ChangeRequest&, const std::string&, const std::string&) override { return {}; }
   Result<Ticket> ticket(const std::string& id) override { return inner_.ticket(id); }
   Status close_ticket(const Ticket&, const std::string&) override { return {}; }

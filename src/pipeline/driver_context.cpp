@@ -162,7 +162,7 @@ std::vector<RunDriver::Told> RunDriver::told_to(const StartPhase& start) {
   if (!looks_at_change(start.phase)) return told;
   tell("prUrl", state_.url, "diff", SourceKind::kRaw);
   tell("prNumber", state_.request, "diff", SourceKind::kRaw);
-  tell("mergeBaseRef", state_.tree.base_commit, "diff", SourceKind::kRaw);
+  tell("mergeBaseRef", base_commit(), "diff", SourceKind::kRaw);
   tell("diffStat", diff_stat(), "diff", SourceKind::kRaw);
   if (shaped != nullptr && shaped->result.artifact["validationChecklist"].is_array()) {
     tell("validationChecklist", shaped->result.artifact["validationChecklist"], "shaping.validationChecklist",

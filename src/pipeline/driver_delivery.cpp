@@ -58,7 +58,8 @@ DeliveryWish RunDriver::wish_for(int round) const {
   wish.round = round;
   wish.parent = state_.tree.base_commit;
   for (const RunState::Delivered& made : state_.delivered) {
-    if (made.step != DeliveryStep::kCommit || made.round >= round || !made.done.passed) continue;
+    const bool is_commit = made.step == DeliveryStep::kCommit || made.step == DeliveryStep::kUpdate;
+    if (!is_commit || made.round >= round || !made.done.passed) continue;
     wish.parent = made.done.facts.string_at("commit").value_or(wish.parent);
   }
   for (const PhaseRecord& record : state_.phases) {
@@ -74,6 +75,7 @@ DeliveryWish RunDriver::wish_for(int round) const {
   }
   wish.protected_paths = parts_.settings.protected_paths;
   wish.internal_paths = kPitchFiles;
+  if (const std::string pitch = used_pitch(); !pitch.empty()) wish.retired_paths = {pitch};
   wish.checks = parts_.settings.checks;
   wish.checks_trusted = parts_.settings.checks_trusted;
   const std::string title = state_.ticket.title.empty() ? state_.goal : state_.ticket.title;
@@ -87,11 +89,21 @@ DeliveryWish RunDriver::wish_for(int round) const {
   return wish;
 }
 
+// The one that an IMPLEMENT run was given, below its work tree.
+std::string RunDriver::used_pitch() const {
+  if (!state_.route || state_.route->mode != RunMode::kImplement) return {};
+  for (const std::string& file : kPitchFiles) {
+    if (parts_.seams.files.kind(join_path(state_.tree.path, file)) == FileKind::kFile) return file;
+  }
+  return {};
+}
+
 // A round in which nothing was changed stands on what the one before delivered.
 int RunDriver::delivered_round(const DeliverStep& step) const {
   if (step.step <= DeliveryStep::kRequest) return step.round;
   for (int round = step.round; round >= 0; --round) {
-    if (state_.newest(DeliveryStep::kRequest, round) != nullptr) return round;
+    const bool has_commit = state_.newest(DeliveryStep::kRequest, round) || state_.newest(DeliveryStep::kUpdate, round);
+    if (has_commit) return round;
   }
   return step.round;
 }
@@ -101,6 +113,7 @@ Value RunDriver::facts_of(const DeliverStep& step) const {
   const int round = delivered_round(step);
   Value facts = Value::object();
   for (const RunState::Delivered& made : state_.delivered) {
+    if (made.done.facts.find("error") != nullptr) continue;
     const bool is_seen_since = made.round == step.round && made.step > DeliveryStep::kRequest;
     if (made.round == round || is_seen_since) facts.set(to_string(made.step), made.done.facts);
   }
@@ -229,11 +242,20 @@ Result<bool> RunDriver::settled_by_forge(const Asked& asked) {
   return true;
 }
 
+// What the change is a change of: where the run began, or what it was brought up to date with.
+std::string RunDriver::base_commit() const {
+  std::string base = state_.tree.base_commit;
+  for (const RunState::Delivered& made : state_.delivered) {
+    if (made.step == DeliveryStep::kUpdate && made.done.passed) base = made.done.facts.string_at("base").value_or(base);
+  }
+  return base;
+}
+
 // For people; when git cannot say, they are told that instead.
 std::string RunDriver::diff_stat() {
   auto git = git_of_work_tree(parts_.seams, state_.tree);
   if (!git) return git.error().message;
-  auto changes = git->changes(state_.tree.base_commit);
+  auto changes = git->changes(base_commit());
   if (!changes) return changes.error().message;
   std::string text;
   std::size_t count = 0;
@@ -248,13 +270,13 @@ std::string RunDriver::diff_stat() {
 Result<std::string> RunDriver::change_text(std::size_t max_bytes) {
   Git git = SB_TRY(git_of_work_tree(parts_.seams, state_.tree));
   // What phases write for each other is no part of the change.
-  std::vector<Change> internal = SB_TRY(git.changes(state_.tree.base_commit));
+  std::vector<Change> internal = SB_TRY(git.changes(base_commit()));
   std::erase_if(internal, [](const Change& change) { return !is_internal(change, {.internal_paths = kPitchFiles}); });
   if (internal.size() > kInternalFiles) {
     return fail(ErrorCode::kLimit, fmt::format("there are {} files of notes in the work tree", internal.size()),
                 fmt::format("Remove those that nobody needs from {}", state_.tree.path));
   }
-  auto diff = git.diff(state_.tree.base_commit, limits::kDiffBytes, internal);
+  auto diff = git.diff(base_commit(), limits::kDiffBytes, internal);
   if (!diff && diff.error().code == ErrorCode::kLimit) {
     return fmt::format("The change is larger than what can be shown here. Its files:\n{}", diff_stat());
   }

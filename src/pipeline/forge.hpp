@@ -62,12 +62,16 @@ class Forge {
     return {};
   }
 
+  // Before any work is spent: whether the repository is there and the token may do what delivery will need.
+  virtual Status check_access() { return {}; }
   virtual Result<std::optional<ChangeRequest>> find(const RequestName& name) = 0;
   // A request that is there keeps its title and text where people can edit them.
   virtual Result<ChangeRequest> open_or_update(const RequestWish& wish) = 0;
   virtual Result<RequestChecks> checks(const ChangeRequest& request) = 0;
   // Only while its head is `commit`. What it says is not believed: ask find() whether it is merged.
   virtual Status merge(const ChangeRequest& request, const std::string& commit, const std::string& title) = 0;
+  // After a merge was refused: whether it is because the base has what the request's branch does not have.
+  virtual Result<bool> needs_update(const ChangeRequest& request) = 0;
   virtual Status comment(const ChangeRequest& request, const std::string& mark, const std::string& text) = 0;
   virtual Result<Ticket> ticket(const std::string& url_or_id) = 0;
   virtual Status close_ticket(const Ticket& ticket, const std::string& comment) = 0;

@@ -107,6 +107,10 @@ Value close_asked(const Ticket& ticket, const std::string& comment) {
   return Value::object({{"call", "close_ticket"}, {"ticket", ticket.id}, {"comment", comment}});
 }
 
+Value update_asked(const ChangeRequest& request) {
+  return Value::object({{"call", "needs_update"}, {"request", request.id}});
+}
+
 // Which run is worked for, on both sides.
 class TapedForge : public Forge {
  public:
@@ -139,6 +143,7 @@ class RecordingForge final : public TapedForge {
     }
     return forge_->work_for(run, commit);
   }
+  Status check_access() override { return forge_->check_access(); }
 
   Result<std::optional<ChangeRequest>> find(const RequestName& name) override {
     return keep(find_asked(name, commit_), forge_->find(name),
@@ -152,6 +157,9 @@ class RecordingForge final : public TapedForge {
   }
   Status merge(const ChangeRequest& request, const std::string& commit, const std::string& title) override {
     return keep_status(merge_asked(request, commit, title), forge_->merge(request, commit, title));
+  }
+  Result<bool> needs_update(const ChangeRequest& request) override {
+    return keep(update_asked(request), forge_->needs_update(request), [](bool needs) { return Value(needs); });
   }
   Status comment(const ChangeRequest& request, const std::string& mark, const std::string& text) override {
     return keep_status(comment_asked(request, mark, text), forge_->comment(request, mark, text));
@@ -219,6 +227,10 @@ class ReplayingForge final : public TapedForge {
   Status merge(const ChangeRequest& request, const std::string& commit, const std::string& title) override {
     SB_TRY(take(merge_asked(request, commit, title)));
     return {};
+  }
+  Result<bool> needs_update(const ChangeRequest& request) override {
+    const Value answer = SB_TRY(take(update_asked(request)));
+    return answer.is_bool() && answer.as_bool();
   }
   Status comment(const ChangeRequest& request, const std::string& mark, const std::string& text) override {
     SB_TRY(take(comment_asked(request, mark, text)));

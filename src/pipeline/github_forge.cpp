@@ -13,11 +13,13 @@ namespace sb::pipeline {
 namespace {
 
 constexpr std::int64_t kShownMs = 2'000;  // until the API shows what was done
+constexpr int kStateLooks = 5;            // GitHub works out in the background whether something can be merged
+constexpr std::int64_t kStateMs = 1'000;
 
 class GithubForge final : public Forge {
  public:
   GithubForge(const Seams& seams, net::HttpClient& http, GithubSettings settings)
-      : api_(seams, http, settings.url, settings.token), settings_(std::move(settings)) {}
+      : clock_(seams.clock), api_(seams, http, settings.url, settings.token), settings_(std::move(settings)) {}
   std::string name() const override { return "github"; }
   bool is_hosted() const override { return true; }
   std::string push_secret() const override { return api_.token().value_or(""); }
@@ -27,10 +29,12 @@ class GithubForge final : public Forge {
   }
   std::int64_t retry_after_ms() const override { return wait_ms_ > 0 ? wait_ms_ : api_.retry_after_ms(); }
 
+  Status check_access() override;
   Result<std::optional<ChangeRequest>> find(const RequestName& name) override;
   Result<ChangeRequest> open_or_update(const RequestWish& wish) override;
   Result<RequestChecks> checks(const ChangeRequest& request) override;
   Status merge(const ChangeRequest& request, const std::string& commit, const std::string& title) override;
+  Result<bool> needs_update(const ChangeRequest& request) override;
   Status comment(const ChangeRequest& request, const std::string& mark, const std::string& text) override {
     return comment_on(settings_.repository, request.id, mark, text);
   }
@@ -48,6 +52,7 @@ class GithubForge final : public Forge {
   Status comment_on(const std::string& repository, const std::string& number, const std::string& mark,
                     const std::string& text);
 
+  Clock& clock_;
   GithubApi api_;
   GithubSettings settings_;
   std::int64_t wait_ms_ = 0;  // asked for by us, not by GitHub
@@ -65,6 +70,22 @@ bool has_mark(const Value& pull, const std::string& run) {
     if (end == body.size() || body[end] == '\n' || body[end] == '\r') return true;
   }
   return false;
+}
+
+Status GithubForge::check_access() {
+  wait_ms_ = 0;
+  const Value repository = SB_TRY(api_.send("GET", path(""))).body;
+  const std::string name = shown(settings_.repository);
+  const auto says = [](const Value& value, bool word) { return value.is_bool() && value.as_bool() == word; };
+  if (says(repository["archived"], true)) {
+    return fail(ErrorCode::kInvalid, fmt::format("{} is archived on GitHub: nothing can be pushed there", name));
+  }
+  // Some kinds of tokens are not told their permissions.
+  if (says(repository["permissions"]["push"], false)) {
+    return fail(ErrorCode::kForbidden, fmt::format("the token may read {} and not push to it", name),
+                "Give it contents and pull requests to write");
+  }
+  return {};
 }
 
 Result<std::optional<Value>> GithubForge::find_pull(const RequestName& name) {
@@ -197,8 +218,24 @@ Status GithubForge::merge(const ChangeRequest& request, const std::string& commi
   if (!title.empty() && settings_.merge_method == "squash") {
     body.set("commit_title", fmt::format("{} (#{})", title, request.id));
   }
-  SB_TRY(api_.send("PUT", path("/pulls/" + request.id + "/merge"), body));
-  return {};
+  const GithubAnswer answer = SB_TRY(api_.send("PUT", path("/pulls/" + request.id + "/merge"), body, {409}));
+  if (answer.status != 409) return {};
+  // Somebody else's merge came first; the next try stands on it.
+  const bool is_race = answer.message.find("Base branch was modified") != std::string::npos;
+  if (is_race) wait_ms_ = kShownMs;
+  return std::unexpected(
+      Error{is_race ? ErrorCode::kUnavailable : ErrorCode::kConflict, "GitHub: " + answer.message, {}, {}, is_race});
+}
+
+// `dirty` is a conflict: which files it is in is found by merging ourselves.
+Result<bool> GithubForge::needs_update(const ChangeRequest& request) {
+  wait_ms_ = 0;
+  for (int looks = 1;; ++looks) {
+    const Value pull = SB_TRY(api_.send("GET", path("/pulls/" + request.id))).body;
+    const std::string state = pull.string_at("mergeable_state").value_or("unknown");
+    if (state != "unknown" || looks == kStateLooks) return state == "behind" || state == "dirty";
+    clock_.sleep_ms(kStateMs);
+  }
 }
 
 Status GithubForge::comment_on(const std::string& repository, const std::string& number, const std::string& mark,

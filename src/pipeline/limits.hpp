@@ -15,6 +15,7 @@ inline constexpr int kFixRounds = 2;                         // where the settin
 inline constexpr std::int64_t kRunCutoffMs = 9'000'000;      // agents' work in a run, then a person is asked
 inline constexpr std::int64_t kRequestChecksMs = 3'600'000;  // until a forge's checks are there
 inline constexpr std::size_t kSettingsItems = 100;           // checks, paths or keys in one list of the settings
+inline constexpr int kUpdates = 10;                          // to a base that moves on, then a person is asked
 inline constexpr int kMostFixRounds = 10;                    // that the settings may ask for
 
 }  // namespace sb::pipeline::limits

@@ -28,6 +28,7 @@ class LocalForge final : public Forge {
   Result<ChangeRequest> open_or_update(const RequestWish& wish) override;
   Result<RequestChecks> checks(const ChangeRequest&) override { return RequestChecks{}; }
   Status merge(const ChangeRequest& request, const std::string& commit, const std::string& title) override;
+  Result<bool> needs_update(const ChangeRequest& request) override;
   Status comment(const ChangeRequest& request, const std::string& mark, const std::string& text) override;
   Result<Ticket> ticket(const std::string& url_or_id) override;
   Status close_ticket(const Ticket& ticket, const std::string& comment) override;
@@ -84,8 +85,9 @@ Result<LocalForge::There> LocalForge::look(const std::string& ref) {
 // So that the object is in the work copy too.
 Status LocalForge::have(const std::string& ref, const std::string& hash) {
   if (SB_TRY(git_.has_object(hash))) return {};
-  SB_TRY(git_.run(
-      GitCall{.words = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote_, ref}, .is_remote = true}));
+  SB_TRY(
+      git_.run(GitCall{.words = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--refmap=", remote_, ref},
+                       .is_remote = true}));
   return {};
 }
 
@@ -190,10 +192,19 @@ Status LocalForge::merge(const ChangeRequest& request, const std::string& commit
   if (base_hash.empty()) return fail(ErrorCode::kNotFound, fmt::format("the remote has no branch {}", shown(base)));
   if (!SB_TRY(git_.is_ancestor(base_hash, commit))) {
     return fail(ErrorCode::kConflict,
-                fmt::format("{} has moved on since the run began, so merging is not a fast-forward", shown(base)),
-                fmt::format("Merge {} by hand, or run the ticket again", shown(note.text("branch"))));
+                fmt::format("{} has moved on since the run began, so merging is not a fast-forward", shown(base)));
   }
   return push(branch_ref(base), base_hash, commit);
+}
+
+Result<bool> LocalForge::needs_update(const ChangeRequest& request) {
+  const There there = SB_TRY(look(note_ref(request.id)));
+  const Note note = SB_TRY(note_at(there, note_ref(request.id)));
+  const std::string base = branch_ref(note.text("base")), base_hash = there.at(base);
+  const std::string head = there.at(branch_ref(note.text("branch")));
+  if (base_hash.empty() || head.empty()) return false;
+  SB_TRY(have(base, base_hash));
+  return !SB_TRY(git_.is_ancestor(base_hash, head));
 }
 
 Status LocalForge::comment(const ChangeRequest& request, const std::string& mark, const std::string& text) {

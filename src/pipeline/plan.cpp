@@ -16,10 +16,19 @@ constexpr std::array kUpToRequest = {DeliveryStep::kHead,    DeliveryStep::kScop
                                      DeliveryStep::kSecrets, DeliveryStep::kCommit, DeliveryStep::kPush,
                                      DeliveryStep::kRequest};
 
+// Made again behind an update.
+constexpr std::array kAfterUpdate = {DeliveryStep::kUpdate, DeliveryStep::kChecks, DeliveryStep::kPush,
+                                     DeliveryStep::kRequest};
+
 constexpr std::string_view kComplete = "complete";  // as agent::to_string(agent::EndState::kComplete)
 
 bool is_merging(DeliveryStep step) {
-  return step == DeliveryStep::kMerge || step == DeliveryStep::kConfirm;
+  return step == DeliveryStep::kUpdate || step == DeliveryStep::kMerge || step == DeliveryStep::kConfirm;
+}
+
+bool is_behind(const StepDone& merge) {
+  return !merge.passed &&
+         std::ranges::any_of(merge.findings, [](const Finding& one) { return one.cause == kBaseMoved; });
 }
 
 std::string first_finding(const StepDone& done) {
@@ -192,9 +201,36 @@ class Course {
     return std::nullopt;
   }
 
+  // The base moved on while the run was at work: it is merged into the branch, and that is delivered like any change.
+  Maybe brought_up_to_date(int round, bool& has_findings) const {
+    const RunState::Delivered* update = state_.newest(DeliveryStep::kUpdate, round);
+    const RunState::Delivered* merge = state_.newest(DeliveryStep::kMerge, round);
+    const bool is_refused =
+        merge != nullptr && (update == nullptr || update->seq < merge->seq) && is_behind(merge->done);
+    if (is_refused && updates_since_answer() < limits::kUpdates) return DeliverStep{DeliveryStep::kUpdate, round};
+    if (update == nullptr) return std::nullopt;
+    for (const DeliveryStep step : kAfterUpdate) {
+      if (auto action = deliver(step, round, has_findings, update->seq)) return action;
+      if (has_findings) break;
+    }
+    return std::nullopt;
+  }
+
+  int updates_since_answer() const {
+    std::int64_t answered = 0;
+    for (const Asked& asked : state_.asked) answered = std::max(answered, asked.decided_seq);
+    return static_cast<int>(std::ranges::count_if(state_.delivered, [&](const RunState::Delivered& made) {
+      return made.step == DeliveryStep::kUpdate && made.seq > answered;
+    }));
+  }
+
   Maybe merged(int round, bool has_word) const {
     bool has_findings = false;
-    if (auto action = deliver(DeliveryStep::kRequestChecks, round, has_findings)) return action;
+    if (auto action = brought_up_to_date(round, has_findings)) return action;
+    if (has_findings) return std::nullopt;
+    const RunState::Delivered* update = state_.newest(DeliveryStep::kUpdate, round);
+    const std::int64_t since = update == nullptr ? 0 : update->seq;
+    if (auto action = deliver(DeliveryStep::kRequestChecks, round, has_findings, since)) return action;
     if (has_findings) return std::nullopt;
     const MergePolicy policy = merge_policy(settings_, is_hosted_);
     if (policy == MergePolicy::kNever) return finished("requested", "merging is left to people");
@@ -206,7 +242,7 @@ class Course {
       if (asked->choice == "fix") return std::nullopt;
     }
     for (const DeliveryStep step : {DeliveryStep::kMerge, DeliveryStep::kConfirm}) {
-      if (auto action = deliver(step, round, has_findings)) return action;
+      if (auto action = deliver(step, round, has_findings, since)) return action;
     }
     const bool has_ticket = !state_.ticket.id.empty() || !state_.ticket.url.empty();
     if (has_ticket && state_.newest(DeliveryStep::kClose, round) == nullptr) {
@@ -273,10 +309,10 @@ class Course {
     return StartPhase{phase, round, attempt};
   }
 
-  // Nothing: it passed, or it has findings for the next round.
-  Maybe deliver(DeliveryStep step, int round, bool& has_findings) const {
+  // Nothing: it passed, or it has findings for the next round. What was made before `since` does not count.
+  Maybe deliver(DeliveryStep step, int round, bool& has_findings, std::int64_t since = 0) const {
     const RunState::Delivered* made = state_.newest(step, round);
-    if (made == nullptr) return DeliverStep{step, round};
+    if (made == nullptr || made->seq < since) return DeliverStep{step, round};
     if (made->done.passed) return std::nullopt;
     const std::string label = is_merging(step) ? "merge" : "delivery";
     const auto answer = answer_after(made->seq, label, round);

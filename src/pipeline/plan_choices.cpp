@@ -136,7 +136,9 @@ Value::Array findings_before(const RunState& state, int round) {
   for (const RunState::Delivered& made : state.delivered) {
     if (made.round != round - 1 || state.newest(made.step, made.round) != &made) continue;
     for (const Finding& finding : made.done.findings) {
-      if (finding.cause != "nothing_changed" || state.request.empty()) findings.push_back(finding.to_value());
+      const bool is_ours =
+          finding.cause == kBaseMoved || (finding.cause == "nothing_changed" && !state.request.empty());
+      if (!is_ours) findings.push_back(finding.to_value());
     }
     since = std::max(since, made.seq);
   }

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "pipeline/limits.hpp"
 #include "pipeline/plan_testing.hpp"
 
 namespace sb::pipeline {
@@ -219,6 +220,60 @@ TEST(Plan, FailingChecksOfTheForgeAreFixed) {
   walk.steps["request_checks"] = {false};
   walk.causes["request_checks"] = "checks_failed";
   EXPECT_EQ(walk.run(), kUpToReview + ", request_checks 0 fails, fix 1, deliver 1, review 1, merge, merged");
+}
+
+Walk behind_by(int times) {
+  Walk walk;
+  walk.causes["merge"] = std::string(kBaseMoved);
+  walk.steps["merge"] = std::deque<bool>(static_cast<std::size_t>(times), false);
+  return walk;
+}
+
+TEST(Plan, ABaseThatMovedOnIsMergedIntoTheBranchAndThatIsDelivered) {
+  EXPECT_EQ(behind_by(1).run(), kUpToReview + ", merge 0 fails, update, deliver 0, merge, merged");
+  Walk person = behind_by(1);
+  person.settings.merge = MergePolicy::kAsk;
+  person.words["merge"] = {"merge"};
+  EXPECT_EQ(person.run(), kUpToReview + ", ask merge, merge, merge 0 fails, update, deliver 0, merge, merged");
+}
+
+TEST(Plan, AConflictWithTheBaseGoesToAPerson) {
+  Walk walk = behind_by(1);
+  walk.steps["update"] = {false};
+  walk.words["escalation"] = {"retry"};
+  EXPECT_EQ(walk.run(),
+            kUpToReview +
+                ", merge 0 fails, update 0 fails, escalate merge, ask escalation, retry, update, deliver 0, "
+                "merge, merged");
+  Walk left = behind_by(1);
+  left.steps["update"] = {false};
+  left.words["escalation"] = {"leave"};
+  EXPECT_THAT(left.run(), testing::EndsWith("leave, requested"));
+}
+
+TEST(Plan, WhatDoesNotPassItsChecksOnTheNewBaseIsFixedThere) {
+  Walk walk = behind_by(1);
+  walk.steps["checks"] = {true, false};
+  EXPECT_EQ(walk.run(),
+            kUpToReview + ", merge 0 fails, update, checks 0 fails, fix 1, deliver 1, review 1, merge, merged");
+}
+
+TEST(Plan, ABaseThatNeverRestsGoesToAPerson) {
+  Walk walk = behind_by(limits::kUpdates + 1);
+  const std::string trace = walk.run();
+  EXPECT_THAT(trace, testing::EndsWith("merge 0 fails, escalate merge, ask escalation, and waits"));
+  EXPECT_EQ(
+      std::ranges::count_if(walk.state.delivered, [](const auto& made) { return made.step == DeliveryStep::kUpdate; }),
+      limits::kUpdates);
+  Walk enough = behind_by(limits::kUpdates);
+  EXPECT_THAT(enough.run(), testing::EndsWith("merge, merged"));
+}
+
+TEST(Plan, ChecksThatNeverEndAreNothingForTheFixer) {
+  Walk walk;
+  walk.steps["request_checks"] = {false};
+  walk.failed_facts["request_checks"] = Value::object({{"state", "pending"}});
+  EXPECT_THAT(walk.run(), testing::EndsWith("request_checks 0 fails, escalate delivery, ask escalation, and waits"));
 }
 
 // D19: a merge that was refused is not called merged.

@@ -26,6 +26,7 @@ class Walk {
   std::map<std::string, std::deque<std::string>> words;  // a person's, by question
   std::map<std::string, std::string> remarks;
   std::map<std::string, std::string> causes;  // of findings, by step
+  std::map<std::string, Value> failed_facts;  // of steps that do not pass
   std::int64_t phase_ms = 60'000, phase_tokens = 0;
   bool retries_at_once = false;  // a person lets the first session that ends badly go on before anybody is asked
 
@@ -144,11 +145,12 @@ class Walk {
     if (one.step == DeliveryStep::kRequest) payload.set("facts", Value::object({{"request", "1"}, {"url", "u"}}));
     if (!passed) {
       say(fmt::format("{} {} fails", name, one.round));
+      payload.set("facts", failed_facts[name].is_null() ? Value::object() : failed_facts[name]);
       payload.set("findings", Value(Value::Array{Value::object(
                                   {{"severity", "major"}, {"summary", name + " said no"}, {"cause", causes[name]}})}));
     } else if (one.step == DeliveryStep::kRequest) {
       say(fmt::format("deliver {}", one.round));
-    } else if (one.step == DeliveryStep::kMerge || one.step == DeliveryStep::kClose) {
+    } else if (one.step >= DeliveryStep::kUpdate && one.step != DeliveryStep::kConfirm) {
       say(name);
     }
     add("delivered", std::move(payload));

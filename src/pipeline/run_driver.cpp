@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/crypto.hpp"
 #include "base/unicode.hpp"
 #include "pipeline/limits.hpp"
 
@@ -15,7 +16,22 @@ constexpr std::int64_t kLookMs = 200;
 constexpr std::int64_t kDependencyMs = 60'000;
 constexpr std::string_view kDepends = "the ticket depends on";
 
+// Named by where it lay and what it says, so that the same file is known again and another text is not.
+std::string used_mark(const Homes& homes, const std::string& path, const std::string& bytes) {
+  return join_path(join_path(homes.data, "pitches/used"), sha256_hex(fmt::format("{}\n{}", path, bytes)));
+}
+
 }  // namespace
+
+std::string fresh_pitch(const Files& files, const Homes& homes, const std::string& workspace) {
+  for (const std::string& file : kPitchFiles) {
+    const std::string path = join_path(workspace, file);
+    if (files.kind(path) != FileKind::kFile) continue;
+    const auto bytes = files.read(path, limits::kTicketBytes);
+    if (!bytes || files.kind(used_mark(homes, path, *bytes)) != FileKind::kFile) return file;
+  }
+  return {};
+}
 
 RunDriver::RunDriver(CoordinatorParts& parts, std::string run, Patience patience)
     : parts_(parts), log_(parts.desk.desk().store(), parts.seams.clock), run_(std::move(run)), patience_(patience) {}
@@ -134,9 +150,7 @@ Status RunDriver::compare_ticket(const Ticket& now) {
 
 Result<Next> RunDriver::act(const RouteIt&) {
   RouteFacts facts{.goal = state_.goal, .ticket = state_.ticket, .trigger = state_.trigger, .wanted = state_.wanted};
-  facts.has_pitch = std::ranges::any_of(kPitchFiles, [&](const std::string& file) {
-    return parts_.seams.files.kind(join_path(state_.workspace, file)) == FileKind::kFile;
-  });
+  facts.has_pitch = !fresh_pitch(parts_.seams.files, parts_.desk.desk().homes(), state_.workspace).empty();
   const Route made = route(facts);
   SB_TRY(append("routed", Value::object({{"mode", to_string(made.mode)},
                                          {"reasons", Value::array(made.reasons)},
@@ -230,18 +244,27 @@ Result<Next> RunDriver::act(const Wait& wait) {
   return leave(fmt::format("it was left off, parked until {}: {}", to_rfc3339(wait.until), state_.parked_reason));
 }
 
-// The workspace's pitch has been used: it must not make the next run one of IMPLEMENT. It goes to our home.
+// The workspace's pitch has been used: it must not make the next run one of IMPLEMENT. One that git keeps goes with the
+// change and is only remembered; the checkout is not ours. Any other goes to our home.
 Result<Next> RunDriver::act(const ArchivePitch&) {
   Files& files = parts_.seams.files;
+  const Homes& homes = parts_.desk.desk().homes();
   Value payload = Value::object();
-  const std::string folder = join_path(join_path(parts_.desk.desk().homes().data, "pitches"), run_);
+  const std::string folder = join_path(join_path(homes.data, "pitches"), run_);
+  Git git(parts_.seams, state_.workspace);
   for (const std::string& file : kPitchFiles) {
     const std::string from = join_path(state_.workspace, file);
     if (files.kind(from) != FileKind::kFile) continue;
+    const std::string bytes = SB_TRY(files.read(from, limits::kTicketBytes));
     const std::string to = join_path(folder, base_name(parent_path(file)) + "-" + base_name(file));
+    const std::string mark = used_mark(homes, from, bytes);
     SB_TRY(files.make_directories(folder));
-    SB_TRY(files.write_atomic(to, SB_TRY(files.read(from, limits::kTicketBytes))));
-    SB_TRY(files.remove(from));
+    SB_TRY(files.make_directories(parent_path(mark)));
+    SB_TRY(files.write_atomic(to, bytes));
+    SB_TRY(files.write_atomic(mark, run_ + "\n"));
+    const bool is_tracked =
+        SB_TRY(git.run({.words = {"ls-files", "--error-unmatch", "--", file}, .fine = {0, 1}})).code == 0;
+    if (!is_tracked) SB_TRY(files.remove(from));
     payload.set("path", from);
     payload.set("to", to);
   }

@@ -24,6 +24,9 @@ inline bool is_ours(ErrorCode code) {
   return code == ErrorCode::kIo || code == ErrorCode::kCorrupt || code == ErrorCode::kInternal;
 }
 
+// The first that is there and that no run has used up; empty: there is none.
+std::string fresh_pitch(const Files& files, const Homes& homes, const std::string& workspace);
+
 class RunDriver {
  public:
   RunDriver(CoordinatorParts& parts, std::string run, Patience patience);
@@ -113,6 +116,8 @@ class RunDriver {
   Result<Next> refused(const DeliverStep& step, const Error& error);
   Status close_again();
   std::string pushed_commit() const;  // empty: nothing is delivered
+  std::string base_commit() const;
+  std::string used_pitch() const;
   std::string diff_stat();
   Result<std::string> change_text(std::size_t max_bytes);
 

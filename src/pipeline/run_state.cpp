@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::array kSteps = {DeliveryStep::kHead,    DeliveryStep::kScope,         DeliveryStep::kChecks,
                                DeliveryStep::kSecrets, DeliveryStep::kCommit,        DeliveryStep::kPush,
-                               DeliveryStep::kRequest, DeliveryStep::kRequestChecks, DeliveryStep::kMerge,
-                               DeliveryStep::kConfirm, DeliveryStep::kClose};
+                               DeliveryStep::kRequest, DeliveryStep::kRequestChecks, DeliveryStep::kUpdate,
+                               DeliveryStep::kMerge,   DeliveryStep::kConfirm,       DeliveryStep::kClose};
 
 Value to_value(const PhaseRecord& record) {
   Value value = Value::object({{"phase", to_string(record.phase)},

@@ -156,6 +156,8 @@ std::string_view to_string(DeliveryStep step) {
       return "request";
     case DeliveryStep::kRequestChecks:
       return "request_checks";
+    case DeliveryStep::kUpdate:
+      return "update";
     case DeliveryStep::kMerge:
       return "merge";
     case DeliveryStep::kConfirm:

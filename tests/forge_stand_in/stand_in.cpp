@@ -167,6 +167,11 @@ HttpAnswer ForgeStandIn::answer(const HttpRequest& request) {
     return refused(401, "Bad credentials");
   }
   const auto parts = parts_of(request.path);  // repos OWNER NAME …
+  if (parts.size() == 3 && parts[0] == "repos") {
+    Value repository = state_["repository"].is_object() ? state_["repository"] : Value::object();
+    repository.set("full_name", parts[1] + "/" + parts[2]);
+    return json(200, repository);
+  }
   if (parts.size() < 4 || parts[0] != "repos") return refused(404, "Not Found");
   if (parts[3] == "pulls") return pulls(request, parts);
   if (parts[3] == "issues") return issues(request, parts);
@@ -226,7 +231,19 @@ HttpAnswer ForgeStandIn::pulls(const HttpRequest& request, const std::vector<std
     }
     save();
   }
-  return json(200, shown_pull(*pull));
+  Value shown = shown_pull(*pull);
+  shown.set("mergeable_state", mergeable_state(*pull));
+  return json(200, shown);
+}
+
+std::string ForgeStandIn::mergeable_state(const Value& pull) {
+  const std::string head = commit_of(pull.string_at("head").value_or("")),
+                    base = commit_of(pull.string_at("base").value_or(""));
+  int code = 0;
+  git({"merge-tree", "--write-tree", base, head}, &code);
+  if (code != 0) return "dirty";
+  git({"merge-base", "--is-ancestor", base, head}, &code);
+  return state_["strict"].is_bool() && code != 0 ? "behind" : "clean";
 }
 
 HttpAnswer ForgeStandIn::open_pull(const Value& wish) {
@@ -261,6 +278,7 @@ HttpAnswer ForgeStandIn::merge(Value& pull, const Value& wish) {
   if (settings_.refuse_merge)
     return refused(405, "At least 1 approving review is required by reviewers with write access.");
   if (pull.string_at("state") != "open") return refused(405, "Pull Request is not mergeable");
+  if (mergeable_state(pull) == "behind") return refused(405, "Head branch is out of date");
   if (wish.string_at("sha") != head) return refused(409, "Head branch was modified. Review and try the merge again.");
   int code = 0;
   std::string tree = git({"merge-tree", "--write-tree", base, head}, &code);

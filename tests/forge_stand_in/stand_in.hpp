@@ -4,7 +4,8 @@
 // branches. Everything else stands in DIR/state.json, written before an answer goes out: it survives a kill and a
 // restart. State: {pulls: [{number, title, body, head, base, state, merged, merge_commit_sha, sha}], issues: [{number,
 // title, body, labels: [names], state}], comments: [{issue, user, body}], checks: {SHA or "*": [{name, status,
-// conclusion}]}, instead: [{method, path, status, body}]}. `instead` answers requests whose path ends so. A test may
+// conclusion}]}, [repository: {permissions, archived}], [strict: true: only what has the base is
+// merged], instead: [{method, path, status, body}]}. `instead` answers requests whose path ends so. A test may
 // write it before the start, and between requests.
 //
 // Every request is numbered from 1 and logged: `NUMBER METHOD PATH?QUERY -> STATUS`.
@@ -49,6 +50,7 @@ class ForgeStandIn {
   net::HttpAnswer issues(const net::HttpRequest& request, const std::vector<std::string>& parts);
   net::HttpAnswer checks(const std::string& commit, bool statuses);
   Value shown_pull(const Value& pull);
+  std::string mergeable_state(const Value& pull);
   Value* pull_numbered(const std::string& number);
 
   std::string git(std::vector<std::string> words, int* code = nullptr);

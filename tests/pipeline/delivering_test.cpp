@@ -1,8 +1,10 @@
 // What stands between a work tree and a merged change: scope, checks, secrets, the remote, the forge.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
@@ -194,20 +196,127 @@ TEST(Remote, D19_AMergeThatIsRefusedIsNotCalledMerged) {
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
-TEST(Remote, WhoseMainMovedMeanwhileIsNotOverwritten) {
+TEST(Remote, WhoseMainMovedMeanwhileGetsBothChanges) {
   Place place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
   ASSERT_EQ(place.go("Make the check pass").code, 1);
   place.commit("meanwhile.txt", "somebody was faster\n");
   const Ended ended = place.answer_and_resume("merge");
-  EXPECT_EQ(place.delivered("meanwhile.txt"), "somebody was faster") << ended.output << ended.errors;
-  if (ended.code == 0) {
-    EXPECT_EQ(place.delivered("answer.txt"), "right");
-  } else {
-    EXPECT_NE(place.shown()["outcome"], Value("merged"));
-    EXPECT_THAT(place.work_trees(), SizeIs(1));
+  ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_EQ(place.shown()["outcome"], Value("merged"));
+  EXPECT_EQ(place.delivered("meanwhile.txt"), "somebody was faster");
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+  EXPECT_EQ(place.delivered_commits(), 2);
+  EXPECT_THAT(place.work_trees(), IsEmpty());
+  // What is merged is what the checks saw.
+  EXPECT_THAT(
+      place.events("delivered"),
+      Contains(::testing::ResultOf([](const Value& event) { return event["payload"]["step"]; }, Value("update"))));
+}
+
+TEST(Remote, WhoseMainChangesTheSameIsAPersonsMatterThatNamesTheFile) {
+  Place place(SB_PROGRAM);
+  place.configure("merge: ask");
+  place.script(clean_run());
+  ASSERT_EQ(place.go("Make the check pass").code, 1);
+  place.commit("answer.txt", "another answer\n");
+  ASSERT_EQ(place.answer_and_resume("merge").code, 1);
+  ASSERT_THAT(place.open_decisions(), SizeIs(1));
+  EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("answer.txt"));
+  EXPECT_EQ(place.delivered("answer.txt"), "another answer");
+  ASSERT_THAT(place.work_trees(), SizeIs(1));
+  const Ended left = place.answer_and_resume("leave");
+  EXPECT_EQ(place.shown()["outcome"], Value("requested")) << left.output << left.errors;
+}
+
+TEST(Remote, FiveRunsAtOnceThatTouchDifferentFilesAllMerge) {
+  Place place(SB_PROGRAM);
+  place.configure("checks: [\"ls *.txt\"]");
+  std::vector<std::string> replies = {discovered(), shaped()};
+  for (int i = 0; i < 5; ++i) {
+    const std::string goal = fmt::format("the file number {} ", i), file = fmt::format("{}.txt", i);
+    replies.push_back(
+        lines({Line("coding").step("build").when_contains(goal).call("Write", write_call(file, "made\n")),
+               Line("coding").step("build").when_contains(goal).complete(long_notes()),
+               Line("coding").step("hand-off").when_contains(goal).complete(long_notes(), {coding_handoff({file})})}));
   }
+  replies.push_back(reviewed());
+  place.script(lines(replies));
+  std::vector<Ended> ended(5);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < ended.size(); ++i) {
+      threads.emplace_back(
+          [&, i] { ended[i] = place.go(fmt::format("Make the file number {} here", i), {"--wait", "90s"}); });
+    }
+  }
+  for (std::size_t i = 0; i < ended.size(); ++i) {
+    EXPECT_EQ(ended[i].code, 0) << ended[i].output << ended[i].errors;
+    EXPECT_EQ(place.delivered(fmt::format("{}.txt", i)), "made");
+  }
+  EXPECT_EQ(place.delivered_commits(), 5);
+  EXPECT_THAT(place.work_trees(), IsEmpty());
+}
+
+// Everything that can be known is told before an agent has done anything.
+void expect_refused(const Place& place, const std::string& word) {
+  const Ended ended = place.go("Make the check pass");
+  EXPECT_NE(ended.code, 0);
+  EXPECT_THAT(ended.output + ended.errors, HasSubstr(word));
+  EXPECT_THAT(place.events(), IsEmpty());
+}
+
+TEST(Remote, WithABranchInTheWayOfOursIsToldAtOnce) {
+  Place place(SB_PROGRAM);
+  place.script(clean_run());
+  place.git(place.remote(), {"branch", "signalbox", "main"});
+  expect_refused(place, "there is a branch signalbox on origin");
+}
+
+TEST(Remote, WithoutTheBaseIsToldAtOnce) {
+  Place place(SB_PROGRAM);
+  place.script(clean_run());
+  place.configure("base: trunk");
+  expect_refused(place, "has no branch trunk; it has main");
+  place.configure();
+  place.git(place.remote(), {"update-ref", "-d", "refs/heads/main"});
+  expect_refused(place, "is empty");
+}
+
+TEST(InPlace, ACheckoutThatWasWorkedInIsPutBack) {
+  Place place(SB_PROGRAM);
+  place.configure("branch: {strategy: none}");
+  place.script(clean_run());
+  const Ended ended = place.go("Make the check pass");
+  ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+  EXPECT_EQ(place.git(place.repository(), {"symbolic-ref", "--short", "HEAD"}), "main");
+  EXPECT_EQ(place.git(place.repository(), {"status", "--porcelain"}), "");
+  EXPECT_EQ(place.git(place.repository(), {"for-each-ref", "--format=%(refname)", "refs/signalbox/was"}), "");
+}
+
+TEST(InPlace, ACheckoutThatHoldsUndeliveredWorkStaysAndItIsSaidWhere) {
+  Place place(SB_PROGRAM);
+  place.configure("branch: {strategy: none}\nmerge: ask");
+  place.script(clean_run());
+  ASSERT_EQ(place.go("Make the check pass").code, 1);
+  place.write("repo/mine.txt", "not yet\n");
+  const Ended ended = place.answer_and_resume("merge");
+  ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_THAT(place.git(place.repository(), {"symbolic-ref", "--short", "HEAD"}).value_or(""), HasSubstr("signalbox/"));
+  EXPECT_EQ(place.read("repo/mine.txt"), "not yet\n");
+  EXPECT_THAT(to_json(place.events("ended").at(0)["payload"]["kept"]), HasSubstr("mine.txt"));
+}
+
+TEST(InPlace, WhatMainDoesNotHaveIsNotDeliveredByTheWay) {
+  Place place(SB_PROGRAM);
+  place.configure("branch: {strategy: none}");
+  place.script(clean_run());
+  place.write("repo/unpushed.txt", "mine\n");
+  place.git(place.repository(), {"add", "--all"});
+  place.git(place.repository(), {"commit", "--quiet", "--message", "Mine"});
+  expect_refused(place, "strategy none works in the checkout");
 }
 
 TEST(Delivery, D08_IsPushedBeforeTheRequestIsOpenedAndFixesBeforeTheyAreReviewed) {

@@ -179,6 +179,35 @@ TEST(ImplementRun, BuildsThePitchOfTheWorkspaceAndArchivesIt) {
   ASSERT_THAT(place.events("pitch_archived"), SizeIs(1));
 }
 
+// A pitch that git keeps leaves with the change; nothing is deleted under the user's hands.
+TEST(ImplementRun, APitchThatIsCommittedGoesWithTheMergeAndIsNotBuiltTwice) {
+  Place place(SB_PROGRAM);
+  const std::string file = ".signalbox/current-pitch.md";
+  place.commit(file, "# Pitch\nThe file answer.txt says right, in lower case.\n");
+  place.script(lines({Line("coding")
+                          .step("build")
+                          .expect("in lower case")
+                          .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
+                      Line("coding").step("build").complete(long_notes()),
+                      Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
+  const Ended ended = place.go("Build what was pitched");
+  ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+  EXPECT_EQ(place.delivered(file), "");
+  EXPECT_EQ(place.delivered_commits(), 2);
+  EXPECT_TRUE(place.exists("repo/" + file));
+  EXPECT_EQ(place.git(place.repository(), {"status", "--porcelain"}), "");
+  EXPECT_THAT(place.work_trees(), IsEmpty());
+  // Nobody pulled yet: the next task is not taken for this one.
+  place.script(clean_run());
+  place.go("Another thing");
+  EXPECT_EQ(place.events("routed").at(0)["payload"]["mode"], Value("FULL"));
+  // A new pitch counts again.
+  place.write("repo/" + file, "# Pitch\nSomething else.\n");
+  place.go("A third thing");
+  EXPECT_EQ(place.events("routed").at(0)["payload"]["mode"], Value("IMPLEMENT"));
+}
+
 TEST(ImplementRun, WithoutAPitchSaysSo) {
   Place place(SB_PROGRAM);
   place.script(clean_run());

@@ -261,6 +261,60 @@ TEST(GitHub, AClosedIssueAndATokenWithALineFeed) {
   EXPECT_THAT(ended.errors, HasSubstr("github:acme/shop#7 is closed already"));
 }
 
+std::string forge_state(const std::string& more) {
+  return R"({"pulls":[],"issues":[],"comments":[],"checks":{},)" + more + "}";
+}
+
+TEST(GitHub, ATokenThatMayNotPushIsToldBeforeAnythingIsSpent) {
+  Place place(SB_PROGRAM);
+  place.write("forge/state.json", forge_state(R"("repository":{"permissions":{"push":false}})"));
+  ForgeProcess forge(SB_FORGE, place);
+  place.configure(forge.settings());
+  place.script(clean_run());
+  const Ended ended = go(place);
+  EXPECT_NE(ended.code, 0);
+  EXPECT_THAT(ended.output + ended.errors, HasSubstr("may read acme/shop and not push"));
+  EXPECT_THAT(place.events(), IsEmpty());
+}
+
+TEST(GitHub, AnArchivedRepositoryIsToldBeforeAnythingIsSpent) {
+  Place place(SB_PROGRAM);
+  place.write("forge/state.json", forge_state(R"("repository":{"archived":true})"));
+  ForgeProcess forge(SB_FORGE, place);
+  place.configure(forge.settings());
+  place.script(clean_run());
+  EXPECT_THAT(go(place).errors, HasSubstr("archived"));
+  EXPECT_THAT(place.events(), IsEmpty());
+}
+
+TEST(GitHub, ABranchThatMustBeUpToDateIsBroughtThereByItself) {
+  Place place(SB_PROGRAM);
+  place.write("forge/state.json", forge_state(R"("strict":true)"));
+  ForgeProcess forge(SB_FORGE, place);
+  place.configure(forge.settings());
+  place.script(clean_run());
+  ASSERT_EQ(go(place).code, 1);
+  place.commit("meanwhile.txt", "somebody was faster\n");
+  const Ended merged = answer_and_resume(place, "merge");
+  ASSERT_EQ(merged.code, 0) << merged.output << merged.errors;
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+  EXPECT_EQ(place.delivered("meanwhile.txt"), "somebody was faster");
+  EXPECT_THAT(forge.state()["pulls"].items(), SizeIs(1));
+}
+
+TEST(GitHub, AConflictWithTheBaseIsAskedAboutAndNamesTheFile) {
+  Place place(SB_PROGRAM);
+  ForgeProcess forge(SB_FORGE, place);
+  place.configure(forge.settings());
+  place.script(clean_run());
+  ASSERT_EQ(go(place).code, 1);
+  place.commit("answer.txt", "another answer\n");
+  ASSERT_EQ(answer_and_resume(place, "merge").code, 1);
+  ASSERT_THAT(place.open_decisions(), SizeIs(1));
+  EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("answer.txt"));
+  EXPECT_EQ(place.delivered("answer.txt"), "another answer");
+}
+
 TEST(GitHub, CutAtAnyRequestItEndsTheSame) {
   std::size_t requests = 0;
   {
