@@ -137,7 +137,8 @@ TEST(Network, AWaitForTheProviderIsSeen) {
   ModelServer server(clean_run());
   server.refuse_all(529, "Retry-After: 100\r\n");
   Place place(SB_PROGRAM);
-  place.configure("models: {net: {provider: anthropic, model: stand-in, url: \"" + server.url() + "\"}}\n");
+  place.configure("models: {net: {provider: anthropic, model: stand-in, url: \"" + server.url() +
+                  "\"}}\nroles: {default: net}\n");
   UnderWay running(place, {"run", "Make the check pass", "--workspace", place.repository()});
   ASSERT_TRUE(comes_true([&] {
     return place.run({"runs", "show", "last"}).output.find("waits for the model until 20") != std::string::npos;

@@ -161,14 +161,14 @@ TEST_F(Ready, APhaseThatCannotStartIsAskedAboutAndGoesOnOnceThatIsMended) {
 }
 
 TEST_F(Ready, ARunThatCannotBeDrivenOnSaysWhyUntilItIs) {
-  place.configure("base: nowhere");
+  place.write("home/work-trees", "in the way of all work trees");
   const Ended ended = place.go("Make the check pass");
-  EXPECT_EQ(ended.code, 2) << said(ended);
+  EXPECT_EQ(ended.code, 3) << said(ended);
   EXPECT_EQ(place.shown()["status"], Value("halted"));
   EXPECT_THAT(place.run({"runs", "show", "last"}).output,
-              AllOf(HasSubstr("halted: there is no branch nowhere"), HasSubstr("Go on with: signalbox runs resume")));
+              AllOf(HasSubstr("halted: "), HasSubstr("work-trees"), HasSubstr("Go on with: signalbox runs resume")));
   EXPECT_THAT(place.run({"runs", "list"}).output, HasSubstr("halted"));
-  place.configure();
+  std::filesystem::remove(place.home() + "/work-trees");
   const Ended again = place.resume();
   EXPECT_EQ(again.code, 0) << said(again);
   EXPECT_EQ(place.shown()["status"], Value("merged"));
@@ -176,7 +176,7 @@ TEST_F(Ready, ARunThatCannotBeDrivenOnSaysWhyUntilItIs) {
 }
 
 TEST_F(Ready, StoppingARunNeedsNoKeyAndNoProgram) {
-  place.configure("base: nowhere");
+  place.write("home/work-trees", "in the way of all work trees");
   place.go("Make the check pass");
   place.configure("models: {main: {provider: anthropic, model: m, key: $NOBODY_SET_THIS}}\nroles: {default: main}");
   const Ended stopped = place.run({"runs", "stop", "last"});
