@@ -145,9 +145,12 @@ Result<std::string> Maker::git_folder() {
     const std::string folder = join_path(folders, name);
     const auto leads_to = seams_.files.read(join_path(folder, "gitdir"), 64 << 10);
     if (leads_to && line_of(*leads_to) == join_path(path_, ".git")) return folder;
-    // Killed before it was written: git would never look at this folder again.
+    // Killed before it was written, or before anything was: git would never look at this folder again.
     const auto lock = seams_.files.read(join_path(folder, "locked"), 4096);
-    if (!leads_to && lock && name == wish_.run && line_of(*lock) == "initializing") SB_TRY(remove_folder(folder));
+    const auto inside = seams_.files.list(folder);
+    const bool is_begun = lock ? line_of(*lock) == "initializing" || lock->empty() : inside && inside->empty();
+    const bool is_written = leads_to && leads_to->ends_with('\n');
+    if (!is_written && name == wish_.run && is_begun) SB_TRY(remove_folder(folder));
   }
   return std::string();
 }
