@@ -39,6 +39,8 @@ std::optional<Ended> Loop::model_failed(const ModelError& error) {
   }
   if (auto end = duty_.watch.end()) return finish(std::move(*end));
   const std::string why = duty_.redactor.clean(error.error.to_string());
+  // What could not be kept is no answer of the model's: nothing has ended, and it goes on once there is room again.
+  if (error.error.code == ErrorCode::kIo) return with_totals({.state = EndState::kBroke, .reason = why});
   if (error.retry_helps()) {
     Ended ended = ended_as(EndState::kOutage, why);
     ended.retry_at_ms = duty_.parts.seams.clock.now_ms() + error.retry_after_ms.value_or(kOutageMs);

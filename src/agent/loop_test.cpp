@@ -201,6 +201,39 @@ TEST(AgentLoop, D21_ALongCommandAndASlowModelThatGivesSignsOfLifeAreNoStall) {
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
+// Whose answers cannot be kept as long as the disk is full.
+class Unkept final : public Model {
+ public:
+  Unkept(std::unique_ptr<Model> inner, bool& is_full) : inner_(std::move(inner)), is_full_(is_full) {}
+  std::string name() const override { return inner_->name(); }
+  Replied reply(const ModelRequest& request, const OnDelta& on_delta) override {
+    if (!is_full_) return inner_->reply(request, on_delta);
+    return std::unexpected(ModelError{ModelError::Kind::kRequest, {ErrorCode::kIo, "the disk is full", {}, {}}});
+  }
+
+ private:
+  std::unique_ptr<Model> inner_;
+  bool& is_full_;
+};
+
+TEST(AgentLoop, WhatCannotBeKeptEndsNothing) {
+  LoopPlace place;
+  place.add_workflow("two-steps", kTwoSteps);
+  bool is_full = true;
+  place.around = [&](std::unique_ptr<Model> model, const Assignment&) {
+    return std::make_unique<Unkept>(std::move(model), is_full);
+  };
+  place.script(complete_line("The first thing is done.") + complete_line("The second thing is done."));
+  const std::string session = place.start("two-steps");
+  const Ended broke = place.work(session);
+  EXPECT_EQ(broke.state, EndState::kBroke) << broke.reason;
+  EXPECT_TRUE(broke.reason.contains("the disk is full"));
+  EXPECT_TRUE(place.events_of(session, "ended").empty());
+  is_full = false;
+  const Ended ended = place.work(session);
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+}
+
 TEST(AgentLoop, ReadsOfOneTurnAreOneCommitAndAnswerInTheOrderOfTheCalls) {
   LoopPlace place;
   place.add_workflow("two-steps", kTwoSteps);
