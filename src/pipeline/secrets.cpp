@@ -163,7 +163,7 @@ void scan_names(const std::vector<Change>& changes, const std::vector<std::strin
     const auto places = patterns.find(agent::as_utf8(change.path));
     if (!has_known && places.empty()) continue;
     const std::string name = plain_text(change.path, known);
-    const std::string_view kind = has_known ? "a value that is configured as one" : places.front().kind;
+    const std::string kind(has_known ? std::string_view("a value that is configured as one") : places.front().kind);
     findings.push_back(
         {"critical", fmt::format("the name {} has what looks like a secret ({})", name, kind), name, "secret"});
   }
