@@ -105,6 +105,8 @@ TEST(Scope, AdversarialChainTellsReviewerAndFixerAndBlocksByItself) {
   place.script(place.read("script.jsonl") + std::string(Line("review")
                                                             .expect(forbidden)
                                                             .expect("auth.txt looks as before.")
+                                                            .expect("+++ b/auth.txt")
+                                                            .expect("+open")
                                                             .complete(long_notes(), {verdict("clean")})));
   const Ended on = place.answer_and_resume("accept");
   ASSERT_EQ(on.code, 1) << on.output << on.errors;
