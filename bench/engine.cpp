@@ -16,8 +16,8 @@
 #include <stdexcept>
 
 #include "base/fakes.hpp"
-#include "engine/resume.hpp"
-#include "engine/sessions.hpp"
+#include "engine/recall/find_session.hpp"
+#include "engine/session/sessions.hpp"
 #include "recording_store.hpp"
 #include "store/sqlite/sqlite_place.hpp"
 

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "decision/classify.hpp"
 #include "decision/render/host_answer.hpp"
 

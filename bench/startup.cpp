@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 
 namespace {
 

@@ -12,9 +12,9 @@
 #include <sstream>
 
 #include "base/crypto.hpp"
-#include "base/document.hpp"
-#include "workflow/builtin_texts.hpp"
-#include "workflow/compile.hpp"
+#include "base/document/document.hpp"
+#include "workflow/compile/builtin_texts.hpp"
+#include "workflow/compile/compile.hpp"
 #include "workflow/data.hpp"
 
 namespace sb::workflow {

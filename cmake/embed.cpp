@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/files.hpp"
 
 namespace {

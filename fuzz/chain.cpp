@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "base/assert.hpp"
-#include "base/document.hpp"
-#include "decision/chain_machine.hpp"
+#include "base/document/document.hpp"
+#include "decision/chain/machine.hpp"
 
 namespace {
 

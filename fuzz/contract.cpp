@@ -1,15 +1,15 @@
 // Any bytes as a contract, and any schema against any value: read or refused, and checked within limits. The walk that
 // explains finds nothing in a value that fits.
-#include "workflow/contract.hpp"
+#include "workflow/check/contract.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "base/assert.hpp"
-#include "base/document.hpp"
-#include "workflow/json_schema.hpp"
-#include "workflow/schema_misfits.hpp"
+#include "base/document/document.hpp"
+#include "workflow/schema/json_schema.hpp"
+#include "workflow/schema/mismatches.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Any bytes as a JSON or YAML document: read or refused, and what was read survives being written as JSON.
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 
 #include <cstddef>
 #include <cstdint>

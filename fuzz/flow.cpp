@@ -1,14 +1,14 @@
 // Flows as anyone may send them. The first byte says what the rest is: a declaration and inputs, or a state and inputs,
 // or the content of a state that no fuzzer could seal.
-#include "decision/flow.hpp"
+#include "decision/flow/flow.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "base/assert.hpp"
-#include "base/document.hpp"
-#include "base/unicode.hpp"
+#include "base/document/document.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/state_blob.hpp"
 #include "decision/text_block.hpp"
 

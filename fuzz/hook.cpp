@@ -5,10 +5,10 @@
 #include <string>
 
 #include "base/assert.hpp"
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/fakes.hpp"
-#include "base/unicode.hpp"
-#include "hook/program.hpp"
+#include "base/text/unicode.hpp"
+#include "hook/hook_program.hpp"
 #include "inbox/interlock.hpp"
 
 namespace {

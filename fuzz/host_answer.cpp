@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "decision/render/render.hpp"
 
 namespace {

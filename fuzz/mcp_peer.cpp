@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/assert.hpp"
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/fakes.hpp"
-#include "mcp/peer.hpp"
+#include "mcp/peer/peer.hpp"
 #include "net/testing.hpp"
 
 namespace {

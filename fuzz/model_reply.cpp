@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string>
 
-#include "agent/anthropic.hpp"
-#include "agent/openai.hpp"
+#include "agent/model/anthropic.hpp"
+#include "agent/model/openai.hpp"
 #include "base/assert.hpp"
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 
 namespace {
 

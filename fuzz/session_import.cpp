@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "base/assert.hpp"
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/limits.hpp"
-#include "engine/events.hpp"
-#include "engine/upkeep.hpp"
+#include "engine/state/events.hpp"
+#include "engine/upkeep/upkeep.hpp"
 #include "store/chain.hpp"
 #include "store/sqlite/sqlite_place.hpp"
 

@@ -1,10 +1,10 @@
 // Settings of the user and of a workspace: whatever the bytes, they are read or every fault names its place, and no
 // fault shows what stands where a secret belongs.
-#include "pipeline/settings.hpp"
-
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+
+#include "pipeline/settings/run_settings.hpp"
 
 namespace {
 

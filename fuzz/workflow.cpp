@@ -4,10 +4,10 @@
 #include <string>
 
 #include "base/assert.hpp"
-#include "base/document.hpp"
-#include "workflow/builtin_texts.hpp"
-#include "workflow/compile.hpp"
-#include "workflow/definition.hpp"
+#include "base/document/document.hpp"
+#include "workflow/compile/builtin_texts.hpp"
+#include "workflow/compile/compile.hpp"
+#include "workflow/definition/definition.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/files.hpp"
-#include "base/pattern.hpp"
+#include "base/text/pattern.hpp"
 
 namespace sb {
 namespace {

@@ -12,8 +12,8 @@
 #include "base/environment.hpp"
 #include "base/fakes.hpp"
 #include "base/files.hpp"
-#include "base/pattern.hpp"
 #include "base/process.hpp"
+#include "base/text/pattern.hpp"
 
 namespace sb {
 namespace {

@@ -9,9 +9,9 @@
 #include "base/crypto.hpp"
 #include "cli/hook_path.hpp"
 #include "cli/model_proxy.hpp"
-#include "hook/answers.hpp"
-#include "hook/event.hpp"
-#include "mcp/http_server.hpp"
+#include "hook/events/event.hpp"
+#include "hook/events/event_answers.hpp"
+#include "mcp/http/http_server.hpp"
 #include "mcp/service.hpp"
 
 namespace sb::cli {

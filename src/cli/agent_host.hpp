@@ -9,7 +9,7 @@
 
 #include <memory>
 
-#include "agent/agent_host.hpp"
+#include "agent/programs/agent_host.hpp"
 #include "base/seams.hpp"
 #include "net/http_client.hpp"
 

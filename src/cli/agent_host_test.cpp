@@ -6,7 +6,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/fakes.hpp"
 #include "net/http_testing.hpp"
 #include "net/raw_server.hpp"

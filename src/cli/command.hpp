@@ -1,6 +1,6 @@
 // What a command of `signalbox` is, and what it is given.
 //
-// One file a command: src/cli/lint.cpp declares its options and runs, src/cli/commands.cpp lists it.
+// One file a command: src/cli/decision/lint.cpp declares its options and runs, src/cli/commands.cpp lists it.
 //
 //   struct LintOptions { std::string profile = "interaction"; };
 //

@@ -1,6 +1,6 @@
 // Agent programs led to the end of a session, over real sockets and in the real sandbox: the programs are small shell
 // scripts that speak MCP, and ask their model, as Claude Code and Codex do.
-#include "agent/command_agent.hpp"
+#include "agent/programs/command_agent.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -9,12 +9,12 @@
 #include <filesystem>
 #include <thread>
 
-#include "agent/staff.hpp"
-#include "base/document.hpp"
+#include "agent/loop/agent_runner.hpp"
+#include "base/document/document.hpp"
 #include "base/fakes.hpp"
 #include "cli/agent_host.hpp"
-#include "engine/preparing.hpp"
-#include "workflow/catalog.hpp"
+#include "engine/session/prepare.hpp"
+#include "workflow/catalog/catalog.hpp"
 
 namespace sb::cli {
 namespace {

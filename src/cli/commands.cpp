@@ -1,6 +1,6 @@
 // The table of commands. A new one is a file beside this, its declare function here, and a line below.
 #include "cli/command.hpp"
-#include "cli/state_options.hpp"
+#include "cli/decision/state_options.hpp"
 
 namespace sb::cli {
 

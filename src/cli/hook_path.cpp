@@ -1,8 +1,8 @@
 #include "cli/hook_path.hpp"
 
-#include "hook/program.hpp"
-#include "mcp/http_gate.hpp"
-#include "mcp/http_headers.hpp"
+#include "hook/hook_program.hpp"
+#include "mcp/http/gate.hpp"
+#include "mcp/http/headers.hpp"
 
 namespace sb::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
-#include "hook/program.hpp"
+#include "hook/hook_program.hpp"
 
 namespace {
 

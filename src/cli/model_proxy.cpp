@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "agent/exchange.hpp"
-#include "agent/secret.hpp"
+#include "agent/model/exchange.hpp"
+#include "agent/secrets/secret_value.hpp"
 #include "base/crypto.hpp"
-#include "base/document.hpp"
-#include "mcp/http_gate.hpp"
+#include "base/document/document.hpp"
+#include "mcp/http/gate.hpp"
 #include "net/limits.hpp"
 
 namespace sb::cli {

@@ -1,8 +1,8 @@
 // The way from an agent program to its model: `/model/v1/…` of the program's place.
 //
-// Takes the questions of three APIs (agent/proxy_wire.hpp) and nothing else, puts the real key in, names the model of
-// the settings whatever the program named, streams the answer back, and tells the leader of every exchange. The
-// program's own headers do not pass, but for those that say how to read the question. Where the upstream model is
+// Takes the questions of three APIs (agent/programs/proxy_wire.hpp) and nothing else, puts the real key in, names the
+// model of the settings whatever the program named, streams the answer back, and tells the leader of every exchange.
+// The program's own headers do not pass, but for those that say how to read the question. Where the upstream model is
 // scripted, the answer is made here.
 //
 // Refused, in the API's own words: a wrong token, other paths, a body that is no question, an exchange the leader does
@@ -18,8 +18,8 @@
 #include <memory>
 #include <string>
 
-#include "agent/agent_host.hpp"
-#include "agent/proxy_wire.hpp"
+#include "agent/programs/agent_host.hpp"
+#include "agent/programs/proxy_wire.hpp"
 #include "base/seams.hpp"
 #include "net/http_client.hpp"
 #include "net/http_listener.hpp"

@@ -11,8 +11,8 @@
 
 #include "base/limits.hpp"
 #include "cli/signals.hpp"
-#include "inbox/known_agents.hpp"
-#include "inbox/operator_keys.hpp"
+#include "inbox/operators/key_files.hpp"
+#include "inbox/operators/known_agents.hpp"
 
 namespace sb::cli {
 namespace {

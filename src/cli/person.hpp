@@ -5,15 +5,15 @@
 #include <string_view>
 
 #include "cli/command.hpp"
-#include "inbox/desk.hpp"
-#include "inbox/signature.hpp"
+#include "inbox/home.hpp"
+#include "inbox/operators/signature.hpp"
 
 namespace sb::cli {
 
 // The name of the user this process runs as.
 std::string user_name();
 
-// kForbidden where a known coding agent started us: a courtesy, see inbox/known_agents.hpp.
+// kForbidden where a known coding agent started us: a courtesy, see inbox/operators/known_agents.hpp.
 Status refuse_known_agents(const Context& context);
 
 // One line without echo from the terminal. When the input is not a terminal, its next line, so that scripts can pipe

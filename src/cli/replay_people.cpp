@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "agent/agent_log.hpp"
+#include "agent/loop/agent_log.hpp"
 
 namespace sb::cli {
 namespace {

@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
-#include "agent/agent_log.hpp"
-#include "agent/settings.hpp"
-#include "base/document.hpp"
+#include "agent/loop/agent_log.hpp"
+#include "agent/settings/agent_settings.hpp"
+#include "base/document/document.hpp"
 #include "base/limits.hpp"
 
 namespace sb::cli {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/settings.hpp"
-#include "engine/session_desk.hpp"
-#include "pipeline/run_log.hpp"
+#include "agent/settings/agent_settings.hpp"
+#include "engine/session/session_home.hpp"
+#include "pipeline/run/run_log.hpp"
 
 namespace sb::cli {
 
@@ -18,8 +18,8 @@ struct RunSource {
   const pipeline::RunState& state;
 };
 
-// Of all its phases and of the agents they started: each {bundle: [pinned, …]} (workflow/catalog_file.hpp). kNotFound
-// when one cannot be had any more. `notes` gets what people should know of it.
+// Of all its phases and of the agents they started: each {bundle: [pinned, …]} (workflow/catalog/source_file.hpp).
+// kNotFound when one cannot be had any more. `notes` gets what people should know of it.
 Result<std::vector<Value>> pinned_workflows(const RunSource& source, std::vector<std::string>& notes);
 
 // {answers: […], told: […]}

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "agent/secret.hpp"
+#include "agent/secrets/secret_value.hpp"
 #include "cli/agent_host.hpp"
-#include "pipeline/forge_cassette.hpp"
-#include "pipeline/forges.hpp"
-#include "pipeline/git.hpp"
-#include "pipeline/settings_check.hpp"
+#include "pipeline/forge/cassette_forge.hpp"
+#include "pipeline/forge/make_forge.hpp"
+#include "pipeline/git/git.hpp"
+#include "pipeline/settings/check.hpp"
 
 namespace sb::cli {
 namespace {

@@ -8,12 +8,12 @@
 #include <mutex>
 #include <string>
 
-#include "agent/cassette.hpp"
-#include "agent/staff.hpp"
+#include "agent/cassette/cassette.hpp"
+#include "agent/loop/agent_runner.hpp"
 #include "cli/command.hpp"
 #include "net/http_client.hpp"
-#include "pipeline/coordinator.hpp"
-#include "pipeline/settings.hpp"
+#include "pipeline/run/coordinator.hpp"
+#include "pipeline/settings/run_settings.hpp"
 
 namespace sb::cli {
 

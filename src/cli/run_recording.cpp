@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "agent/cassette.hpp"
+#include "agent/cassette/cassette.hpp"
 #include "base/crypto.hpp"
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/limits.hpp"
 #include "cli/run_gathering.hpp"
 

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "cli/command.hpp"
-#include "pipeline/run_log.hpp"
-#include "pipeline/settings.hpp"
+#include "pipeline/run/run_log.hpp"
+#include "pipeline/settings/run_settings.hpp"
 
 namespace sb::cli {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/crypto.hpp"
-#include "base/document.hpp"
-#include "base/reader.hpp"
+#include "base/document/document.hpp"
+#include "base/document/reader.hpp"
 
 namespace sb::cli {
 namespace {

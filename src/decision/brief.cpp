@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/texts.hpp"
 
 namespace sb::decision {

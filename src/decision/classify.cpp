@@ -4,8 +4,8 @@
 #include <unordered_set>
 
 #include "base/assert.hpp"
-#include "base/document.hpp"
-#include "base/unicode.hpp"
+#include "base/document/document.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/data.hpp"
 
 namespace sb::decision {

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "decision/declaration.hpp"
+#include "decision/declaration/declaration.hpp"
 
 namespace sb::decision {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/assert.hpp"
-#include "base/document.hpp"
-#include "base/pattern.hpp"
-#include "base/unicode.hpp"
+#include "base/document/document.hpp"
+#include "base/text/pattern.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/data.hpp"
 #include "decision/gstack_literals.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "decision/declaration.hpp"
+#include "decision/declaration/declaration.hpp"
 
 namespace sb::decision {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
-#include "base/document.hpp"
-#include "base/pattern.hpp"
+#include "base/document/document.hpp"
+#include "base/text/pattern.hpp"
 #include "decision/data.hpp"
 
 namespace sb::decision {

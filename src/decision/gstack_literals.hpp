@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/value.hpp"
+#include "base/document/value.hpp"
 
 namespace sb::decision {
 

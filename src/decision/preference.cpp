@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/limits.hpp"
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/gstack_literals.hpp"
 
 namespace sb::decision {

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/value.hpp"
-#include "decision/declaration.hpp"
+#include "base/document/value.hpp"
+#include "decision/declaration/declaration.hpp"
 
 namespace sb::decision {
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/assert.hpp"
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/brief.hpp"
 #include "decision/texts.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "decision/declaration.hpp"
+#include "decision/declaration/declaration.hpp"
 
 namespace sb::decision {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/document/value.hpp"
 #include "base/result.hpp"
-#include "base/value.hpp"
 
 namespace sb::decision {
 

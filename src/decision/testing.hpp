@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "decision/declaration.hpp"
+#include "decision/declaration/declaration.hpp"
 
 namespace sb::decision {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/texts.hpp"
 
 namespace sb::decision {

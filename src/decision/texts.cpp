@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "base/assert.hpp"
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "decision/data.hpp"
 
 namespace sb::decision {

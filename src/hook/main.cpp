@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "hook/program.hpp"
+#include "hook/hook_program.hpp"
 
 int main(int argc, char** argv) {
   // Whatever goes wrong, the host must not notice: no output, exit 0. Only the compatible names have codes of their

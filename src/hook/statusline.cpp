@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <exception>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/limits.hpp"
-#include "base/unicode.hpp"
-#include "hook/answers.hpp"
-#include "hook/current_step.hpp"
-#include "hook/planned.hpp"
+#include "base/text/unicode.hpp"
+#include "hook/events/current_step.hpp"
+#include "hook/events/event_answers.hpp"
+#include "hook/events/planned_call.hpp"
 #include "inbox/event_text.hpp"
+#include "inbox/operators/signature.hpp"
 #include "inbox/printable.hpp"
-#include "inbox/signature.hpp"
 
 namespace sb::hook {
 namespace {

@@ -9,12 +9,12 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/fakes.hpp"
 #include "decision/render/render.hpp"
 #include "decision/testing.hpp"
-#include "hook/program.hpp"
-#include "inbox/desk.hpp"
+#include "hook/hook_program.hpp"
+#include "inbox/home.hpp"
 
 namespace sb::hook {
 

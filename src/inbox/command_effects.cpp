@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/files.hpp"
-#include "base/path_glob.hpp"
+#include "base/text/path_glob.hpp"
 #include "inbox/command_programs.hpp"
 #include "inbox/command_table.hpp"
 #include "inbox/limits.hpp"

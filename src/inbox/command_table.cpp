@@ -1,8 +1,8 @@
 #include "inbox/command_table.hpp"
 
 #include "base/assert.hpp"
-#include "base/document.hpp"
-#include "inbox/known_agents.hpp"
+#include "base/document/document.hpp"
+#include "inbox/operators/known_agents.hpp"
 
 namespace sb::inbox {
 namespace {

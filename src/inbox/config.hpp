@@ -6,8 +6,8 @@
 //   workspaces:
 //     /srv/shop: {confirmations: relay}
 //
-// The keys that steer runs stand in the same file and are read by pipeline/settings.hpp. Both readers know all keys, so
-// that none of them makes the other one refuse the file or overlook half of it.
+// The keys that steer runs stand in the same file and are read by pipeline/settings/run_settings.hpp. Both readers know
+// all keys, so that none of them makes the other one refuse the file or overlook half of it.
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@
 #include <string>
 #include <string_view>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
+#include "base/document/reader.hpp"
 #include "base/environment.hpp"
 #include "base/files.hpp"
-#include "base/reader.hpp"
-#include "inbox/authority.hpp"
+#include "inbox/operators/authority.hpp"
 
 namespace sb::inbox {
 

@@ -29,7 +29,7 @@
 #include <span>
 
 #include "inbox/outcome.hpp"
-#include "inbox/question.hpp"
+#include "inbox/question/question.hpp"
 #include "store/store.hpp"
 
 namespace sb::inbox {

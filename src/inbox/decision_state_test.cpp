@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "inbox/events.hpp"
+#include "inbox/decision_events.hpp"
 #include "inbox/testing.hpp"
 #include "store/chain.hpp"
 

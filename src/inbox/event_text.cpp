@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/unicode.hpp"
-#include "base/value.hpp"
+#include "base/document/value.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/gstack_literals.hpp"
 
 namespace sb::inbox {

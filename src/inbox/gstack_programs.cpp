@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/limits.hpp"
 #include "decision/door.hpp"
 #include "decision/preference.hpp"

@@ -6,8 +6,8 @@
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
-#include "base/unicode.hpp"
-#include "inbox/events.hpp"
+#include "base/text/unicode.hpp"
+#include "inbox/decision_events.hpp"
 #include "inbox/printable.hpp"
 #include "inbox/wire.hpp"
 

@@ -24,10 +24,10 @@
 #include <map>
 
 #include "base/random.hpp"
-#include "inbox/authority.hpp"
 #include "inbox/decision_state.hpp"
-#include "inbox/operators.hpp"
-#include "inbox/planned_prompt.hpp"
+#include "inbox/operators/authority.hpp"
+#include "inbox/operators/operators.hpp"
+#include "inbox/question/planned_prompt.hpp"
 
 namespace sb::inbox {
 
@@ -117,8 +117,8 @@ class Inbox {
   // our back stands among them as damaged, so that one bad record hides no other.
   Result<std::vector<DecisionState>> list(bool all, int limit = 1'000);
 
-  // kConflict when it is no longer open, saying who was first; kForbidden as authority.hpp says; kInvalid. `remark`:
-  // what was said beside the choice, kept as free text in the same commit.
+  // kConflict when it is no longer open, saying who was first; kForbidden as inbox/operators/authority.hpp says;
+  // kInvalid. `remark`: what was said beside the choice, kept as free text in the same commit.
   Result<DecisionState> answer(std::string_view id, const Submission& submission, std::string_view remark = "");
   Result<DecisionState> decline(std::string_view id, const Credentials& from, std::string raw);
   Result<DecisionState> cancel(std::string_view id, const Credentials& from);

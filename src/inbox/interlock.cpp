@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/files.hpp"
-#include "base/path_glob.hpp"
-#include "base/unicode.hpp"
+#include "base/text/path_glob.hpp"
+#include "base/text/unicode.hpp"
 #include "inbox/event_text.hpp"
 #include "inbox/glob_overlap.hpp"
+#include "inbox/operators/signature.hpp"
 #include "inbox/printable.hpp"
-#include "inbox/signature.hpp"
 
 namespace sb::inbox {
 namespace {

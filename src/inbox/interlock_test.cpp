@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
-#include "base/path_glob.hpp"
+#include "base/text/path_glob.hpp"
 
 namespace sb::inbox {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/crypto.hpp"
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "inbox/wire.hpp"
 
 namespace sb::inbox {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/value.hpp"
+#include "base/document/value.hpp"
 
 namespace sb::inbox {
 
@@ -33,7 +33,7 @@ std::optional<ResolvedBy> resolved_by_named(std::string_view name);
 std::optional<Channel> channel_named(std::string_view name);
 std::optional<HostResult> host_result_named(std::string_view name);
 
-// A signature over an answer, and what is needed to check it. See signature.hpp.
+// A signature over an answer, and what is needed to check it. See inbox/operators/signature.hpp.
 struct AnswerSignature {
   TimestampMs signed_at = 0;
   std::string public_key;  // 32 bytes: an operator's key, or a token's

@@ -18,10 +18,10 @@
 #include <string_view>
 
 #include "base/clock.hpp"
+#include "base/document/value.hpp"
 #include "base/environment.hpp"
 #include "base/files.hpp"
 #include "base/result.hpp"
-#include "base/value.hpp"
 #include "decision/preference.hpp"
 
 namespace sb::inbox {

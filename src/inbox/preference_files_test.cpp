@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/fakes.hpp"
 
 namespace sb::inbox {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/limits.hpp"
 #include "decision/door.hpp"
 #include "decision/gstack_literals.hpp"

@@ -1,6 +1,6 @@
 #include "inbox/printable.hpp"
 
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 
 namespace sb::inbox {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "base/environment.hpp"
 #include "base/files.hpp"
-#include "decision/profile.hpp"
+#include "decision/declaration/profile.hpp"
 
 namespace sb::inbox {
 

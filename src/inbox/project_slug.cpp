@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/crypto.hpp"
+#include "base/document/value.hpp"
 #include "base/limits.hpp"
-#include "base/value.hpp"
 #include "inbox/git_origin.hpp"
 
 namespace sb::inbox {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <optional>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/limits.hpp"
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/gstack_literals.hpp"
 #include "decision/preference.hpp"
 #include "inbox/event_text.hpp"

@@ -12,9 +12,9 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/document/value.hpp"
 #include "base/files.hpp"
 #include "base/result.hpp"
-#include "base/value.hpp"
 #include "inbox/preference_files.hpp"
 
 namespace sb::inbox {

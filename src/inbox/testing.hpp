@@ -9,7 +9,7 @@
 #include "base/fakes.hpp"
 #include "decision/testing.hpp"
 #include "inbox/inbox.hpp"
-#include "inbox/signature.hpp"
+#include "inbox/operators/signature.hpp"
 #include "store/sqlite/sqlite_place.hpp"
 
 namespace sb::inbox {

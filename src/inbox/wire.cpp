@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/crypto.hpp"
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 
 namespace sb::inbox::wire {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/document/value.hpp"
 #include "base/result.hpp"
-#include "base/value.hpp"
 
 namespace sb::inbox::wire {
 

@@ -27,8 +27,8 @@
 #include <variant>
 #include <vector>
 
-#include "base/value.hpp"
-#include "mcp/revision.hpp"
+#include "base/document/value.hpp"
+#include "mcp/peer/revision.hpp"
 #include "net/json_rpc.hpp"
 
 namespace sb::mcp {

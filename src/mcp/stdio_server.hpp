@@ -5,12 +5,12 @@
 // SIGTERM and SIGHUP.
 #pragma once
 
-#include "mcp/peer.hpp"
+#include "mcp/peer/peer.hpp"
 #include "net/loop.hpp"
 
 namespace sb::mcp {
 
-// What a server is made of; see http_server.hpp as well.
+// What a server is made of; see mcp/http/http_server.hpp as well.
 struct ServerParts {
   ServerFacts facts;
   std::function<std::unique_ptr<Service>()> make_service;  // called on each worker's thread

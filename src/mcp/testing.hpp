@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/fakes.hpp"
-#include "mcp/peer.hpp"
+#include "mcp/peer/peer.hpp"
 #include "net/testing.hpp"
-#include "workflow/json_schema.hpp"
+#include "workflow/schema/json_schema.hpp"
 
 namespace sb::mcp {
 

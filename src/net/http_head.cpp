@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 #include "net/limits.hpp"
 
 namespace sb::net {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "net/limits.hpp"
 
 namespace sb::net {

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/value.hpp"
+#include "base/document/value.hpp"
 
 namespace sb::net {
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "net/limits.hpp"
 
 namespace sb::net {

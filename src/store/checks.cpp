@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/limits.hpp"
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 
 namespace sb::store {
 namespace {

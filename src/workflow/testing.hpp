@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "workflow/builtin_texts.hpp"
-#include "workflow/compile.hpp"
+#include "workflow/compile/builtin_texts.hpp"
+#include "workflow/compile/compile.hpp"
 
 namespace sb::workflow {
 

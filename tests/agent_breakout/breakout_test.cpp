@@ -12,11 +12,11 @@
 #include <fstream>
 #include <iostream>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/fakes.hpp"
-#include "inbox/events.hpp"
-#include "inbox/operator_keys.hpp"
-#include "inbox/signature.hpp"
+#include "inbox/decision_events.hpp"
+#include "inbox/operators/key_files.hpp"
+#include "inbox/operators/signature.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 
 namespace sb::inbox {

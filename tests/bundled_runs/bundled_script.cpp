@@ -2,9 +2,9 @@
 
 #include <stdexcept>
 
-#include "base/document.hpp"
-#include "workflow/contract.hpp"
-#include "workflow/schema_example.hpp"
+#include "base/document/document.hpp"
+#include "workflow/check/contract.hpp"
+#include "workflow/schema/example.hpp"
 
 namespace sb::piped {
 namespace {

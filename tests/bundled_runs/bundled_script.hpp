@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/value.hpp"
+#include "base/document/value.hpp"
 #include "pipeline/place.hpp"
 
 namespace sb::piped {

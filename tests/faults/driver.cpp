@@ -7,7 +7,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 
 namespace sb::faults {
 namespace {

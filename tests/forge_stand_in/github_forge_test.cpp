@@ -1,14 +1,14 @@
 // The GitHub forge against the stand-in: what every forge promises, and what only HTTP can do to it.
-#include "pipeline/github_forge.hpp"
+#include "pipeline/forge/github_forge.hpp"
 
 #include <future>
 #include <mutex>
 #include <thread>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "forge_stand_in/stand_in.hpp"
 #include "net/loop.hpp"
-#include "pipeline/forge_conformance.hpp"
+#include "pipeline/forge/forge_conformance.hpp"
 
 namespace sb::pipeline {
 namespace {

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <map>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/files.hpp"
 
 namespace sb::tests {

@@ -14,8 +14,8 @@
 #include <functional>
 #include <string>
 
+#include "base/document/value.hpp"
 #include "base/process.hpp"
-#include "base/value.hpp"
 #include "net/http_listener.hpp"
 
 namespace sb::tests {

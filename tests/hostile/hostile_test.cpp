@@ -11,9 +11,9 @@
 #include <iostream>
 #include <map>
 
-#include "agent/agent_log.hpp"
+#include "agent/loop/agent_log.hpp"
 #include "base/fakes.hpp"
-#include "engine/sandbox.hpp"
+#include "engine/command/sandbox.hpp"
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
 #include "store/sqlite/sqlite_store.hpp"

@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 
 namespace sb {
 namespace {

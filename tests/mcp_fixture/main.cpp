@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "fixture_service.hpp"
-#include "mcp/http_server.hpp"
+#include "mcp/http/http_server.hpp"
 
 namespace {
 

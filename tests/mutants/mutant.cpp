@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <set>
 
+#include "base/document/reader.hpp"
 #include "base/files.hpp"
-#include "base/reader.hpp"
 
 namespace sb::mutants {
 namespace {

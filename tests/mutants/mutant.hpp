@@ -7,7 +7,7 @@
 //     target: test_decision               # a unit test program …
 //     filter: ReqInt19.*                  # … and the tests of it that must fail
 //   - requirement: exit codes
-//     file: src/cli/run.cpp
+//     file: src/cli/dispatch.cpp
 //     find: …
 //     replace: …
 //     ctest: ^scenario\.version$          # or tests of ctest; the programs and the scenario runner are built for it
@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/process.hpp"
 #include "base/result.hpp"
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
 #include "pipeline/under_way.hpp"

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 
 namespace sb::piped {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 
 namespace sb::piped {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/value.hpp"
+#include "base/document/value.hpp"
 #include "net/raw_server.hpp"
 
 namespace sb::piped {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "pipeline/small_flows.hpp"
 
 namespace sb::piped {

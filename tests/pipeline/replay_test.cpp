@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/crypto.hpp"
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "pipeline/forge_process.hpp"
 #include "pipeline/script.hpp"
 

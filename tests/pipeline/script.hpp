@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/value.hpp"
+#include "base/document/value.hpp"
 
 namespace sb::piped {
 

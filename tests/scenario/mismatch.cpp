@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/pattern.hpp"
-#include "base/unicode.hpp"
+#include "base/text/pattern.hpp"
+#include "base/text/unicode.hpp"
 #include "scenario/scenario.hpp"
 
 namespace sb::scenario {

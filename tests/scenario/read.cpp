@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/crypto.hpp"
-#include "base/reader.hpp"
+#include "base/document/reader.hpp"
 #include "scenario/scenario.hpp"
 
 namespace sb::scenario {

@@ -35,9 +35,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
+#include "base/document/value.hpp"
 #include "base/result.hpp"
-#include "base/value.hpp"
 
 namespace sb::scenario {
 

@@ -10,7 +10,7 @@
 
 #include "base/fakes.hpp"
 #include "base/files.hpp"
-#include "decision/declaration.hpp"
+#include "decision/declaration/declaration.hpp"
 
 namespace sb::decision {
 namespace {

@@ -10,8 +10,8 @@
 #include "base/fakes.hpp"
 #include "base/files.hpp"
 #include "inbox/config.hpp"
-#include "pipeline/settings.hpp"
-#include "workflow/json_schema.hpp"
+#include "pipeline/settings/run_settings.hpp"
+#include "workflow/schema/json_schema.hpp"
 
 namespace sb::pipeline {
 namespace {

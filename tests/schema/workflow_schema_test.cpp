@@ -12,8 +12,8 @@
 #include "base/fakes.hpp"
 #include "base/files.hpp"
 #include "workflow/data.hpp"
-#include "workflow/definition.hpp"
-#include "workflow/json_schema.hpp"
+#include "workflow/definition/definition.hpp"
+#include "workflow/schema/json_schema.hpp"
 
 namespace sb::workflow {
 namespace {

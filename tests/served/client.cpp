@@ -9,7 +9,7 @@
 
 #include <charconv>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "served/served.hpp"
 
 namespace sb::served {

@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "served/served.hpp"
 
 namespace sb::served {

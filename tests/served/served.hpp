@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/value.hpp"
+#include "base/document/value.hpp"
 
 namespace sb::served {
 

@@ -14,7 +14,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 
 namespace sb::started {
 namespace {

@@ -47,7 +47,7 @@ TEST(Tidy, TheStandardRegexIsFound) {
   EXPECT_THAT(tidy("src/base/a.cpp",
                    "std::"
                    "regex r;\n"),
-              ElementsAre(HasSubstr("base/pattern.hpp")));
+              ElementsAre(HasSubstr("base/text/pattern.hpp")));
 }
 
 TEST(Tidy, NotesOfUnfinishedWorkAreFound) {

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "decision/lint/brief.hpp"
+#include "decision/lint/brief_text.hpp"
 
 namespace sb::decision::linting {
 namespace {

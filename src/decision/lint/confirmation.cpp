@@ -1,7 +1,7 @@
 // The confirmation: a header, one line a field, a blank line, three fixed options.
 #include <algorithm>
 
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/lint/block.hpp"
 #include "decision/lint/frames.hpp"
 

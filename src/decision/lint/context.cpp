@@ -1,7 +1,7 @@
 // Reading a lint context from JSON or YAML.
 #include <charconv>
 
-#include "base/reader.hpp"
+#include "base/document/reader.hpp"
 #include "decision/lint/lint.hpp"
 
 namespace sb::decision {

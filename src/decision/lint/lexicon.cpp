@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "decision/data.hpp"
 
 namespace sb::decision::linting {

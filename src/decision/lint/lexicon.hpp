@@ -35,7 +35,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/pattern.hpp"
+#include "base/text/pattern.hpp"
 #include "decision/lint/span.hpp"
 
 namespace sb::decision::linting {

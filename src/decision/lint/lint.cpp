@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/unicode.hpp"
-#include "decision/lint/brief.hpp"
+#include "base/text/unicode.hpp"
+#include "decision/lint/brief_text.hpp"
 #include "decision/lint/frames.hpp"
 #include "decision/lint/payload.hpp"
 #include "decision/lint/prose.hpp"

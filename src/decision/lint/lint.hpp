@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
+#include "base/document/value.hpp"
 #include "base/result.hpp"
-#include "base/value.hpp"
 
 namespace sb::decision {
 

@@ -9,8 +9,8 @@
 #include <random>
 #include <set>
 
-#include "base/document.hpp"
-#include "base/unicode.hpp"
+#include "base/document/document.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/lint/lexicon.hpp"
 #include "decision/texts.hpp"
 

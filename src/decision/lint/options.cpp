@@ -4,7 +4,7 @@
 #include <set>
 #include <span>
 
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/lint/structure.hpp"
 #include "decision/texts.hpp"
 

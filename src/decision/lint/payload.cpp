@@ -1,7 +1,7 @@
 #include "decision/lint/payload.hpp"
 
-#include "base/document.hpp"
-#include "base/value.hpp"
+#include "base/document/document.hpp"
+#include "base/document/value.hpp"
 
 namespace sb::decision::linting {
 namespace {

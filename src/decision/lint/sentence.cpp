@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/lint/mask.hpp"
 
 namespace sb::decision::linting {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/brief.hpp"
-#include "decision/lint/brief.hpp"
+#include "decision/lint/brief_text.hpp"
 #include "decision/render/shown_labels.hpp"
 
 namespace sb::decision {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "decision/profile.hpp"
+#include "decision/declaration/profile.hpp"
 #include "decision/prompt.hpp"
 
 namespace sb::decision {

@@ -6,7 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/limits.hpp"
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 
 namespace sb::decision {
 namespace {

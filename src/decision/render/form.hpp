@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/document/value.hpp"
 #include "base/result.hpp"
-#include "base/value.hpp"
-#include "decision/declaration.hpp"
+#include "decision/declaration/declaration.hpp"
 
 namespace sb::decision {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "decision/profile.hpp"
+#include "decision/declaration/profile.hpp"
 
 namespace sb::decision {
 

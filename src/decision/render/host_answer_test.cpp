@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "decision/render/render.hpp"
 #include "decision/render/shown_labels.hpp"
 #include "decision/testing.hpp"

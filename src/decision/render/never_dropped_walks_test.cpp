@@ -2,9 +2,9 @@
 // given as a host would give it.
 #include <map>
 
-#include "decision/chain_machine.hpp"
-#include "decision/chain_prompt.hpp"
-#include "decision/flow.hpp"
+#include "decision/chain/chain_prompt.hpp"
+#include "decision/chain/machine.hpp"
+#include "decision/flow/flow.hpp"
 #include "decision/render/host_answer.hpp"
 #include "decision/render/random_declarations.hpp"
 #include "decision/render/render.hpp"

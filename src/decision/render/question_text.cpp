@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/brief.hpp"
 #include "decision/render/drafts.hpp"
 #include "decision/texts.hpp"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/fakes.hpp"
-#include "base/unicode.hpp"
-#include "decision/declaration.hpp"
+#include "base/text/unicode.hpp"
+#include "decision/declaration/declaration.hpp"
 
 namespace sb::decision {
 

@@ -1,7 +1,7 @@
 // The result of an elicitation: accept with content, decline, or cancel.
 #include <algorithm>
 
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/render/form.hpp"
 #include "decision/render/readers.hpp"
 

@@ -1,7 +1,7 @@
 // Lines typed by a person: numbers against a block, letters against a brief.
 #include <algorithm>
 
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/brief.hpp"
 #include "decision/classify.hpp"
 #include "decision/render/readers.hpp"

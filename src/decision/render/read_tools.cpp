@@ -1,7 +1,7 @@
 // What the question tools give back: labels, free text, or one of several kinds of nothing.
 #include <algorithm>
 
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/render/readers.hpp"
 #include "decision/render/render.hpp"
 #include "decision/render/shown_labels.hpp"

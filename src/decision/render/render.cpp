@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/crypto.hpp"
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/render/brief_parts.hpp"
 #include "decision/render/drafts.hpp"
 #include "decision/render/lossy.hpp"

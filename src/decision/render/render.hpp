@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/document/value.hpp"
 #include "base/result.hpp"
-#include "base/value.hpp"
-#include "decision/profile.hpp"
+#include "decision/declaration/profile.hpp"
 #include "decision/prompt.hpp"
 #include "decision/render/answer_shape.hpp"
 #include "decision/render/host.hpp"

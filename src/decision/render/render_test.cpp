@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/testing.hpp"
 #include "decision/text_block.hpp"
 

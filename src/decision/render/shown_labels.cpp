@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 
 namespace sb::decision {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "decision/profile.hpp"
+#include "decision/declaration/profile.hpp"
 #include "decision/prompt.hpp"
 #include "decision/render/answer_shape.hpp"
 

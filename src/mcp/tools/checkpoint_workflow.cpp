@@ -1,5 +1,5 @@
 // checkpoint_workflow: a place in a session to come back to.
-#include "mcp/tools/answers.hpp"
+#include "mcp/tools/tool_answers.hpp"
 #include "mcp/tools/tools.hpp"
 
 namespace sb::mcp {

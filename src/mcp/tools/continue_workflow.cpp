@@ -1,7 +1,7 @@
 // continue_workflow: a step delivered, or shown again.
 #include "base/limits.hpp"
-#include "mcp/tools/answers.hpp"
-#include "mcp/tools/carrying.hpp"
+#include "mcp/asking/carried_decisions.hpp"
+#include "mcp/tools/tool_answers.hpp"
 #include "mcp/tools/tools.hpp"
 
 namespace sb::mcp {

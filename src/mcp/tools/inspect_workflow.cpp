@@ -1,7 +1,7 @@
 // inspect_workflow: what one workflow is for, and its steps.
-#include "mcp/tools/answers.hpp"
+#include "mcp/tools/tool_answers.hpp"
 #include "mcp/tools/tools.hpp"
-#include "workflow/views.hpp"
+#include "workflow/catalog/catalog_view.hpp"
 
 namespace sb::mcp {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "base/reader.hpp"
-#include "base/unicode.hpp"
-#include "mcp/tools/answers.hpp"
+#include "base/document/reader.hpp"
+#include "base/text/unicode.hpp"
+#include "mcp/tools/tool_answers.hpp"
 #include "mcp/tools/tools.hpp"
-#include "workflow/views.hpp"
+#include "workflow/catalog/catalog_view.hpp"
 
 namespace sb::mcp {
 namespace {

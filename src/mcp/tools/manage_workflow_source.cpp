@@ -3,7 +3,7 @@
 // An agent that attaches a folder speaks for nobody: what is in there is trusted no more than a project.
 #include <fmt/format.h>
 
-#include "mcp/tools/answers.hpp"
+#include "mcp/tools/tool_answers.hpp"
 #include "mcp/tools/tools.hpp"
 
 namespace sb::mcp {

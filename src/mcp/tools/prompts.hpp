@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "mcp/call.hpp"
-#include "mcp/tools/bench.hpp"
+#include "mcp/tools/tool_context.hpp"
 
 namespace sb::mcp {
 

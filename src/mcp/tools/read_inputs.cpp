@@ -5,8 +5,8 @@
 #include <cmath>
 #include <optional>
 
-#include "base/document.hpp"
-#include "base/unicode.hpp"
+#include "base/document/document.hpp"
+#include "base/text/unicode.hpp"
 #include "mcp/tools/tool_spec.hpp"
 
 namespace sb::mcp {

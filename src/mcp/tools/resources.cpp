@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/crypto.hpp"
-#include "engine/resume.hpp"
-#include "engine/session_view.hpp"
+#include "engine/answer/session_view.hpp"
+#include "engine/recall/find_session.hpp"
 #include "mcp/limits.hpp"
 
 namespace sb::mcp {

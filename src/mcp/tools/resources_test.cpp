@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "mcp/tools/server_parts.hpp"
-#include "mcp/tools/testing_tools.hpp"
+#include "mcp/tools/signalbox_server.hpp"
+#include "mcp/tools/testing.hpp"
 
 namespace sb::mcp {
 namespace {

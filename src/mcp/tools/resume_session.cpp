@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
-#include "base/unicode.hpp"
-#include "engine/resume.hpp"
-#include "engine/workspace_facts.hpp"
-#include "mcp/tools/answers.hpp"
+#include "base/text/unicode.hpp"
+#include "engine/recall/find_session.hpp"
+#include "engine/session/workspace_facts.hpp"
+#include "mcp/tools/tool_answers.hpp"
 #include "mcp/tools/tools.hpp"
 
 namespace sb::mcp {

@@ -1,8 +1,8 @@
 // start_workflow: a session of a workflow, and its first step.
 #include "base/limits.hpp"
-#include "engine/preparing.hpp"
-#include "mcp/tools/answers.hpp"
-#include "mcp/tools/carrying.hpp"
+#include "engine/session/prepare.hpp"
+#include "mcp/asking/carried_decisions.hpp"
+#include "mcp/tools/tool_answers.hpp"
 #include "mcp/tools/tools.hpp"
 
 namespace sb::mcp {

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "base/reader.hpp"
-#include "mcp/tools/answers.hpp"
+#include "base/document/reader.hpp"
 #include "mcp/tools/prompts.hpp"
 #include "mcp/tools/resources.hpp"
+#include "mcp/tools/tool_answers.hpp"
 
 namespace sb::mcp {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "mcp/service.hpp"
-#include "mcp/tools/bench.hpp"
+#include "mcp/tools/tool_context.hpp"
 #include "mcp/tools/tools.hpp"
 
 namespace sb::mcp {

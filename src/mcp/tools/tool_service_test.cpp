@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/limits.hpp"
-#include "mcp/tools/testing_tools.hpp"
+#include "mcp/tools/testing.hpp"
 
 namespace sb::mcp {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/value.hpp"
-#include "engine/sessions.hpp"
+#include "base/document/value.hpp"
+#include "engine/session/sessions.hpp"
 
 namespace sb::mcp {
 

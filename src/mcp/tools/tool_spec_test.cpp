@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "mcp/tools/tools.hpp"
-#include "workflow/json_schema.hpp"
+#include "workflow/schema/json_schema.hpp"
 
 namespace sb::mcp {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "mcp/call.hpp"
-#include "mcp/tools/bench.hpp"
+#include "mcp/tools/tool_context.hpp"
 #include "mcp/tools/tool_spec.hpp"
 
 namespace sb::mcp {

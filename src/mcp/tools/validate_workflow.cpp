@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "base/document.hpp"
+#include "base/document/document.hpp"
 #include "base/limits.hpp"
-#include "mcp/tools/answers.hpp"
+#include "mcp/tools/tool_answers.hpp"
 #include "mcp/tools/tools.hpp"
-#include "workflow/views.hpp"
+#include "workflow/catalog/catalog_view.hpp"
 
 namespace sb::mcp {
 namespace {

@@ -1,0 +1,280 @@
+#include "agent/cassette/cassette.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/crypto.hpp"
+#include "base/document/document.hpp"
+#include "base/limits.hpp"
+
+namespace sb::agent {
+
+namespace {
+
+constexpr std::string_view kCollection = "cassettes";
+constexpr std::size_t kPartBytes = 200;  // smaller parts stay where they are
+constexpr JsonBounds kBounds{.bytes = limits::kStoreValueBytes, .depth = 96};
+
+using KeepPart = std::function<Result<std::string>(const std::string& json)>;
+using FindPart = std::function<Result<Value>(const std::string& hex)>;
+
+std::string hash_of(std::string_view kind, const Value& request) {
+  return sha256_hex(fmt::format("{}\n{}", kind, to_canonical_json(request)));
+}
+
+Result<Value> part_of(const Value& value, const KeepPart& keep) {
+  const std::string json = to_canonical_json(value);
+  if (json.size() < kPartBytes) return Value::object({{"v", value}});
+  return Value::object({{"p", SB_TRY(keep(json))}});
+}
+
+Result<Value> taken_apart(const Value& request, const KeepPart& keep) {
+  if (!request.is_object()) return Value::object({{"", SB_TRY(part_of(request, keep))}});
+  Value apart = Value::object();
+  for (const auto& [name, value] : request.members()) {
+    if (!value.is_array()) {
+      apart.set(name, SB_TRY(part_of(value, keep)));
+      continue;
+    }
+    Value::Array items;
+    for (const Value& item : value.items()) items.push_back(SB_TRY(part_of(item, keep)));
+    apart.set(name, Value::object({{"items", std::move(items)}}));
+  }
+  return apart;
+}
+
+Result<Value> whole_part(const Value& part, const FindPart& find) {
+  if (const Value* value = part.find("v")) return *value;
+  const auto hex = part.string_at("p");
+  if (!hex) return fail(ErrorCode::kCorrupt, "A part of a recorded request is none");
+  return find(*hex);
+}
+
+Result<Value> put_together(const Value& apart, const FindPart& find) {
+  if (!apart.is_object()) return fail(ErrorCode::kCorrupt, "A recorded request is no object");
+  if (const Value* all = apart.find(""); all && apart.size() == 1) return whole_part(*all, find);
+  Value request = Value::object();
+  for (const auto& [name, part] : apart.members()) {
+    const Value* items = part.find("items");
+    if (!items || !items->is_array()) {
+      request.set(name, SB_TRY(whole_part(part, find)));
+      continue;
+    }
+    Value::Array whole;
+    for (const Value& item : items->items()) whole.push_back(SB_TRY(whole_part(item, find)));
+    request.set(name, std::move(whole));
+  }
+  return request;
+}
+
+Result<Value> read_blob(store::Snapshot& snapshot, const std::string& hex) {
+  const std::string bytes = SB_TRY(from_hex(hex));
+  Digest digest{};
+  if (bytes.size() != digest.size()) return fail(ErrorCode::kCorrupt, "A recorded exchange names no blob");
+  std::ranges::copy(bytes, digest.begin());
+  const auto found = SB_TRY(snapshot.blob(digest));
+  if (!found) return fail(ErrorCode::kCorrupt, fmt::format("A recorded exchange's blob {} is gone", hex));
+  return parse_json(*found, kBounds);
+}
+
+// A note without what is another in every run.
+std::string place_in(Value note) {
+  if (note.is_object()) note.erase("session");
+  return to_canonical_json(note);
+}
+
+// Every blob is named by an event too: whoever collects blobs that nobody refers to looks at events only.
+Status name_blobs(store::Transaction& transaction, const std::string& run, const Value::Array& blobs) {
+  const std::string stream = "cassette/" + run;
+  const store::Head head = SB_TRY(transaction.head(stream));
+  const store::NewEvent event{"kept", 0, to_canonical_json(Value::object({{"blobs", blobs}}))};
+  SB_TRY(transaction.append(stream, head, std::span(&event, 1)));
+  return {};
+}
+
+}  // namespace
+
+void Cassette::name(std::string value, std::string name) {
+  const std::scoped_lock lock(mutex_);
+  if (std::ranges::find(names_, value, [](const auto& known) { return known.first; }) != names_.end()) return;
+  names_.emplace_back(std::move(value), std::move(name));
+}
+
+Sameness Cassette::sameness() {
+  return Sameness(names_);
+}
+
+Status Cassette::load() {
+  if (is_loaded_) return {};
+  SB_TRY(store_.read([&](store::Snapshot& snapshot) -> Status {
+    store::Listing page{.prefix = run_ + "/", .limit = sb::limits::kStorePageRows};
+    for (;;) {
+      const auto rows = SB_TRY(snapshot.list(kCollection, page));
+      for (const store::Row& row : rows) {
+        const Value value = SB_TRY(parse_json(row.value));
+        entries_.push_back({row.key, value.string_at("kind").value_or(""), value.string_at("hash").value_or(""),
+                            value.string_at("request").value_or(""), value.string_at("result").value_or(""),
+                            value["note"]});
+      }
+      if (rows.size() < static_cast<std::size_t>(page.limit)) return {};
+      page.after = rows.back();
+    }
+  }));
+  if (!entries_.empty()) last_ = std::atoll(entries_.back().key.substr(run_.size() + 1).c_str());
+  is_loaded_ = true;
+  return {};
+}
+
+Status Cassette::write(store::Transaction& transaction, const Entry& entry, const Value& request, const Value& result) {
+  Value::Array blobs;
+  const KeepPart keep = [&](const std::string& json) -> Result<std::string> {
+    std::string hex = to_hex(as_bytes(SB_TRY(transaction.put_blob(json))));
+    blobs.push_back(hex);
+    return hex;
+  };
+  const std::string request_blob = SB_TRY(keep(to_canonical_json(SB_TRY(taken_apart(request, keep)))));
+  const std::string result_blob = SB_TRY(keep(to_canonical_json(result)));
+  SB_TRY(name_blobs(transaction, run_, blobs));
+  const Value row = Value::object({{"kind", entry.kind},
+                                   {"hash", entry.hash},
+                                   {"request", request_blob},
+                                   {"result", result_blob},
+                                   {"note", entry.note}});
+  return transaction.put(kCollection, entry.key, to_canonical_json(row));
+}
+
+Status Cassette::put(std::string_view kind, const Value& request, const Value& result, const Value& note) {
+  const std::scoped_lock lock(mutex_);
+  SB_TRY(load());
+  Sameness same = sameness();
+  const Value kept = same.without(request);
+  Entry entry{{}, std::string(kind), hash_of(kind, kept), {}, {}, note};
+  const auto again = std::ranges::find_if(entries_, [&](const Entry& before) {
+    return !note.is_null() && before.kind == kind && before.hash == entry.hash &&
+           to_canonical_json(before.note) == to_canonical_json(note);
+  });
+  entry.key = again == entries_.end() ? fmt::format("{}/{:08}", run_, last_ + 1) : again->key;
+  const Value answer = same.renamed(result);
+  SB_TRY(store_.write([&](store::Transaction& transaction) { return write(transaction, entry, kept, answer); }));
+  if (again != entries_.end()) return {};
+  ++last_;
+  entry.is_taken = true;  // a recording is not played while it is made
+  entries_.push_back(std::move(entry));
+  return {};
+}
+
+Result<std::optional<Value>> Cassette::take(std::string_view kind, const Value& request) {
+  const std::scoped_lock lock(mutex_);
+  SB_TRY(load());
+  Sameness same = sameness();
+  const std::string hash = hash_of(kind, same.without(request));
+  const auto found = std::ranges::find_if(
+      entries_, [&](const Entry& entry) { return !entry.is_taken && entry.kind == kind && entry.hash == hash; });
+  if (found == entries_.end()) return std::nullopt;
+  const Value row = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return read_blob(snapshot, found->result); }));
+  found->is_taken = true;
+  return same.with(row);
+}
+
+Result<Value> Cassette::read_request(store::Snapshot& snapshot, const std::string& hex) const {
+  const Value apart = SB_TRY(read_blob(snapshot, hex));
+  return put_together(apart, [&](const std::string& part) { return read_blob(snapshot, part); });
+}
+
+Result<std::string> Cassette::difference(std::string_view kind, const Value& request, const Value& note) {
+  const std::scoped_lock lock(mutex_);
+  SB_TRY(load());
+  const auto is_left = [&](const Entry& entry) { return !entry.is_taken && entry.kind == kind; };
+  auto nearest = std::ranges::find_if(entries_, [&](const Entry& entry) {
+    return is_left(entry) && !note.is_null() && place_in(entry.note) == place_in(note);
+  });
+  if (nearest == entries_.end()) nearest = std::ranges::find_if(entries_, is_left);
+  if (nearest == entries_.end()) return fmt::format("Nothing more of this kind was recorded in {}", run_);
+  const Value recorded =
+      SB_TRY(store_.read([&](store::Snapshot& snapshot) { return read_request(snapshot, nearest->request); }));
+  Sameness same = sameness();
+  return fmt::format("Recorded there ({}):\n{}", nearest->key, value_difference(recorded, same.without(request)));
+}
+
+void Cassette::leave_at(std::string place) {
+  const std::scoped_lock lock(mutex_);
+  if (left_at_.empty()) left_at_ = std::move(place);
+}
+
+std::string Cassette::left_at() {
+  const std::scoped_lock lock(mutex_);
+  return left_at_;
+}
+
+Result<Value> Cassette::to_document() {
+  const std::scoped_lock lock(mutex_);
+  is_loaded_ = false;
+  entries_.clear();
+  SB_TRY(load());
+  Value::Array exchanges;
+  Value parts = Value::object();
+  SB_TRY(store_.read([&](store::Snapshot& snapshot) -> Status {
+    for (const Entry& entry : entries_) {
+      const Value request = SB_TRY(read_request(snapshot, entry.request));
+      const Value apart = SB_TRY(taken_apart(request, [&](const std::string& json) -> Result<std::string> {
+        const std::string hex = sha256_hex(json);
+        if (!parts.find(hex)) parts.members().push_back({hex, SB_TRY(parse_json(json, kBounds))});
+        return hex;
+      }));
+      exchanges.push_back(Value::object({{"kind", entry.kind},
+                                         {"hash", entry.hash},
+                                         {"note", entry.note},
+                                         {"request", apart},
+                                         {"result", SB_TRY(read_blob(snapshot, entry.result))}}));
+    }
+    return {};
+  }));
+  return Value::object({{"v", 1}, {"run", run_}, {"exchanges", std::move(exchanges)}, {"parts", std::move(parts)}});
+}
+
+Status Cassette::import(const Value& document) {
+  const std::scoped_lock lock(mutex_);
+  SB_TRY(load());
+  if (!entries_.empty()) return fail(ErrorCode::kConflict, fmt::format("{} has a recording already", run_));
+  SB_TRY(store_.write([&](store::Transaction& transaction) { return import_all(transaction, document); }));
+  is_loaded_ = false;
+  return load();
+}
+
+Status Cassette::import_all(store::Transaction& transaction, const Value& document) {
+  const auto wrong = [](std::string message, std::string pointer) {
+    return fail(ErrorCode::kInvalid, std::move(message), "Export the cassette again", {{}, std::move(pointer)});
+  };
+  if (document["v"] != Value(1)) return wrong("This is no cassette of a form that is known here", "/v");
+  const Value& exchanges = document["exchanges"];
+  const Value& parts = document["parts"];
+  if (!exchanges.is_array() || !parts.is_object()) return wrong("A cassette has exchanges and parts", "");
+  std::map<std::string, const Value*, std::less<>> known;
+  for (const auto& [hex, part] : parts.members()) {
+    if (sha256_hex(to_canonical_json(part)) != hex) return wrong("A part is not what its name says", "/parts/" + hex);
+    known.emplace(hex, &part);
+  }
+  const FindPart find = [&](const std::string& hex) -> Result<Value> {
+    const auto found = known.find(hex);
+    if (found == known.end()) return fail(ErrorCode::kInvalid, fmt::format("The part {} is missing", hex));
+    return *found->second;
+  };
+  for (std::size_t i = 0; i < exchanges.items().size(); ++i) {
+    const Value& exchange = exchanges.items()[i];
+    const std::string pointer = fmt::format("/exchanges/{}", i);
+    const auto kind = exchange.string_at("kind");
+    const auto request = put_together(exchange["request"], find);
+    if (!request) return wrong(request.error().message, pointer + "/request");
+    if (!kind || !exchange.find("result") || exchange.string_at("hash") != hash_of(*kind, *request)) {
+      return wrong("An exchange is not what its hash says", pointer);
+    }
+    const Entry entry{
+        fmt::format("{}/{:08}", run_, i + 1), *kind, *exchange.string_at("hash"), {}, {}, exchange["note"]};
+    SB_TRY(write(transaction, entry, *request, exchange["result"]));
+  }
+  return {};
+}
+
+}  // namespace sb::agent

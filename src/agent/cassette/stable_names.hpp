@@ -1,0 +1,43 @@
+// What differs from one run to the next although nothing changed: paths, ids of runs and sessions, long hashes. They
+// are replaced by names, so that the same request has the same hash in a replay; and back, by what they are there.
+// Pure.
+//
+//   /home/ann/trees/r-01…/a.txt  ->  ⟨work tree⟩/a.txt
+//   s-01kj…                      ->  ⟨s 1⟩        the first such id of this request
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/document/value.hpp"
+
+namespace sb::agent {
+
+class Sameness {
+ public:
+  // Values and the names they go by; empty values are passed over.
+  explicit Sameness(std::vector<std::pair<std::string, std::string>> known);
+
+  // Every string in it. Ids and hashes that were not met before get the next number.
+  Value without(const Value& value);
+  // The same for what answers it: ids and hashes that were not met stay as they are, for nothing could put them back.
+  Value renamed(const Value& value) const;
+  // Names put back to what this one has met for them; others stay.
+  Value with(const Value& value) const;
+
+ private:
+  using NameOf = std::function<std::string(std::string_view prefix, std::string_view word)>;
+  std::string without_text(const std::string& text, const NameOf& name_of) const;
+  std::string numbered(std::string_view prefix, std::string_view word);
+
+  std::vector<std::pair<std::string, std::string>> known_;  // the longest value first
+  std::map<std::string, std::string, std::less<>> names_;   // of words that were met
+  std::map<std::string, std::string, std::less<>> values_;  // back
+  std::map<std::string, int, std::less<>> counts_;          // by prefix
+};
+
+}  // namespace sb::agent

@@ -1,0 +1,431 @@
+#include "agent/context/isolation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "agent/limits.hpp"
+#include "agent/tools/plain_text.hpp"
+#include "base/crypto.hpp"
+#include "base/document/reader.hpp"
+
+namespace sb::agent {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Mode>, 5> kModes = {{{"full", Mode::kFull},
+                                                                      {"task-only", Mode::kTaskOnly},
+                                                                      {"challenger", Mode::kChallenger},
+                                                                      {"blind", Mode::kBlind},
+                                                                      {"custom", Mode::kCustom}}};
+
+// Context that exists although it may not be there this time: a project without rule files, or a run without a pitch,
+// is no reason to refuse settings that speak of them.
+constexpr std::array<std::pair<std::string_view, SourceKind>, 10> kKeys = {
+    {{"goal", SourceKind::kTask},
+     {"ticket", SourceKind::kTask},
+     {"attempt", SourceKind::kTask},
+     {"pitch", SourceKind::kTask},
+     {"diff", SourceKind::kRaw},
+     {"checks", SourceKind::kRaw},
+     {"soul", SourceKind::kRule},
+     {"interpretation", SourceKind::kPrior},
+     {"degradations", SourceKind::kPrior},
+     {"delivery.collateral", SourceKind::kPrior}}};
+// Keys that go on with a path.
+constexpr std::array<std::pair<std::string_view, SourceKind>, 3> kPathKeys = {
+    {{"tier0/", SourceKind::kTier0}, {"rules/", SourceKind::kRule}, {"memory/", SourceKind::kMemory}}};
+constexpr std::array<std::string_view, 7> kPhaseKeys = {"discovery", "shaping", "design", "coding",
+                                                        "review",    "fix",     "audit"};
+constexpr std::array<std::string_view, 20> kParts = {"implementationConstraints",
+                                                     "keyInvariants",
+                                                     "keyCodebaseLocations",
+                                                     "selectedDirection",
+                                                     "rejectedDirections",
+                                                     "selectedShape",
+                                                     "appetite",
+                                                     "keyConstraints",
+                                                     "outOfScope",
+                                                     "rabbitHoles",
+                                                     "validationChecklist",
+                                                     "keyDecisions",
+                                                     "correctedAssumptions",
+                                                     "knownLimitations",
+                                                     "filesChanged",
+                                                     "findings",
+                                                     "result",
+                                                     "notes",
+                                                     "confidence",
+                                                     "retrospective"};
+
+// One without text for each of them.
+const std::vector<Source>& all_there_may_be() {
+  static const std::vector<Source> all = [] {
+    std::vector<Source> sources;
+    const auto add = [&](std::string key, SourceKind kind, bool author_view = false) {
+      sources.push_back({.key = std::move(key), .kind = kind, .title = {}, .text = {}, .author_view = author_view});
+    };
+    for (const auto& [key, kind] : kKeys) add(std::string(key), kind);
+    for (const auto& [key, kind] : kPathKeys) add(std::string(key), kind);
+    for (const std::string_view phase : kPhaseKeys) {
+      for (const std::string_view part : kParts) {
+        add(fmt::format("{}.{}", phase, part), SourceKind::kPrior, part == "confidence" || part == "retrospective");
+      }
+    }
+    return sources;
+  }();
+  return all;
+}
+
+bool names(const std::string& pattern, const std::string& key) {
+  if (!pattern.ends_with('*')) return pattern == key;
+  return key.starts_with(std::string_view(pattern).substr(0, pattern.size() - 1));
+}
+
+bool any_names(const std::vector<std::string>& patterns, const std::string& key) {
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) { return names(pattern, key); });
+}
+
+bool is_key_with_path(std::string_view pattern) {
+  return std::ranges::any_of(kPathKeys, [&](const auto& key) { return pattern.starts_with(key.first); });
+}
+
+Status check_keys(const std::vector<std::string>& patterns, const std::vector<Source>& known) {
+  for (const std::string& pattern : patterns) {
+    const auto is_named = [&](const Source& source) { return names(pattern, source.key); };
+    if (is_key_with_path(pattern) || pattern == "identity") continue;
+    if (std::ranges::any_of(known, is_named) || std::ranges::any_of(all_there_may_be(), is_named)) continue;
+    std::vector<std::string> keys;
+    for (const Source& source : known) keys.push_back(source.key);
+    for (const Source& source : all_there_may_be()) keys.push_back(source.key);
+    const std::string nearest = nearest_name(pattern, keys);
+    return fail(ErrorCode::kInvalid, fmt::format("there is no context named {}", quote_json(pattern.substr(0, 80))),
+                nearest.empty() ? known_keys() : fmt::format("Did you mean {}?", nearest));
+  }
+  return {};
+}
+
+Status check_fields(Mode mode, const Wish& wish) {
+  const auto misplaced = [&](std::string_view field, std::string_view where) {
+    return fail(ErrorCode::kInvalid, fmt::format("mode {} has no `{}`", to_string(mode), field),
+                fmt::format("Leave it out, or use mode {}", where));
+  };
+  if (mode != Mode::kBlind && !wish.inputs.empty()) return misplaced("inputs", "blind");
+  if (mode != Mode::kCustom && !wish.include.empty()) return misplaced("include", "custom");
+  if (mode != Mode::kCustom && !wish.exclude.empty()) return misplaced("exclude", "custom");
+  if ((mode == Mode::kFull || mode == Mode::kCustom) && !wish.tier0) return misplaced("tier0: false", "task-only");
+  if (mode == Mode::kCustom && wish.include.empty()) {
+    return fail(ErrorCode::kInvalid, "mode custom needs `include`", "Name context keys; \"*\" is everything");
+  }
+  return {};
+}
+
+Status check_restricted(Mode mode, const Wish& wish, const std::vector<Source>& known) {
+  const auto refuse = [&](std::string what) {
+    return fail(ErrorCode::kForbidden, fmt::format("the role {} cannot be given {}", wish.role, what),
+                "It has the mode challenger, or blind where that is asked for");
+  };
+  if (mode != Mode::kChallenger && mode != Mode::kBlind) return refuse(fmt::format("the mode {}", to_string(mode)));
+  if (!wish.include.empty()) return refuse("more by `include`");
+  if (!wish.exclude.empty()) return refuse("other context by `exclude`");
+  if (mode == Mode::kChallenger && !wish.inputs.empty()) return refuse("more by `inputs`");
+  for (const Source& source : known) {
+    const bool is_result = source.kind == SourceKind::kPrior || source.kind == SourceKind::kDocument;
+    if (is_result && any_names(wish.inputs, source.key)) {
+      return refuse(fmt::format("{}, which is a result of earlier work", quote_json(source.key)));
+    }
+  }
+  return {};
+}
+
+bool sees_no_author_view(std::string_view role) {
+  return role == "reviewer" || is_restricted(role);
+}
+
+enum SlotIndex { kIdentity, kTier0Slot, kPriorContext, kRules, kMemorySlot, kThisTurn };
+
+SlotIndex slot_of(SourceKind kind) {
+  switch (kind) {
+    case SourceKind::kTier0:
+      return kTier0Slot;
+    case SourceKind::kRule:
+      return kRules;
+    case SourceKind::kMemory:
+      return kMemorySlot;
+    case SourceKind::kPrior:
+      return kPriorContext;
+    case SourceKind::kTask:
+    case SourceKind::kRaw:
+    case SourceKind::kDocument:
+      break;
+  }
+  return kThisTurn;
+}
+
+std::vector<Slot> empty_slots() {
+  return {{.name = "identity", .budget = limits::kIdentityBytes},
+          {.name = "tier0", .budget = limits::kTier0Bytes},
+          {.name = "prior_context", .budget = limits::kPriorContextBytes},
+          {.name = "rules", .budget = limits::kRulesBytes},
+          {.name = "memory", .budget = limits::kMemoryBytes},
+          {.name = "this_turn", .budget = limits::kThisTurnBytes}};
+}
+
+constexpr std::array<std::string_view, 6> kHeadings = {"",
+                                                       "# What this project is\n",
+                                                       "# What earlier phases found\n",
+                                                       "# Rules of this project\n",
+                                                       "# What was learned here before\n",
+                                                       "# The task\n"};
+
+// A project's own rules and identity speak to the agent; everything else is data, and stands between marks that the
+// text itself cannot have: they are made of its hash.
+std::string rendered(const Source& source, const std::string& text, const std::string& hash) {
+  const std::string_view break_after = text.ends_with('\n') ? "" : "\n";
+  if (source.kind == SourceKind::kTier0 || source.kind == SourceKind::kRule) {
+    return fmt::format("\n## {}\n\n{}{}", source.title, text, break_after);
+  }
+  const std::string_view mark = std::string_view(hash).substr(0, 16);
+  return fmt::format("\n## {}\n\n<data {} key={}>\n{}{}</data {}>\n", source.title, mark, quote_json(source.key), text,
+                     break_after, mark);
+}
+
+struct Piece {
+  const Source* source;
+  std::string text, hash;  // text: as it stands in the slot
+  std::size_t bytes;       // of the source
+  bool left_out = false;
+};
+
+std::string names_left_out(const std::vector<Piece>& pieces) {
+  std::string text;
+  for (const Piece& piece : pieces) {
+    if (!piece.left_out) continue;
+    text += fmt::format("- {} ({}, {} bytes)\n", piece.source->key, piece.source->title, piece.bytes);
+  }
+  return text.empty() ? text : "\nLeft out, because there is no room for it here:\n" + text;
+}
+
+std::string joined(std::string_view heading, const std::vector<Piece>& pieces) {
+  std::string text(heading);
+  for (const Piece& piece : pieces) {
+    if (!piece.left_out) text += piece.text;
+  }
+  return text + names_left_out(pieces);
+}
+
+// Whole pieces in order of priority. The names of what is left out take room too, so the last ones give way to them.
+std::string fill(std::string_view heading, std::size_t budget, std::vector<Piece>& pieces) {
+  std::size_t used = heading.size();
+  for (Piece& piece : pieces) {
+    piece.left_out = used + piece.text.size() > budget;
+    if (!piece.left_out) used += piece.text.size();
+  }
+  std::string text = joined(heading, pieces);
+  while (text.size() > budget) {
+    const auto last = std::ranges::find_if(pieces.rbegin(), pieces.rend(), [](const Piece& p) { return !p.left_out; });
+    if (last == pieces.rend()) break;
+    last->left_out = true;
+    text = joined(heading, pieces);
+  }
+  return text;
+}
+
+std::string hash_of(const std::vector<Slot>& slots) {
+  Value all = Value::array();
+  for (const Slot& slot : slots) all.push_back(Value::array({slot.name, slot.text}));
+  return sha256_hex(to_canonical_json(all));
+}
+
+Value to_value(const BundleEntry& entry) {
+  Value value = Value::object({{"key", entry.key}, {"slot", entry.slot}, {"bytes", entry.bytes}, {"hash", entry.hash}});
+  if (entry.left_out) value.set("left_out", true);
+  return value;
+}
+
+Value entries_of(const Bundle& bundle) {
+  Value keys = Value::array();
+  for (const BundleEntry& entry : bundle.entries) keys.push_back(to_value(entry));
+  return keys;
+}
+
+}  // namespace
+
+std::string_view to_string(Mode mode) {
+  return std::ranges::find(kModes, mode, &std::pair<std::string_view, Mode>::second)->first;
+}
+
+std::optional<Mode> mode_named(std::string_view name) {
+  const auto found = std::ranges::find(kModes, name, &std::pair<std::string_view, Mode>::first);
+  return found == kModes.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string known_keys() {
+  std::string text = "Known are:";
+  for (const auto& [key, kind] : kKeys) text += fmt::format(" {},", key);
+  for (const auto& [key, kind] : kPathKeys) text += fmt::format(" {}PATH,", key);
+  return fmt::format("{} and PHASE.PART with the phases {} and the parts {}; a * at the end stands for anything", text,
+                     fmt::join(kPhaseKeys, ", "), fmt::join(kParts, ", "));
+}
+
+Status check_wish(const Wish& wish) {
+  SB_TRY(mode_for(wish, all_there_may_be()));
+  return {};
+}
+
+Status check_asks_for_less(const Wish& wish, const Wish& than) {
+  const auto known = all_there_may_be();
+  const Mode mode = SB_TRY(mode_for(wish, known)), kept = SB_TRY(mode_for(than, known));
+  for (const Source& source : known) {
+    if (!is_given(mode, wish, source) || is_given(kept, than, source)) continue;
+    return fail(ErrorCode::kForbidden,
+                fmt::format("it would give {}, which the workflow itself keeps from its agents by mode {}",
+                            quote_json(source.key), to_string(kept)),
+                "Settings can ask for less, not for more");
+  }
+  return {};
+}
+
+bool is_restricted(std::string_view role) {
+  return role == "challenger" || role == "adversarial" || role == "evaluator";
+}
+
+bool is_given(Mode mode, const Wish& wish, const Source& source) {
+  if (source.author_view && sees_no_author_view(wish.role)) return false;
+  switch (mode) {
+    case Mode::kFull:
+      return true;
+    case Mode::kBlind:
+      return any_names(wish.inputs, source.key);
+    case Mode::kCustom:
+      return any_names(wish.include, source.key) && !any_names(wish.exclude, source.key);
+    case Mode::kTaskOnly:
+    case Mode::kChallenger:
+      break;
+  }
+  switch (source.kind) {
+    case SourceKind::kTier0:
+    case SourceKind::kRule:
+    case SourceKind::kMemory:
+      return wish.tier0;
+    case SourceKind::kTask:
+      return true;
+    case SourceKind::kRaw:
+      return mode == Mode::kChallenger;
+    case SourceKind::kPrior:
+      return false;
+    case SourceKind::kDocument:
+      return mode == Mode::kTaskOnly && !is_restricted(wish.role);
+  }
+  return false;
+}
+
+Result<Mode> mode_for(const Wish& wish, const std::vector<Source>& known) {
+  const bool restricted = is_restricted(wish.role);
+  const Mode mode = wish.mode.value_or(restricted ? Mode::kChallenger : Mode::kFull);
+  if (restricted) SB_TRY(check_restricted(mode, wish, known));
+  SB_TRY(check_fields(mode, wish));
+  for (const auto* patterns : {&wish.inputs, &wish.include, &wish.exclude}) SB_TRY(check_keys(*patterns, known));
+  if (!sees_no_author_view(wish.role)) return mode;
+  for (const Source& source : known) {
+    const bool is_named =
+        std::ranges::count(wish.inputs, source.key) + std::ranges::count(wish.include, source.key) > 0;
+    if (!source.author_view || !is_named) continue;
+    return fail(ErrorCode::kForbidden,
+                fmt::format("the role {} cannot be given {}: it is the author's own view of the work", wish.role,
+                            quote_json(source.key)),
+                "Leave it out");
+  }
+  return mode;
+}
+
+Value Bundle::facts() const {
+  std::size_t bytes = 0;
+  for (const Slot& slot : slots) bytes += slot.text.size();
+  return Value::object(
+      {{"mode", to_string(mode)}, {"role", role}, {"hash", hash}, {"bytes", bytes}, {"keys", entries_of(*this)}});
+}
+
+Value Bundle::to_value() const {
+  Value texts = Value::array();
+  for (const Slot& slot : slots) {
+    texts.push_back(Value::object({{"name", slot.name}, {"budget", slot.budget}, {"text", slot.text}}));
+  }
+  return Value::object({{"v", 1},
+                        {"mode", to_string(mode)},
+                        {"role", role},
+                        {"hash", hash},
+                        {"slots", std::move(texts)},
+                        {"entries", entries_of(*this)}});
+}
+
+Result<Bundle> Bundle::from(const Value& value) {
+  const auto broken = [](std::string_view what) {
+    return fail(ErrorCode::kCorrupt, fmt::format("a stored context bundle is broken: {}", what));
+  };
+  if (value["v"] != Value(1)) return broken("its version is not 1");
+  Bundle bundle;
+  const auto mode = mode_named(value.string_at("mode").value_or(""));
+  if (!mode) return broken("its mode is none");
+  bundle.mode = *mode;
+  bundle.role = value.string_at("role").value_or("");
+  bundle.hash = value.string_at("hash").value_or("");
+  bundle.slots = empty_slots();
+  const Value& slots = value["slots"];
+  if (!slots.is_array() || slots.size() != bundle.slots.size()) return broken("its slots are not six");
+  for (std::size_t i = 0; i < bundle.slots.size(); ++i) {
+    const auto text = slots.items()[i].string_at("text");
+    const auto name = slots.items()[i].string_at("name");
+    if (!text || name != bundle.slots[i].name) return broken(fmt::format("slot {}", bundle.slots[i].name));
+    bundle.slots[i].text = *text;
+  }
+  if (hash_of(bundle.slots) != bundle.hash) return broken("its text is not what its hash says");
+  const Value& entries = value["entries"];
+  if (!entries.is_array()) return broken("it has no entries");
+  for (const Value& entry : entries.items()) {
+    const Value& bytes = entry["bytes"];
+    if (!entry.string_at("key") || !bytes.is_integer()) return broken("an entry");
+    bundle.entries.push_back({.key = *entry.string_at("key"),
+                              .slot = entry.string_at("slot").value_or(""),
+                              .hash = entry.string_at("hash").value_or(""),
+                              .bytes = static_cast<std::size_t>(bytes.as_integer()),
+                              .left_out = entry["left_out"] == Value(true)});
+  }
+  return bundle;
+}
+
+Result<Bundle> make_bundle(const Wish& wish, std::string identity, const std::vector<Source>& sources) {
+  Bundle bundle{
+      .mode = SB_TRY(mode_for(wish, sources)), .role = wish.role, .slots = empty_slots(), .entries = {}, .hash = {}};
+  if (identity.size() > limits::kIdentityBytes) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("the identity has {} bytes; it may have {}", identity.size(), limits::kIdentityBytes));
+  }
+  std::array<std::vector<Piece>, kHeadings.size()> pieces;
+  for (const Source& source : sources) {
+    if (!is_given(bundle.mode, wish, source)) continue;
+    const std::string text = as_utf8(source.text);
+    const std::string hash = sha256_hex(text);
+    pieces[slot_of(source.kind)].push_back({&source, rendered(source, text, hash), hash, text.size()});
+  }
+  bundle.slots[kIdentity].text = as_utf8(identity);
+  bundle.entries.push_back(
+      {.key = "identity", .slot = "identity", .hash = sha256_hex(identity), .bytes = identity.size()});
+  for (std::size_t i = kTier0Slot; i < kHeadings.size(); ++i) {
+    if (pieces[i].empty()) continue;
+    std::ranges::stable_sort(pieces[i], {}, [](const Piece& piece) { return piece.source->priority; });
+    Slot& slot = bundle.slots[i];
+    slot.text = fill(kHeadings[i], slot.budget, pieces[i]);
+    for (const Piece& piece : pieces[i]) {
+      bundle.entries.push_back({.key = piece.source->key,
+                                .slot = slot.name,
+                                .hash = piece.hash,
+                                .bytes = piece.bytes,
+                                .left_out = piece.left_out});
+    }
+  }
+  bundle.hash = hash_of(bundle.slots);
+  return bundle;
+}
+
+}  // namespace sb::agent

@@ -1,0 +1,95 @@
+// What of everything that is known reaches an agent: sources, modes, and the bundle that is made of them. Pure.
+//
+// | mode | given |
+// |---|---|
+// | full | everything |
+// | task-only | Tier 0 (unless `tier0: false`) and the task |
+// | challenger | Tier 0 and raw inputs; no prior results |
+// | blind | only the inputs named in the call |
+// | custom | what `include` names without what `exclude` names, of known keys |
+// Rules, soul and memory go with Tier 0. Roles `challenger`, `adversarial` and `evaluator` have the mode challenger,
+// blind on request, and cannot be given more: anything extra is an error. A reviewer never gets keys marked
+// `author_view`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/document/value.hpp"
+#include "base/result.hpp"
+
+namespace sb::agent {
+
+enum class Mode { kFull, kTaskOnly, kChallenger, kBlind, kCustom };
+std::string_view to_string(Mode mode);
+std::optional<Mode> mode_named(std::string_view name);
+
+enum class SourceKind {
+  kTier0,   // project identity: vision, decisions, philosophy
+  kRule,    // rule files and soul
+  kMemory,  // what was learned before
+  kTask,    // goal, ticket
+  kRaw,     // raw inputs: a diff, a change request, documents
+  kPrior,   // results of earlier phases, and what was made of them
+  // What an earlier phase wrote to be worked from, such as a pitch: the task of whoever does so, and a prior result to
+  // whoever must judge for himself.
+  kDocument,
+};
+
+struct Source {
+  std::string key;  // `ticket`, `tier0/VISION.md`, `discovery.keyInvariants`, `coding.confidence`, …
+  SourceKind kind = SourceKind::kTask;
+  std::string title, text;
+  int priority = 1;          // 1 first
+  bool author_view = false;  // how sure its author was, what the author thinks of it
+};
+
+struct Wish {
+  std::string role;  // as workflow::to_string(Role); empty: none
+  std::optional<Mode> mode = {};
+  bool tier0 = true;
+  std::vector<std::string> inputs = {}, include = {}, exclude = {};  // keys, or `discovery.*`
+};
+
+// The mode a role has when nothing is asked for, and what it may be asked for. kForbidden when the wish gives a
+// restricted role more; kInvalid for keys nobody knows, with the nearest one.
+Result<Mode> mode_for(const Wish& wish, const std::vector<Source>& known);
+bool is_restricted(std::string_view role);
+// Whether a mode gives that source to whoever has the wish's role; `mode` as mode_for says.
+bool is_given(Mode mode, const Wish& wish, const Source& source);
+// Whether the wish can be granted at all, as far as that is known before there are any sources. Errors as mode_for().
+Status check_wish(const Wish& wish);
+// kForbidden where it would give anything that the other keeps back.
+Status check_asks_for_less(const Wish& wish, const Wish& than);
+std::string known_keys();  // of all context there may be, for people
+
+// A named part of the system prompt, with its own budget.
+struct Slot {
+  std::string name;  // identity, tier0, prior_context, rules, memory, this_turn
+  std::size_t budget = 0;
+  std::string text = {};
+};
+
+struct BundleEntry {
+  std::string key, slot, hash;
+  std::size_t bytes = 0;
+  bool left_out = false;  // it did not fit; its name stands in the slot
+};
+
+struct Bundle {
+  Mode mode = Mode::kFull;
+  std::string role;
+  std::vector<Slot> slots;  // always all six, in order; empty text: not sent
+  std::vector<BundleEntry> entries;
+  std::string hash;     // over the slots' bytes
+  Value facts() const;  // for the log: {mode, role, hash, bytes, keys: [{key, slot, bytes, hash, [left_out]}]}
+  Value to_value() const;
+  static Result<Bundle> from(const Value& value);
+};
+
+// Whole sources only, priority by priority; what does not fit is listed by name in its slot, and nothing of priority 1
+// is left out without that. prior_context has limits::kPriorContextBytes.
+Result<Bundle> make_bundle(const Wish& wish, std::string identity, const std::vector<Source>& sources);
+
+}  // namespace sb::agent

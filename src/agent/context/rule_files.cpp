@@ -1,0 +1,241 @@
+#include "agent/context/rule_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "agent/limits.hpp"
+#include "agent/tools/guarded_files.hpp"
+#include "agent/tools/plain_text.hpp"
+#include "base/crypto.hpp"
+#include "base/document/document.hpp"
+#include "base/text/path_glob.hpp"
+#include "base/text/unicode.hpp"
+
+namespace sb::agent {
+namespace {
+
+constexpr std::array<std::string_view, 12> kRuleFiles = {".claude/CLAUDE.md",
+                                                         "CLAUDE.md",
+                                                         "CLAUDE.local.md",
+                                                         "AGENTS.md",
+                                                         ".github/AGENTS.md",
+                                                         ".cursor/rules/*.mdc",
+                                                         ".cursorrules",
+                                                         ".windsurf/rules/*.md",
+                                                         ".firebender/rules/*.mdc",
+                                                         ".firebender/AGENTS.md",
+                                                         ".github/copilot-instructions.md",
+                                                         ".continue/rules/*.md"};
+
+bool is_glob(std::string_view text) {
+  return text.find_first_of("*?[{") != std::string_view::npos;
+}
+
+// The folder a glob begins in: `docs` of `docs/*.md`; empty: the work tree.
+std::string folder_of(std::string_view glob) {
+  const std::string_view fixed = glob.substr(0, glob.find_first_of("*?[{"));
+  const std::size_t slash = fixed.rfind('/');
+  return slash == std::string_view::npos ? "" : std::string(fixed.substr(0, slash));
+}
+
+struct Matter {
+  std::string text;  // behind it
+  std::vector<std::string> applies_to;
+  bool is_scoped = false;
+  std::string fault;
+};
+
+Matter take_off_front_matter(const std::string& whole) {
+  Matter matter{.text = whole, .applies_to = {}, .fault = {}};
+  const std::string_view text = whole;
+  const std::size_t start = text.starts_with("---\n") ? 4 : text.starts_with("---\r\n") ? 5 : 0;
+  if (start == 0) return matter;
+  std::size_t end = start;  // of the line that closes it
+  for (;; end = text.find('\n', end) + 1) {
+    const std::string_view line = text.substr(end, text.find('\n', end) - end);
+    if (line == "---" || line == "---\r") break;
+    if (text.find('\n', end) == std::string_view::npos) return matter;  // never closed: a rule, not front matter
+  }
+  const std::size_t behind = text.find('\n', end);
+  matter.text = behind == std::string_view::npos ? "" : whole.substr(behind + 1);
+  const std::string yaml = whole.substr(start, end - start);
+  // Editors write values there that are no YAML (`globs: *.ts`); only our own key matters, and only where it stands.
+  if (yaml.find("applies_to") == std::string::npos) return matter;
+  const auto document = parse_document("front matter", yaml);
+  const Value* scope = document ? document->root.find("applies_to") : nullptr;
+  if (scope && scope->is_string()) matter.applies_to = {scope->as_string()};
+  const bool is_list = scope && scope->is_array() && std::ranges::all_of(scope->items(), &Value::is_string);
+  if (is_list) {
+    for (const Value& name : scope->items()) matter.applies_to.push_back(name.as_string());
+  }
+  matter.is_scoped = true;
+  if (!is_list && !(scope && scope->is_string())) matter.fault = "its applies_to is no name and no list of names";
+  return matter;
+}
+
+bool names_any(const std::vector<std::string>& applies_to, const std::vector<std::string>& work) {
+  return std::ranges::any_of(applies_to, [&](const std::string& pattern) {
+    return std::ranges::any_of(work, [&](const std::string& name) {
+      return name == pattern || (is_glob(pattern) && glob_covers(pattern, name));
+    });
+  });
+}
+
+class RuleReader {
+ public:
+  RuleReader(const Files& files, const RuleWish& wish)
+      : files_(files),
+        wish_(wish),
+        fence_({.root = files.canonical(wish.work_tree).value_or(wish.work_tree), .hidden = wish.hidden}) {}
+
+  RuleSources read() {
+    add_soul();
+    std::vector<std::string> rules, tier0;
+    for (const std::string_view pattern : kRuleFiles)
+      std::ranges::move(paths_of(std::string(pattern)), std::back_inserter(rules));
+    for (const std::string& pattern : wish_.tier0) std::ranges::move(paths_of(pattern), std::back_inserter(tier0));
+    if (wish_.committed) {
+      std::vector<std::string> all = rules;
+      all.insert(all.end(), tier0.begin(), tier0.end());
+      committed_ = wish_.committed(all);
+    }
+    for (const std::string& path : rules) add_rule(path);
+    for (const std::string& path : tier0) add_tier0(path);
+    return std::move(found_);
+  }
+
+ private:
+  void note(const std::string& path, std::string_view what) {
+    found_.notes.push_back(fmt::format("{}: {}", path, what));
+  }
+
+  // Relative to the work tree, sorted.
+  std::vector<std::string> paths_of(const std::string& pattern) {
+    if (!is_glob(pattern)) return {pattern};
+    const std::string folder = folder_of(pattern);
+    const auto at = fence_.for_reading(folder.empty() ? fence_.root() : folder);
+    std::vector<std::string> paths;
+    if (!at) return paths;
+    walk_guarded(*at, fence_, {".git", "node_modules"}, {}, [&](const Walked& file) {
+      const std::string relative = file.path.substr(fence_.root().size() + 1);
+      if (is_within(file.path, fence_.root()) && glob_covers(pattern, relative)) paths.push_back(relative);
+    });
+    std::ranges::sort(paths);
+    if (paths.size() > limits::kRuleFilesEach) {
+      note(pattern, fmt::format("names {} files; the first {} are taken", paths.size(), limits::kRuleFilesEach));
+      paths.resize(limits::kRuleFilesEach);
+    }
+    return paths;
+  }
+
+  // As the work began, whatever the file says by now.
+  std::optional<std::string> committed_text(const std::string& path) {
+    const auto found = committed_.find(path);
+    if (found == committed_.end()) {
+      if (fence_.for_reading(path)) note(path, "it is not in the commit the work began with; it is not taken");
+      return std::nullopt;
+    }
+    if (found->second.size() <= limits::kRuleFileBytes) return as_utf8(found->second);
+    note(path, "it is too large");
+    return fmt::format("(too large to be shown; read {} by yourself)", path);
+  }
+
+  std::optional<std::string> text_at(const std::string& path) {
+    if (wish_.committed) return committed_text(path);
+    const auto at = fence_.for_reading(path);
+    if (!at) {
+      if (at.error().code != ErrorCode::kNotFound) note(path, at.error().message);
+      return std::nullopt;
+    }
+    const auto file = read_guarded(*at, limits::kRuleFileBytes);
+    if (!file) {
+      note(path, file.error().message);
+      // Too large to be read is still something the agent must know of.
+      if (file.error().code == ErrorCode::kLimit)
+        return fmt::format("(too large to be shown; read {} by yourself)", path);
+      return std::nullopt;
+    }
+    return as_utf8(file->bytes);
+  }
+
+  void add_rule(const std::string& path) {
+    const auto text = text_at(path);
+    if (!text) return;
+    const Matter matter = take_off_front_matter(*text);
+    if (!matter.fault.empty()) note(path, matter.fault + "; it is not taken");
+    if (is_blank(matter.text) || (matter.is_scoped && !names_any(matter.applies_to, wish_.work))) return;
+    if (!taken_.insert(sha256_hex(matter.text)).second) return;
+    const std::string scope = matter.is_scoped ? fmt::format(" (for {})", fmt::join(matter.applies_to, ", ")) : "";
+    found_.sources.push_back({.key = "rules/" + as_utf8(path),
+                              .kind = SourceKind::kRule,
+                              .title = as_utf8(path) + scope,
+                              .text = matter.text,
+                              .priority = 2});
+  }
+
+  void add_tier0(const std::string& path) {
+    const auto text = text_at(path);
+    if (!text && !is_glob(path) && files_.kind(join_path(fence_.root(), path)) == FileKind::kMissing) {
+      note(path, "tier0 names it, and it does not exist");
+    }
+    if (!text || is_blank(*text) || !taken_tier0_.insert(path).second) return;
+    found_.sources.push_back({.key = "tier0/" + as_utf8(path),
+                              .kind = SourceKind::kTier0,
+                              .title = as_utf8(path),
+                              .text = take_off_front_matter(*text).text});
+  }
+
+  std::optional<std::string> soul_at(const std::string& path) {
+    const auto real = files_.canonical(path);
+    if (!real) {
+      if (!wish_.soul.empty() && path == wish_.soul) note(path, "soul names it, and it does not exist");
+      return std::nullopt;
+    }
+    // The user's own lies among what is hidden; a project's must not lead there.
+    const bool is_hidden = std::ranges::any_of(wish_.hidden, [&](const auto& h) { return is_within(*real, h); });
+    if (path == wish_.soul && is_hidden && !is_within(path, wish_.config_home)) {
+      note(path, "is not read: it leads to what is not for agents");
+      return std::nullopt;
+    }
+    const auto text = files_.read(*real, limits::kRulesBytes);
+    if (!text) note(path, text.error().message);
+    if (!text || is_blank(as_utf8(*text))) return std::nullopt;
+    return take_off_front_matter(as_utf8(*text)).text;
+  }
+
+  void add_soul() {
+    std::optional<std::string> text;
+    if (!wish_.soul.empty()) text = soul_at(wish_.soul);
+    if (!text && !wish_.config_home.empty()) text = soul_at(join_path(wish_.config_home, "soul.md"));
+    found_.sources.push_back(
+        {.key = "soul", .kind = SourceKind::kRule, .title = "How we work", .text = text.value_or(built_in_soul())});
+  }
+
+  const Files& files_;
+  const RuleWish& wish_;
+  std::map<std::string, std::string> committed_;
+  Fence fence_;
+  RuleSources found_;
+  std::set<std::string> taken_, taken_tier0_;
+};
+
+}  // namespace
+
+RuleSources read_rules(const Files& files, const RuleWish& wish) {
+  return RuleReader(files, wish).read();
+}
+
+std::string built_in_soul() {
+  return R"(- The smallest change that fully solves the problem. No rewrite on the way, no option nobody asked for.
+- Understand why it is as it is before changing it: the code, its tests and its history usually say.
+- Fit in: names, structure, tests and tone as the files around have them.
+- A mistake must show: errors are passed on or told, never swallowed; nothing is half done and called done.
+- Behaviour that matters has a test, and the test was seen to fail without the change.
+- When two readings are possible and the difference matters, ask; otherwise choose, and write the choice down.
+)";
+}
+
+}  // namespace sb::agent

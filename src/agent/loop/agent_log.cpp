@@ -1,0 +1,126 @@
+#include "agent/loop/agent_log.hpp"
+
+#include <fmt/format.h>
+
+#include "base/crypto.hpp"
+#include "base/document/document.hpp"
+#include "base/limits.hpp"
+
+namespace sb::agent {
+namespace {
+
+constexpr int kPage = 500;
+constexpr int kTries = 20;
+// Of our own making, and a reply of a model may be deep inside.
+constexpr JsonBounds kBounds{sb::limits::kStoreValueBytes, 2 * sb::limits::kDocumentDepth,
+                             4 * sb::limits::kDocumentNodes};
+
+Result<LoggedEvent> logged(const store::Event& event) {
+  auto payload = parse_json(event.payload, kBounds);
+  if (!payload) {
+    return fail(ErrorCode::kCorrupt, fmt::format("event {} of {} is not JSON", event.seq, event.stream));
+  }
+  return LoggedEvent{event.seq, event.time_ms, event.type, std::move(*payload)};
+}
+
+bool is_of_people(std::string_view type) {
+  return type == "steered" || type == "pause_asked" || type == "go_on_asked" || type == "kill_asked" ||
+         type == "taken_over" || type == "retried";
+}
+
+}  // namespace
+
+std::string agent_stream(std::string_view session) {
+  return fmt::format("agent/{}", session);
+}
+
+AgentLog::AgentLog(store::Store& store, Clock& clock, std::string session)
+    : store_(store), clock_(clock), session_(std::move(session)) {}
+
+Result<std::vector<LoggedEvent>> AgentLog::read(std::int64_t from_seq) const {
+  return store_.read([&](store::Snapshot& snapshot) -> Result<std::vector<LoggedEvent>> {
+    std::vector<LoggedEvent> all;
+    for (std::int64_t next = from_seq;;) {
+      const auto page = SB_TRY(snapshot.events(agent_stream(session_), next, kPage));
+      for (const store::Event& event : page) all.push_back(SB_TRY(logged(event)));
+      if (page.size() < static_cast<std::size_t>(kPage)) return all;
+      next = page.back().seq + 1;
+    }
+  });
+}
+
+Status AgentLog::append(std::vector<Entry> entries, std::vector<Row> rows) {
+  if (entries.empty() && rows.empty()) return {};
+  return append_with([&](store::Transaction&) -> Result<std::vector<Entry>> { return entries; }, rows);
+}
+
+Status AgentLog::append_with(const Make& make, const std::vector<Row>& rows) {
+  const auto once = [&](store::Transaction& transaction) -> Status {
+    std::vector<store::NewEvent> events;
+    for (const Entry& entry : SB_TRY(make(transaction))) {
+      for (const std::string& bytes : entry.blobs) SB_TRY(transaction.put_blob(bytes));
+      events.push_back({entry.type, clock_.now_ms(), to_canonical_json(entry.payload)});
+    }
+    for (const Row& row : rows) SB_TRY(transaction.put(row.collection, row.key, row.value));
+    if (events.empty()) return {};
+    const std::string stream = agent_stream(session_);
+    SB_TRY(transaction.append(stream, SB_TRY(transaction.head(stream)), events));
+    return {};
+  };
+  for (int tried = 1;; ++tried) {
+    const Status done = store_.write(once);
+    const bool may_try = !done && (done.error().code == ErrorCode::kConflict || done.error().retry_helps);
+    if (done || !may_try || tried == kTries) return done;
+  }
+}
+
+Result<std::string> AgentLog::blob(std::string_view hex) const {
+  const auto bytes = from_hex(hex);
+  if (!bytes || bytes->size() != sizeof(Digest)) {
+    return fail(ErrorCode::kCorrupt,
+                fmt::format("the log of session {} names no blob by {}", session_, quote_json(hex)));
+  }
+  Digest digest;
+  std::copy(bytes->begin(), bytes->end(), digest.begin());
+  auto found = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return snapshot.blob(digest); }));
+  if (!found)
+    return fail(ErrorCode::kCorrupt, fmt::format("a text of the log of session {} is gone: {}", session_, hex));
+  return std::move(*found);
+}
+
+void ProviderWait::follow(const LoggedEvent& event) {
+  if (event.type == "turn" || event.type == "ended" || event.type == "retried") *this = {};
+  if (event.type != "setback" && event.type != "parked") return;
+  const Value& payload = event.payload;
+  until = payload["until"].is_integer() ? payload["until"].as_integer() : 0;
+  is_told = payload["told"] == Value(true);
+  model = payload.string_at("model").value_or("");
+  reason = payload.string_at("reason").value_or("");
+}
+
+Wishes wishes_in(const std::vector<LoggedEvent>& events) {
+  Wishes wishes;
+  std::int64_t seen = 0;
+  for (const LoggedEvent& event : events) {
+    if (event.type == "steer_seen" && event.payload["upto"].is_integer()) seen = event.payload["upto"].as_integer();
+  }
+  for (const LoggedEvent& event : events) {
+    if (!is_of_people(event.type)) continue;
+    if (event.type == "steered") {
+      if (event.seq <= seen) continue;
+      wishes.steered.push_back(event.payload.string_at("text").value_or(""));
+      wishes.upto = event.seq;
+      continue;
+    }
+    wishes.by = event.payload.string_at("by").value_or("");
+    wishes.reason = event.payload.string_at("reason").value_or("");
+    if (event.type == "pause_asked") wishes.is_paused = true;
+    if (event.type == "go_on_asked") wishes.is_paused = false;
+    if (event.type == "kill_asked") wishes.is_killed = true;
+    if (event.type == "taken_over") wishes.is_taken_over = true;
+    if (event.type == "retried") wishes.is_killed = wishes.is_taken_over = wishes.is_paused = false;
+  }
+  return wishes;
+}
+
+}  // namespace sb::agent

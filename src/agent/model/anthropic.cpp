@@ -1,0 +1,108 @@
+#include "agent/model/anthropic.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/secrets/secret_value.hpp"
+#include "base/text/unicode.hpp"
+
+namespace sb::agent {
+
+namespace {
+
+constexpr std::string_view kVersion = "2023-06-01";
+constexpr std::string_view kHome = "https://api.anthropic.com";
+
+void mark_for_cache(Value& block) {
+  block.set("cache_control", Value::object({{"type", "ephemeral"}}));
+}
+
+// As the API takes it back; nothing for what it does not take: empty texts, and what only other providers understand.
+std::optional<Value> block_to_send(const Value& block) {
+  const std::string type = block.string_at("type").value_or("");
+  if (type.empty() || type.starts_with("openai_")) return std::nullopt;
+  if (type == "text" && is_blank(block.string_at("text").value_or(""))) return std::nullopt;
+  Value sent = block;
+  if (type == "tool_use" && !block["input"].is_object()) sent.set("input", Value::object());
+  return sent;
+}
+
+Value::Array messages_to_send(const ModelRequest& request) {
+  Value::Array messages;
+  for (const Message& message : request.messages) {
+    Value::Array content;
+    for (const Value& block : message.content) {
+      if (auto sent = block_to_send(block)) content.push_back(std::move(*sent));
+    }
+    if (content.empty()) continue;
+    messages.push_back(Value::object(
+        {{"role", message.from == Message::From::kUser ? "user" : "assistant"}, {"content", std::move(content)}}));
+  }
+  return messages;
+}
+
+class Anthropic final : public Model {
+ public:
+  Anthropic(const ModelSettings& settings, const Seams& seams, net::HttpClient& http)
+      : settings_(settings), seams_(seams), http_(http) {}
+
+  std::string name() const override { return "anthropic/" + settings_.model; }
+
+  Replied reply(const ModelRequest& request, const OnDelta& on_delta) override {
+    auto key = secret_of(settings_.key, seams_);
+    if (!key) return std::unexpected(ModelError{ModelError::Kind::kAuth, key.error()});
+    Call call{http_,
+              seams_.clock,
+              anthropic_endpoint(settings_.url.empty() ? kHome : settings_.url),
+              std::move(*key),
+              {{"anthropic-version", std::string(kVersion)}},
+              anthropic_body(settings_, request)};
+    if (!call.key.empty()) call.headers.emplace_back("x-api-key", call.key);
+    const auto reader = make_anthropic_reader();
+    return exchange(call, request, *reader, on_delta);
+  }
+
+ private:
+  ModelSettings settings_;
+  Seams seams_;
+  net::HttpClient& http_;
+};
+
+}  // namespace
+
+Value anthropic_body(const ModelSettings& settings, const ModelRequest& request) {
+  Value body = Value::object({{"model", settings.model}, {"max_tokens", request.max_tokens}, {"stream", true}});
+  if (request.temperature) body.set("temperature", *request.temperature);
+
+  Value::Array system;
+  for (const std::string& slot : request.system) {
+    if (!is_blank(slot)) system.push_back(Value::object({{"type", "text"}, {"text", slot}}));
+  }
+  for (std::size_t i = system.size() - std::min<std::size_t>(2, system.size()); i < system.size(); ++i) {
+    mark_for_cache(system[i]);
+  }
+  if (!system.empty()) body.set("system", std::move(system));
+
+  Value::Array tools;
+  for (const ToolDeclaration& tool : request.tools) {
+    tools.push_back(
+        Value::object({{"name", tool.name}, {"description", tool.description}, {"input_schema", tool.input_schema}}));
+  }
+  if (!tools.empty()) {
+    mark_for_cache(tools.back());
+    body.set("tools", std::move(tools));
+  }
+
+  Value::Array messages = messages_to_send(request);
+  const auto newest = std::ranges::find_if(messages.rbegin(), messages.rend(),
+                                           [](const Value& message) { return message["role"] == Value("user"); });
+  if (newest != messages.rend()) mark_for_cache(newest->find("content")->items().back());
+  body.set("messages", std::move(messages));
+  return body;
+}
+
+std::unique_ptr<Model> make_anthropic(const ModelSettings& settings, const Seams& seams, net::HttpClient& http) {
+  return std::make_unique<Anthropic>(settings, seams, http);
+}
+
+}  // namespace sb::agent

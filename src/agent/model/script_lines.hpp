@@ -1,0 +1,34 @@
+// The lines of a scripted model's file, read and checked. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/model/model.hpp"
+
+namespace sb::agent {
+
+struct TextGuard {
+  std::vector<std::string> contains, lacks;
+  // The first text that is missing, or there although it must not be, told for people; empty: it holds.
+  std::string breach(std::string_view all_texts) const;
+};
+
+struct ScriptLine {
+  int number = 0;  // in the file, from 1
+  std::optional<std::string> workflow, step, role;
+  TextGuard when, expect;
+  ModelReply reply;
+  std::optional<ModelError> error;
+  std::int64_t delay_ms = 0;
+  bool is_kept = false;  // repeat
+};
+
+Result<std::vector<ScriptLine>> read_script(const std::string& name, std::string_view text);
+
+// Every text that is sent with the request, and the names beside them, one a line.
+std::string all_texts(const ModelRequest& request);
+
+}  // namespace sb::agent

@@ -1,0 +1,242 @@
+#include "agent/programs/command_agent.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "agent/programs/program_home.hpp"
+#include "agent/programs/program_session.hpp"
+#include "agent/programs/recipe.hpp"
+#include "agent/tools/plain_text.hpp"
+
+namespace sb::agent {
+namespace {
+
+constexpr int kStarts = 3;                       // of the program, when it stops early
+constexpr std::size_t kOutputBytes = 64u << 10;  // kept, to say why it ended
+constexpr std::size_t kToldBytes = 600;
+// Its time is looked after by the watch, which knows of pauses.
+constexpr std::int64_t kMarginMs = 24 * 3'600'000;
+
+Ended ended_as(EndState state, std::string reason) {
+  return {.state = state, .reason = std::move(reason)};
+}
+
+std::string_view api_of(ModelSettings::Provider provider) {
+  switch (provider) {
+    case ModelSettings::Provider::kAnthropic:
+      return "anthropic";
+    case ModelSettings::Provider::kOpenai:
+      return "openai";
+    default:
+      return "";
+  }
+}
+
+// Null: its own login.
+Result<const ModelSettings*> upstream_of(const AgentSettings& settings, const ModelSettings& model) {
+  if (model.upstream.empty()) return nullptr;
+  const auto found = settings.models.find(model.upstream);
+  if (found == settings.models.end()) {
+    return fail(ErrorCode::kInvalid, fmt::format("the model {} has an upstream {} that nobody knows", model.name,
+                                                 quote_json(model.upstream)));
+  }
+  if (found->second.provider == ModelSettings::Provider::kCommand) {
+    return fail(ErrorCode::kInvalid, fmt::format("the upstream of {} is an agent program itself", model.name),
+                "Name a model that answers by itself");
+  }
+  return &found->second;
+}
+
+Status check_isolation(const ModelSettings& model, std::string_view role, bool has_upstream,
+                       const engine::Sandbox& sandbox) {
+  if (!is_restricted(role)) return {};
+  if (!has_upstream) {
+    return fail(ErrorCode::kForbidden,
+                fmt::format("the role {} must not see more than it is given, and {} uses its own login: what it sends "
+                            "to its model cannot be seen, so its isolation cannot be proven",
+                            role, model.name),
+                fmt::format("Give {} an `upstream`, or the role another model: roles: {{{}: NAME}}", model.name, role));
+  }
+  if (sandbox.works()) return {};
+  return fail(ErrorCode::kForbidden,
+              fmt::format("the role {} must not see more than it is given, and there is no sandbox to keep {} from "
+                          "reading more: {}",
+                          role, model.name, sandbox.missing),
+              fmt::format("Install bubblewrap, or give the role another model: roles: {{{}: NAME}}", role));
+}
+
+// The last words of a program that went wrong.
+std::string last_words(const Exit& exit) {
+  std::string text = as_utf8(exit.errors.find_first_not_of(" \n") == std::string::npos ? exit.output : exit.errors);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  if (text.size() <= kToldBytes) return text;
+  std::size_t from = text.size() - kToldBytes;
+  while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80) ++from;
+  return "…" + text.substr(from);
+}
+
+class CommandAgent {
+ public:
+  explicit CommandAgent(const CommandParts& parts)
+      : parts_(parts), staff_(parts.duty.parts), assignment_(parts.duty.assignment), model_(parts.model) {}
+
+  Ended work() {
+    if (staff_.host == nullptr) {
+      return ended_as(
+          EndState::kModelFailed,
+          fmt::format("{} is an agent program, and none can be led from here: a replay asks nobody", model_.name));
+    }
+    const Status fits = check_command(staff_.settings, model_, assignment_.role, parts_.sandbox);
+    if (!fits) {
+      const bool is_forbidden = fits.error().code == ErrorCode::kForbidden;
+      return ended_as(is_forbidden ? EndState::kForbidden : EndState::kModelFailed, fits.error().to_string());
+    }
+    upstream_ = *upstream_of(staff_.settings, model_);
+    recipe_ = *recipe_for(model_);
+    LedSession led(parts_, upstream_, sandbox_name());
+    if (const Status ready = led.prepare(); !ready) {
+      return ended_as(EndState::kModelFailed, parts_.duty.redactor.clean(ready.error().to_string()));
+    }
+    return led.finish(lead(led));
+  }
+
+ private:
+  std::string sandbox_name() const {
+    std::string name = parts_.sandbox.name();
+    if (parts_.sandbox.works()) name += ", with the machine's network";
+    return upstream_ == nullptr ? name + "; its own login, so what it sends to a model is not seen" : name;
+  }
+
+  Ended lead(LedSession& led) {
+    if (auto end = led.enter()) return std::move(*end);
+    for (int start = 1;;) {
+      const auto exit = run(led, start > 1);
+      if (!exit) return ended_as(EndState::kAgentDied, parts_.duty.redactor.clean(exit.error().to_string()));
+      // The workflow's word comes first, then why the program was ended, then how it ended by itself.
+      if (auto end = led.enter(); end && end->state == EndState::kComplete) return std::move(*end);
+      if (auto verdict = led.verdict()) return std::move(*verdict);
+      if (auto end = led.enter()) return std::move(*end);
+      const auto rested = led.rested();
+      // Who rested for a person that has answered meanwhile did not stop early.
+      if (rested && rested->state == EndState::kAwaiting) continue;
+      if (rested) return *rested;
+      if (auto end = ended_by_itself(led, *exit)) return std::move(*end);
+      if (++start > kStarts) break;
+    }
+    return ended_as(
+        EndState::kStoppedEarly,
+        fmt::format("{} was started {} times and ended before the workflow was complete", recipe_.name, kStarts));
+  }
+
+  // Nothing: it stopped early.
+  std::optional<Ended> ended_by_itself(LedSession& led, const Exit& exit) {
+    if (exit.timed_out) return ended_as(EndState::kTimeLimit, "the session's time is up");
+    if (auto outage = led.outage()) return outage;
+    if (exit.code == 0) return std::nullopt;
+    const std::string words = parts_.duty.redactor.clean(last_words(exit));
+    return ended_as(EndState::kAgentDied, fmt::format("{} ended with code {}: {}", recipe_.name, exit.code, words));
+  }
+
+  Result<Exit> run(LedSession& led, bool again) {
+    const Seams& seams = staff_.seams;
+    const Homes homes = SB_TRY(sb::homes(seams.environment));
+    const AgentHome home = SB_TRY(AgentHome::make(seams, homes, assignment_.session));
+    const auto place = SB_TRY(staff_.host->open(led, upstream_));
+    const Launch launch = SB_TRY(fill_recipe(recipe_, {.prompt = SB_TRY(led.prompt(again)),
+                                                       .mcp_url = place->mcp_url,
+                                                       .mcp_token = place->mcp_token,
+                                                       .hook_url = place->hook_url,
+                                                       .proxy_url = place->proxy_url,
+                                                       .home = home.path(),
+                                                       .work_tree = assignment_.work_tree,
+                                                       .model = model_name(),
+                                                       .is_writable = assignment_.is_writable}));
+    const std::string program = SB_TRY(find_program(seams, launch.argv.front()));
+    SB_TRY(home.write(seams, launch.files));
+    if (upstream_ == nullptr) SB_TRY(home.bring_login(seams));
+    Command command{.argv = fence_words({.sandbox = parts_.sandbox,
+                                         .work_tree = assignment_.work_tree,
+                                         .home = home.path(),
+                                         .program = program,
+                                         .is_writable = assignment_.is_writable,
+                                         .has_own_login = upstream_ == nullptr,
+                                         .secret_files = staff_.secret_files},
+                                        seams, homes),
+                    .input = launch.input,
+                    .directory = parts_.sandbox.works() ? std::string("/") : assignment_.work_tree,
+                    .environment = engine::clean_environment(seams.environment),
+                    .timeout_ms = parts_.duty.watch.left_ms() + kMarginMs,
+                    .max_output_bytes = kOutputBytes,
+                    .keeps_tail = true,
+                    .ends_all = true,
+                    .keeps_going = [&] { return led.keeps_going(); },
+                    .on_output = [&](std::string_view) { led.sign_of_life(); }};
+    std::map<std::string, std::string>& variables = *command.environment;
+    // Without a sandbox a login of its own is only to be had in the user's home.
+    if (upstream_ != nullptr || parts_.sandbox.works()) variables["HOME"] = home.path();
+    variables["TMPDIR"] = join_path(home.path(), "tmp");
+    for (const auto& [name, value] : launch.environment) variables[name] = value;
+    command.argv.insert(command.argv.end(), launch.argv.begin(), launch.argv.end());
+    parts_.duty.watch.expects_life(true);
+    auto exit = seams.process.run(command);
+    parts_.duty.watch.expects_life(false);
+    return exit;
+  }
+
+  // Scripted models have no name that a program would know.
+  std::string model_name() const {
+    if (upstream_ == nullptr) return model_.model;
+    return upstream_->model.empty() ? upstream_->name : upstream_->model;
+  }
+
+  const CommandParts& parts_;
+  const StaffParts& staff_;
+  const Assignment& assignment_;
+  const ModelSettings& model_;
+  const ModelSettings* upstream_ = nullptr;
+  Recipe recipe_;
+};
+
+}  // namespace
+
+Ended work_by_command(const CommandParts& parts) {
+  return CommandAgent(parts).work();
+}
+
+Status check_command(const AgentSettings& settings, const ModelSettings& model, std::string_view role,
+                     const engine::Sandbox& sandbox) {
+  const ModelSettings* upstream = SB_TRY(upstream_of(settings, model));
+  const Recipe recipe = SB_TRY(recipe_for(model));
+  SB_TRY(check_isolation(model, role, upstream != nullptr, sandbox));
+  const std::string_view api = upstream == nullptr ? "" : api_of(upstream->provider);
+  if (api.empty() || recipe.api.empty() || api == recipe.api) return {};
+  return fail(ErrorCode::kInvalid,
+              fmt::format("{} speaks the API of {}, and its upstream {} that of {}", recipe.name, recipe.api,
+                          upstream->name, api),
+              fmt::format("Name a model of the provider {}, or a scripted one", recipe.api));
+}
+
+Result<std::string> find_program(const Seams& seams, const std::string& program) {
+  const auto is_there = [&](const std::string& path) {
+    return seams.files.kind(path) == FileKind::kFile && ::access(path.c_str(), X_OK) == 0;
+  };
+  if (program.find('/') != std::string::npos) {
+    if (is_there(program)) return program;
+    return fail(ErrorCode::kNotFound, fmt::format("there is no program {}", quote_json(program)),
+                "Write where it is as `command:`");
+  }
+  const auto environment = engine::clean_environment(seams.environment);
+  std::string_view folders = environment.at("PATH");
+  while (!folders.empty()) {
+    const std::size_t end = std::min(folders.find(':'), folders.size());
+    std::string path = join_path(folders.substr(0, end), program);
+    if (is_there(path)) return path;
+    folders.remove_prefix(std::min(end + 1, folders.size()));
+  }
+  return fail(ErrorCode::kNotFound, fmt::format("{} is not installed: no folder of PATH has it", program),
+              "Install it, or write where it is as `command:`");
+}
+
+}  // namespace sb::agent

@@ -1,0 +1,112 @@
+#include "agent/programs/program_home.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "base/document/value.hpp"
+
+namespace sb::agent {
+namespace {
+
+// What programs keep of a login of their own, in the user's home. Settings beside it could run anything, so a program
+// sees none and leaves none.
+struct Login {
+  std::string_view name;
+  enum { kShared, kCopied, kRead } how;
+};
+constexpr std::array<Login, 6> kLogins = {{{".claude/.credentials.json", Login::kShared},
+                                           {".claude.json", Login::kCopied},
+                                           {".claude/local", Login::kRead},
+                                           {".codex/auth.json", Login::kShared},
+                                           {".local/share/opencode/auth.json", Login::kShared},
+                                           {".config/opencode", Login::kRead}}};
+
+void remove_all(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+}
+
+}  // namespace
+
+Result<AgentHome> AgentHome::make(const Seams& seams, const Homes& homes, const std::string& session) {
+  const std::string wanted = join_path(homes.state, "agents");
+  SB_TRY(seams.files.make_directories(wanted, 0700));
+  const std::string folder = SB_TRY(seams.files.canonical(wanted));
+  const std::string name = session + "-";
+  const auto names = seams.files.list(folder);
+  for (const std::string& other : names ? *names : std::vector<std::string>()) {
+    if (other.starts_with(name)) remove_all(join_path(folder, other));
+  }
+  std::string path = join_path(folder, name + "XXXXXX");
+  if (::mkdtemp(path.data()) == nullptr) {
+    return fail(ErrorCode::kIo,
+                fmt::format("cannot make a home for the agent in {}: {}", folder, std::strerror(errno)));
+  }
+  AgentHome home(std::move(path));
+  SB_TRY(seams.files.make_directories(join_path(home.path(), "tmp"), 0700));
+  return home;
+}
+
+AgentHome::~AgentHome() {
+  if (!path_.empty()) remove_all(path_);
+}
+
+Status AgentHome::write(const Seams& seams, const std::map<std::string, std::string>& files) const {
+  for (const auto& [name, text] : files) {
+    if (name.empty() || name.front() == '/' || name.find("..") != std::string::npos) {
+      return fail(ErrorCode::kInvalid, fmt::format("{} is no file of the agent's home", quote_json(name)));
+    }
+    const std::string path = join_path(path_, name);
+    SB_TRY(seams.files.make_directories(parent_path(path), 0700));
+    SB_TRY(seams.files.write_atomic(path, text, 0600));
+  }
+  return {};
+}
+
+Status AgentHome::bring_login(const Seams& seams) const {
+  const std::string user_home = seams.environment.get("HOME").value_or("");
+  for (const Login& login : kLogins) {
+    if (login.how != Login::kCopied || user_home.empty()) continue;
+    const auto bytes = seams.files.read(join_path(user_home, login.name), 16u << 20);
+    if (bytes) SB_TRY(seams.files.write_atomic(join_path(path_, login.name), *bytes, 0600));
+  }
+  return {};
+}
+
+std::vector<std::string> fence_words(const ProgramFence& fence, const Seams& seams, const Homes& homes) {
+  if (!fence.sandbox.works()) return {};
+  engine::SandboxPlace place{.workspace = fence.work_tree,
+                             .is_writable = fence.is_writable,
+                             .has_network = true,
+                             .writable = {fence.home},
+                             .sealed = {join_path(fence.work_tree, ".git")},
+                             .hidden = engine::hidden_paths(seams.files, seams.environment, homes, fence.secret_files)};
+  // The sandbox has a temporary folder of its own.
+  const auto real = seams.files.canonical(fence.program);
+  std::vector<std::string> further;
+  for (const std::string& path : real ? std::set{fence.program, *real} : std::set<std::string>()) {
+    if (path.starts_with("/tmp/")) further.insert(further.end(), {"--ro-bind", *real, path});
+  }
+  const std::string user_home = seams.environment.get("HOME").value_or("");
+  for (const Login& login : kLogins) {
+    const std::string path = join_path(user_home, login.name);
+    if (!fence.has_own_login || user_home.empty() || login.how == Login::kCopied) continue;
+    if (seams.files.kind(path) == FileKind::kMissing) continue;
+    const bool is_shared = login.how == Login::kShared;
+    further.insert(further.end(), {is_shared ? "--bind" : "--ro-bind", path, join_path(fence.home, login.name)});
+    // Where the program itself is kept.
+    if (real && real->starts_with(path + "/")) place.readable.push_back(path);
+  }
+  std::vector<std::string> words = engine::sandbox_words(fence.sandbox, seams.files, place);
+  words.insert(std::ranges::find(words, "--chdir"), further.begin(), further.end());
+  return words;
+}
+
+}  // namespace sb::agent

@@ -1,0 +1,248 @@
+// The parts of program_session.hpp that speak to the agent: what it is told at first, and the tools of its session.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "agent/programs/program_session.hpp"
+#include "agent/tools/plain_text.hpp"
+#include "base/crypto.hpp"
+#include "engine/session/session_home.hpp"
+
+namespace sb::agent {
+namespace {
+
+struct Running {
+  std::atomic<int>& count;
+  explicit Running(std::atomic<int>& counter) : count(counter) { ++count; }
+  ~Running() { --count; }
+};
+
+constexpr std::string_view kRest =
+    "Somebody else must move first. End your turn now: you are started again when the work can go on.";
+constexpr std::string_view kDone = "\n\nThe workflow is complete. End your turn; nothing is left to do.";
+constexpr std::string_view kRepeated =
+    "\n\nYou made this call several times with the same result. Do something else: it will not change.";
+
+Value limits_value(const WorkLimits& limits) {
+  return Value::object({{"turns", limits.turns},
+                        {"time_ms", limits.time_ms},
+                        {"stall_ms", limits.stall_ms},
+                        {"tokens", limits.tokens},
+                        {"micro_cents", limits.micro_cents},
+                        {"depth", limits.depth}});
+}
+
+}  // namespace
+
+std::optional<Ended> LedSession::enter() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const Status followed = follow(); !followed) {
+      return Ended{.state = EndState::kBroke, .reason = followed.error().to_string()};
+    }
+  }
+  if (auto end = parts_.duty.watch.end()) return end;
+  Settled settled = settle(duty_);
+  if (settled.kind == Settled::Kind::kComplete) return Ended{.state = EndState::kComplete, .reason = {}};
+  if (settled.kind == Settled::Kind::kLeft) return std::move(settled.ended);
+  {
+    const std::scoped_lock lock(mutex_);
+    step_ = settled.step;
+    if (upstream_ != nullptr) {
+      if (auto end = parts_.course.must_wait(upstream_->name, now())) return end;
+    }
+  }
+  const std::scoped_lock calling(call_mutex_);
+  for (const OpenAsk& ask : open_asks()) {
+    const ToolCall call{.id = ask.call, .name = "ask", .input = Value::object()};
+    SessionToolEnd done = tools_.run(call, "", ask.decision);
+    if (done.left) return std::move(*done.left);
+    answers_ += fmt::format("You asked a person something before. {}\n\n", done.result.text);
+    end_call(call, std::move(done), 0);
+  }
+  return std::nullopt;
+}
+
+// Texts people said since, as far as the agent was not told yet.
+std::string LedSession::steering() {
+  const Wishes wishes = parts_.course.wishes();
+  std::string said;
+  for (const std::string& text : wishes.steered) {
+    said += fmt::format("A person who watches over this work says:\n{}\n\n", text);
+  }
+  if (said.empty()) return said;
+  const Value seen = Value::object({{"turn", parts_.course.turn()}, {"upto", wishes.upto}});
+  return keep({{"steer_seen", seen}}) ? said : std::string();
+}
+
+// Questions the agent put to a person before it ended.
+std::vector<LedSession::OpenAsk> LedSession::open_asks() {
+  std::vector<OpenAsk> open;
+  const auto events = parts_.duty.log.read();
+  for (const LoggedEvent& event : events ? *events : std::vector<LoggedEvent>()) {
+    const std::string call = event.payload.string_at("call").value_or("");
+    if (event.type == "tool_started" && event.payload.find("decision") != nullptr) {
+      open.push_back({call, event.payload.string_at("decision").value_or("")});
+    }
+    if (event.type == "tool_ended") std::erase_if(open, [&](const OpenAsk& ask) { return ask.call == call; });
+  }
+  return open;
+}
+
+Result<std::string> LedSession::prompt(bool again) {
+  std::string step = SB_TRY(step_anew(duty_));
+  const std::scoped_lock lock(mutex_);
+  SB_TRY(follow());
+  const Assignment& assignment = parts_.duty.assignment;
+  std::string said = fmt::format(
+      "# Your session\n\nYou work session {} of the workflow {}, in the folder {}{}. Its tools are those of the MCP "
+      "server `signalbox`: deliver each step with complete_step. The work is done when an answer says that the "
+      "workflow "
+      "is complete, and not before.\n\n",
+      assignment.session, assignment.workflow, assignment.work_tree,
+      assignment.is_writable ? "" : ", which you may read and not change");
+  const bool is_new = !parts_.course.has_begun();
+  if (again || !is_new) {
+    said +=
+        "You were started before and ended before the workflow was complete. What was delivered is kept. The folder "
+        "may "
+        "hold what else was done: look before you change.\n\n";
+  }
+  said += std::exchange(answers_, {}) + steering() + "# The open step\n\n" + step;
+  std::string text;
+  for (const Slot& slot : assignment.bundle.slots) {
+    if (!slot.text.empty()) text += slot.text + "\n\n";
+  }
+  if (is_new) {
+    const std::string made =
+        to_canonical_json(Value::object({{"bundle", assignment.bundle.to_value()}, {"first", said}}));
+    Value began = Value::object({{"v", 1},
+                                 {"session", assignment.session},
+                                 {"workflow", assignment.workflow},
+                                 {"role", assignment.role},
+                                 {"model", fmt::format("command/{}", parts_.model.name)},
+                                 {"mode", to_string(assignment.bundle.mode)},
+                                 {"bundle", sha256_hex(made)},
+                                 {"keys", assignment.bundle.facts()["keys"]},
+                                 {"limits", limits_value(parts_.duty.limits)},
+                                 {"depth", assignment.depth},
+                                 {"sandbox", sandbox_}});
+    if (!assignment.run.empty()) began.set("run", assignment.run);
+    if (upstream_ != nullptr) began.set("upstream", upstream_->name);
+    SB_TRY(keep({{"began", std::move(began), {made}}}));
+  } else {
+    const std::string_view why = again ? "the program ended before the workflow was complete"
+                                       : "the program is started anew where the session stands";
+    SB_TRY(keep({{"recovered", Value::object({{"turn", parts_.course.turn()}, {"how", "resumed"}, {"why", why}})}}));
+  }
+  return text + said;
+}
+
+Status LedSession::start_call(const ToolCall& call, std::string& token, std::string& decision) {
+  const auto start = SessionTools::only_logs(call.name) ? Result<ToolStart>(ToolStart()) : tools_.prepare(call);
+  if (!start) return std::unexpected(start.error());
+  token = start->token;
+  Value started = Value::object(
+      {{"turn", duty_.turn}, {"call", call.id}, {"tool", call.name}, {"what", tools_.what(call)}, {"led", true}});
+  if (!token.empty()) started.set("token", token);
+  const auto make = [&](store::Transaction& transaction) -> Result<std::vector<AgentLog::Entry>> {
+    if (start->question) {
+      const Assignment& assignment = parts_.duty.assignment;
+      decision =
+          SB_TRY(duty_.parts.desk.desk().inbox().open_in(
+                     transaction, *start->question, {.workspace = assignment.work_tree, .session = assignment.session}))
+              .id;
+      started.set("decision", decision);
+    }
+    return std::vector<AgentLog::Entry>{{"tool_started", started}};
+  };
+  return parts_.duty.log.append_with(make);
+}
+
+std::string LedSession::note_repeats(const ToolCall& call, const std::string& result) {
+  const std::string made = sha256_hex(fmt::format("{}\n{}\n{}", call.name, to_canonical_json(call.input), result));
+  repeats_ = made == repeated_ ? repeats_ + 1 : 1;
+  repeated_ = made;
+  if (repeats_ > parts_.duty.limits.repeats) {
+    decide({.state = EndState::kRepeating,
+            .reason = fmt::format("the same call was made {} times in a row, with the same result", repeats_)});
+  }
+  return std::string(repeats_ == parts_.duty.limits.repeats ? kRepeated : "");
+}
+
+ToolResult LedSession::end_call(const ToolCall& call, SessionToolEnd done, std::int64_t ms) {
+  const std::scoped_lock lock(mutex_);
+  ToolResult result = std::move(done.result);
+  result.text = parts_.duty.redactor.clean(as_utf8(result.text));
+  if (result.facts["refused"] == Value(true)) {
+    const std::string hint = hint_after(parts_.course.refusals() + 1, result.facts["blockers"]);
+    if (!hint.empty()) result.text += "\n\n" + hint;
+  }
+  const std::string repeated = note_repeats(call, result.text);
+  result.text += repeated;
+  Value ended = Value::object({{"turn", duty_.turn},
+                               {"call", call.id},
+                               {"tool", call.name},
+                               {"result", sha256_hex(result.text)},
+                               {"error", result.is_error},
+                               {"ms", ms},
+                               {"led", true}});
+  if (!result.facts.is_null()) ended.set("facts", result.facts);
+  std::vector<AgentLog::Entry> entries = std::move(done.entries);
+  entries.push_back({"tool_ended", std::move(ended), {result.text}});
+  if (const Status kept = keep(std::move(entries)); !kept) {
+    decide({.state = EndState::kBroke, .reason = kept.error().to_string()});
+  }
+  if (done.is_complete) {
+    over_at_ms_ = now();
+    result.text += kDone;
+  } else {
+    result.text = steering() + result.text;
+  }
+  return result;
+}
+
+ToolResult LedSession::call(const ToolCall& made, const ToolRun&) {
+  const Running running(calls_running_);
+  const std::scoped_lock calling(call_mutex_);
+  const auto watching = parts_.watching ? parts_.watching() : nullptr;
+  ToolCall call = made;
+  const ToolDeclaration* declared = tools_.find(call.name);
+  if (declared == nullptr) return {.text = fmt::format("There is no tool {} here.", call.name), .is_error = true};
+  {
+    const std::scoped_lock lock(mutex_);
+    call.id = fmt::format("mcp_{}", ++calls_);
+    duty_.turn = parts_.course.turn();
+  }
+  if (!parts_.duty.watch.keeps_going()) return {.text = "The session was ended. End your turn.", .is_error = true};
+  if (over_at_ms_ != 0) return {.text = std::string(kRest), .is_error = true};
+  if (std::string wrong = misfit(*declared, call.input); !wrong.empty())
+    return {.text = std::move(wrong), .is_error = true};
+  std::string token, decision;
+  const TimestampMs from = now();
+  if (const auto started = start_call(call, token, decision); !started) {
+    return {.text = started.error().to_string(), .is_error = true};
+  }
+  duty_.tell(Progress::Kind::kTool, fmt::format("{} {}", call.name, tools_.what(call)), "");
+  SessionToolEnd done = tools_.run(call, token, decision);
+  if (!done.left) return end_call(call, std::move(done), now() - from);
+  const std::scoped_lock lock(mutex_);
+  over_at_ms_ = now();
+  left_ = std::move(*done.left);
+  return {.text = std::string(kRest), .is_error = false};
+}
+
+std::string LedSession::objection(const ToolCall& call) {
+  sign_of_life();
+  const std::string why = held_back(parts_.place, call);
+  if (why.empty()) return why;
+  const std::scoped_lock lock(mutex_);
+  const std::string told = parts_.duty.redactor.clean(why);
+  const Value refused = Value::object({{"turn", parts_.course.turn()}, {"what", call.name}, {"why", told}});
+  if (const Status kept = keep({{"refused", refused}}); !kept) {
+    decide({.state = EndState::kBroke, .reason = kept.error().to_string()});
+  }
+  return told;
+}
+
+}  // namespace sb::agent

@@ -1,0 +1,118 @@
+#include "agent/programs/recipe.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/document/document.hpp"
+
+namespace sb::agent {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+ModelSettings named(const std::string& recipe) {
+  ModelSettings model;
+  model.provider = ModelSettings::Provider::kCommand;
+  model.name = "cli";
+  model.recipe = recipe;
+  return model;
+}
+
+Filling filling() {
+  return {.prompt = "Do {home} and {\"a\": 1}",
+          .mcp_url = "http://127.0.0.1:1/mcp",
+          .mcp_token = "sbg_token",
+          .proxy_url = "http://127.0.0.1:1/model",
+          .home = "/tmp/h",
+          .work_tree = "/w",
+          .model = "the-model"};
+}
+
+TEST(Recipes, StartEveryKnownProgramWithWhatItNeeds) {
+  for (const std::string& name : recipe_names()) {
+    const auto recipe = recipe_for(named(name));
+    ASSERT_TRUE(recipe) << name;
+    const auto launch = fill_recipe(*recipe, filling());
+    ASSERT_TRUE(launch) << name;
+    EXPECT_EQ(launch->input, "Do {home} and {\"a\": 1}") << "what it is told is not filled in";
+    std::string all;
+    for (const auto& [file, text] : launch->files) all += text;
+    for (const auto& [variable, value] : launch->environment) all += value + "\n";
+    EXPECT_THAT(all, HasSubstr("http://127.0.0.1:1/mcp")) << name;
+    EXPECT_THAT(all, HasSubstr("http://127.0.0.1:1/model")) << name;
+    EXPECT_THAT(all, HasSubstr("sbg_token")) << name;
+    for (const std::string& word : launch->argv) EXPECT_THAT(word, Not(HasSubstr("sbg_token"))) << "others see it";
+  }
+}
+
+TEST(Recipes, GiveClaudeCodeAConfigurationItCanRead) {
+  const auto launch = fill_recipe(*recipe_for(named("claude-code")), filling());
+  ASSERT_TRUE(launch);
+  const auto config = parse_json(launch->files.at("mcp.json"));
+  ASSERT_TRUE(config);
+  const Value& server = (*config)["mcpServers"]["signalbox"];
+  EXPECT_EQ(server.string_at("url"), "http://127.0.0.1:1/mcp");
+  EXPECT_EQ(server["headers"].string_at("Authorization"), "Bearer sbg_token");
+  EXPECT_THAT(launch->argv, Contains("--restricted"));
+  EXPECT_THAT(launch->argv, Contains("Bash,Read,Write,Edit,Glob,Grep"));
+  Filling reading = filling();
+  reading.is_writable = false;
+  EXPECT_THAT(fill_recipe(*recipe_for(named("claude-code")), reading)->argv, Contains("Bash,Read,Glob,Grep"));
+}
+
+TEST(Recipes, LeaveOutWhatWouldReplaceAnOwnLogin) {
+  Filling own = filling();
+  own.proxy_url = "";
+  const auto claude = fill_recipe(*recipe_for(named("claude-code")), own);
+  EXPECT_FALSE(claude->environment.contains("ANTHROPIC_API_KEY"));
+  EXPECT_FALSE(claude->environment.contains("CLAUDE_CONFIG_DIR"));
+  const auto codex = fill_recipe(*recipe_for(named("codex")), own);
+  EXPECT_FALSE(codex->environment.contains("CODEX_HOME"));
+  EXPECT_THAT(codex->argv, Contains(R"(mcp_servers.signalbox.url="http://127.0.0.1:1/mcp")"));
+}
+
+TEST(Recipes, OfOnesOwnAreWordsWithThePromptAmongThemOrOnTheInput) {
+  ModelSettings model = named("");
+  model.command = {"agent", "--at={mcp_url}", "{prompt}", "{other}"};
+  auto launch = fill_recipe(*recipe_for(model), filling());
+  ASSERT_TRUE(launch);
+  EXPECT_THAT(launch->argv, ElementsAre("agent", "--at=http://127.0.0.1:1/mcp", "Do {home} and {\"a\": 1}", "{other}"));
+  EXPECT_EQ(launch->input, "");
+  model.command = {"agent"};
+  EXPECT_EQ(fill_recipe(*recipe_for(model), filling())->input, "Do {home} and {\"a\": 1}");
+}
+
+TEST(Recipes, OfOnesOwnFindTheirPlaceInVariables) {
+  ModelSettings model = named("");
+  model.command = {"agent"};
+  auto launch = fill_recipe(*recipe_for(model), filling());
+  EXPECT_EQ(launch->environment.at("SIGNALBOX_PLACE_TOKEN"), "sbg_token");
+  EXPECT_EQ(launch->environment.at("SIGNALBOX_MCP_URL"), "http://127.0.0.1:1/mcp");
+  EXPECT_EQ(launch->environment.at("SIGNALBOX_PROXY_URL"), "http://127.0.0.1:1/model");
+  Filling own = filling();
+  own.proxy_url = "";
+  EXPECT_FALSE(fill_recipe(*recipe_for(model), own)->environment.contains("SIGNALBOX_PROXY_URL"));
+}
+
+TEST(Recipes, RefuseWhatCannotBeStarted) {
+  const auto wrong = recipe_for(named("claude-cod"));
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().to_string(), HasSubstr("claude-code"));
+  EXPECT_FALSE(recipe_for(named("")));
+  Filling quoted = filling();
+  quoted.model = "a\"b";
+  EXPECT_EQ(fill_recipe(*recipe_for(named("codex")), quoted).error().code, ErrorCode::kInvalid);
+  ModelSettings model = named("");
+  model.command = {"agent", "{prompt}"};
+  Filling longer = filling();
+  longer.prompt = std::string(200'000, 'x');
+  EXPECT_EQ(fill_recipe(*recipe_for(model), longer).error().code, ErrorCode::kLimit);
+  longer.prompt = std::string("a\0b", 3);
+  EXPECT_EQ(fill_recipe(*recipe_for(model), longer).error().code, ErrorCode::kInvalid);
+}
+
+}  // namespace
+}  // namespace sb::agent

@@ -1,0 +1,62 @@
+// Which models there are and who uses which: the `models`, `roles`, `tiers` and `limits` parts of the configuration.
+// Secrets stay names (`$NAME`, `file:PATH`) until the moment they are sent. Pure.
+//
+//   models:
+//     main:  {provider: anthropic, model: claude-sonnet-4-5, key: $ANTHROPIC_API_KEY}
+//     other: {provider: openai, api: responses, model: gpt-5.2, key: $OPENAI_API_KEY, url: "http://127.0.0.1:8080/v1"}
+//     cc:    {provider: command, recipe: claude-code, upstream: main}
+//     demo:  {provider: scripted, script: replies.jsonl}
+//   roles: {default: main, reviewer: other}
+//   tiers: {heavy: main, lightweight: other}
+//   limits: {turns: 200, time: 60m, stall: 2m, tokens: 2000000, cost: 5.00, depth: 3, repeats: 3}
+// Also of a model: max_tokens, context_tokens, prices: {input: 3, output: 15, cache_read: 0.3, cache_write: 3.75}, in
+// dollars for a million tokens. `cost` is in dollars.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agent/loop/worker.hpp"
+#include "base/document/reader.hpp"
+
+namespace sb::agent {
+
+struct ModelSettings {
+  enum class Provider { kAnthropic, kOpenai, kCommand, kScripted };
+  Provider provider = Provider::kAnthropic;
+  std::string name;                  // in the settings
+  std::string model, key, url;       // key: `$NAME`, `file:PATH` or empty
+  std::string api = "responses";     // of openai: responses, chat
+  std::string script;                // of scripted: absolute
+  std::string recipe;                // of command: claude-code, codex, or empty
+  std::vector<std::string> command;  // of command: words, with {prompt}, {mcp_url}, {hook_url}, …
+  std::string upstream;              // of command: the model its proxy talks to; empty: its own login
+  int max_tokens = 8'192;
+  int context_tokens = 200'000;  // what a conversation may grow to
+  bool has_prices = false;       // given in the file
+  // Prices in millionths of a cent for each token.
+  std::int64_t input_price = 0, output_price = 0, cache_read_price = 0, cache_write_price = 0;
+};
+
+struct AgentSettings {
+  std::map<std::string, ModelSettings> models;
+  std::map<std::string, std::string> roles, tiers;  // to a model's name; roles has `default`
+  WorkLimits limits;
+  std::string file;  // the user's config.yaml, to name where models are written
+  // The model for a role and a tier: the role's, else the tier's, else the default. kInvalid when there is none.
+  Result<const ModelSettings*> model_for(std::string_view role, std::string_view tier) const;
+};
+
+// Reads its four members of the document's root; `directory` is what relative paths are below. What an earlier file
+// said stays where this one says nothing. Known prices are filled in later (agent/model/prices.hpp).
+void read_agent_settings(Fields& root, const std::string& directory, AgentSettings& settings);
+// After all files were read: whether the models that `roles`, `tiers` and `upstream` of this one name are there.
+void check_model_names(Fields& root, const AgentSettings& settings);
+
+// What is allowed and better not done: a key that goes over a connection everybody on the way can read.
+std::vector<std::string> warnings_about(const AgentSettings& settings);
+
+Value to_value(const AgentSettings& settings);  // everything that steers an agent, for hashes and for showing
+
+}  // namespace sb::agent

@@ -1,0 +1,103 @@
+// The tool `ask`: a question to a person, and what their answer becomes.
+#include <fmt/format.h>
+
+#include "agent/tools/agent_question.hpp"
+#include "agent/tools/session_tools.hpp"
+#include "base/assert.hpp"
+#include "base/crypto.hpp"
+#include "base/document/document.hpp"
+#include "decision/declaration/written_profile.hpp"
+#include "engine/session/session_home.hpp"
+
+namespace sb::agent {
+namespace {
+
+const decision::Profiles& profiles() {
+  static const decision::Profiles all = decision::with_written_profile("agent");
+  return all;
+}
+
+// What a person said, in their words; nothing is made up where they said nothing.
+std::string told(const inbox::DecisionState& state) {
+  const inbox::Outcome& outcome = *state.outcome;
+  std::string text;
+  for (const std::string& id : outcome.options) {
+    std::string label = id;
+    for (const inbox::Part& part : state.opened.question.parts) {
+      if (const inbox::Choice* choice = part.find(id)) label = choice->label;
+    }
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", label);
+  }
+  if (const auto own = outcome.values.string_at("text")) text += *own;
+  if (!state.free_texts.empty()) text += fmt::format("\nThey added: {}", state.free_texts.back());
+  return text;
+}
+
+}  // namespace
+
+Result<decision::Declaration> question_from(const Duty& duty, const ToolCall& call) {
+  const std::string name =
+      sha256_hex(fmt::format("{}/{}/{}", duty.assignment.session, duty.turn, call.id)).substr(0, 12);
+  const Redactor& redactor = duty.redactor;
+  std::string context =
+      fmt::format("Asked by the agent of session {} ({})", duty.assignment.session, duty.assignment.workflow);
+  if (const auto more = call.input.string_at("context")) context += "\n\n" + redactor.clean(*more);
+  Value root = Value::object({{"decision", "ask-" + name},
+                              {"profile", "agent"},
+                              {"instruction", redactor.clean(call.input.string_at("question").value_or(""))},
+                              {"sections", Value::object({{"context", std::move(context)}})}});
+  if (const Value* options = call.input.find("options")) {
+    root.set("options", redactor.clean_value(*options));
+  } else {
+    root.set("select", "text");
+  }
+  Document document{"the question", to_json(root), std::move(root)};
+  auto declared = decision::parse_declaration(document, profiles(), decision::Author::kModel);
+  if (!declared) return std::unexpected(declared.error().front());
+  return std::move(*declared);
+}
+
+std::optional<decision::Declaration> asked_declaration(const Value& source, const std::string& hash) {
+  const Document document{"the question", to_json(source), source};
+  auto declared = decision::parse_declaration(document, profiles(), decision::Author::kModel);
+  if (!declared || declared->hash != hash) return std::nullopt;
+  return std::move(*declared);
+}
+
+SessionToolEnd SessionTools::ask(const std::string& decision) {
+  SessionToolEnd end;
+  inbox::Desk& desk = duty_.parts.desk.desk();
+  // Inside a transaction, since the inbox is not for several threads.
+  const auto state = desk.store().write([&](store::Transaction& transaction) -> Result<inbox::DecisionState> {
+    inbox::DecisionState asked = SB_TRY(desk.inbox().load_in(transaction, decision));
+    if (asked.is_open()) return asked;
+    return desk.inbox().take_in(transaction, decision, duty_.assignment.session);
+  });
+  if (!state && state.error().code == ErrorCode::kNotFound) {
+    end.result = {.text = "The question is no longer in the inbox, and nobody answered it.", .is_error = true};
+    return end;
+  }
+  if (!state) {
+    end.left = Ended{.state = EndState::kBroke, .reason = state.error().to_string()};
+    return end;
+  }
+  if (state->is_open()) {
+    end.left = Ended{.state = EndState::kAwaiting,
+                     .reason = fmt::format("the agent asked a question: {}", decision),
+                     .decision = decision};
+    return end;
+  }
+  const inbox::Ending ending = state->outcome->ending;
+  if (ending == inbox::Ending::kAnswered || ending == inbox::Ending::kDefaulted) {
+    end.result.text = fmt::format("A person answered: {}", told(*state));
+    return end;
+  }
+  end.result = {
+      .text = fmt::format("Nobody answered the question; it was {}. Go on with what is known, and say in your "
+                          "notes what you had to leave open.",
+                          inbox::to_string(ending)),
+      .is_error = true};
+  return end;
+}
+
+}  // namespace sb::agent

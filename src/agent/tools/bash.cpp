@@ -1,0 +1,231 @@
+// Bash: commands in the work tree, in bubblewrap where that works.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "agent/limits.hpp"
+#include "agent/tools/plain_text.hpp"
+#include "agent/tools/work_tool_parts.hpp"
+#include "base/text/path_glob.hpp"
+#include "base/text/unicode.hpp"
+#include "inbox/command_effects.hpp"
+#include "inbox/shell_script.hpp"
+
+namespace sb::agent {
+namespace {
+
+constexpr std::size_t kCommandBytes = 128u << 10;  // the system takes no longer word
+
+// Where git keeps what the work tree is of: for a linked work tree, the repository's own folder. Only to be read.
+std::vector<std::string> git_folders(const Files& files, const std::string& root) {
+  std::vector<std::string> folders;
+  const std::string link = join_path(root, ".git");
+  if (files.kind(link) != FileKind::kFile) return folders;
+  const auto text = files.read(link, 4096);
+  constexpr std::string_view kStart = "gitdir: ";
+  if (!text || !text->starts_with(kStart)) return folders;
+  std::string named = text->substr(kStart.size(), text->find('\n') - kStart.size());
+  if (!named.starts_with('/')) named = join_path(root, named);
+  const auto own = files.canonical(named);
+  if (!own || files.kind(join_path(*own, "HEAD")) != FileKind::kFile) return folders;  // no folder of git's
+  folders.push_back(*own);
+  if (auto common = files.read(join_path(*own, "commondir"), 4096)) {
+    common->erase(std::min(common->find('\n'), common->size()));
+    const auto real = files.canonical(common->starts_with('/') ? *common : join_path(*own, *common));
+    if (real && files.kind(join_path(*real, "objects")) == FileKind::kDirectory) folders.push_back(*real);
+  }
+  return folders;
+}
+
+// The one installed for people. A program of that name in the work tree may be what is worked on.
+bool is_signalbox(std::string_view word, const std::string& root) {
+  const std::string name = base_name(word);
+  if (name != "signalbox" && name != "signalbox-hook") return false;
+  return word.find('/') == std::string_view::npos || (word.starts_with('/') && !is_within(word, root));
+}
+
+bool runs_signalbox(std::string_view script, const std::string& root, int depth = 0) {
+  constexpr std::array<std::string_view, 12> kBefore = {"env",     "timeout", "nohup", "exec",   "command", "nice",
+                                                        "builtin", "sudo",    "xargs", "setsid", "time",    "stdbuf"};
+  constexpr std::array<std::string_view, 5> kShells = {"sh", "bash", "dash", "zsh", "eval"};
+  for (const inbox::ShellCommand& command : inbox::read_shell(script).commands) {
+    bool is_shell = false;
+    for (const inbox::ShellWord& word : command.words) {
+      const std::string name = base_name(word.text);
+      if (is_signalbox(word.text, root)) return true;
+      if (is_shell && depth < 4 && runs_signalbox(word.text, root, depth + 1)) return true;
+      is_shell = is_shell || std::ranges::find(kShells, name) != kShells.end();
+      const bool goes_on = is_shell || word.text.starts_with('-') || word.text.find('=') != std::string::npos ||
+                           word.text.find_first_not_of("0123456789smhd.") == std::string::npos ||
+                           std::ranges::find(kBefore, name) != kBefore.end();
+      if (!goes_on) break;
+    }
+  }
+  return false;
+}
+
+// What no command of an agent may do, whatever step is open. The sandbox keeps it from happening; this tells the agent
+// why, and the log that it was tried.
+std::string forbidden_effect(const std::string& command, const std::string& root) {
+  if (runs_signalbox(command, root)) {
+    return "signalbox is for people: agents deliver with complete_step and ask with ask, and answer nothing.";
+  }
+  for (const inbox::CommandEffect& effect : inbox::effects_of(command)) {
+    if (effect.effect != inbox::Effect::kRepository && effect.effect != inbox::Effect::kOutside) continue;
+    return fmt::format(
+        "`{}` is not for agents: delivery belongs to Signalbox, which commits, pushes and merges what is in the work "
+        "tree. Leave the changes there.",
+        effect.name);
+  }
+  return {};
+}
+
+// A file that the command is known to write where nothing is to be written. What its text does not tell, the sandbox
+// keeps from happening.
+std::string written_outside(const WorkParts& parts, const std::string& command, const std::string& folder) {
+  for (const inbox::CommandEffect& effect : inbox::effects_of(command)) {
+    for (const inbox::Target& target : effect.targets) {
+      if (!target.is_known || target.is_pattern || target.path.starts_with("/dev/")) continue;
+      const std::string whole =
+          lexically_normal(target.path.starts_with('/') ? target.path : join_path(folder, target.path));
+      if (!is_within(whole, parts.place.root) && !is_within(whole, "/tmp")) return whole;
+    }
+  }
+  return {};
+}
+
+bool names_path(std::string_view command, const std::string& path, const std::string& except) {
+  for (std::size_t at = command.find(path); at != std::string_view::npos; at = command.find(path, at + 1)) {
+    const std::string_view rest = command.substr(at + path.size());
+    const bool goes_on = !rest.empty() && (std::isalnum(static_cast<unsigned char>(rest[0])) || rest[0] == '-' ||
+                                           rest[0] == '_' || rest[0] == '.');
+    if (!goes_on && !command.substr(at).starts_with(except)) return true;
+  }
+  return false;
+}
+
+std::string named_hidden(const WorkParts& parts, const std::string& command) {
+  const std::string home = parts.place.seams.environment.get("HOME").value_or("/");
+  for (const std::string& hidden : parts.place.hidden) {
+    if (names_path(command, hidden, parts.place.root)) return hidden;
+    if (!is_within(hidden, home) || hidden.size() <= home.size()) continue;
+    const std::string rest = hidden.substr(home.size());
+    for (const std::string_view start : {"~", "$HOME", "${HOME}"}) {
+      if (names_path(command, std::string(start) + rest, parts.place.root)) return hidden;
+    }
+  }
+  return {};
+}
+
+class Bash final : public Tool {
+ public:
+  explicit Bash(SharedParts parts) : parts_(std::move(parts)) {}
+  const ToolDeclaration& declaration() const override { return declaration_; }
+  bool only_reads(const ToolCall& call) const override { return inbox::effects_of(text_of(call, "command")).empty(); }
+  std::string what(const ToolCall& call) const override {
+    std::string command = parts_->text(text_of(call, "command"));
+    std::ranges::replace(command, '\n', ' ');
+    return std::string(beginning(command, 200));
+  }
+
+  ToolResult run(const ToolCall& call, const ToolRun& run) override {
+    const std::string command = text_of(call, "command");
+    if (command.find('\0') != std::string::npos) return wrong("The command holds a NUL character.");
+    if (command.size() > kCommandBytes) return wrong("The command is too long; write a script and run that.");
+    const std::string given = text_of(call, "cwd");
+    const auto folder = parts_->fence.for_reading(given.empty() ? parts_->place.root : given);
+    if (!folder) return from_error(folder.error());
+    if (parts_->place.seams.files.kind(folder->path()) != FileKind::kDirectory) return wrong("cwd is no folder.");
+    if (const std::string why = forbidden_effect(command, parts_->place.root); !why.empty()) return refusal(why);
+    if (const std::string hidden = named_hidden(*parts_, command); !hidden.empty()) {
+      return refusal(fmt::format("{} is not for agents.", hidden));
+    }
+    if (const std::string file = written_outside(*parts_, command, folder->path()); !file.empty()) {
+      return refusal(fmt::format("{} is outside of the work tree, {}.", file, parts_->place.root));
+    }
+    if (const std::string why = parts_->held_back_command(command, folder->path()); !why.empty()) return refusal(why);
+    const std::int64_t wanted = number_of(call, "timeout_s", limits::kBashMs / 1000) * 1000;
+    const std::int64_t time = run.left_ms > 0 ? std::min(wanted, run.left_ms) : wanted;
+    const auto exit = parts_->place.seams.process.run(command_for(command, folder->path(), time, run));
+    if (!exit) return wrong(exit.error().to_string());
+    return told_of(*exit, time);
+  }
+
+ private:
+  Command command_for(const std::string& line, const std::string& folder, std::int64_t time_ms,
+                      const ToolRun& run) const {
+    const WorkPlace& place = parts_->place;
+    Command command{.argv = {},
+                    .directory = folder,
+                    .environment = engine::clean_environment(place.seams.environment),
+                    .timeout_ms = time_ms,
+                    .max_output_bytes = limits::kToolResultBytes,
+                    .keeps_tail = true,
+                    .ends_all = true,
+                    .keeps_going = run.keeps_going,
+                    .on_output = run.on_output};
+    if (place.sandbox.works()) {
+      engine::SandboxPlace inside{.workspace = place.root,
+                                  .directory = folder,
+                                  .is_writable = place.is_writable && !place.only,
+                                  .has_network = place.has_network,
+                                  .readable = place.readable,
+                                  .sealed = {join_path(place.root, ".git")},
+                                  .hidden = place.hidden};
+      const auto git = git_folders(place.seams.files, place.root);
+      // A restricted role is given the change; what git keeps beside it are the commits and notes of earlier work.
+      std::vector<std::string>& shown_or_not = place.only ? inside.hidden : inside.readable;
+      shown_or_not.insert(shown_or_not.end(), git.begin(), git.end());
+      if (place.only) inside.hidden.push_back(join_path(place.root, ".git"));
+      // What is taken out here is so in the checkout that the work tree is linked to as well.
+      std::vector<std::string> trees = {place.root};
+      for (const std::string& folder_of_git : git) trees.push_back(parent_path(folder_of_git));
+      for (const std::string& tree : trees) {
+        for (std::string& path : parts_->taken_out(tree).value_or(std::vector<std::string>())) {
+          inside.hidden.push_back(std::move(path));
+        }
+      }
+      command.argv = engine::sandbox_words(place.sandbox, place.seams.files, inside);
+      command.directory = "/";
+    }
+    command.argv.insert(command.argv.end(), {"/bin/bash", "-c", line});
+    return command;
+  }
+
+  ToolResult told_of(const Exit& exit, std::int64_t time_ms) const {
+    std::string text = parts_->text(exit.output);
+    if (!text.empty() && !text.ends_with('\n')) text += '\n';
+    if (!exit.errors.empty()) text += "[stderr]\n" + parts_->text(exit.errors);
+    if (!text.empty() && !text.ends_with('\n')) text += '\n';
+    text = both_ends(text, limits::kToolResultBytes);
+    if (exit.was_stopped) return wrong(text + "[ended: the session was stopped]");
+    if (exit.timed_out) return wrong(text + fmt::format("[ended after {} s, its time limit]", time_ms / 1000));
+    if (exit.code == 0) return told(text.empty() ? "[no output]" : text);
+    // grep, diff and test say so when there is nothing to find.
+    if (exit.code == 1 && exit.errors.empty()) {
+      return told(text + "[exit 1 and nothing on stderr: for grep, diff or test that means no match, not a failure]");
+    }
+    return wrong(text + fmt::format("[exit {}]", exit.code));
+  }
+
+  SharedParts parts_;
+  ToolDeclaration declaration_ = {
+      .name = "Bash",
+      .description =
+          "Runs a command with bash in the work tree (or cwd, a folder in it). Nothing can be typed into it. "
+          "It ends after timeout_s seconds, 300 at most, and with everything it started. Delivery "
+          "(commit, push, pull requests) is not for you.",
+      .input_schema = schema_of(R"({"type": "object", "additionalProperties": false, "required": ["command"],
+        "properties": {"command": {"type": "string", "minLength": 1},
+                       "cwd": {"type": "string"},
+                       "timeout_s": {"type": "integer", "minimum": 1, "maximum": 300}}})")};
+};
+
+}  // namespace
+
+std::unique_ptr<Tool> make_bash(SharedParts parts) {
+  return std::make_unique<Bash>(std::move(parts));
+}
+
+}  // namespace sb::agent

@@ -1,0 +1,229 @@
+// Read, Write and Edit.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agent/limits.hpp"
+#include "agent/tools/edit_text.hpp"
+#include "agent/tools/guarded_files.hpp"
+#include "agent/tools/plain_text.hpp"
+#include "agent/tools/work_tool_parts.hpp"
+#include "base/crypto.hpp"
+#include "base/text/unicode.hpp"
+
+namespace sb::agent {
+namespace {
+
+Value seen_facts(const std::string& path, const std::string& hash) {
+  return Value::object({{"path", path}, {"hash", hash}});
+}
+
+Value saw(const WorkParts& parts, const std::string& path, std::string_view bytes) {
+  const std::string hash = sha256_hex(bytes);
+  if (parts.place.seen) parts.place.seen->saw(path, hash);
+  return seen_facts(path, hash);
+}
+
+bool is_binary(std::string_view bytes) {
+  return bytes.find('\0') != std::string_view::npos;
+}
+
+std::string numbered(std::string_view lines, std::size_t first) {
+  std::string text;
+  for (std::size_t number = first; !lines.empty(); ++number) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    std::string_view line = lines.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    text += fmt::format("{:>6}\t{}\n", number, line);
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+  return text;
+}
+
+// From line `first` on, at most `count` lines.
+std::string_view lines_of(std::string_view bytes, std::size_t first, std::size_t count) {
+  for (std::size_t i = 1; i < first && !bytes.empty(); ++i) {
+    bytes.remove_prefix(std::min(bytes.find('\n'), bytes.size() - 1) + 1);
+  }
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < count && end < bytes.size(); ++i) {
+    end = std::min(bytes.find('\n', end), bytes.size() - 1) + 1;
+  }
+  return bytes.substr(0, end);
+}
+
+std::size_t count_lines(std::string_view bytes) {
+  const auto breaks = static_cast<std::size_t>(std::ranges::count(bytes, '\n'));
+  return breaks + (bytes.empty() || bytes.ends_with('\n') ? 0 : 1);
+}
+
+class Read final : public Tool {
+ public:
+  explicit Read(SharedParts parts) : parts_(std::move(parts)) {}
+  const ToolDeclaration& declaration() const override { return declaration_; }
+  bool only_reads(const ToolCall&) const override { return true; }
+  std::string what(const ToolCall& call) const override { return parts_->text(text_of(call, "file_path")); }
+
+  ToolResult run(const ToolCall& call, const ToolRun&) override {
+    const auto at = parts_->fence.for_reading(text_of(call, "file_path"));
+    if (!at) return from_error(at.error());
+    const auto file = read_guarded(*at, limits::kReadableBytes);
+    if (!file) return from_error(file.error());
+    const std::string name = parts_->relative(at->path());
+    if (is_binary(file->bytes)) {
+      return wrong(fmt::format("{} is a binary file of {} bytes and is not shown.", name, file->bytes.size()));
+    }
+    const std::size_t lines = count_lines(file->bytes);
+    const bool is_part = call.input.find("offset") || call.input.find("limit");
+    if (!is_part && file->bytes.size() > limits::kReadBytes) {
+      return wrong(
+          fmt::format("{} has {} bytes in {} lines, more than the {} that are shown at once. Read parts of it "
+                      "with offset and limit, or search it with Grep.",
+                      name, file->bytes.size(), lines, limits::kReadBytes));
+    }
+    const auto first = static_cast<std::size_t>(number_of(call, "offset", 1));
+    const auto count = static_cast<std::size_t>(number_of(call, "limit", std::int64_t{1} << 40));
+    // Cleaned as a whole: a part of a key does not look like one.
+    const std::string cleaned = parts_->text(file->bytes);
+    std::string_view part = lines_of(cleaned, first, count);
+    const bool is_cut = part.size() > limits::kReadBytes;
+    if (is_cut) part = beginning(part, limits::kReadBytes);
+    std::string text = numbered(part, first);
+    if (file->bytes.empty()) text = "(The file is empty.)\n";
+    if (!file->bytes.empty() && part.empty()) text = fmt::format("(The file has only {} lines.)\n", lines);
+    if (is_cut) text += fmt::format("[cut at {} bytes; ask for fewer lines]\n", limits::kReadBytes);
+    if (!is_utf8(file->bytes)) text += "[not UTF-8: what is none is shown as \xEF\xBF\xBD]\n";
+    return told(std::move(text), saw(*parts_, at->path(), file->bytes));
+  }
+
+ private:
+  SharedParts parts_;
+  ToolDeclaration declaration_ = {
+      .name = "Read",
+      .description =
+          "Shows a text file of the work tree with line numbers. Files over 256 KiB are read in parts: offset "
+          "is the first line (from 1), limit how many.",
+      .input_schema = schema_of(R"({"type": "object", "additionalProperties": false, "required": ["file_path"],
+        "properties": {
+          "file_path": {"type": "string", "minLength": 1, "description": "absolute, or relative to the work tree"},
+          "offset": {"type": "integer", "minimum": 1, "maximum": 1000000000},
+          "limit": {"type": "integer", "minimum": 1, "maximum": 1000000000}}})")};
+};
+
+// The file to be written, as it is now: nothing when it is not there. A text for the agent when it may not be written.
+struct Before {
+  std::optional<std::string> bytes;
+  std::optional<ToolResult> no;
+};
+
+Before look_before_writing(const WorkParts& parts, const FencedPath& at, const std::string& given) {
+  if (const std::string why = parts.held_back_edit(at, given); !why.empty()) return {{}, refusal(why)};
+  auto file = read_guarded(at, limits::kReadableBytes);
+  if (!file && file.error().code == ErrorCode::kNotFound) return {};
+  if (!file) return {{}, from_error(file.error())};
+  const std::string name = parts.relative(at.path());
+  const auto seen = parts.place.seen ? parts.place.seen->hash_of(at.path()) : std::nullopt;
+  if (!seen) return {{}, wrong(fmt::format("{} exists and you have not read it. Read it first.", name))};
+  if (*seen != sha256_hex(file->bytes)) {
+    return {{}, wrong(fmt::format("{} has changed since you read it. Read it again, then decide.", name))};
+  }
+  return {std::move(file->bytes), {}};
+}
+
+// What was shown with a secret taken out must not be written back that way.
+std::optional<ToolResult> would_lose_secret(const std::string& content, const std::string& before) {
+  if (content.find(kRedactedMark) == std::string::npos || before.find(kRedactedMark) != std::string::npos) return {};
+  return wrong(
+      fmt::format("The text holds \"{}…]\", which stands for a secret that is not shown to you; writing it "
+                  "would destroy the secret. Change the parts around it with Edit.",
+                  kRedactedMark));
+}
+
+class Write final : public Tool {
+ public:
+  explicit Write(SharedParts parts) : parts_(std::move(parts)) {}
+  const ToolDeclaration& declaration() const override { return declaration_; }
+  bool only_reads(const ToolCall&) const override { return false; }
+  std::string what(const ToolCall& call) const override { return parts_->text(text_of(call, "file_path")); }
+
+  ToolResult run(const ToolCall& call, const ToolRun&) override {
+    const std::string given = text_of(call, "file_path"), content = text_of(call, "content");
+    const auto at = parts_->fence.for_writing(given);
+    if (!at) return from_error(at.error());
+    const Before before = look_before_writing(*parts_, *at, given);
+    if (before.no) return *before.no;
+    if (auto no = would_lose_secret(content, before.bytes.value_or(""))) return *no;
+    if (auto written = write_guarded(*at, content); !written) return from_error(written.error());
+    const std::string name = parts_->relative(at->path());
+    return told(fmt::format("{} {} ({} lines).", before.bytes ? "Replaced" : "Made", name, count_lines(content)),
+                saw(*parts_, at->path(), content));
+  }
+
+ private:
+  SharedParts parts_;
+  ToolDeclaration declaration_ = {
+      .name = "Write",
+      .description =
+          "Writes a whole file of the work tree; folders on the way are made. An existing file must have "
+          "been read before and be unchanged since. To change a part, use Edit.",
+      .input_schema = schema_of(R"({"type": "object", "additionalProperties": false,
+        "required": ["file_path", "content"], "properties": {
+          "file_path": {"type": "string", "minLength": 1, "description": "absolute, or relative to the work tree"},
+          "content": {"type": "string"}}})")};
+};
+
+class Edit final : public Tool {
+ public:
+  explicit Edit(SharedParts parts) : parts_(std::move(parts)) {}
+  const ToolDeclaration& declaration() const override { return declaration_; }
+  bool only_reads(const ToolCall&) const override { return false; }
+  std::string what(const ToolCall& call) const override { return parts_->text(text_of(call, "file_path")); }
+
+  ToolResult run(const ToolCall& call, const ToolRun&) override {
+    const std::string given = text_of(call, "file_path");
+    const auto at = parts_->fence.for_writing(given);
+    if (!at) return from_error(at.error());
+    const Before before = look_before_writing(*parts_, *at, given);
+    if (before.no) return *before.no;
+    const std::string name = parts_->relative(at->path());
+    if (!before.bytes) return wrong(fmt::format("{} does not exist. Make it with Write.", name));
+    const std::string with = text_of(call, "new_string");
+    if (auto no = would_lose_secret(with, *before.bytes)) return *no;
+    const auto edited = edit_text(*before.bytes, text_of(call, "old_string"), with, flag_of(call, "replace_all"));
+    if (!edited) return wrong(fmt::format("{}: {}. {}.", name, edited.error().message, edited.error().remedy));
+    if (auto written = write_guarded(*at, edited->text); !written) return from_error(written.error());
+    const std::size_t places = edited->lines.size();
+    return told(places == 1
+                    ? fmt::format("Changed {} at line {}.", name, edited->lines.front())
+                    : fmt::format("Changed {} in {} places, the first at line {}.", name, places, edited->lines[0]),
+                saw(*parts_, at->path(), edited->text));
+  }
+
+ private:
+  SharedParts parts_;
+  ToolDeclaration declaration_ = {
+      .name = "Edit",
+      .description =
+          "Replaces text in a file of the work tree that you have read and that is unchanged since. "
+          "old_string must be found exactly once, unless replace_all is true; leave the line numbers out.",
+      .input_schema = schema_of(R"({"type": "object", "additionalProperties": false,
+        "required": ["file_path", "old_string", "new_string"], "properties": {
+          "file_path": {"type": "string", "minLength": 1, "description": "absolute, or relative to the work tree"},
+          "old_string": {"type": "string", "minLength": 1},
+          "new_string": {"type": "string"},
+          "replace_all": {"type": "boolean"}}})")};
+};
+
+}  // namespace
+
+std::unique_ptr<Tool> make_read(SharedParts parts) {
+  return std::make_unique<Read>(std::move(parts));
+}
+std::unique_ptr<Tool> make_write(SharedParts parts) {
+  return std::make_unique<Write>(std::move(parts));
+}
+std::unique_ptr<Tool> make_edit(SharedParts parts) {
+  return std::make_unique<Edit>(std::move(parts));
+}
+
+}  // namespace sb::agent

@@ -1,0 +1,63 @@
+// The tools that move the session itself: complete_step, spawn_agent, ask, report_issue, signal.
+//
+// A call is prepared, its start is logged, it runs, its end is logged. After a crash in between, complete_step,
+// spawn_agent and ask are simply run again with what their start has on record: each finds what it did.
+// Threads: one call at a time.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/loop/work_context.hpp"
+#include "agent/tools/tool.hpp"
+#include "decision/declaration/declaration.hpp"
+
+namespace sb::agent {
+
+// What a start puts on record, in its own commit.
+struct ToolStart {
+  std::string token = {};                              // complete_step
+  std::optional<decision::Declaration> question = {};  // ask: opened in the commit that logs the start
+};
+
+struct SessionToolEnd {
+  ToolResult result = {};
+  std::vector<AgentLog::Entry> entries = {};  // logged with the end
+  std::optional<Ended> left = {};             // there is no result yet, or there is no more to do
+  bool is_complete = false;                   // the workflow is
+};
+
+class SessionTools {
+ public:
+  explicit SessionTools(Duty& duty);
+
+  const std::vector<ToolDeclaration>& declarations() const { return declarations_; }
+  const ToolDeclaration* find(std::string_view name) const;
+  static bool is_one(std::string_view name);
+  // Nothing but a record: there is nothing that a crash could interrupt.
+  static bool only_logs(std::string_view name);
+  std::string what(const ToolCall& call) const;  // one line for people
+
+  Result<ToolStart> prepare(const ToolCall& call);
+  // `token` and `decision` as the log has them.
+  SessionToolEnd run(const ToolCall& call, const std::string& token, const std::string& decision);
+
+ private:
+  SessionToolEnd complete_step(const ToolCall& call, const std::string& token);
+  SessionToolEnd spawn_agent(const ToolCall& call);
+  SessionToolEnd ask(const std::string& decision);
+  SessionToolEnd report_issue(const ToolCall& call);
+  SessionToolEnd signal(const ToolCall& call);
+
+  Duty& duty_;
+  std::vector<ToolDeclaration> declarations_;
+};
+
+// Of a call of ask. kInvalid says what is wrong with it.
+Result<decision::Declaration> question_from(const Duty& duty, const ToolCall& call);
+
+// The hint after a refused step: first what is missing, then a whole example. Empty: none.
+std::string hint_after(int refusals, const Value& blockers);
+
+}  // namespace sb::agent

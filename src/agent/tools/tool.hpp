@@ -1,0 +1,47 @@
+// What an agent may call. A tool never fails the turn: what goes wrong is its result, told to the agent.
+//
+// Threads: run() of tools that only read is called from several threads at once; of the others from one at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/model/model.hpp"
+
+namespace sb::agent {
+
+struct ToolCall {
+  std::string id, name;
+  Value input;
+};
+
+struct ToolResult {
+  std::string text;
+  bool is_error = false;
+  Value facts = {};  // kept in the log: {path, hash} of a file that was read; null for none
+  // Why it was not allowed: outside of the fence, against the step's interlock, … Logged as `refused`.
+  std::string refused = {};
+};
+
+struct ToolRun {
+  std::function<bool()> keeps_going;                      // false: killed, or out of time
+  std::function<void(std::string_view bytes)> on_output;  // sign of life
+  std::int64_t left_ms = 0;                               // of the session's time
+};
+
+class Tool {
+ public:
+  virtual ~Tool() = default;
+  virtual const ToolDeclaration& declaration() const = 0;
+  virtual bool only_reads(const ToolCall& call) const = 0;
+  virtual std::string what(const ToolCall& call) const = 0;  // one line for people, secrets taken out
+  virtual ToolResult run(const ToolCall& call, const ToolRun& run) = 0;
+};
+using Tools = std::vector<std::unique_ptr<Tool>>;
+
+// Arguments against the tool's schema: every fault in one text for the agent, with the nearest name; empty when fine.
+std::string misfit(const ToolDeclaration& declaration, const Value& input);
+
+}  // namespace sb::agent

@@ -1,0 +1,53 @@
+// What the tools of the work tree share. Only they include this.
+//
+// Immutable but for the files that were seen, which look after themselves; may be used from several threads.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "agent/secrets/redact.hpp"
+#include "agent/tools/fence.hpp"
+#include "agent/tools/work_tools.hpp"
+
+namespace sb::agent {
+
+struct WorkParts {
+  explicit WorkParts(WorkPlace given);
+
+  WorkPlace place;
+  Fence fence;
+  Redactor redactor;
+
+  std::string relative(const std::string& path) const;  // to the work tree, where it lies in it
+  std::string text(std::string_view bytes) const;       // UTF-8, secrets taken out
+  // What `only` takes out of a tree, as paths that can be hidden from a command; nothing when it cannot be put so.
+  std::optional<std::vector<std::string>> taken_out(const std::string& tree) const;
+  // Why the open steps do not allow it; empty when they do.
+  std::string held_back_edit(const FencedPath& at, const std::string& given) const;
+  std::string held_back_command(const std::string& command, const std::string& folder) const;
+  // The same where nothing is known of the path but its letters.
+  std::string held_back_edit(const std::string& path) const;
+
+ private:
+  inbox::Places places_of(const std::string& path, const std::string& folder) const;
+};
+using SharedParts = std::shared_ptr<const WorkParts>;
+
+ToolResult told(std::string text, Value facts = {});
+ToolResult wrong(std::string text);                           // an error the agent can mend
+ToolResult refusal(std::string text);                         // not allowed: also in the log
+ToolResult from_error(const Error& error);                    // kForbidden is a refusal
+std::string text_of(const ToolCall& call, const char* name);  // a string argument; empty when absent
+std::int64_t number_of(const ToolCall& call, const char* name, std::int64_t otherwise);
+bool flag_of(const ToolCall& call, const char* name);
+Value schema_of(const char* json);
+
+std::unique_ptr<Tool> make_read(SharedParts parts);
+std::unique_ptr<Tool> make_write(SharedParts parts);
+std::unique_ptr<Tool> make_edit(SharedParts parts);
+std::unique_ptr<Tool> make_glob(SharedParts parts);
+std::unique_ptr<Tool> make_grep(SharedParts parts);
+std::unique_ptr<Tool> make_bash(SharedParts parts);
+
+}  // namespace sb::agent

@@ -1,0 +1,192 @@
+#include "agent/tools/work_tools.hpp"
+
+#include <algorithm>
+
+#include "agent/tools/plain_text.hpp"
+#include "agent/tools/work_tool_parts.hpp"
+#include "base/assert.hpp"
+#include "base/document/document.hpp"
+#include "base/text/path_glob.hpp"
+
+namespace sb::agent {
+namespace {
+
+// Our agents deliver by complete_step and hold no token.
+std::string in_our_words(std::string text) {
+  constexpr std::string_view kTheirs = "continue_workflow", kOurs = "complete_step";
+  for (std::size_t at = text.find(kTheirs); at != std::string::npos; at = text.find(kTheirs, at + kOurs.size())) {
+    text.replace(at, kTheirs.size(), kOurs);
+  }
+  return text;
+}
+
+Result<inbox::OpenChain> open_steps(const WorkPlace& place) {
+  if (!place.steps) return inbox::OpenChain{};
+  inbox::OpenChain chain = SB_TRY(place.steps());
+  for (inbox::OpenStep& step : chain) {
+    step.token.clear();
+    if (const auto real = place.seams.files.canonical(step.workspace)) step.workspace = *real;
+  }
+  return chain;
+}
+
+WorkPlace with_real_root(WorkPlace place) {
+  if (auto real = place.seams.files.canonical(place.root)) place.root = std::move(*real);
+  return place;
+}
+
+std::string cannot_tell(const Error& error) {
+  return "it cannot be told which step is open: " + error.to_string();
+}
+
+}  // namespace
+
+void SeenFiles::saw(const std::string& path, const std::string& hash) {
+  const std::lock_guard lock(mutex_);
+  seen_[path] = hash;
+}
+
+std::optional<std::string> SeenFiles::hash_of(const std::string& path) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = seen_.find(path);
+  return found == seen_.end() ? std::nullopt : std::optional(found->second);
+}
+
+WorkParts::WorkParts(WorkPlace given)
+    : place(with_real_root(std::move(given))),
+      fence({.root = place.root,
+             .readable = place.readable,
+             .is_writable = place.is_writable,
+             .only = place.only,
+             .hidden = place.hidden}),
+      redactor(place.secrets) {}
+
+std::string WorkParts::relative(const std::string& path) const {
+  if (!is_within(path, place.root) || path.size() <= place.root.size()) return as_utf8(path);
+  return as_utf8(std::string_view(path).substr(place.root.size() + 1));
+}
+
+std::string WorkParts::text(std::string_view bytes) const {
+  return redactor.clean(as_utf8(bytes));
+}
+
+std::string WorkParts::held_back_edit(const FencedPath& at, const std::string& given) const {
+  const auto chain = open_steps(place);
+  if (!chain) return cannot_tell(chain.error());
+  const std::string whole = given.starts_with('/') ? given : place.root + "/" + given;
+  inbox::Places places{{at.path()}, {}};
+  if (const std::string normal = lexically_normal(whole); normal != at.path()) places.paths.push_back(normal);
+  const auto why = inbox::refuse_edit(*chain, places);
+  return why ? in_our_words(*why) : "";
+}
+
+std::string WorkParts::held_back_command(const std::string& command, const std::string& folder) const {
+  const auto chain = open_steps(place);
+  if (!chain) return cannot_tell(chain.error());
+  const auto resolve = [&](const std::string& path) { return places_of(path, folder); };
+  const auto why = inbox::refuse_command(*chain, command, "/tmp", resolve);
+  return why ? in_our_words(*why) : "";
+}
+
+std::string WorkParts::held_back_edit(const std::string& path) const {
+  const auto chain = open_steps(place);
+  if (!chain) return cannot_tell(chain.error());
+  const auto why = inbox::refuse_edit(*chain, places_of(path, place.root));
+  return why ? in_our_words(*why) : "";
+}
+
+inbox::Places WorkParts::places_of(const std::string& path, const std::string& folder) const {
+  const std::string whole = path.starts_with('/') ? path : join_path(folder, path);
+  inbox::Places places{{lexically_normal(whole)}, {}};
+  const auto at = fence.for_writing(whole);
+  if (at && at->path() != places.paths.front()) places.paths.push_back(at->path());
+  // What is outside is looked at as written; the sandbox keeps it from being written.
+  if (const auto real = place.seams.files.canonical(whole); !at && real) places.paths.push_back(*real);
+  return places;
+}
+
+std::string held_back(const WorkPlace& place, const ToolCall& call) {
+  const WorkParts parts(place);
+  if (call.name == "Bash") return parts.held_back_command(text_of(call, "command"), parts.place.root);
+  const std::string path = text_of(call, call.name == "NotebookEdit" ? "notebook_path" : "file_path");
+  // Without a path the program refuses the call by itself.
+  return path.empty() ? "" : parts.held_back_edit(path);
+}
+
+ToolResult told(std::string text, Value facts) {
+  return {.text = std::move(text), .is_error = false, .facts = std::move(facts)};
+}
+
+ToolResult wrong(std::string text) {
+  return {.text = std::move(text), .is_error = true};
+}
+
+ToolResult refusal(std::string text) {
+  return {.text = text, .is_error = true, .refused = text};
+}
+
+ToolResult from_error(const Error& error) {
+  std::string text = error.message + ".";
+  if (!error.remedy.empty()) text += " " + error.remedy + ".";
+  return error.code == ErrorCode::kForbidden ? refusal(std::move(text)) : wrong(std::move(text));
+}
+
+std::string text_of(const ToolCall& call, const char* name) {
+  return call.input.string_at(name).value_or("");
+}
+
+std::int64_t number_of(const ToolCall& call, const char* name, std::int64_t otherwise) {
+  const Value& value = call.input[name];
+  return value.is_integer() ? value.as_integer() : otherwise;
+}
+
+bool flag_of(const ToolCall& call, const char* name) {
+  const Value& value = call.input[name];
+  return value.is_bool() && value.as_bool();
+}
+
+Value schema_of(const char* json) {
+  auto document = parse_document("schema.json", json);
+  SB_ASSERT(document);
+  return std::move(document->root);
+}
+
+std::vector<std::string> restricted_paths() {
+  return {"**", "!.signalbox/**", "!.workrail/**"};
+}
+
+std::optional<std::vector<std::string>> WorkParts::taken_out(const std::string& tree) const {
+  std::vector<std::string> paths;
+  if (!place.only) return paths;
+  bool has_all = false;
+  for (const std::string& glob : *place.only) {
+    if (glob == "**") has_all = true;
+    if (!glob.starts_with('!')) continue;
+    std::string path = glob.substr(1);
+    if (path.ends_with("/**")) path.resize(path.size() - 3);
+    if (path.find_first_of("*?[{") != std::string::npos) return std::nullopt;
+    if (auto real = place.seams.files.canonical(join_path(tree, path))) paths.push_back(std::move(*real));
+  }
+  if (!has_all) return std::nullopt;
+  return paths;
+}
+
+Tools make_work_tools(WorkPlace place, const std::vector<std::string>& allowed) {
+  const bool writes = place.is_writable && !place.only;
+  const auto parts = std::make_shared<const WorkParts>(std::move(place));
+  Tools tools;
+  const auto add = [&](std::string_view name, std::unique_ptr<Tool> (*make)(SharedParts)) {
+    if (allowed.empty() || std::ranges::find(allowed, name) != allowed.end()) tools.push_back(make(parts));
+  };
+  // Who may not write, or not read everything, is only given a shell that cannot do so either.
+  const bool is_enclosed = parts->place.sandbox.works() && parts->taken_out(parts->place.root);
+  if (writes || is_enclosed) add("Bash", make_bash);
+  add("Read", make_read);
+  if (writes) add("Write", make_write);
+  if (writes) add("Edit", make_edit);
+  add("Glob", make_glob);
+  add("Grep", make_grep);
+  return tools;
+}
+
+}  // namespace sb::agent

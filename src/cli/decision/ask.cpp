@@ -1,0 +1,122 @@
+// `signalbox ask F`: a question to whoever sits here, or else to the inbox.
+//
+// The question is in the inbox before it is shown, and the answer is one commit; so whatever ends this process (Ctrl-C,
+// a closed terminal, a kill) leaves either an open question or an answered one.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/decision/conversation.hpp"
+#include "cli/decision/decision_view.hpp"
+#include "cli/decision/declaration_file.hpp"
+#include "cli/person.hpp"
+#include "cli/signals.hpp"
+#include "inbox/question/answer_command.hpp"
+
+namespace sb::cli {
+namespace {
+
+using inbox::DecisionState;
+using inbox::Desk;
+
+struct AskOptions {
+  std::string file;
+  std::string wait = "0s";
+  std::string operator_name;
+  bool wants_json = false;
+};
+
+// One asking, from the declaration to the outcome.
+class Asking {
+ public:
+  Asking(Context& context, const AskOptions& options, const decision::Declaration& declaration, Desk& desk)
+      : context_(context), options_(options), declaration_(declaration), desk_(desk) {}
+
+  // The state it is left in.
+  Result<DecisionState> run(std::int64_t wait_ms) {
+    const std::string workspace = SB_TRY(context_.seams.files.canonical("."));
+    const inbox::Ticket ticket = SB_TRY(desk_.inbox().open(declaration_, {.workspace = workspace, .session = ""}));
+    id_ = ticket.id;
+    DecisionState state = SB_TRY(desk_.inbox().load(id_));
+    if (!state.is_open()) {
+      state = SB_TRY(finish());
+      if (!state.is_open()) {
+        context_.err("This was asked before, and its outcome was read by nobody yet.\n");
+        return state;
+      }
+    }
+    if (options_.file == "-" || !is_person_here(context_)) return wait(state, wait_ms);
+    Conversation conversation = this->conversation();
+    SB_TRY(conversation.hold(state));
+    state = SB_TRY(desk_.inbox().load(id_));
+    return state.is_open() ? state : finish();
+  }
+
+ private:
+  Conversation conversation() const {
+    return {context_, desk_, declaration_, {options_.operator_name, options_.wants_json}};
+  }
+
+  Result<DecisionState> wait(const DecisionState& state, std::int64_t wait_ms) {
+    constexpr std::int64_t kPollMs = 100;
+    const SignalWatch signals;
+    context_.err(fmt::format("No terminal here; the question is in the inbox as {}.\nAnswer it with: {}\n", id_,
+                             inbox::answer_command(id_, declaration_)));
+    if (const Status signable = conversation().check_signable(state); !signable) {
+      context_.err(fmt::format("{}\n", signable.error().to_string()));
+    }
+    Clock& clock = context_.seams.clock;
+    const TimestampMs until = clock.now_ms() + wait_ms;
+    for (;;) {
+      DecisionState now = SB_TRY(desk_.inbox().load(id_));
+      if (!now.is_open()) now = SB_TRY(finish());
+      if (!now.is_open()) return now;
+      const std::int64_t left = until - clock.now_ms();
+      if (left <= 0 || signals.came()) return now;
+      clock.sleep_ms(std::min(left, kPollMs));
+      SB_TRY(desk_.refresh_operators(context_.seams.files));
+    }
+  }
+
+  // Still open when the answer was withdrawn in that moment.
+  Result<DecisionState> finish() { return desk_.inbox().take(id_, fmt::format("ask ({})", user_name())); }
+
+  Context& context_;
+  const AskOptions& options_;
+  const decision::Declaration& declaration_;
+  Desk& desk_;
+  std::string id_;
+};
+
+int run_ask(Context& context, const AskOptions& options) {
+  const auto wait_ms = parse_duration_ms(options.wait);
+  if (!wait_ms) return report(context, wait_ms.error());
+  const auto desk = Desk::open(context.seams, store::Access::kReadWrite);
+  if (!desk) return report_answer(context, desk.error());
+  const auto declaration = load_declaration(context, options.file, author_of(context, **desk, options.file));
+  if (!declaration) return report(context, declaration.error());
+  const auto state = Asking(context, options, *declaration, **desk).run(*wait_ms);
+  if (!state) return report_answer(context, state.error());
+  for (const std::string& why : state->rejected) context.err(fmt::format("warning: {}\n", why));
+  if (options.wants_json) {
+    context.out(to_json(to_json_value(*state)) + "\n");
+  } else if (!state->is_open()) {
+    context.out(summary_line(*state) + "\n");
+  }
+  return state->is_answered() ? kDone : kNo;
+}
+
+}  // namespace
+
+Action declare_ask(CLI::App& app) {
+  auto options = std::make_shared<AskOptions>();
+  app.add_option("F", options->file, "The declaration of a decision, flow or chain; - reads it from the input")
+      ->required();
+  app.add_flag("--json", options->wants_json, "Print the outcome as JSON");
+  app.add_option("--wait", options->wait,
+                 "Without a terminal: how long to wait for the inbox (10m); not at all when left out");
+  app.add_option("--operator", options->operator_name, "Which operator signs, where there are several");
+  return [options](Context& context) { return run_ask(context, *options); };
+}
+
+}  // namespace sb::cli

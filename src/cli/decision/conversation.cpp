@@ -1,0 +1,172 @@
+#include "cli/decision/conversation.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/limits.hpp"
+#include "cli/person.hpp"
+#include "inbox/printable.hpp"
+
+namespace sb::cli {
+namespace {
+
+std::string chosen_text(const inbox::Given& given) {
+  if (!given.options.empty()) return fmt::format("{}", fmt::join(given.options, ", "));
+  return inbox::printable(to_json(given.values));
+}
+
+constexpr int kLookMs = 1'000;
+
+// Whether there is a line to read, or something else to be noticed; a terminal is waited for no longer than this.
+bool has_input() {
+  if (::isatty(STDIN_FILENO) == 0) return true;
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  return ::poll(&input, 1, kLookMs) > 0;
+}
+
+std::string ended_text(const inbox::DecisionState& state) {
+  if (!state.outcome) return "The question is closed.";
+  const inbox::Outcome& outcome = *state.outcome;
+  if (outcome.ending != inbox::Ending::kAnswered) {
+    return fmt::format("The question is not asked any more ({}).", to_string(outcome.ending));
+  }
+  return fmt::format("Answered elsewhere{}: {}",
+                     outcome.principal.empty() ? "" : " by " + inbox::printable(outcome.principal),
+                     chosen_text({outcome.options, outcome.values}));
+}
+
+}  // namespace
+
+bool is_person_here(const Context& context) {
+  const Streams& streams = context.streams();
+  if (!streams.is_terminal(Stream::kInput)) return false;
+  if (!streams.is_terminal(Stream::kOutput) && !streams.is_terminal(Stream::kErrors)) return false;
+  const Status allowed = refuse_known_agents(context);
+  if (!allowed) context.err(fmt::format("{}\n", allowed.error().to_string()));
+  return allowed.has_value();
+}
+
+void Conversation::say(std::string_view text) const {
+  if (options_.uses_errors || !context_.streams().is_terminal(Stream::kOutput)) {
+    context_.err(text);
+  } else {
+    context_.out(text);
+  }
+}
+
+std::string Conversation::preface(const inbox::DecisionState& state) const {
+  if (state.opened.needs_signature) return state.opened.question.text + "\n";
+  const decision::Decision* decision = declaration_.decision();
+  if (decision == nullptr || declaration_.profile.grammar == decision::Grammar::kLetters) return {};
+  std::string text;
+  for (const std::string& section : {decision->sections.context, decision->sections.stakes,
+                                     decision->sections.safety_notice, decision->irreversible_note}) {
+    if (!section.empty()) text += inbox::quoted(inbox::printable(section)) + "\n\n";
+  }
+  return text;
+}
+
+Status Conversation::hold(const inbox::DecisionState& state) {
+  const SignalWatch signals;
+  const Status signable = check_signable(state);
+  if (!signable) {
+    say(state.opened.question.text + "\n");
+    return refused(state.id, signable.error());
+  }
+  Dialogue dialogue = SB_TRY(begin_dialogue(declaration_, state.opened.question));
+  std::string shown = preface(state) + dialogue.turn.output;
+  say(shown);
+  while (dialogue.turn.what == Turn::What::kShow) {
+    say("> ");
+    const auto line = listen(state.id, signals);
+    if (!line) return leave_open(state.id);
+    dialogue.feed(*line);
+    if (!dialogue.turn.free_text.empty()) SB_TRY(note(state.id, dialogue.turn.free_text));
+    shown = dialogue.turn.output;
+    if (dialogue.turn.what == Turn::What::kShow) say("\n" + shown);
+    raw_ = *line;
+  }
+  return conclude(state, dialogue.turn, shown);
+}
+
+// Nobody should choose for minutes and then learn that it cannot be signed.
+Status Conversation::check_signable(const inbox::DecisionState& state) const {
+  if (!state.opened.needs_signature || state.opened.operators) return {};
+  const inbox::DecisionFacts facts{true, false, state.opened.workspace};
+  return inbox::may_answer(facts, {inbox::Channel::kTerminal, user_name()}, "", desk_.config().policy);
+}
+
+Status Conversation::note(const std::string& id, const std::string& text) {
+  SB_TRY(desk_.inbox().note_free_text(id, text, {inbox::Channel::kTerminal, user_name()}));
+  say("(noted; the question stays open)\n");
+  return {};
+}
+
+Status Conversation::conclude(const inbox::DecisionState& state, const Turn& turn, const std::string& shown) {
+  if (turn.what == Turn::What::kSuspended) return leave_open(state.id);
+  if (turn.what == Turn::What::kCancelled) {
+    SB_TRY(desk_.inbox().cancel(state.id, {inbox::Channel::kTerminal, user_name()}));
+    return {};
+  }
+  const std::string& typed = state.opened.question.typed_confirmation;
+  if (!typed.empty()) {
+    say(fmt::format("Type {} to go on: ", inbox::printable(typed)));
+    const auto line = context_.streams().read_line(limits::kInputBytes);
+    if (!line || *line != typed) return leave_open(state.id);
+  }
+  const inbox::Given given = SB_TRY(check_answer(state.opened.question, turn.given));
+  if (state.opened.needs_signature) say(fmt::format("You answer: {}\n", chosen_text(given)));
+  const auto signing = sign_for(context_, desk_, state, given, options_.operator_name);
+  if (!signing) return refused(state.id, signing.error());
+  inbox::Submission submission;
+  submission.given = given;
+  submission.from = signing->from;
+  submission.signature = signing->signature;
+  submission.raw = raw_;
+  submission.waived = turn.waived;
+  if (!signing->signature) submission.render_hash = sha256_hex(shown);
+  const auto after = desk_.inbox().answer(state.id, submission);
+  if (!after && after.error().code != ErrorCode::kConflict) return refused(state.id, after.error());
+  if (!after) context_.err(fmt::format("{}\n", after.error().to_string()));
+  return {};
+}
+
+// Who may not answer leaves it to somebody who may.
+Status Conversation::refused(const std::string& id, const Error& error) const {
+  if (error.code != ErrorCode::kForbidden) return std::unexpected(error);
+  context_.err(fmt::format("signalbox: {}\n", error.to_string()));
+  return leave_open(id);
+}
+
+bool Conversation::is_asked(const std::string& id) const {
+  const auto state = desk_.inbox().load(id);
+  if (state && !state->is_open()) return false;
+  return !options_.is_wanted || options_.is_wanted();
+}
+
+std::optional<std::string> Conversation::listen(const std::string& id, const SignalWatch& signals) const {
+  while (!signals.came() && is_asked(id)) {
+    if (!has_input() || signals.came()) continue;
+    const auto line = context_.streams().read_line(limits::kInputBytes);
+    if (line && !signals.came()) return *line;
+    if (!line && line.error().code != ErrorCode::kUnavailable) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Status Conversation::leave_open(const std::string& id) const {
+  const auto state = desk_.inbox().load(id);
+  const bool is_closed = state && !state->is_open();
+  if (!is_closed && is_asked(id)) {
+    context_.err(fmt::format("\nNot answered. The question stays open in the inbox as {}.\n", id));
+    return {};
+  }
+  // What was half typed is no answer to the next question.
+  if (::isatty(STDIN_FILENO) != 0) ::tcflush(STDIN_FILENO, TCIFLUSH);
+  context_.err(fmt::format("\n{}\n", is_closed ? ended_text(*state) : "Nobody waits for this answer any more."));
+  return {};
+}
+
+}  // namespace sb::cli

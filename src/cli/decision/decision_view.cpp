@@ -1,0 +1,97 @@
+#include "cli/decision/decision_view.hpp"
+
+#include <fmt/format.h>
+
+#include "agent/tools/agent_question.hpp"
+#include "engine/advance/questions.hpp"
+#include "inbox/printable.hpp"
+#include "pipeline/plan/escalation.hpp"
+
+namespace sb::cli {
+namespace {
+
+using inbox::DecisionState;
+using inbox::Outcome;
+
+std::string chosen(const Outcome& outcome) {
+  if (!outcome.options.empty()) return fmt::format(": {}", fmt::join(outcome.options, ", "));
+  if (outcome.values.is_object() && outcome.values.size() > 0) return ": " + to_json(outcome.values);
+  return {};
+}
+
+std::string standing(const DecisionState& state) {
+  if (!state.outcome) {
+    std::string text(to_string(state.state));
+    if (state.opened.needs_signature) text += ", needs a signature";
+    if (state.opened.deadline) text += fmt::format(", until {}", to_rfc3339(*state.opened.deadline));
+    return text;
+  }
+  const Outcome& outcome = *state.outcome;
+  const std::string by = outcome.principal.empty() ? "" : fmt::format(" by {}", outcome.principal);
+  return inbox::continued(
+      inbox::printable(fmt::format("{}{} ({}) at {}{}", to_string(outcome.ending), by, to_string(outcome.channel),
+                                   to_rfc3339(outcome.at), chosen(outcome))));
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+Value optional(const std::string& text) {
+  return text.empty() ? Value() : Value(text);
+}
+
+}  // namespace
+
+std::string summary_line(const DecisionState& state) {
+  if (state.is_damaged) return fmt::format("{}  damaged: {}", state.id, inbox::printable(state.rejected.front()));
+  return fmt::format("{}  {}  {}  [{}]", state.id, state.opened.question.id, first_line(state.opened.question.text),
+                     standing(state));
+}
+
+std::string full_text(const DecisionState& state) {
+  std::string text = fmt::format("{}\n", state.opened.question.text);
+  text += fmt::format("id         {}\nasked      {}\nstate      {}\n", state.id, to_rfc3339(state.opened.opened_at),
+                      standing(state));
+  if (!state.opened.workspace.empty())
+    text += fmt::format("workspace  {}\n", inbox::continued(inbox::printable(state.opened.workspace)));
+  if (state.is_taken) text += fmt::format("read by    {}\n", inbox::printable(state.taken_by));
+  for (const std::string& said : state.free_texts)
+    text += fmt::format("said       {}\n", inbox::continued(inbox::printable(said)));
+  for (const std::string& why : state.rejected)
+    text += fmt::format("warning    {}\n", inbox::continued(inbox::printable(why)));
+  return text;
+}
+
+Value full_view(const DecisionState& state) {
+  if (state.is_damaged) {
+    return Value::object({{"decision", state.id}, {"state", "damaged"}, {"warnings", Value::array(state.rejected)}});
+  }
+  Value view = to_json_value(state);
+  const inbox::Opened& opened = state.opened;
+  view.set("asked", opened.question.id);
+  view.set("text", opened.question.text);
+  view.set("parts", to_value(opened.question)["parts"]);
+  view.set("opened_at", to_rfc3339(opened.opened_at));
+  view.set("deadline", opened.deadline ? Value(to_rfc3339(*opened.deadline)) : Value());
+  view.set("workspace", optional(opened.workspace));
+  view.set("session", optional(opened.session));
+  view.set("digest", optional(opened.digest));
+  view.set("render_hash", opened.render_hash);
+  view.set("signed", opened.needs_signature);
+  Value free_texts = Value::array();
+  for (const std::string& text : state.free_texts) free_texts.push_back(inbox::printable(text));
+  view.set("free_texts", std::move(free_texts));
+  if (state.outcome && !state.outcome->waived.is_null()) view.set("waived", state.outcome->waived);
+  view.set("warnings", Value::array(state.rejected));
+  return view;
+}
+
+std::optional<decision::Declaration> declaration_of(const inbox::DecisionState& state) {
+  const inbox::Opened& opened = state.opened;
+  if (auto declared = engine::declaration_of(opened)) return declared;
+  if (auto declared = pipeline::run_declaration(opened.source, opened.definition)) return declared;
+  return agent::asked_declaration(opened.source, opened.definition);
+}
+
+}  // namespace sb::cli

@@ -1,0 +1,232 @@
+// `signalbox inbox list|show|answer|watch` and the rarer acts on one decision: withdraw, decline, cancel.
+#include "inbox/inbox.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <set>
+#include <utility>
+
+#include "base/limits.hpp"
+#include "base/text/unicode.hpp"
+#include "cli/decision/decision_view.hpp"
+#include "cli/person.hpp"
+#include "cli/signals.hpp"
+#include "inbox/printable.hpp"
+#include "inbox/question/answer_command.hpp"
+
+namespace sb::cli {
+namespace {
+
+using inbox::DecisionState;
+using inbox::Desk;
+using inbox::Given;
+
+struct InboxOptions {
+  std::string id;
+  std::string choice;
+  std::string operator_name;
+  std::string reason;
+  bool wants_all = false;
+  bool wants_json = false;
+};
+
+using DeskPointer = std::unique_ptr<Desk>;
+
+// For looking: a home that cannot be written to is read, and one where nothing was ever asked is an empty inbox.
+Result<DeskPointer> open_for_reading(const Context& context) {
+  Result<DeskPointer> desk = Desk::open(context.seams, store::Access::kReadWrite);
+  if (!desk && desk.error().code == ErrorCode::kIo) return Desk::open(context.seams, store::Access::kReadOnly);
+  return desk;
+}
+
+Status list(const Context& context, const InboxOptions& options) {
+  Result<DeskPointer> desk = open_for_reading(context);
+  std::vector<DecisionState> states;
+  if (desk) {
+    states = SB_TRY((*desk)->inbox().list(options.wants_all));
+  } else if (desk.error().code != ErrorCode::kNotFound) {
+    return std::unexpected(desk.error());
+  }
+  if (options.wants_json) {
+    Value lines = Value::array();
+    for (const DecisionState& state : states) lines.push_back(full_view(state));
+    context.out(to_json(lines) + "\n");
+    return {};
+  }
+  if (states.empty()) context.out("No decision is open.\n");
+  for (const DecisionState& state : states) context.out(summary_line(state) + "\n");
+  return {};
+}
+
+Status show(const Context& context, const InboxOptions& options) {
+  const DeskPointer desk = SB_TRY(open_for_reading(context));
+  const std::string id = SB_TRY(desk->inbox().resolve(options.id));
+  const DecisionState state = SB_TRY(desk->inbox().load(id));
+  context.out(options.wants_json ? to_json(full_view(state)) + "\n" : full_text(state));
+  return {};
+}
+
+// A choice that must be typed out is asked for beside it, on the terminal or as the next line of the input.
+Status check_typed_confirmation(const Context& context, const DecisionState& state) {
+  const std::string& wanted = state.opened.question.typed_confirmation;
+  if (wanted.empty()) return {};
+  context.err(fmt::format("Type {} to go on: ", inbox::printable(wanted)));
+  const auto line = SB_TRY(context.streams().read_line(limits::kInputBytes));
+  if (line == wanted) return {};
+  return fail(ErrorCode::kForbidden, "it was not typed as asked; nothing has changed");
+}
+
+// As given, or as typed by somebody who is shown the question.
+Result<std::string> typed_choice(const Context& context, const InboxOptions& options, const inbox::Question& question) {
+  if (!options.choice.empty()) return options.choice;
+  context.err(fmt::format("{}\n{}: ", question.text, inbox::printable(inbox::answer_hint(question))));
+  const auto line = SB_TRY(context.streams().read_line(limits::kInputBytes));
+  if (line) return *line;
+  return fail(ErrorCode::kInvalid, "an empty answer is no answer", "Give it behind the id, or type it");
+}
+
+// With ids for the numbers that people are shown.
+std::string by_ids(const DecisionState& state, const std::string& typed) {
+  const auto declaration = declaration_of(state);
+  return declaration ? inbox::numbers_to_ids(*declaration, typed) : typed;
+}
+
+Status answer(const Context& context, const InboxOptions& options) {
+  const DeskPointer desk = SB_TRY(Desk::open(context.seams, store::Access::kReadWrite));
+  inbox::Inbox& inbox = desk->inbox();
+  const DecisionState state = SB_TRY(inbox.load(SB_TRY(inbox.resolve(options.id))));
+  // Whoever comes too late is told so before they type a passphrase.
+  if (!state.is_open()) {
+    return std::unexpected(inbox.answer(state.id, {}).error());
+  }
+  const inbox::Question& question = state.opened.question;
+  const std::string typed = SB_TRY(typed_choice(context, options, question));
+  const std::string choice = by_ids(state, typed);
+  const Given given = SB_TRY(inbox::check_answer(question, SB_TRY(inbox::parse_choice(question, choice))));
+  SB_TRY(inbox::check_dependencies(question, given));
+  if (state.opened.needs_signature) {
+    context.err(fmt::format("{}\nYou answer: {}\n", question.text, inbox::printable(choice)));
+  }
+  SB_TRY(check_typed_confirmation(context, state));
+  const Signing signing = SB_TRY(sign_for(context, *desk, state, given, options.operator_name));
+  inbox::Submission submission;
+  submission.given = given;
+  submission.from = signing.from;
+  submission.signature = signing.signature;
+  submission.raw = typed;
+  if (!is_utf8(options.reason)) return fail(ErrorCode::kInvalid, "the reason is not UTF-8", "Give it in UTF-8");
+  const DecisionState after = SB_TRY(inbox.answer(state.id, submission, options.reason));
+  context.out(options.wants_json ? to_json(to_json_value(after)) + "\n" : summary_line(after) + "\n");
+  return {};
+}
+
+enum class Act { kWithdraw, kDecline, kCancel };
+
+Status act(const Context& context, const InboxOptions& options, Act what) {
+  const DeskPointer desk = SB_TRY(Desk::open(context.seams, store::Access::kReadWrite));
+  inbox::Inbox& inbox = desk->inbox();
+  const std::string id = SB_TRY(inbox.resolve(options.id));
+  const inbox::Credentials from = SB_TRY(credentials_for(context, *desk, SB_TRY(inbox.load(id))));
+  const DecisionState after = SB_TRY(what == Act::kWithdraw  ? inbox.withdraw(id, from)
+                                     : what == Act::kDecline ? inbox.decline(id, from, "")
+                                                             : inbox.cancel(id, from));
+  context.out(options.wants_json ? to_json(to_json_value(after)) + "\n" : summary_line(after) + "\n");
+  return {};
+}
+
+// Prints what is open, then each decision again whenever something happens to it, until interrupted.
+Status watch(const Context& context, const InboxOptions& options) {
+  constexpr int kPollMs = 500;
+  const SignalWatch signals;
+  const DeskPointer desk = SB_TRY(Desk::open(context.seams, store::Access::kReadWrite));
+  std::set<std::string> open;  // as printed last
+  const auto print = [&](const DecisionState& state) {
+    context.out((options.wants_json ? to_json(full_view(state)) : summary_line(state)) + "\n");
+    if (state.is_open()) {
+      open.insert(state.id);
+    } else {
+      open.erase(state.id);
+    }
+  };
+  const auto print_all = [&]() -> Result<std::int64_t> {
+    const auto end = SB_TRY(desk->store().read([](store::Snapshot& snapshot) { return snapshot.last_position(); }));
+    std::set<std::string> before = std::exchange(open, {});
+    for (const DecisionState& state : SB_TRY(desk->inbox().list(false))) {
+      print(state);
+      before.erase(state.id);
+    }
+    // What ended meanwhile stands in no listing of open ones.
+    for (const std::string& id : before) print(SB_TRY(desk->inbox().load_or_damaged(id)));
+    return end;
+  };
+  auto position = SB_TRY(print_all());
+  while (!signals.came() && !context.streams().output_closed()) {
+    SB_TRY(context.streams().flush());
+    const auto events =
+        desk->store().read([&](store::Snapshot& snapshot) { return snapshot.events_after(position, 1'000); });
+    if (!events && events.error().code != ErrorCode::kCorrupt) return std::unexpected(events.error());
+    if (!events) {
+      // Which of the new ones are damaged is not known here; the listing shows it.
+      context.err(fmt::format("warning: {}\n", events.error().to_string()));
+      position = SB_TRY(print_all());
+      continue;
+    }
+    std::vector<std::string> changed;
+    for (const store::Event& event : *events) {
+      position = event.position;
+      if (!event.stream.starts_with(inbox::kDecisionStreams)) continue;
+      const std::string id = event.stream.substr(inbox::kDecisionStreams.size());
+      if (changed.empty() || changed.back() != id) changed.push_back(id);
+    }
+    SB_TRY(desk->refresh_operators(context.seams.files));
+    for (const std::string& id : changed) print(SB_TRY(desk->inbox().load_or_damaged(id)));
+    // Nobody else may be looking, and deadlines pass only when somebody does.
+    (void)SB_TRY(desk->inbox().list(false));
+    if (events->empty()) context.seams.clock.sleep_ms(kPollMs);
+  }
+  return {};
+}
+
+CLI::App* with_id(CLI::App& app, const std::string& name, const std::string& summary, InboxOptions& options) {
+  CLI::App* sub = app.add_subcommand(name, summary);
+  sub->add_option("ID", options.id, "The decision: its id, the beginning of it, or its declared id")->required();
+  sub->add_flag("--json", options.wants_json, "Print JSON");
+  return sub;
+}
+
+}  // namespace
+
+Action declare_inbox(CLI::App& app) {
+  auto options = std::make_shared<InboxOptions>();
+  app.require_subcommand(1);
+  CLI::App* list_app = app.add_subcommand("list", "Show what is open");
+  list_app->add_flag("--all", options->wants_all, "Closed ones too");
+  list_app->add_flag("--json", options->wants_json, "Print JSON");
+  CLI::App* show_app = with_id(app, "show", "Show one decision", *options);
+  CLI::App* answer_app = with_id(app, "answer", "Answer one", *options);
+  answer_app->add_option(
+      "CHOICE", options->choice,
+      "Option ids, or the numbers shown, joined by commas; for a flow or chain key=id,key2=a+b; for a form "
+      "field=value. Left out: the question is shown and the answer read from the terminal or input");
+  answer_app->add_option("--reason", options->reason, "Why: kept with the answer, and told to whoever waits for it");
+  answer_app->add_option("--operator", options->operator_name, "Which operator signs, where there are several");
+  CLI::App* watch_app = app.add_subcommand("watch", "Show what is open and what happens, until interrupted");
+  watch_app->add_flag("--json", options->wants_json, "Print a JSON object a line");
+  CLI::App* withdraw_app = with_id(app, "withdraw", "Take an answer back that nobody has read yet", *options);
+  CLI::App* decline_app = with_id(app, "decline", "Refuse to answer, which ends it", *options);
+  CLI::App* cancel_app = with_id(app, "cancel", "End it without an answer", *options);
+  return [=, &app](Context& context) {
+    Status done;
+    if (app.got_subcommand(list_app)) done = list(context, *options);
+    if (app.got_subcommand(show_app)) done = show(context, *options);
+    if (app.got_subcommand(answer_app)) done = answer(context, *options);
+    if (app.got_subcommand(watch_app)) done = watch(context, *options);
+    if (app.got_subcommand(withdraw_app)) done = act(context, *options, Act::kWithdraw);
+    if (app.got_subcommand(decline_app)) done = act(context, *options, Act::kDecline);
+    if (app.got_subcommand(cancel_app)) done = act(context, *options, Act::kCancel);
+    return done ? kDone : report_answer(context, done.error());
+  };
+}
+
+}  // namespace sb::cli

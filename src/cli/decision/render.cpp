@@ -1,0 +1,162 @@
+// `signalbox render`: what a host is to be given for a declaration, recorded as a planned prompt.
+//
+// The output is exactly that and nothing else, so that it can be handed on as it is; what the host cannot show is named
+// on the error stream.
+#include "decision/render/render.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.hpp"
+#include "cli/decision/declaration_file.hpp"
+#include "decision/chain/chain_prompt.hpp"
+#include "decision/chain/machine.hpp"
+#include "inbox/home.hpp"
+
+namespace sb::cli {
+namespace {
+
+using decision::Declaration;
+using decision::Host;
+using decision::Prompt;
+using decision::Rendered;
+
+struct RenderArguments {
+  std::string definition;
+  std::string host;
+  int page = 1;
+};
+
+// The question to show, and which part of the declaration it is about.
+struct Asked {
+  std::vector<Prompt> pages;
+  std::string part;
+};
+
+// Where the first question of a chain has pages, the last entry of each leads to the next.
+Result<Asked> first_of_chain(const Declaration& declaration, int cap) {
+  const decision::ChainModel model(declaration);
+  auto turn = SB_TRY(decision::chain_begin(model, cap));
+  const bool is_child = turn.state.open == decision::Open::kChild;
+  Asked asked{{decision::chain_prompt(model, turn.state)},
+              is_child ? declaration.chain()->options[turn.state.option].key : std::string()};
+  while (asked.pages.back().page < asked.pages.back().pages) {
+    turn = SB_TRY(decision::chain_answer(model, turn.state, {asked.pages.back().options.back().id}));
+    asked.pages.push_back(decision::chain_prompt(model, turn.state));
+  }
+  return asked;
+}
+
+Result<Asked> first_question(const Declaration& declaration, Host host) {
+  const int cap = decision::cap_of(host, declaration.profile);
+  if (const auto* decision = declaration.decision()) {
+    return Asked{prompts_of(*decision, declaration.profile, declaration.hash, cap), ""};
+  }
+  if (const auto* flow = declaration.flow()) {
+    const decision::Step& step = flow->steps.front();
+    return Asked{prompts_of(*flow, step, declaration.profile, declaration.hash, cap), step.key()};
+  }
+  return first_of_chain(declaration, cap);
+}
+
+Result<Prompt> page_of(const Asked& asked, int page) {
+  const int pages = static_cast<int>(asked.pages.size());
+  if (page < 1 || page > pages) {
+    return fail(ErrorCode::kInvalid, fmt::format("there is no page {}", page),
+                pages == 1 ? "All options fit on one page" : fmt::format("Use --page 1 to {}", pages));
+  }
+  return asked.pages[static_cast<std::size_t>(page) - 1];
+}
+
+// As a hook will meet them in the host's own call: for tools the label they show and answer with.
+std::vector<inbox::Choice> shown_choices(const Rendered& rendered) {
+  const bool answers_with_label = rendered.host == Host::kAskUserQuestion || rendered.host == Host::kRequestUserInput;
+  const bool is_by_rows = rendered.shape.questions.size() > 1;
+  std::vector<inbox::Choice> choices;
+  for (const decision::ShownQuestion& question : rendered.shape.questions) {
+    for (const decision::ShownOption& option : question.options) {
+      if (option.entry == decision::Entry::kNo) continue;
+      choices.push_back({option.id, answers_with_label && !is_by_rows ? option.shown : option.label});
+    }
+  }
+  return choices;
+}
+
+inbox::PlannedPrompt planned_from(const Prompt& prompt, const Rendered& rendered, const std::string& part,
+                                  const inbox::DecisionState& state) {
+  inbox::PlannedPrompt planned;
+  planned.decision = state.id;
+  planned.fingerprint = state.opened.fingerprint;
+  planned.render_hash = rendered.render_hash;
+  planned.host = std::string(to_string(rendered.host));
+  planned.part = part;
+  planned.page = prompt.page;
+  planned.pages = prompt.pages;
+  planned.is_many = prompt.select.mode == decision::SelectMode::kMany;
+  planned.question = rendered.shape.questions.front().text;
+  planned.options = shown_choices(rendered);
+  planned.elsewhere = prompt.shown_elsewhere;
+  if (rendered.host == Host::kAskUserQuestion) {
+    planned.header = rendered.payload["questions"].items().front()["header"].as_string();
+  }
+  return planned;
+}
+
+// Opens the question (or joins the same one), plans the prompt, and gives it with its marker.
+Result<Rendered> plan(Context& context, inbox::Desk& desk, const Declaration& declaration, Host host, int page) {
+  const Asked asked = SB_TRY(first_question(declaration, host));
+  const Prompt prompt = SB_TRY(page_of(asked, page));
+  const std::string place(inbox::kNoncePlace);
+  const Rendered draft = SB_TRY(render(prompt, declaration.profile, host, {.nonce = place}));
+  const std::string workspace = SB_TRY(context.seams.files.canonical("."));
+  const inbox::Asking asking{.workspace = workspace, .session = ""};
+  auto state = SB_TRY(desk.inbox().load(SB_TRY(desk.inbox().open(declaration, asking)).id));
+  if (!state.is_open() && !state.is_answered()) {
+    // Ended without an answer: whoever renders it again asks again.
+    SB_TRY(desk.inbox().take(state.id, "render"));
+    state = SB_TRY(desk.inbox().load(SB_TRY(desk.inbox().open(declaration, asking)).id));
+  }
+  if (!state.is_open()) {
+    return fail(ErrorCode::kConflict, fmt::format("{} has been answered, and nobody has read it yet", state.id),
+                "Read it with signalbox ask; after that it can be asked again");
+  }
+  const auto planned = SB_TRY(desk.inbox().plan_prompt(planned_from(prompt, draft, asked.part, state)));
+  return render(prompt, declaration.profile, host, {.nonce = planned.nonce});
+}
+
+int run_render(Context& context, const RenderArguments& arguments) {
+  const auto host = decision::host_named(arguments.host);
+  if (!host) {
+    return report(context, Error{ErrorCode::kInvalid,
+                                 fmt::format("there is no host {}", quote_json(arguments.host)),
+                                 "Use text, brief, ask_user_question, request_user_input or elicitation",
+                                 {},
+                                 false});
+  }
+  auto desk = inbox::Desk::open(context.seams, store::Access::kReadWrite);
+  if (!desk) return report(context, desk.error());
+  const auto author = author_of(context, **desk, arguments.definition);
+  const auto declaration = load_declaration(context, arguments.definition, author);
+  if (!declaration) return report(context, declaration.error());
+  const auto rendered = plan(context, **desk, *declaration, *host, arguments.page);
+  if (!rendered) return report(context, rendered.error());
+  for (const std::string& field : rendered->lossy) {
+    context.err(fmt::format("not shown on {}: {}\n", arguments.host, field));
+  }
+  context.out(rendered->bytes() + "\n");
+  return kDone;
+}
+
+}  // namespace
+
+Action declare_render(CLI::App& app) {
+  auto arguments = std::make_shared<RenderArguments>();
+  app.add_option("--def", arguments->definition, "Declaration to show, or - for the input")->required();
+  app.add_option("--host", arguments->host, "text, brief, ask_user_question, request_user_input or elicitation")
+      ->required();
+  app.add_option("--page", arguments->page, "Page of the options, from 1, where they do not fit on one");
+  return [arguments](Context& context) { return run_render(context, *arguments); };
+}
+
+}  // namespace sb::cli

@@ -1,0 +1,39 @@
+// The options that `flow` and `split` share: the definition, the state and the input, each byte for byte.
+//
+//   --def F  --state BLOB|@FILE  --input TEXT|-  --key FILE  --now RFC3339
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "decision/declaration/declaration.hpp"
+#include "decision/flow/flow.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace sb::cli {
+
+// For CommandRow::exact_options.
+inline const std::vector<std::string_view> kStateOptions = {"def", "state", "input", "key", "now"};
+
+enum class StateUse { kStart, kStep };
+
+// For the help of a subcommand; the values are read by read_state_options.
+void declare_state_options(CLI::App& app, StateUse use);
+
+struct StateOptions {
+  decision::Declaration declaration;
+  std::optional<std::string> state;
+  std::optional<std::string> input;  // of `-`: the whole input less one line end
+  decision::FlowBlobContext blob;    // key and --now
+};
+
+// `kStep` needs a state and an input. The key is that of --key (raw bytes), else of SIGNALBOX_STATE_KEY (base64url),
+// and has at least 16 bytes.
+Checked<StateOptions> read_state_options(Context& context, StateUse use);
+
+}  // namespace sb::cli

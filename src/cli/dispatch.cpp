@@ -1,0 +1,207 @@
+// Finds the named command, lets CLI11 read its options, and runs it. Only that one command is built: a start must cost
+// next to nothing.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <span>
+
+#include "base/document/reader.hpp"
+#include "cli/command.hpp"
+#include "cli/examples.hpp"
+
+namespace sb::cli {
+namespace {
+
+bool asks_for_help(std::string_view argument) {
+  return argument == "--help" || argument == "-h";
+}
+
+std::string overview(const std::vector<CommandRow>& commands, bool has_colour) {
+  const auto heading = [&](std::string_view text) {
+    return has_colour ? fmt::format("\x1b[1m{}\x1b[0m\n", text) : fmt::format("{}\n", text);
+  };
+  std::string text = "Signalbox: decisions between coding agents and people, declared, answered and recorded.\n\n";
+  text +=
+      heading("Usage:") + "  signalbox COMMAND [OPTIONS]\n  signalbox --help | --version\n\n" + heading("Commands:");
+  std::size_t width = 0;
+  for (const CommandRow& command : commands) width = std::max(width, command.name.size());
+  for (const CommandRow& command : commands) {
+    text += fmt::format("  {:<{}}  {}\n", command.name, width, command.summary);
+  }
+  text += "\n" + heading("Exit codes:") +
+          "  0 done, 1 the answer is no, 2 wrong use or bad input, 3 it broke\n\n"
+          "signalbox COMMAND --help says more about one command, with an example.\n";
+  return text;
+}
+
+// `Did you mean "flow"? `, or nothing.
+std::string suggestion(std::string_view wrong, std::span<const std::string> known) {
+  const std::string nearest = nearest_name(wrong, known);
+  return nearest.empty() ? "" : fmt::format("Did you mean \"{}\"? ", nearest);
+}
+
+int wrong_use(Context& context, std::string_view where, std::string_view message, std::string_view hint = {}) {
+  context.err(fmt::format("{}: {}. {}See {} --help.\n", where, message, hint, where));
+  return kUsage;
+}
+
+const CLI::App& innermost(const CLI::App& app) {
+  const CLI::App* inner = &app;
+  while (!inner->get_subcommands().empty()) inner = inner->get_subcommands().front();
+  return *inner;
+}
+
+// `signalbox mcp install`: whose help says more.
+std::string called(const CLI::App& app) {
+  std::string name = app.get_name();
+  for (const CLI::App* inner = &app; !inner->get_subcommands().empty();) {
+    inner = inner->get_subcommands().front();
+    name += " " + inner->get_name();
+  }
+  return name;
+}
+
+// What the app that met the argument would have known instead.
+int unexpected_argument(Context& context, const CLI::App& app) {
+  const CLI::App& inner = innermost(app);
+  const std::string where = called(app);
+  const std::vector<std::string> extras = app.remaining(true);
+  const std::string wrong = extras.empty() ? std::string() : extras.front();
+  std::vector<std::string> known;
+  const bool is_option = wrong.starts_with("-");
+  if (is_option) {
+    for (const CLI::Option* option : inner.get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+  } else {
+    for (const CLI::App* subcommand : inner.get_subcommands([](const CLI::App*) { return true; })) {
+      known.push_back(subcommand->get_name());
+    }
+  }
+  const std::string_view kind = is_option ? "option" : known.empty() ? "argument" : "subcommand";
+  return wrong_use(context, where, fmt::format("unknown {} {}", kind, quote_json(wrong)), suggestion(wrong, known));
+}
+
+std::string without_full_stop(std::string_view message) {
+  while (!message.empty() && (message.back() == '.' || message.back() == '\n')) message.remove_suffix(1);
+  return std::string(message);
+}
+
+// Moves the exact options and their values out of the arguments. The last of several wins, as with CLI11.
+Status take_exact_options(const CommandRow& command, Context& context) {
+  std::vector<std::string> rest;
+  for (std::size_t i = 0; i < context.arguments.size(); ++i) {
+    const std::string& argument = context.arguments[i];
+    bool is_exact = false;
+    for (const std::string_view name : command.exact_options) {
+      const std::string option = fmt::format("--{}", name);
+      if (argument == option) {
+        if (i + 1 == context.arguments.size())
+          return fail(ErrorCode::kInvalid, fmt::format("{} needs a value", option));
+        context.exact[std::string(name)] = context.arguments[++i];
+      } else if (argument.starts_with(option + "=")) {
+        context.exact[std::string(name)] = argument.substr(option.size() + 1);
+      } else {
+        continue;
+      }
+      is_exact = true;
+      break;
+    }
+    if (!is_exact) rest.push_back(argument);
+  }
+  context.arguments = std::move(rest);
+  return {};
+}
+
+void set_example(CLI::App& app, std::string_view example) {
+  app.footer(fmt::format("Example:\n  {}\n", example));
+}
+
+int run_declared(const CommandRow& command, Context& context) {
+  CLI::App app{std::string(command.summary), fmt::format("signalbox {}", command.name)};
+  set_example(app, command.example);
+  app.get_formatter()->column_width(32);
+  const Action action = command.declare(app);
+  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::string_view own = example_of(fmt::format("{} {}", command.name, sub->get_name()));
+    if (!own.empty()) set_example(*sub, own);
+  }
+  if (const Status taken = take_exact_options(command, context); !taken) {
+    return wrong_use(context, app.get_name(), taken.error().message);
+  }
+  if (command.parsing == Parsing::kRaw) {
+    if (context.arguments.size() == 1 && asks_for_help(context.arguments.front())) {
+      context.out(app.help());
+      return kDone;
+    }
+    return action(context);
+  }
+  try {
+    app.parse(std::vector<std::string>(context.arguments.rbegin(), context.arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    context.out(app.help());
+    return kDone;
+  } catch (const CLI::ExtrasError&) {
+    return unexpected_argument(context, app);
+  } catch (const CLI::RequiredError& error) {
+    // A mistyped subcommand is reported by CLI11 as a missing one.
+    if (!app.remaining(true).empty()) return unexpected_argument(context, app);
+    return wrong_use(context, called(app), without_full_stop(error.what()));
+  } catch (const CLI::ParseError& error) {
+    return wrong_use(context, called(app), without_full_stop(error.what()));
+  }
+  return action(context);
+}
+
+int dispatch(const std::vector<CommandRow>& commands, Context& context) {
+  if (context.arguments.empty()) {
+    context.err(overview(commands, false));
+    return kUsage;
+  }
+  const std::string name = context.arguments.front();
+  if (asks_for_help(name)) {
+    context.out(overview(commands, context.has_colour));
+    return kDone;
+  }
+  if (name == "--version") {
+    context.out("signalbox " SIGNALBOX_VERSION "\n");
+    return kDone;
+  }
+  const auto command = std::ranges::find(commands, name, &CommandRow::name);
+  if (command == commands.end()) {
+    std::vector<std::string> known;
+    for (const CommandRow& each : commands) known.emplace_back(each.name);
+    const std::string_view kind = name.starts_with("-") ? "option" : "command";
+    return wrong_use(context, "signalbox", fmt::format("unknown {} {}", kind, quote_json(name)),
+                     suggestion(name, known));
+  }
+  context.arguments.erase(context.arguments.begin());
+  return run_declared(*command, context);
+}
+
+}  // namespace
+
+int report(const Context& context, const Error& error) {
+  context.err(fmt::format("signalbox: {}\n", error.to_string()));
+  return exit_code_for(error.code);
+}
+
+int report(const Context& context, const Faults& faults) {
+  int code = kUsage;
+  for (const Error& fault : faults) code = std::max(code, report(context, fault));
+  return code;
+}
+
+bool wants_colour(const Streams& streams, const Environment& environment) {
+  return streams.is_terminal(Stream::kOutput) && !environment.get("NO_COLOR") && environment.get("TERM") != "dumb";
+}
+
+int run(const std::vector<CommandRow>& commands, const std::vector<std::string>& arguments, const Seams& seams) {
+  Context context{seams, arguments, wants_colour(seams.streams, seams.environment), {}};
+  const int code = dispatch(commands, context);
+  const Status written = seams.streams.flush();
+  return written ? code : report(context, written.error());
+}
+
+}  // namespace sb::cli

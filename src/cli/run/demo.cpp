@@ -1,0 +1,282 @@
+// `signalbox demo`: a ticket becomes a merged change, here and now, without any key: the real pipeline and workflows, a
+// real repository and remote, and a model whose replies are written down.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "agent/loop/agent_log.hpp"
+#include "cli/decision/conversation.hpp"
+#include "cli/decision/decision_view.hpp"
+#include "cli/person.hpp"
+#include "cli/run/demo_project.hpp"
+#include "cli/run/display.hpp"
+#include "cli/run/foreground.hpp"
+#include "cli/signals.hpp"
+#include "hook/install/claude_settings.hpp"
+#include "inbox/printable.hpp"
+#include "pipeline/git/git.hpp"
+
+namespace sb::cli {
+namespace {
+
+using pipeline::RunState;
+
+struct DemoOptions {
+  std::string directory;
+  bool wants_json = false;
+};
+
+struct Question {
+  std::string asked, answered, by;
+};
+
+class Demo {
+ public:
+  Demo(const Context& context, const DemoPlace& place, RunOffice& office, bool wants_json)
+      : context_(context), place_(place), office_(office), wants_json_(wants_json) {}
+
+  Result<int> show() {
+    const Exit before = SB_TRY(check());
+    SB_TRY(open());
+    introduce(before);
+    RunState state = SB_TRY(drive());
+    if (state.outcome == "merged") SB_TRY(take_over_merge());
+    const Exit after = SB_TRY(check());
+    const auto events = SB_TRY(count_events(state));
+    wants_json_ ? print_json(state, before, after, events) : conclude(state, after, events);
+    return state.outcome == "merged" && after.code == 0 ? kDone : kNo;
+  }
+
+ private:
+  Result<Exit> check() const {
+    return context_.seams.process.run({.argv = {"./check"}, .directory = place_.repository(), .timeout_ms = 10'000});
+  }
+
+  // A new run, or the one that was not over when the demonstration was broken off.
+  Status open() {
+    if (place_.was_there) {
+      const auto last = office_.log().resolve("last");
+      if (last) {
+        const RunState state = SB_TRY(office_.log().state(*last));
+        if (!state.outcome.empty()) return is_over_already();
+        run_ = *last;
+      }
+    }
+    started_ms_ = context_.seams.clock.now_ms();
+    return {};
+  }
+
+  std::unexpected<Error> is_over_already() const {
+    return fail(ErrorCode::kConflict,
+                fmt::format("the demonstration in {} is over already", quote_json(place_.directory)),
+                fmt::format("See what happened: {} runs show last; or name another folder", program()));
+  }
+
+  Result<RunState> drive() {
+    std::optional<RunDisplay> display;
+    if (!wants_json_) display.emplace(context_, false);
+    display_ = display ? &*display : nullptr;
+    const SignalWatch signals;
+    Watching watching;
+    watching.keeps_going = [&] { return !signals.came(); };
+    watching.ask_here = [this](const std::string& decision, const auto& is_wanted) { return ask(decision, is_wanted); };
+    if (display_ != nullptr) {
+      watching.on_event = [this](const auto& state, const auto& event) { display_->on_event(state, event); };
+      watching.on_progress = [this](const agent::Progress& progress) { display_->on_progress(progress); };
+    }
+    pipeline::Coordinator coordinator = office_.coordinator(std::move(watching));
+    if (run_.empty()) run_ = SB_TRY(coordinator.open(SB_TRY(wish())));
+    auto state = coordinator.drive(run_, {});
+    if (display_ != nullptr) display_->finish();
+    display_ = nullptr;
+    took_ms_ = context_.seams.clock.now_ms() - started_ms_;
+    return state;
+  }
+
+  Result<pipeline::RunWish> wish() {
+    pipeline::RunWish wish;
+    wish.goal = demo_data()["goal"].as_string();
+    wish.workspace = place_.repository();
+    wish.ticket = SB_TRY(load_ticket(context_, office_.forge(), place_.ticket(), &wish.ticket_source));
+    return wish;
+  }
+
+  // The one question the script asks. Whatever else comes up stays in the inbox: nothing here may decide it.
+  Status ask(const std::string& decision, const std::function<bool()>& is_wanted) {
+    inbox::Desk& desk = office_.desk().desk();
+    const inbox::DecisionState state = SB_TRY(desk.inbox().load(decision));
+    const auto declared = declaration_of(state);
+    if (!declared || !state.is_open()) return {};
+    if (is_here()) {
+      if (display_ != nullptr) display_->hold();
+      const Conversation::Options options{.uses_errors = wants_json_, .is_wanted = is_wanted};
+      const Status held = Conversation(context_, desk, *declared, options).hold(state);
+      if (display_ != nullptr) display_->go_on();
+      return held;
+    }
+    const std::string choice = default_of(state);
+    return choice.empty() ? Status() : take_default(decision, choice);
+  }
+
+  Status take_default(const std::string& decision, const std::string& choice) {
+    if (!wants_json_) {
+      context_.out(fmt::format("          Nobody is at a terminal here, so the stated default is taken: {}\n",
+                               demo_data()["default"].as_string()));
+    }
+    inbox::Submission submission;
+    submission.given.options = {choice};
+    submission.from = {inbox::Channel::kProgram, "signalbox demo"};
+    submission.raw = choice;
+    submission.resolved_by = inbox::ResolvedBy::kPreference;
+    SB_TRY(office_.desk().desk().inbox().answer(decision, submission));
+    return {};
+  }
+
+  bool is_here() {
+    if (!is_here_) is_here_ = is_person_here(context_);
+    return *is_here_;
+  }
+
+  static std::string default_of(const inbox::DecisionState& state) {
+    for (const inbox::Part& part : state.opened.question.parts) {
+      for (const inbox::Choice& choice : part.options) {
+        if (choice.label == demo_data()["default"].as_string()) return choice.id;
+      }
+    }
+    return {};
+  }
+
+  // As a person would: the work copy follows what was merged.
+  Status take_over_merge() const {
+    pipeline::Git git(context_.seams, place_.repository());
+    SB_TRY(git.run({"pull", "--quiet", "--ff-only", "origin", "main"}));
+    return {};
+  }
+
+  struct Events {
+    std::int64_t of_run = 0, of_agents = 0;
+  };
+  Result<Events> count_events(const RunState& state) {
+    Events events;
+    events.of_run = state.events;
+    for (const pipeline::PhaseRecord& phase : state.phases) {
+      agent::AgentLog log(office_.desk().desk().store(), context_.seams.clock, phase.session);
+      events.of_agents += static_cast<std::int64_t>(SB_TRY(log.read()).size());
+    }
+    return events;
+  }
+
+  // What was asked and answered first, as the inbox has it.
+  Question question(const RunState& state) {
+    for (const pipeline::Asked& asked : state.asked) {
+      const auto decision = office_.desk().desk().inbox().load(asked.decision);
+      if (!decision) continue;
+      Question question{.asked = {}, .answered = asked.choice, .by = asked.by};
+      if (const auto declared = declaration_of(*decision)) {
+        question.asked = decision->opened.source.string_at("instruction").value_or("");
+      }
+      for (const inbox::Part& part : decision->opened.question.parts) {
+        if (const inbox::Choice* choice = part.find(asked.choice)) question.answered = choice->label;
+      }
+      return question;
+    }
+    return {};
+  }
+
+  std::string program() const { return fmt::format("SIGNALBOX_HOME={} signalbox", hook::shell_quoted(place_.home())); }
+
+  static std::string failed_line(const Exit& exit) {
+    const std::size_t at = exit.output.find("FAILED");
+    return at == std::string::npos ? std::string() : exit.output.substr(at, exit.output.find('\n', at) - at);
+  }
+
+  void introduce(const Exit& before) const {
+    if (wants_json_) return;
+    context_.out(
+        fmt::format("In {}: a small project (repo/), its remote (remote.git), and a home for Signalbox "
+                    "(home/).\nThe ticket: {}\nThe project's own check says: {}\n\n",
+                    inbox::printable(place_.directory), demo_data()["goal"].as_string(),
+                    before.code == 0 ? "fine" : failed_line(before)));
+  }
+
+  void conclude(const RunState& state, const Exit& after, const Events& events) {
+    if (state.outcome != "merged") {
+      context_.err(fmt::format("The demonstration did not end in a merge: {}\nSee {} runs show {}\n",
+                               state.outcome.empty() ? state.waits_for : state.outcome, program(), run_));
+      return;
+    }
+    const Question answer = question(state);
+    const std::string repository = hook::shell_quoted(place_.repository());
+    context_.out(fmt::format("\nMerged: {} on main of remote.git\n", state.commit.substr(0, 12)));
+    context_.out(fmt::format("Asked: {} {} ({})\n", inbox::printable(answer.asked), inbox::printable(answer.answered),
+                             inbox::printable(answer.by)));
+    context_.out(fmt::format("The check now: {}\n", after.code == 0 ? "passes" : failed_line(after)));
+    context_.out(fmt::format("{} events ({} of the run, {} of its agents) in {:.1f} s\n\nLook around:\n",
+                             events.of_run + events.of_agents, events.of_run, events.of_agents,
+                             static_cast<double>(took_ms_) / 1'000));
+    context_.out(fmt::format("  git -C {} show\n  cd {} && ./check\n", repository, repository));
+    for (const char* words : {"runs show last", "inbox list --all", "session list"}) {
+      context_.out(fmt::format("  {} {}\n", program(), words));
+    }
+    context_.out("\nThe replies of the model are in home/replies.jsonl; everything else happened.\n");
+  }
+
+  void print_json(const RunState& state, const Exit& before, const Exit& after, const Events& events) {
+    const Question answer = question(state);
+    Value result = Value::object({{"outcome", state.outcome.empty() ? "waiting" : state.outcome},
+                                  {"run", run_},
+                                  {"directory", place_.directory},
+                                  {"repository", place_.repository()},
+                                  {"remote", place_.remote()},
+                                  {"home", place_.home()},
+                                  {"commit", state.commit},
+                                  {"request", state.request},
+                                  {"url", state.url}});
+    result.set("question", Value::object({{"asked", answer.asked}, {"answered", answer.answered}, {"by", answer.by}}));
+    result.set("check", Value::object({{"before", before.code}, {"after", after.code}}));
+    result.set("events", events.of_run + events.of_agents);
+    result.set("run_events", events.of_run);
+    result.set("agent_events", events.of_agents);
+    result.set("seconds", static_cast<double>(took_ms_) / 1'000);
+    if (state.outcome.empty()) result.set("waits_for", state.waits_for);
+    context_.out(to_json(result) + "\n");
+  }
+
+  const Context& context_;
+  const DemoPlace& place_;
+  RunOffice& office_;
+  bool wants_json_;
+  RunDisplay* display_ = nullptr;
+  std::optional<bool> is_here_;
+  std::string run_;
+  TimestampMs started_ms_ = 0;
+  std::int64_t took_ms_ = 0;
+};
+
+int run_demo(const Context& users, const DemoOptions& options) {
+  const auto fail_with = [&](const Error& error) { return report_run(users, error, options.wants_json); };
+  const auto place = make_demo_place(users.seams, options.directory);
+  if (!place) return fail_with(place.error());
+  const Environment environment = demo_environment(users.seams.environment, *place);
+  const Seams& seams = users.seams;
+  const Context context{{seams.files, seams.clock, seams.random, seams.process, environment, seams.streams},
+                        users.arguments,
+                        users.has_colour,
+                        {}};
+  const auto office = RunOffice::open(context, place->repository());
+  if (!office) return fail_with(office.error().front());
+  const auto code = Demo(context, *place, **office, options.wants_json).show();
+  return code ? *code : fail_with(code.error());
+}
+
+}  // namespace
+
+Action declare_demo(CLI::App& app) {
+  auto options = std::make_shared<DemoOptions>();
+  app.add_option("--dir", options->directory, "Keep everything in this new or empty folder; else a temporary one");
+  app.add_flag("--json", options->wants_json, "The result as one JSON object");
+  return [options](Context& context) { return run_demo(context, *options); };
+}
+
+}  // namespace sb::cli

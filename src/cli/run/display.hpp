@@ -1,0 +1,51 @@
+// Shows a run while it goes on: a block that is redrawn in place on a terminal, lines where there is none, JSON for
+// programs.
+//
+// Threads: on_progress() from any; the rest from one.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "cli/command.hpp"
+#include "cli/run/text.hpp"
+
+namespace sb::cli {
+
+class RunDisplay {
+ public:
+  RunDisplay(const Context& context, bool wants_json);
+  ~RunDisplay();
+  RunDisplay(const RunDisplay&) = delete;
+  RunDisplay& operator=(const RunDisplay&) = delete;
+
+  void on_event(const pipeline::RunState& state, const pipeline::RunEvent& event);
+  void on_progress(const agent::Progress& progress);
+  // Nothing is drawn until go_on(): somebody is being asked.
+  void hold();
+  void go_on();
+  // The block stands as it is from now on.
+  void finish();
+  bool is_json() const { return style_ == Style::kJson; }
+
+ private:
+  enum class Style { kJson, kLines, kBlock };
+  void draw();  // expects the lock
+  void tell_wait(const agent::Progress& progress);
+  void beat();
+
+  Context context_;
+  Style style_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  pipeline::RunState state_;
+  PhaseNow now_;
+  std::size_t drawn_ = 0;  // lines of the block on the screen
+  int beat_ = 0;
+  bool is_held_ = false, is_over_ = false, has_state_ = false;
+  std::thread beater_;
+};
+
+}  // namespace sb::cli

@@ -1,0 +1,227 @@
+// `signalbox runs list|show|resume|stop|export`.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "agent/loop/agent_log.hpp"
+#include "cli/person.hpp"
+#include "cli/run/display.hpp"
+#include "cli/run/foreground.hpp"
+#include "cli/run/runs_parts.hpp"
+
+namespace sb::cli {
+namespace {
+
+using pipeline::RunLog;
+using pipeline::RunState;
+
+// For looking: a home that cannot be written to is read.
+Result<std::unique_ptr<inbox::Desk>> open_for_reading(const Context& context) {
+  auto desk = inbox::Desk::open(context.seams, store::Access::kReadWrite);
+  if (!desk && desk.error().code == ErrorCode::kIo) return inbox::Desk::open(context.seams, store::Access::kReadOnly);
+  return desk;
+}
+
+std::int64_t number(const Value& row, std::string_view name) {
+  return row[name].is_integer() ? row[name].as_integer() : 0;
+}
+
+std::string list_line(const Value& row, TimestampMs now) {
+  const auto text = [&](std::string_view name) { return row.string_at(name).value_or(""); };
+  return one_line(fmt::format("{}  {:<15} {:<9} {:>6} ago  {:>7} tok  {}  {}", text("run"), text("standing"),
+                              text("mode"), lasted(now - number(row, "updated_at")), counted(number(row, "tokens")),
+                              agent::dollars(number(row, "micro_cents")), text("goal")),
+                  160);
+}
+
+// How it stands now, which its row cannot know. One that cannot be looked at stands as its row says.
+void set_standing(const Context& context, inbox::Desk& desk, const RunLog& log, Value& row) {
+  const std::string status = row.string_at("status").value_or("");
+  pipeline::RunStanding standing{.word = status};
+  if (status == "running" || status == "waiting" || status == "parked") {
+    const auto state = log.state(row.string_at("run").value_or(""));
+    auto looked = state ? pipeline::look_at_run(context.seams, desk, *state) : std::unexpected(state.error());
+    if (looked) standing = std::move(*looked);
+  }
+  row.set("standing", standing.word);
+  row.set("driven", standing.is_driven);
+}
+
+int list(const Context& context, const RunsOptions& options) {
+  const auto desk = open_for_reading(context);
+  if (!desk) return report(context, desk.error());
+  RunLog log((*desk)->store(), context.seams.clock);
+  auto rows = log.list(options.limit);
+  if (!rows) return report(context, rows.error());
+  for (Value& row : *rows) set_standing(context, **desk, log, row);
+  if (options.wants_json) {
+    context.out(to_json(Value(Value::Array(rows->begin(), rows->end()))) + "\n");
+    return kDone;
+  }
+  if (rows->empty()) context.out("No run yet. Start one: signalbox run \"GOAL\"\n");
+  for (const Value& row : *rows) context.out(list_line(row, context.seams.clock.now_ms()) + "\n");
+  return kDone;
+}
+
+int show(const Context& context, const RunsOptions& options) {
+  const auto desk = open_for_reading(context);
+  if (!desk) return report(context, desk.error());
+  RunLog log((*desk)->store(), context.seams.clock);
+  const auto id = log.resolve(options.id);
+  if (!id) return report(context, id.error());
+  const auto state = log.state(*id);
+  if (!state) return report(context, state.error());
+  const auto standing = pipeline::look_at_run(context.seams, **desk, *state);
+  if (!standing) return report(context, standing.error());
+  if (!options.wants_json) {
+    context.out(run_page(*state, *standing, context.has_colour));
+    return kDone;
+  }
+  Value value = state->to_value();
+  value.set("standing", standing->word);
+  value.set("driven", standing->is_driven);
+  if (standing->waits_until != 0) {
+    value.set("model_wait",
+              Value::object({{"until", to_rfc3339(standing->waits_until)}, {"reason", standing->waits_why}}));
+  }
+  context.out(to_json(value) + "\n");
+  return kDone;
+}
+
+// What others said since is no change of what is asked for, but worth knowing.
+void tell_comments(const Context& context, const pipeline::Ticket& now, const RunState& state) {
+  std::int64_t count = 0;
+  for (const pipeline::Ticket::Comment& comment : now.comments) {
+    const bool is_ours = comment.text.find("<!-- signalbox: ") != std::string::npos;
+    if (!is_ours && std::ranges::find(state.ticket.comments, comment) == state.ticket.comments.end()) ++count;
+  }
+  if (count == 0) return;
+  context.err(fmt::format("The ticket has {} since the run began, which agents do not see.\n",
+                          count == 1 ? "a new comment" : fmt::format("{} new comments", count)));
+}
+
+// The ticket as it is now: what was given, else where it came from. One that is gone says nothing.
+Result<std::optional<pipeline::Ticket>> ticket_now(const Context& context, RunOffice& office, const RunState& state,
+                                                   const RunsOptions& options) {
+  if (!options.ticket.empty()) return SB_TRY(load_ticket(context, office.forge(), options.ticket));
+  if (state.ticket_source.empty() || !state.outcome.empty()) return std::nullopt;
+  auto ticket = load_ticket(context, office.forge(), state.ticket_source);
+  if (ticket) {
+    tell_comments(context, *ticket, state);
+    return std::move(*ticket);
+  }
+  context.err(fmt::format("The ticket cannot be read again ({}); the run goes on with what it has.\n",
+                          one_line(ticket.error().to_string(), 300)));
+  return std::nullopt;
+}
+
+int resume(const Context& context, const RunsOptions& options) {
+  const auto fail_with = [&](const Error& error) { return report_run(context, error, options.wants_json); };
+  const auto wait = wait_of(options.wait);
+  if (!wait) return fail_with(wait.error());
+  std::string id;
+  RunState state;
+  {
+    const auto desk = inbox::Desk::open(context.seams, store::Access::kReadWrite);
+    if (!desk) return fail_with(desk.error());
+    RunLog log((*desk)->store(), context.seams.clock);
+    const auto resolved = log.resolve(options.id);
+    if (!resolved) return fail_with(resolved.error());
+    const auto read = log.state(*resolved);
+    if (!read) return fail_with(read.error());
+    id = *resolved;
+    state = *read;
+  }
+  const auto office = RunOffice::open(context, state.workspace);
+  if (!office && options.wants_json) return fail_with(office.error().front());
+  if (!office) return report(context, office.error());
+  const auto ticket = ticket_now(context, **office, state, options);
+  if (!ticket) return fail_with(ticket.error());
+  return resume_run(context, **office, id, *ticket, {.wants_json = options.wants_json, .wait_ms = *wait});
+}
+
+// Written down first; whoever drives it sees that, and where nobody does it is ended from here.
+Status ask_to_stop(const Context& context, const RunsOptions& options, RunState& state) {
+  const auto desk = SB_TRY(inbox::Desk::open(context.seams, store::Access::kReadWrite));
+  RunLog log(desk->store(), context.seams.clock);
+  const std::string id = SB_TRY(log.resolve(options.id));
+  state = SB_TRY(log.state(id));
+  if (!state.outcome.empty()) return {};
+  const std::string by = user_name();
+  if (!state.stop_asked) {
+    SB_TRY(log.append_any(id, "stop_asked", Value::object({{"by", by}, {"reason", options.reason}})));
+  }
+  if (state.phases.empty() || state.phases.back().is_over) return {};
+  agent::AgentLog agent(desk->store(), context.seams.clock, state.phases.back().session);
+  return agent.append({{"kill_asked", Value::object({{"by", by}, {"reason", "the run is stopped"}}), {}}});
+}
+
+int stop(const Context& context, const RunsOptions& options) {
+  RunState state;
+  if (const Status asked = ask_to_stop(context, options, state); !asked) return report(context, asked.error());
+  if (!state.outcome.empty()) {
+    context.out(fmt::format("{} is over: {}\n", state.id, state.outcome));
+    return kDone;
+  }
+  const auto office = RunOffice::open(context, state.workspace, Readiness::kToEnd);
+  if (!office) return report(context, office.error());
+  const auto ended = (*office)->coordinator({}).drive(state.id, {});
+  if (!ended && ended.error().code == ErrorCode::kConflict) {
+    context.out(fmt::format("{} is asked to stop; whoever drives it ends it\n", state.id));
+    return kDone;
+  }
+  if (!ended) return report(context, ended.error());
+  context.out(fmt::format("{} is {}\n", ended->id, ended->outcome));
+  if (keeps_work(context.seams.files, *ended)) {
+    context.out(fmt::format("What was not delivered is still in {}\n", ended->tree.path));
+  }
+  return kDone;
+}
+
+using Run = int (*)(const Context&, const RunsOptions&);
+
+Subcommand subcommand(CLI::App& runs, const std::string& name, const std::string& summary,
+                      const std::shared_ptr<RunsOptions>& options, Run run) {
+  CLI::App* app = runs.add_subcommand(name, summary);
+  return {app, [options, run](Context& context) { return run(context, *options); }};
+}
+
+void add_id(CLI::App& app, RunsOptions& options) {
+  app.add_option("ID", options.id, "The run, the beginning of its id, or last")->required();
+}
+
+}  // namespace
+
+Action declare_runs(CLI::App& app) {
+  app.require_subcommand(1);
+  auto options = std::make_shared<RunsOptions>();
+  std::vector<Subcommand> all;
+  all.push_back(subcommand(app, "list", "The newest runs", options, list));
+  all.back().app->add_option("--limit", options->limit, "How many")->check(CLI::Range(1, 10'000));
+  all.back().app->add_flag("--json", options->wants_json, "As a JSON array");
+  all.push_back(subcommand(app, "show", "All that is known of a run", options, show));
+  add_id(*all.back().app, *options);
+  all.back().app->add_flag("--json", options->wants_json, "As JSON");
+  all.push_back(subcommand(app, "resume", "Drive a run on from where it stands", options, resume));
+  add_id(*all.back().app, *options);
+  all.back().app->add_option("--ticket", options->ticket, "The ticket as it is now");
+  all.back().app->add_option("--wait", options->wait,
+                             "Wait this long for each answer that must come from elsewhere (else: not at all), and in "
+                             "all for servers that are out (else: 15m); then leave the run to runs resume");
+  all.back().app->add_flag("--json", options->wants_json, "One JSON object a line");
+  all.push_back(subcommand(app, "stop", "End a run; what it has not delivered stays", options, stop));
+  add_id(*all.back().app, *options);
+  all.back().app->add_option("--reason", options->reason, "Why, for the record");
+  all.push_back(subcommand(app, "export", "Its events, one JSON object a line", options, export_run));
+  add_id(*all.back().app, *options);
+  all.back().app->add_option("--as-test", options->directory, "A new folder with all that is needed to play it again");
+  return [all, app = &app](Context& context) {
+    for (const Subcommand& one : all) {
+      if (app->got_subcommand(one.app)) return one.action(context);
+    }
+    return kUsage;
+  };
+}
+
+}  // namespace sb::cli

@@ -1,0 +1,36 @@
+// `runs export`: a run as lines, or as a folder that plays it again.
+#include <fmt/format.h>
+
+#include "cli/run/runs_parts.hpp"
+#include "cli/run_recording.hpp"
+#include "inbox/home.hpp"
+
+namespace sb::cli {
+namespace {
+
+int export_test(const Context& context, const RunsOptions& options) {
+  const auto recording = load_recording(context, options.id);
+  if (!recording) return report(context, recording.error());
+  const Status kept = keep_recording(context, *recording, options.directory);
+  if (!kept) return report(context, kept.error());
+  context.out(fmt::format("Run {} is kept in {}; play it with: {}/replay\n", recording->state.id, options.directory,
+                          options.directory));
+  return kDone;
+}
+
+}  // namespace
+
+int export_run(const Context& context, const RunsOptions& options) {
+  if (!options.directory.empty()) return export_test(context, options);
+  const auto desk = inbox::Desk::open(context.seams, store::Access::kReadWrite);
+  if (!desk) return report(context, desk.error());
+  pipeline::RunLog log((*desk)->store(), context.seams.clock);
+  const auto id = log.resolve(options.id);
+  if (!id) return report(context, id.error());
+  const auto events = log.read(*id);
+  if (!events) return report(context, events.error());
+  for (const pipeline::RunEvent& event : *events) context.out(to_json(to_value(event)) + "\n");
+  return kDone;
+}
+
+}  // namespace sb::cli

@@ -1,0 +1,93 @@
+// `signalbox hook`: what signalbox-hook does, for hosts that are told to call the one program; and how it gets into,
+// and out of, the settings of Claude Code.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.hpp"
+#include "hook/hook_program.hpp"
+#include "hook/install/claude_settings.hpp"
+
+namespace sb::cli {
+namespace {
+
+struct HookOptions {
+  bool is_user = false;
+  bool is_project = false;
+  bool with_stop = false;
+  bool with_statusline = false;
+};
+
+// The small program stands beside this one.
+Result<std::string> hook_program(const Files& files) {
+  const std::string program = join_path(parent_path(SB_TRY(files.canonical("/proc/self/exe"))), "signalbox-hook");
+  if (files.kind(program) == FileKind::kFile) return program;
+  return fail(ErrorCode::kNotFound, fmt::format("there is no {}", program), "Install signalbox-hook beside signalbox");
+}
+
+// `writes`: into the project, so that there must be one.
+Result<hook::Installation> installation(const Seams& seams, const HookOptions& options, bool writes) {
+  const std::string here = SB_TRY(seams.files.canonical("."));
+  std::string project = writes ? SB_TRY(hook::project_to_change(seams.files, seams.environment, here))
+                               : hook::project_around(seams.files, seams.environment, here);
+  return hook::Installation{.scope = options.is_project ? hook::Scope::kProject : hook::Scope::kUser,
+                            .project = std::move(project),
+                            .program = {},
+                            .with_stop = options.with_stop,
+                            .with_statusline = options.with_statusline};
+}
+
+void say_backup(const Context& context, const hook::Changed& changed) {
+  if (!changed.backup.empty()) context.out(fmt::format("The settings as they were: {}\n", changed.backup));
+}
+
+int install(Context& context, const HookOptions& options) {
+  auto wanted = installation(context.seams, options, options.is_project || options.with_stop);
+  if (!wanted) return report(context, wanted.error());
+  auto program = hook_program(context.seams.files);
+  if (!program) return report(context, program.error());
+  wanted->program = *program;
+  const auto changed = hook::install_hooks(context.seams, *wanted);
+  if (!changed) return report(context, changed.error());
+  context.out(changed->is_changed ? fmt::format("Installed in {}\n", changed->path)
+                                  : fmt::format("Already installed in {}; nothing changed\n", changed->path));
+  say_backup(context, *changed);
+  if (options.with_stop) context.out(fmt::format("Messages are checked at Stop in {}\n", wanted->project));
+  return kDone;
+}
+
+int uninstall(Context& context, const HookOptions& options) {
+  const auto wanted = installation(context.seams, options, false);
+  if (!wanted) return report(context, wanted.error());
+  const auto changed = hook::uninstall_hooks(context.seams, *wanted);
+  if (!changed) return report(context, changed.error());
+  context.out(changed->is_changed ? fmt::format("Removed from {}\n", changed->path)
+                                  : fmt::format("Not installed in {}; nothing changed\n", changed->path));
+  say_backup(context, *changed);
+  return kDone;
+}
+
+void add_scope(CLI::App& app, const std::shared_ptr<HookOptions>& options) {
+  auto* user = app.add_flag("--user", options->is_user, "In the user's settings (the default)");
+  app.add_flag("--project", options->is_project, "In the settings of the project around this folder")->excludes(user);
+}
+
+}  // namespace
+
+Action declare_hook(CLI::App& app) {
+  auto options = std::make_shared<HookOptions>();
+  app.require_subcommand(0, 1);
+  auto* put_in = app.add_subcommand("install", "Write the hook into the settings of Claude Code");
+  auto* take_out = app.add_subcommand("uninstall", "Take out exactly what install wrote");
+  add_scope(*put_in, options);
+  add_scope(*take_out, options);
+  put_in->add_flag("--statusline", options->with_statusline, "Also show the open step, where nothing else is shown");
+  put_in->add_flag("--stop", options->with_stop, "Also check what the agent says last, in this project");
+  return [&app, put_in, take_out, options](Context& context) {
+    if (app.got_subcommand(put_in)) return install(context, *options);
+    if (app.got_subcommand(take_out)) return uninstall(context, *options);
+    return hook::run_process("signalbox-hook", {}, context.seams);
+  };
+}
+
+}  // namespace sb::cli

@@ -1,0 +1,171 @@
+// `signalbox mcp install|uninstall`: how Signalbox gets into, and out of, the configuration of MCP clients.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "cli/server/mcp_commands.hpp"
+#include "hook/install/client_config.hpp"
+
+namespace sb::cli {
+namespace {
+
+using hook::Client;
+using hook::ClientPlace;
+using hook::Scope;
+using hook::ServerEntry;
+
+struct InstallOptions {
+  std::string client;
+  std::string name = "signalbox";
+  std::string url;
+  std::string token_env;
+  int port = 0;
+  bool is_user = false;
+  bool is_project = false;
+  bool only_prints = false;
+};
+
+const std::map<std::string, Client> kClients = {{"claude-code", Client::kClaudeCode}, {"codex", Client::kCodex}};
+
+// `writes`: into the project, so that there must be one.
+Result<ClientPlace> place_of(const Seams& seams, const InstallOptions& options, bool writes) {
+  const auto client = kClients.find(options.client);
+  if (client == kClients.end()) {
+    return fail(ErrorCode::kInvalid, fmt::format("there is no client {}", quote_json(options.client)),
+                "Give claude-code or codex with --client");
+  }
+  if (!hook::is_server_name(options.name)) {
+    return fail(ErrorCode::kInvalid, fmt::format("{} cannot be a server's name", quote_json(options.name)),
+                "Use letters, digits, - and _, at most 64");
+  }
+  const std::string here = SB_TRY(seams.files.canonical("."));
+  std::string project = writes ? SB_TRY(hook::project_to_change(seams.files, seams.environment, here))
+                               : hook::project_around(seams.files, seams.environment, here);
+  return ClientPlace{client->second, options.is_project ? Scope::kProject : Scope::kUser, std::move(project)};
+}
+
+Status check_url(const std::string& url) {
+  const std::size_t scheme = url.starts_with("http://") ? 7 : url.starts_with("https://") ? 8 : 0;
+  const bool has_odd = std::ranges::any_of(url, [](unsigned char c) { return c <= 0x20 || c >= 0x7f || c == '"'; });
+  const bool has_host = url.size() > scheme && url[scheme] != '/' && url[scheme] != ':';
+  if (scheme > 0 && has_host && !has_odd) return {};
+  return fail(ErrorCode::kInvalid, fmt::format("{} is no address of a server", quote_json(url)),
+              "Write it as http://127.0.0.1:PORT/mcp");
+}
+
+Status check_variable(const std::string& name) {
+  const auto is_part = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  if (std::ranges::all_of(name, is_part) && (name.empty() || name.front() > '9')) return {};
+  return fail(ErrorCode::kInvalid, fmt::format("{} is no name of a variable", quote_json(name)),
+              "The token itself is not written into configurations; put it into a variable and name that");
+}
+
+Result<ServerEntry> wanted_entry(const Files& files, const InstallOptions& options) {
+  SB_TRY(check_variable(options.token_env));
+  if (options.port != 0) {
+    return ServerEntry{"", {}, fmt::format("http://127.0.0.1:{}/mcp", options.port), options.token_env};
+  }
+  if (!options.url.empty()) {
+    SB_TRY(check_url(options.url));
+    return ServerEntry{"", {}, options.url, options.token_env};
+  }
+  if (!options.token_env.empty()) {
+    return fail(ErrorCode::kInvalid, "--token-env is for a client that connects", "Give --http or --port too");
+  }
+  return ServerEntry{SB_TRY(files.canonical("/proc/self/exe")), {"mcp"}, ""};
+}
+
+// What the user must do, or may want to do, next.
+void say_next(const Context& context, const ClientPlace& place, const ServerEntry& entry) {
+  const bool is_project = place.scope == Scope::kProject;
+  if (!entry.url.empty()) context.out("It is reached while `signalbox serve` runs.\n");
+  if (place.client == Client::kClaudeCode && is_project) {
+    context.out("Claude Code asks once, when it next starts in this project, whether you approve of the server.\n");
+  } else if (is_project) {
+    context.out(
+        fmt::format("Codex reads it only in projects you trust; it asks when it starts in {}.\n", place.project));
+  } else {
+    context.out(fmt::format("Start {} anew to use it.\n", hook::display_name(place.client)));
+  }
+  if (place.client != Client::kClaudeCode) return;
+  const auto hooks = hook::find_hooks(context.seams.files, context.seams.environment, place.scope, place.project);
+  if (hooks && !hooks->programs.empty()) return;
+  context.out(fmt::format("Questions are checked, and steps held to, by the hooks: signalbox hook install{}\n",
+                          is_project ? " --project" : ""));
+}
+
+void say_backup(const Context& context, const hook::Changed& changed) {
+  if (!changed.backup.empty()) context.out(fmt::format("The configuration as it was: {}\n", changed.backup));
+}
+
+Status install(const Context& context, const InstallOptions& options) {
+  const ClientPlace place = SB_TRY(place_of(context.seams, options, options.is_project));
+  const ServerEntry entry = SB_TRY(wanted_entry(context.seams.files, options));
+  if (options.only_prints) {
+    context.err(fmt::format("For {}:\n", SB_TRY(hook::config_path(place, context.seams.environment))));
+    context.out(hook::printed_entry(place.client, options.name, entry));
+    return {};
+  }
+  const hook::Changed changed = SB_TRY(hook::install_server(context.seams, place, options.name, entry));
+  if (!changed.is_changed) {
+    context.out(fmt::format("Already installed in {}; nothing changed\n", changed.path));
+    return {};
+  }
+  context.out(fmt::format("Installed as {} in {}\n", quote_json(options.name), changed.path));
+  say_backup(context, changed);
+  say_next(context, place, entry);
+  return {};
+}
+
+Status uninstall(const Context& context, const InstallOptions& options) {
+  const ClientPlace place = SB_TRY(place_of(context.seams, options, false));
+  const hook::Changed changed = SB_TRY(hook::uninstall_server(context.seams, place, options.name));
+  context.out(changed.is_changed ? fmt::format("Removed from {}\n", changed.path)
+                                 : fmt::format("Not installed in {}; nothing changed\n", changed.path));
+  say_backup(context, changed);
+  return {};
+}
+
+void add_place(CLI::App& app, InstallOptions& options) {
+  app.add_option("--client", options.client, "claude-code or codex")->required();
+  auto* user = app.add_flag("--user", options.is_user, "In the user's configuration (the default)");
+  app.add_flag("--project", options.is_project, "In that of the project around this folder")->excludes(user);
+  app.add_option("--name", options.name, "What the server is called there")->capture_default_str();
+}
+
+Subcommand command(CLI::App& app, const std::shared_ptr<InstallOptions>& options,
+                   Status (*work)(const Context&, const InstallOptions&)) {
+  return {&app, [options, work](Context& context) {
+            const Status done = work(context, *options);
+            return done ? kDone : report(context, done.error());
+          }};
+}
+
+}  // namespace
+
+Subcommand declare_mcp_install(CLI::App& mcp) {
+  auto options = std::make_shared<InstallOptions>();
+  auto* app = mcp.add_subcommand("install", "Write Signalbox into a client's configuration");
+  add_place(*app, *options);
+  auto* url = app->add_option("--http", options->url, "Connect to this address instead of starting the program");
+  app->add_option("--port", options->port, "Connect to `signalbox serve` of this machine at that port")
+      ->check(CLI::Range(1, 65535))
+      ->excludes(url);
+  app->add_option("--token-env", options->token_env, "The variable that holds the bearer token to connect with");
+  app->add_flag("--print", options->only_prints, "Only show what would be written");
+  return command(*app, options, install);
+}
+
+Subcommand declare_mcp_uninstall(CLI::App& mcp) {
+  auto options = std::make_shared<InstallOptions>();
+  auto* app = mcp.add_subcommand("uninstall", "Take out exactly what install wrote");
+  add_place(*app, *options);
+  return command(*app, options, uninstall);
+}
+
+}  // namespace sb::cli

@@ -1,0 +1,28 @@
+#include "cli/session/summary_line.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "inbox/printable.hpp"
+
+namespace sb::cli {
+namespace {
+
+std::string one_line(std::string_view text) {
+  std::string line = inbox::printable(text);
+  std::ranges::replace(line, '\n', ' ');
+  return line;
+}
+
+}  // namespace
+
+std::string session_line(const engine::Summary& summary) {
+  const std::string where = summary.step_id.empty() ? "" : fmt::format("  at {}", one_line(summary.step_id));
+  return fmt::format("{}  {:8}  {}  {}  {}{}", summary.id, to_string(summary.status),
+                     to_rfc3339(summary.updated_at).substr(0, 16), one_line(summary.workflow_id),
+                     one_line(summary.title), where);
+}
+
+}  // namespace sb::cli

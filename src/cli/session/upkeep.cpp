@@ -1,0 +1,342 @@
+// `session list`, `resume`, `export`, `import`, `verify`, `prune`, `gc`, `rotate-keys`: finding sessions, and looking
+// after them.
+#include "engine/upkeep/upkeep.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/limits.hpp"
+#include "base/text/unicode.hpp"
+#include "cli/session/session_commands.hpp"
+#include "cli/session/summary_line.hpp"
+#include "cli/workflow/open_catalog.hpp"
+#include "engine/answer/session_view.hpp"
+#include "engine/recall/find_session.hpp"
+#include "engine/session/workspace_facts.hpp"
+#include "inbox/printable.hpp"
+
+namespace sb::cli {
+namespace {
+
+using DeskPointer = std::unique_ptr<inbox::Desk>;
+
+struct UpkeepOptions {
+  std::string id, query, workspace, file, older_than;
+  bool wants_all = false, wants_json = false, same_workspace = false, also_open = false, dry_run = false;
+  bool retire_old = false, goes_on = false;
+};
+
+// For looking: a home that cannot be written to is read. Nothing where nobody ever started anything.
+Result<DeskPointer> open_for_reading(const Context& context) {
+  Result<DeskPointer> desk = inbox::Desk::open(context.seams, store::Access::kReadWrite);
+  if (desk || desk.error().code != ErrorCode::kIo) return desk;
+  desk = inbox::Desk::open(context.seams, store::Access::kReadOnly);
+  if (!desk && desk.error().code == ErrorCode::kNotFound) return DeskPointer();
+  return desk;
+}
+
+Result<DeskPointer> open_for_writing(const Context& context) {
+  return inbox::Desk::open(context.seams, store::Access::kReadWrite);
+}
+
+Result<DeskPointer> open_with_sessions(const Context& context) {
+  DeskPointer desk = SB_TRY(open_for_reading(context));
+  if (desk) return desk;
+  return fail(ErrorCode::kNotFound, "no session was ever started here");
+}
+
+engine::Progress shown_by(Progress& line) {
+  return [&line](std::int64_t done, std::int64_t) { line.at(static_cast<int>(done)); };
+}
+
+void warn_of_damaged(const Context& context, const std::string& id) {
+  context.err(
+      fmt::format("warning: the record of session {} is damaged; signalbox session verify {} says more\n", id, id));
+}
+
+Result<int> list(Context& context, const UpkeepOptions& options) {
+  const DeskPointer desk = SB_TRY(open_for_reading(context));
+  std::size_t shown = 0;
+  const auto visit = [&](const engine::Summary& summary) {
+    const bool is_open =
+        summary.status == engine::SessionStatus::kOpen || summary.status == engine::SessionStatus::kWaiting;
+    if (!options.wants_all && (!is_open || !summary.parent_session.empty())) return true;
+    if (options.wants_json) {
+      context.out((shown == 0 ? "[" : ",\n") + to_json(engine::session_value(summary)));
+    } else {
+      context.out(session_line(summary) + "\n");
+    }
+    ++shown;
+    return !context.streams().output_closed();
+  };
+  if (desk) {
+    SB_TRY(engine::each_summary(desk->store(), visit, [&](const std::string& id) { warn_of_damaged(context, id); }));
+  }
+  if (options.wants_json) context.out(shown == 0 ? "[]\n" : "]\n");
+  if (!options.wants_json && shown == 0) {
+    context.out(options.wants_all ? "There is no session.\n" : "No session is open. --all shows those that ended.\n");
+  }
+  return kDone;
+}
+
+void print_candidates(const Context& context, const engine::Resumable& found, const std::vector<std::string>& tokens,
+                      bool has_words) {
+  if (found.candidates.empty()) {
+    context.out("No session fits.\n");
+  } else if (has_words && !found.has_named()) {
+    context.out("No session in progress has these words. Those of this project:\n");
+  }
+  for (std::size_t i = 0; i < found.candidates.size(); ++i) {
+    const engine::Candidate& candidate = found.candidates[i];
+    context.out(fmt::format("{}\n    {}, in {}\n", session_line(candidate.summary), inbox::printable(candidate.why),
+                            inbox::printable(candidate.summary.workspace)));
+    context.out(fmt::format("    signalbox session continue {}\n", tokens[i]));
+  }
+  if (found.eligible > found.candidates.size()) {
+    context.out(fmt::format("{} of {} sessions. More words, or the id, find others.\n", found.candidates.size(),
+                            found.eligible));
+  }
+}
+
+Result<engine::ResumeQuery> query_for(const Context& context, const UpkeepOptions& options) {
+  if (!is_utf8(options.query)) return fail(ErrorCode::kInvalid, "the words to look for are not UTF-8");
+  engine::ResumeQuery query{.text = options.query};
+  query.workspace = SB_TRY(workspace_of(context, options.workspace));
+  const engine::GitState git = engine::git_state(context.seams.files, query.workspace);
+  query.repository = git.repository;
+  query.git_branch = git.branch;
+  query.git_head = git.head;
+  query.same_workspace_only = options.same_workspace;
+  return query;
+}
+
+Result<int> resume(Context& context, const UpkeepOptions& options) {
+  const engine::ResumeQuery query = SB_TRY(query_for(context, options));
+  const auto desk = SB_TRY(SessionDesk::open(context.seams));
+  const engine::Resumable found = SB_TRY(engine::find_resumable(desk->desk().store(), query));
+  for (const std::string& id : found.damaged) warn_of_damaged(context, id);
+  std::vector<std::string> tokens;
+  for (const engine::Candidate& candidate : found.candidates) {
+    tokens.push_back(SB_TRY(desk->sessions().token_for(candidate.summary)));
+  }
+  // The sessions of the project are offered when nothing fits; none is taken up for somebody who asked for another.
+  const bool is_meant = !tokens.empty() && (query.text.empty() || found.has_named());
+  if (options.goes_on && !is_meant && !tokens.empty()) {
+    return fail(ErrorCode::kNotFound, fmt::format("no session fits {}", quote_json(query.text)),
+                "signalbox session resume without --go shows those of this project");
+  }
+  if (options.goes_on && !tokens.empty()) {
+    const auto answer = desk->sessions().rehydrate(tokens.front());
+    return answer ? print_answer(context, *answer, options.wants_json)
+                  : print_error(context, answer.error(), options.wants_json);
+  }
+  if (!options.wants_json) {
+    print_candidates(context, found, tokens, !query.text.empty());
+  } else {
+    Value candidates = Value::array();
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      Value one = engine::candidate_value(found.candidates[i]);
+      one.set("resumeToken", tokens[i]);
+      candidates.push_back(std::move(one));
+    }
+    context.out(to_json(Value::object({{"candidates", candidates}, {"totalEligible", found.eligible}})) + "\n");
+  }
+  return found.candidates.empty() ? kNo : kDone;
+}
+
+Result<int> export_one(Context& context, const UpkeepOptions& options) {
+  const DeskPointer desk = SB_TRY(open_with_sessions(context));
+  const std::string id = SB_TRY(engine::find_session(desk->store(), options.id));
+  SB_TRY(engine::export_session(desk->store(), id, [&](std::string_view line) -> Status {
+    context.out(line);
+    context.out("\n");
+    return {};
+  }));
+  return kDone;
+}
+
+// The lines of a file that is there whole.
+class FileLines {
+ public:
+  explicit FileLines(std::string text) : text_(std::move(text)) {}
+  Result<std::optional<std::string>> next() {
+    if (at_ >= text_.size()) return std::nullopt;
+    const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+    std::string line = text_.substr(at_, end - at_);
+    at_ = end + 1;
+    return line;
+  }
+
+ private:
+  std::string text_;
+  std::size_t at_ = 0;
+};
+
+Result<int> import_one(Context& context, const UpkeepOptions& options) {
+  const bool is_input = options.file == "-";
+  FileLines lines(is_input ? "" : SB_TRY(context.seams.files.read(options.file, limits::kImportBytes)));
+  const DeskPointer desk = SB_TRY(open_for_writing(context));
+  Progress line(context, "events read");
+  int read = 0;
+  auto imported = engine::import_session(desk->store(), [&]() -> Result<std::optional<std::string>> {
+    line.at(++read);
+    return is_input ? context.streams().read_line(limits::kExportLineBytes) : lines.next();
+  });
+  if (!imported) {
+    imported.error().place.file = is_input ? "<stdin>" : options.file;
+    return std::unexpected(std::move(imported).error());
+  }
+  context.out(options.wants_json ? to_json(Value::object({{"sessionId", *imported}})) + "\n"
+                                 : fmt::format("Session {} is here now.\n", *imported));
+  return kDone;
+}
+
+Value to_value(const std::vector<engine::Damage>& damages) {
+  Value list = Value::array();
+  for (const engine::Damage& damage : damages) {
+    list.push_back(Value::object({{"where", damage.where}, {"message", damage.message}}));
+  }
+  return list;
+}
+
+Result<int> verify(Context& context, const UpkeepOptions& options) {
+  if (!options.id.empty() && options.wants_all) return fail(ErrorCode::kInvalid, "give an ID or --all, not both");
+  const DeskPointer desk = options.id.empty() ? SB_TRY(open_for_reading(context)) : SB_TRY(open_with_sessions(context));
+  Value damaged = Value::array();
+  const auto told = [&](const std::string& id, const std::vector<engine::Damage>& damages) {
+    if (damages.empty()) return;
+    damaged.push_back(Value::object({{"sessionId", id}, {"damages", to_value(damages)}}));
+    if (options.wants_json) return;
+    for (const engine::Damage& damage : damages) {
+      context.out(fmt::format("{}: {}: {}\n", id, inbox::printable(damage.where), inbox::printable(damage.message)));
+    }
+  };
+  std::int64_t count = 0;
+  if (!options.id.empty()) {
+    const std::string id = SB_TRY(engine::find_session(desk->store(), options.id));
+    told(id, SB_TRY(engine::verify_session(desk->store(), id)));
+    count = 1;
+  } else if (desk) {
+    Progress line(context, "sessions looked at");
+    count = SB_TRY(engine::verify_sessions(desk->store(), told, shown_by(line)));
+  }
+  const bool is_whole = damaged.size() == 0;
+  if (options.wants_json) {
+    context.out(to_json(Value::object({{"sessions", count}, {"damaged", damaged}})) + "\n");
+  } else if (is_whole) {
+    context.out(count == 1 ? "1 session is whole.\n" : fmt::format("{} sessions are whole.\n", count));
+  } else {
+    context.out(fmt::format("{} of {} sessions are damaged.\n", damaged.size(), count));
+  }
+  return is_whole ? kDone : kNo;
+}
+
+std::string size_text(std::int64_t bytes) {
+  if (bytes < 10'000) return fmt::format("{} bytes", bytes);
+  if (bytes < 10'000'000) return fmt::format("{} KB", bytes / 1'000);
+  return fmt::format("{} MB", bytes / 1'000'000);
+}
+
+void print_pruned(const Context& context, const engine::Pruned& pruned, const UpkeepOptions& options) {
+  if (options.wants_json) {
+    Value value = Value::object({{"sessions", Value::array(pruned.sessions)},
+                                 {"blobs", pruned.blobs},
+                                 {"bytes", pruned.bytes},
+                                 {"dryRun", options.dry_run}});
+    if (!pruned.not_collected.empty()) value.set("notCollected", pruned.not_collected);
+    context.out(to_json(value) + "\n");
+    return;
+  }
+  for (const std::string& id : pruned.sessions) context.out(id + "\n");
+  const std::string_view would = options.dry_run ? "would be " : "";
+  if (!options.older_than.empty()) {
+    context.out(fmt::format("{} sessions {}deleted; ", pruned.sessions.size(), would));
+  }
+  context.out(fmt::format("{} unused contents {}removed, {}.\n", pruned.blobs, would, size_text(pruned.bytes)));
+  if (!pruned.not_collected.empty()) {
+    context.err(fmt::format("warning: unused contents were left, because damage hides what is in use: {}\n",
+                            pruned.not_collected));
+  }
+}
+
+Result<int> prune(Context& context, const UpkeepOptions& options) {
+  const std::int64_t age = SB_TRY(parse_duration_ms(options.older_than));
+  const DeskPointer desk = SB_TRY(open_for_writing(context));
+  Progress line(context, "looked at");
+  const TimestampMs before = context.seams.clock.now_ms() - age;
+  print_pruned(context,
+               SB_TRY(engine::prune(desk->store(), before, options.also_open, options.dry_run, shown_by(line))),
+               options);
+  return kDone;
+}
+
+Result<int> collect(Context& context, const UpkeepOptions& options) {
+  const DeskPointer desk = SB_TRY(open_for_writing(context));
+  Progress line(context, "events looked at");
+  print_pruned(context, SB_TRY(engine::collect(desk->store(), options.dry_run, shown_by(line))), options);
+  return kDone;
+}
+
+Result<int> rotate_keys(Context& context, const UpkeepOptions& options) {
+  const auto desk = SB_TRY(SessionDesk::open(context.seams));
+  SB_TRY(desk->sessions().rotate_keys(options.retire_old));
+  context.out(options.retire_old ? "New tokens are signed with a new key; all older tokens are void.\n"
+                                 : "New tokens are signed with a new key; older tokens still count.\n");
+  return kDone;
+}
+
+using Run = Result<int> (*)(Context&, const UpkeepOptions&);
+
+Subcommand with(CLI::App* app, Run run, std::shared_ptr<UpkeepOptions> options) {
+  return {app, [run, options](Context& context) {
+            const Result<int> code = run(context, *options);
+            return code ? *code : report(context, code.error());
+          }};
+}
+
+CLI::App* add(CLI::App& session, const std::string& name, const std::string& summary, UpkeepOptions& options) {
+  CLI::App* sub = session.add_subcommand(name, summary);
+  if (name != "export" && name != "rotate-keys") sub->add_flag("--json", options.wants_json, "Print JSON");
+  return sub;
+}
+
+}  // namespace
+
+std::vector<Subcommand> declare_session_upkeep(CLI::App& session) {
+  auto options = std::make_shared<UpkeepOptions>();
+  CLI::App* list_app = add(session, "list", "Show sessions that are open, newest first", *options);
+  list_app->add_flag("--all", options->wants_all, "Ended ones and those started by others too");
+
+  CLI::App* resume_app = add(session, "resume", "Find the session you mean and how to go on with it", *options);
+  resume_app->add_option("QUERY", options->query, "Words of its goal or notes, a workflow, or its id");
+  resume_app->add_option("--workspace", options->workspace, "The project's folder; the current one when not given");
+  resume_app->add_flag("--go", options->goes_on, "Take up the best one: print its step");
+  resume_app->add_flag("--here", options->same_workspace, "Only sessions of this project");
+
+  CLI::App* export_app = add(session, "export", "Print a session, one JSON event a line", *options);
+  export_app->add_option("ID", options->id, "The session, or the beginning of its id")->required();
+  CLI::App* import_app = add(session, "import", "Take in a session that was exported, whole or not at all", *options);
+  import_app->add_option("FILE", options->file, "What was exported; - for the input")->required();
+
+  CLI::App* verify_app =
+      add(session, "verify", "Check every record of a session; exit 1 when one is damaged", *options);
+  verify_app->add_option("ID", options->id, "The session; all when there is none");
+  verify_app->add_flag("--all", options->wants_all, "All sessions");
+
+  CLI::App* prune_app = add(session, "prune", "Delete sessions that ended long ago, and what only they used", *options);
+  prune_app->add_option("--older-than", options->older_than, "Last touched so long ago: 30d, 12h")->required();
+  prune_app->add_flag("--also-open", options->also_open, "Also those that have not ended");
+  prune_app->add_flag("--dry-run", options->dry_run, "Only say what would go");
+  CLI::App* gc_app = add(session, "gc", "Remove stored contents no session uses", *options);
+  gc_app->add_flag("--dry-run", options->dry_run, "Only say what would go");
+  CLI::App* keys_app = add(session, "rotate-keys", "Sign new tokens with a new key", *options);
+  keys_app->add_flag("--retire-old", options->retire_old, "Make tokens signed before void");
+
+  return {with(list_app, list, options),         with(resume_app, resume, options),
+          with(export_app, export_one, options), with(import_app, import_one, options),
+          with(verify_app, verify, options),     with(prune_app, prune, options),
+          with(gc_app, collect, options),        with(keys_app, rotate_keys, options)};
+}
+
+}  // namespace sb::cli

@@ -1,0 +1,252 @@
+// `session start`, `continue`, `fork`, `checkpoint`, `stop`: what moves a session.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+
+#include "base/limits.hpp"
+#include "cli/session/session_commands.hpp"
+#include "cli/workflow/open_catalog.hpp"
+#include "engine/session/prepare.hpp"
+
+namespace sb::cli {
+namespace {
+
+struct WorkOptions {
+  std::string id, goal, workspace, token, reason;
+  std::string notes_file, note;
+  std::vector<std::string> artifacts, context;
+  std::string context_file, decision;
+  int node = 0;
+  bool wants_json = false, is_autonomous = false, is_advance = false, is_rehydrate = false;
+};
+
+Result<std::string> text_of(const Context& context, const std::string& path, std::size_t limit) {
+  if (path == "-") return context.streams().read_input(limit);
+  return context.seams.files.read(path, limit);
+}
+
+Result<Value> json_of(const Context& context, const std::string& given, std::string_view what, std::size_t limit) {
+  const bool is_inline = given.starts_with('{') || given.starts_with('[');
+  auto read = is_inline ? Result<std::string>(given) : text_of(context, given, limit);
+  if (!read && read.error().code == ErrorCode::kLimit) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("{} {} has more bytes than anything that may be sent", what, quote_json(given)),
+                "docs/limits.md says what may be sent");
+  }
+  const std::string text = SB_TRY(std::move(read));
+  auto value = parse_json(text);
+  if (value) return value;
+  Error error = value.error();
+  error.message = fmt::format("{} {} is not JSON: {}", what, is_inline ? "given" : quote_json(given), error.message);
+  return std::unexpected(error);
+}
+
+// K=V; V is JSON where it reads as JSON, else the text itself.
+Status add_pair(Value& context, const std::string& pair) {
+  const auto at = pair.find('=');
+  if (at == std::string::npos || at == 0) {
+    return fail(ErrorCode::kInvalid, fmt::format("{} is no KEY=VALUE", quote_json(pair)), "Write --context key=value");
+  }
+  const std::string text = pair.substr(at + 1);
+  auto value = parse_json(text);
+  context.set(pair.substr(0, at), value ? std::move(*value) : Value(text));
+  return {};
+}
+
+Result<Value> context_of(const Context& context, const WorkOptions& options) {
+  Value all = Value::object();
+  if (!options.context_file.empty()) {
+    // Twice what may be sent, so that a little too much is told as that and not as an unreadable file.
+    all = SB_TRY(json_of(context, options.context_file, "the context", limits::kContextBytes * 128));
+    if (!all.is_object()) {
+      return fail(ErrorCode::kInvalid, fmt::format("the context is {}, not an object", kind_name(all.kind())),
+                  "Write {\"key\": value}");
+    }
+  }
+  for (const std::string& pair : options.context) SB_TRY(add_pair(all, pair));
+  return all;
+}
+
+Result<engine::Submission> submission_of(const Context& context, const WorkOptions& options) {
+  engine::Submission submission;
+  submission.notes = options.note;
+  if (!options.notes_file.empty()) {
+    auto text = text_of(context, options.notes_file, limits::kDocumentBytes);
+    if (!text && text.error().code == ErrorCode::kNotFound) {
+      text.error().remedy = "--notes takes a file, or - for the input; --note takes the text itself";
+    }
+    submission.notes = SB_TRY(std::move(text));
+  }
+  for (const std::string& given : options.artifacts) {
+    Value value = SB_TRY(json_of(context, given, "the artifact", limits::kArtifactBytes * 8));
+    if (value.is_array()) {
+      for (Value& item : value.items()) submission.artifacts.push_back(std::move(item));
+    } else {
+      submission.artifacts.push_back(std::move(value));
+    }
+  }
+  submission.context = SB_TRY(context_of(context, options));
+  return submission;
+}
+
+// With --json the first fault is the message and all are the details; else all stand on the error stream.
+int print_refused(const Context& context, const engine::SessionError& error, const Faults& faults, bool wants_json) {
+  return wants_json || faults.empty() ? print_error(context, error, wants_json) : report(context, faults);
+}
+
+int start(const Context& context, const WorkOptions& options) {
+  const auto fail_with = [&](Error error) {
+    return print_error(context, engine::session_error(std::move(error)), options.wants_json);
+  };
+  const auto workspace = workspace_of(context, options.workspace);
+  if (!workspace) return fail_with(workspace.error());
+  const auto catalog = open_catalog(context, {.workspace = *workspace});
+  if (!catalog) return fail_with(catalog.error());
+  auto given = context_of(context, options);
+  if (!given) return fail_with(given.error());
+  Faults faults;
+  auto starting = engine::prepare_start(context.seams.files, *catalog,
+                                        {.workflow_id = options.id,
+                                         .goal = options.goal,
+                                         .workspace = *workspace,
+                                         .context = std::move(*given),
+                                         .is_autonomous = options.is_autonomous},
+                                        &faults);
+  if (!starting) return print_refused(context, starting.error(), faults, options.wants_json);
+  auto desk = SessionDesk::open(context.seams);
+  if (!desk) return fail_with(desk.error());
+  const auto answer = (*desk)->sessions().start(*starting);
+  if (!answer) return print_error(context, answer.error(), options.wants_json);
+  return print_answer(context, *answer, options.wants_json);
+}
+
+int go_on(const Context& context, const WorkOptions& options) {
+  const auto fail_with = [&](Error error) {
+    return print_error(context, engine::session_error(std::move(error)), options.wants_json);
+  };
+  auto submission = submission_of(context, options);
+  if (!submission) return fail_with(submission.error());
+  auto desk = SessionDesk::open(context.seams);
+  if (!desk) return fail_with(desk.error());
+  engine::Continuing continuing;
+  continuing.token = options.token;
+  continuing.submission = std::move(*submission);
+  if (options.is_advance) continuing.intent = engine::Continuing::Intent::kAdvance;
+  if (options.is_rehydrate) continuing.intent = engine::Continuing::Intent::kRehydrate;
+  const auto answer = (*desk)->sessions().go_on(continuing);
+  if (!answer) return print_error(context, answer.error(), options.wants_json);
+  return print_answer(context, *answer, options.wants_json);
+}
+
+int fork(const Context& context, const WorkOptions& options) {
+  const auto desk = SessionDesk::open(context.seams);
+  if (!desk) return report(context, desk.error());
+  const auto id = (*desk)->sessions().resolve(options.id);
+  if (!id) return print_error(context, engine::session_error(id.error()), options.wants_json);
+  const auto answer = (*desk)->sessions().rewind(*id, options.node, options.reason);
+  if (!answer) return print_error(context, answer.error(), options.wants_json);
+  return print_answer(context, *answer, options.wants_json);
+}
+
+int checkpoint(const Context& context, const WorkOptions& options) {
+  const auto desk = SessionDesk::open(context.seams);
+  if (!desk) return report(context, desk.error());
+  const auto made = (*desk)->sessions().checkpoint(options.token);
+  if (!made) return print_error(context, made.error(), options.wants_json);
+  if (options.wants_json) {
+    context.out(to_json(Value::object({{"sessionId", made->session},
+                                       {"checkpointNodeId", made->node},
+                                       {"resumeToken", made->resume_token},
+                                       {"continueToken", made->continue_token}})) +
+                "\n");
+  } else {
+    context.out(fmt::format("Node {} of {} is marked; come back to it with {}\n", made->node, made->session,
+                            made->resume_token));
+  }
+  return kDone;
+}
+
+int stop(const Context& context, const WorkOptions& options) {
+  const auto desk = SessionDesk::open(context.seams);
+  if (!desk) return report(context, desk.error());
+  const auto id = (*desk)->sessions().resolve(options.id);
+  if (!id) return print_error(context, engine::session_error(id.error()), options.wants_json);
+  const std::string by = context.seams.environment.get("USER").value_or("a person");
+  const Status done = (*desk)->sessions().stop(*id, options.reason, by);
+  if (!done) return report(context, done.error());
+  context.out(fmt::format("{} is stopped\n", *id));
+  return kDone;
+}
+
+using Run = int (*)(const Context&, const WorkOptions&);
+
+Subcommand subcommand(CLI::App& session, const std::string& name, const std::string& summary,
+                      const std::shared_ptr<WorkOptions>& options, Run run) {
+  CLI::App* app = session.add_subcommand(name, summary);
+  app->add_flag("--json", options->wants_json, "Print one line of JSON, the text in `text`");
+  return {app, [options, run](Context& context) { return run(context, *options); }};
+}
+
+void add_context(CLI::App& app, WorkOptions& options) {
+  app.add_option("--context", options.context, "KEY=VALUE to set; JSON where it reads as JSON; null removes")
+      ->allow_extra_args(false);
+  app.add_option("--context-file", options.context_file, "A JSON object of keys to set");
+}
+
+}  // namespace
+
+Subcommand declare_session_start(CLI::App& session) {
+  auto options = std::make_shared<WorkOptions>();
+  Subcommand made = subcommand(session, "start", "Start a workflow", options, start);
+  made.app->add_option("ID", options->id, "The workflow's id")->required();
+  made.app->add_option("--goal", options->goal, "What is to be done")->required();
+  made.app->add_option("--workspace", options->workspace, "The project's folder; the current one when not given");
+  made.app->add_flag("--autonomous", options->is_autonomous, "Nobody watches: gates are judged by an evaluator first");
+  add_context(*made.app, *options);
+  return made;
+}
+
+Subcommand declare_session_continue(CLI::App& session) {
+  auto options = std::make_shared<WorkOptions>();
+  Subcommand made = subcommand(session, "continue", "Deliver a step, or see how it stands", options, go_on);
+  made.app->add_option("TOKEN", options->token, "The continue token of the last answer")->required();
+  made.app->add_option("--notes", options->notes_file, "A file with the step's notes, - for the input");
+  made.app->add_option("--note", options->note, "The notes themselves")->excludes("--notes");
+  made.app->add_option("--artifact", options->artifacts, "A JSON file, or JSON itself; may be given again")
+      ->allow_extra_args(false);
+  add_context(*made.app, *options);
+  made.app->add_flag("--advance", options->is_advance, "Deliver even with nothing to send");
+  made.app->add_flag("--rehydrate", options->is_rehydrate, "Only show the step again")
+      ->excludes("--notes", "--note", "--artifact", "--context", "--context-file", "--advance");
+  return made;
+}
+
+Subcommand declare_session_fork(CLI::App& session) {
+  auto options = std::make_shared<WorkOptions>();
+  Subcommand made =
+      subcommand(session, "fork", "Go back to a step; going on from there makes a new branch", options, fork);
+  made.app->add_option("ID", options->id, "The session")->required();
+  made.app->add_option("--node", options->node, "Its node, as session show numbers them; the newest when not given")
+      ->check(CLI::Range(1, limits::kSessionNodes));
+  made.app->add_option("--reason", options->reason, "Why, for the record");
+  return made;
+}
+
+Subcommand declare_session_checkpoint(CLI::App& session) {
+  auto options = std::make_shared<WorkOptions>();
+  Subcommand made = subcommand(session, "checkpoint", "Mark where a session stands", options, checkpoint);
+  made.app->add_option("TOKEN", options->token, "The checkpoint token of an answer")->required();
+  return made;
+}
+
+Subcommand declare_session_stop(CLI::App& session) {
+  auto options = std::make_shared<WorkOptions>();
+  options->reason = "stopped from the command line";
+  Subcommand made = subcommand(session, "stop", "End a session before its workflow does", options, stop);
+  made.app->add_option("ID", options->id, "The session")->required();
+  made.app->add_option("--reason", options->reason, "Why, for the record");
+  return made;
+}
+
+}  // namespace sb::cli

@@ -1,0 +1,122 @@
+// `signalbox doctor`: looks at everything Signalbox needs and says how to mend what is wrong. Changes nothing.
+#include "cli/setup/doctor.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "cli/command.hpp"
+#include "cli/server/mcp_commands.hpp"
+#include "hook/install/claude_settings.hpp"
+
+namespace sb::cli {
+namespace {
+
+struct DoctorOptions {
+  bool wants_json = false;
+  int port = kServePort;
+};
+
+struct CheckRow {
+  std::string_view name;
+  Findings (*check)(const Patient&);
+};
+
+constexpr CheckRow kChecks[] = {
+    {"home", check_home},
+    {"configuration", check_configuration},
+    {"store", check_store},
+    {"keys", check_keys},
+    {"claude-code", check_claude_code},
+    {"codex", check_codex},
+    {"hooks", check_hooks},
+    {"server", check_server},
+    {"sandbox", check_sandbox},
+    {"git", check_git},
+    {"terminal", check_terminal},
+};
+
+std::string_view word_for(Health health) {
+  switch (health) {
+    case Health::kOk:
+      return "ok";
+    case Health::kNote:
+      return "note";
+    case Health::kWrong:
+      break;
+  }
+  return "wrong";
+}
+
+std::string_view colour_for(Health health) {
+  switch (health) {
+    case Health::kOk:
+      return "\x1b[32m";
+    case Health::kNote:
+      return "\x1b[33m";
+    case Health::kWrong:
+      break;
+  }
+  return "\x1b[31m";
+}
+
+// Texts of others' files and programs must not drive the terminal.
+std::string on_one_line(std::string text) {
+  std::ranges::replace_if(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return text;
+}
+
+std::string line_of(std::string_view subject, const Finding& finding, bool has_colour) {
+  const std::string word = fmt::format("{:<5}", word_for(finding.health));
+  const std::string shown = has_colour ? fmt::format("{}{}\x1b[0m", colour_for(finding.health), word) : word;
+  std::string text = fmt::format("{}  {:<13}  {}\n", shown, subject, on_one_line(finding.what));
+  if (!finding.remedy.empty()) text += fmt::format("{:22}mend: {}\n", "", on_one_line(finding.remedy));
+  return text;
+}
+
+Patient patient_of(const Context& context, const DoctorOptions& options) {
+  const Seams& seams = context.seams;
+  const auto homes = sb::homes(seams.environment);
+  const std::string here = seams.files.canonical(".").value_or("/");
+  return {.seams = seams,
+          .homes = homes ? std::optional(*homes) : std::nullopt,
+          .project = hook::project_around(seams.files, seams.environment, here),
+          .program = seams.files.canonical("/proc/self/exe").value_or(""),
+          .version = SIGNALBOX_VERSION,
+          .port = options.port};
+}
+
+int examine(const Context& context, const DoctorOptions& options) {
+  const Patient patient = patient_of(context, options);
+  std::size_t wrongs = 0;
+  Value list = Value::array();
+  for (const CheckRow& row : kChecks) {
+    for (const Finding& finding : row.check(patient)) {
+      wrongs += finding.health == Health::kWrong ? 1 : 0;
+      if (!options.wants_json) context.out(line_of(row.name, finding, context.has_colour));
+      Value entry = Value::object({{"check", row.name}, {"state", word_for(finding.health)}, {"what", finding.what}});
+      if (!finding.remedy.empty()) entry.set("remedy", finding.remedy);
+      list.push_back(std::move(entry));
+    }
+  }
+  if (options.wants_json) {
+    context.out(to_json(Value::object({{"version", patient.version}, {"ok", wrongs == 0}, {"findings", list}})) + "\n");
+  } else if (wrongs > 0) {
+    context.out(wrongs == 1 ? "\nOne thing is wrong.\n" : fmt::format("\n{} things are wrong.\n", wrongs));
+  }
+  return wrongs == 0 ? kDone : kNo;
+}
+
+}  // namespace
+
+Action declare_doctor(CLI::App& app) {
+  auto options = std::make_shared<DoctorOptions>();
+  app.add_flag("--json", options->wants_json, "One line of JSON");
+  app.add_option("--port", options->port, "Where signalbox serve listens")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
+  return [options](Context& context) { return examine(context, *options); };
+}
+
+}  // namespace sb::cli

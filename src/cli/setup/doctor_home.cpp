@@ -1,0 +1,239 @@
+// Doctor: homes, configuration, store and keys.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/setup/disk_facts.hpp"
+#include "cli/setup/doctor.hpp"
+#include "engine/state/keyring.hpp"
+#include "inbox/config.hpp"
+#include "inbox/home.hpp"
+#include "inbox/operators/key_files.hpp"
+#include "pipeline/settings/run_settings.hpp"
+#include "store/sqlite/inspect.hpp"
+#include "store/sqlite/sqlite_store.hpp"
+
+namespace sb::cli {
+namespace {
+
+constexpr std::uint64_t kLeastBytes = 64u << 20;
+constexpr std::uint64_t kFewBytes = 1u << 30;
+constexpr int kStoreWaitMs = 2'000;
+
+Finding wrong(std::string what, std::string remedy) {
+  return {Health::kWrong, std::move(what), std::move(remedy)};
+}
+
+Finding wrong(const Error& error) {
+  Error without = error;
+  without.remedy.clear();
+  return wrong(without.to_string(), error.remedy);
+}
+
+Finding note(std::string what, std::string remedy = {}) {
+  return {Health::kNote, std::move(what), std::move(remedy)};
+}
+
+struct Home {
+  std::string path;
+  bool holds_store = false;
+};
+
+std::vector<Home> homes_of(const Homes& homes) {
+  std::vector<Home> all = {{homes.data, true}};
+  for (const std::string& path : {homes.config, homes.state}) {
+    if (std::ranges::find(all, path, &Home::path) == all.end()) all.push_back({path, false});
+  }
+  return all;
+}
+
+constexpr std::string_view kElsewhere = "or set SIGNALBOX_HOME to another folder";
+
+// The nearest folder above that is there: what is missing must be made in it.
+std::string nearest_above(const std::string& path) {
+  std::string folder = parent_path(path);
+  while (!folder.empty() && folder != "/" && disk_facts(folder).kind == FileKind::kMissing)
+    folder = parent_path(folder);
+  return folder.empty() ? "." : folder;
+}
+
+std::optional<Finding> unusable(const std::string& path, const DiskFacts& facts) {
+  if (facts.kind != FileKind::kDirectory) {
+    return wrong(fmt::format("{} is not a folder", path), fmt::format("Move it away, {}", kElsewhere));
+  }
+  if (facts.disk == DiskKind::kKernel || facts.is_read_only) {
+    return wrong(fmt::format("{} is on a file system that cannot be written", path),
+                 "Set SIGNALBOX_HOME to another folder");
+  }
+  if (facts.is_writable) return std::nullopt;
+  const std::string_view command = facts.is_ours ? "chmod u+rwx" : "chown it to you:";
+  return wrong(fmt::format("{} cannot be written by you", path), fmt::format("{} {}, {}", command, path, kElsewhere));
+}
+
+Finding missing_home(const std::string& path) {
+  const std::string above = nearest_above(path);
+  if (auto finding = unusable(above, disk_facts(above))) {
+    finding->what = fmt::format("{} is not there and cannot be made: {}", path, finding->what);
+    return *finding;
+  }
+  return note(fmt::format("{} is not there yet; it is made when it is needed", path));
+}
+
+void check_place(const Home& home, const DiskFacts& facts, Findings& findings) {
+  const std::string& path = home.path;
+  if ((facts.mode & 0022) != 0) {
+    findings.push_back(
+        wrong(fmt::format("others can write to {} (mode {:o})", path, facts.mode), fmt::format("chmod go-w {}", path)));
+  } else if (home.holds_store && (facts.mode & 0055) != 0) {
+    findings.push_back(
+        note(fmt::format("others can look into {} (mode {:o})", path, facts.mode), fmt::format("chmod 700 {}", path)));
+  }
+  if (home.holds_store && facts.disk == DiskKind::kNetwork) {
+    findings.push_back(wrong(fmt::format("{} is on a network disk, where the store cannot lock", path),
+                             "Set SIGNALBOX_HOME to a folder on a local disk"));
+  }
+  if (home.holds_store && facts.disk == DiskKind::kMemory) {
+    findings.push_back(note(fmt::format("{} is kept in memory and gone when the machine starts anew", path)));
+  }
+  if (facts.free_bytes < kLeastBytes || !facts.has_free_files) {
+    findings.push_back(wrong(fmt::format("the disk of {} is full ({} left)", path, readable_size(facts.free_bytes)),
+                             "Free some space"));
+  } else if (facts.free_bytes < kFewBytes) {
+    findings.push_back(
+        note(fmt::format("the disk of {} has only {} left", path, readable_size(facts.free_bytes)), "Free some space"));
+  }
+}
+
+std::string store_path(const Patient& patient) {
+  return inbox::store_path(*patient.homes);
+}
+
+// Nothing where opening would make something: the store's shared memory is made when it is not there.
+std::optional<Result<std::unique_ptr<store::SqliteStore>>> open_store(const Patient& patient) {
+  const std::string path = store_path(patient);
+  if (patient.seams.files.kind(path + "-shm") != FileKind::kFile) return std::nullopt;
+  return store::SqliteStore::open(path, store::Access::kReadOnly, {.busy_wait_ms = kStoreWaitMs, .vfs = {}});
+}
+
+// Whoever can write to the store can answer and approve. Its log is the store, too.
+Findings open_to_others(const Patient& patient) {
+  Findings findings;
+  for (const std::string_view end : {"", "-wal", "-shm"}) {
+    const std::string path = store_path(patient) + std::string(end);
+    const DiskFacts facts = disk_facts(path);
+    if (facts.kind == FileKind::kMissing || (facts.mode & 0022) == 0) continue;
+    findings.push_back(
+        wrong(fmt::format("others can write to {} (mode {:o})", path, facts.mode), fmt::format("chmod 600 {}", path)));
+  }
+  return findings;
+}
+
+Findings session_keys(const Patient& patient) {
+  const auto inspection = store::inspect_store(store_path(patient));
+  if (!inspection || inspection->version != inspection->newest) return {};
+  const auto store = open_store(patient);
+  if (!store || !*store) return {};  // told where the store is looked at
+  engine::Keyring keys;
+  const Status read = (**store)->read([&](store::Snapshot& snapshot) { return keys.load(snapshot); });
+  if (!read) return {wrong(read.error().to_string(), "Make new ones: signalbox session rotate-keys")};
+  return {{Health::kOk, keys.empty() ? "no session has needed a key yet" : "the keys of session tokens can be read"}};
+}
+
+// Sealed, but whoever has them can try passphrases.
+void check_key_files(const Patient& patient, Findings& findings) {
+  const std::string folder = join_path(patient.homes->data, "operators");
+  const auto names = patient.seams.files.list(folder);
+  if (!names) return;
+  for (const std::string& name : *names) {
+    const std::string path = join_path(folder, name);
+    const DiskFacts facts = disk_facts(path);
+    const bool is_key = name.ends_with(".key") && facts.kind == FileKind::kFile;
+    if (!is_key || (facts.mode & 0077) == 0) continue;
+    findings.push_back(
+        wrong(fmt::format("others can read {} (mode {:o})", path, facts.mode), fmt::format("chmod 600 {}", path)));
+  }
+}
+
+}  // namespace
+
+Findings check_home(const Patient& patient) {
+  if (!patient.homes) {
+    return {wrong("neither SIGNALBOX_HOME nor HOME is set", "Set SIGNALBOX_HOME to a folder of yours")};
+  }
+  Findings findings;
+  for (const Home& home : homes_of(*patient.homes)) {
+    const DiskFacts facts = disk_facts(home.path);
+    if (facts.kind == FileKind::kMissing) {
+      findings.push_back(missing_home(home.path));
+    } else if (auto finding = unusable(home.path, facts)) {
+      findings.push_back(*finding);
+    } else {
+      const std::size_t before = findings.size();
+      check_place(home, facts, findings);
+      if (findings.size() > before) continue;
+      findings.push_back({Health::kOk, fmt::format("{}, {} free", home.path, readable_size(facts.free_bytes))});
+    }
+  }
+  return findings;
+}
+
+Findings check_configuration(const Patient& patient) {
+  if (!patient.homes) return {};
+  const std::string path = join_path(patient.homes->config, "config.yaml");
+  const auto document = inbox::load_if_any(patient.seams.files, path);
+  if (!document) return {wrong(document.error())};
+  if (!*document) return {{Health::kOk, "none, so all is as by default"}};
+  pipeline::Settings settings;
+  Faults faults;
+  pipeline::read_settings(**document, pipeline::SettingsOf::kUser, patient.homes->config, settings, faults);
+  Findings findings;
+  for (const Error& fault : faults) findings.push_back(wrong(fault));
+  if (!findings.empty()) return findings;
+  return {{Health::kOk, path}};
+}
+
+Findings check_store(const Patient& patient) {
+  if (!patient.homes) return {};
+  const std::string path = store_path(patient);
+  const auto found = store::inspect_store(path);
+  if (!found && found.error().code == ErrorCode::kNotFound) return {{Health::kOk, "nothing is stored yet"}};
+  if (!found) return {wrong(found.error())};
+  if (found->version > found->newest) {
+    return {wrong(fmt::format("{} has version {}; this program knows {}", path, found->version, found->newest),
+                  "Use the newer signalbox that wrote it")};
+  }
+  Findings findings = open_to_others(patient);
+  for (const std::string& fault : found->faults) {
+    findings.push_back(
+        wrong(fmt::format("{} is damaged: {}", path, fault),
+              "Keep a copy of it and restore one from before; signalbox session verify says what is lost"));
+  }
+  if (!findings.empty()) return findings;
+  const std::string size = fmt::format("{}, version {}, {}", path, found->version, readable_size(found->bytes));
+  if (found->version < found->newest) return {note(size + "; it is brought up to date when next written to")};
+  // Finds what was lost from the log, too.
+  if (const auto store = open_store(patient); store && !*store) return {wrong(store->error())};
+  if (!found->is_checked) return {note(size + "; too large to be checked in passing", "signalbox session verify")};
+  if (!found->has_log_read) return {note(size + "; its log was not looked at, since nobody has it open")};
+  return {{Health::kOk, size}};
+}
+
+Findings check_keys(const Patient& patient) {
+  if (!patient.homes) return {};
+  Findings findings = session_keys(patient);
+  const auto operators = inbox::OperatorFiles(patient.seams.files, *patient.homes).load();
+  if (!operators) {
+    findings.push_back(wrong(operators.error()));
+  } else if (operators->empty()) {
+    findings.push_back(note("nobody has an operator key, so nothing can be approved that cannot be undone",
+                            "signalbox operator init"));
+  } else {
+    std::string names;
+    for (const inbox::OperatorKey& key : operators->keys()) names += (names.empty() ? "" : ", ") + key.name;
+    findings.push_back({Health::kOk, fmt::format("operators: {}", names)});
+  }
+  check_key_files(patient, findings);
+  return findings;
+}
+
+}  // namespace sb::cli

@@ -1,0 +1,106 @@
+// Doctor: what the machine offers: the port, the sandbox, git, the terminal.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text/unicode.hpp"
+#include "cli/server/local_server.hpp"
+#include "cli/setup/doctor.hpp"
+#include "engine/command/sandbox.hpp"
+
+namespace sb::cli {
+namespace {
+
+constexpr std::int64_t kGitMs = 5'000;
+
+// Settings of Linux that keep bubblewrap from working, and what they must not be.
+struct KernelSwitch {
+  const char* path;
+  std::string_view bad;
+  std::string_view remedy;
+};
+constexpr KernelSwitch kSwitches[] = {
+    {"/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"},
+    {"/proc/sys/user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000"},
+    {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
+     "let AppArmor allow bwrap user namespaces (a profile for /usr/bin/bwrap with `userns,`)"},
+};
+
+std::string sandbox_remedy(const Files& files) {
+  for (const KernelSwitch& each : kSwitches) {
+    const auto value = files.read(each.path, 64);
+    if (value && value->substr(0, value->find('\n')) == each.bad) return std::string(each.remedy);
+  }
+  return "Allow user namespaces to this account; containers often forbid them";
+}
+
+}  // namespace
+
+std::string program_in_path(const Seams& seams, std::string_view name) {
+  const std::string list = seams.environment.get("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t end = std::min(list.find(':', at), list.size());
+    const std::string folder = list.substr(at, end - at);
+    const std::string path = join_path(folder, name);
+    if (folder.starts_with('/') && seams.files.kind(path) == FileKind::kFile) return path;
+    at = end + 1;
+  }
+  return {};
+}
+
+Findings check_server(const Patient& patient) {
+  const LocalServer server = look_at_port(patient.port);
+  switch (server.who) {
+    case LocalServer::Who::kNobody:
+      return {{Health::kOk, fmt::format("port {} is free for signalbox serve", patient.port)}};
+    case LocalServer::Who::kOther:
+      return {{Health::kNote, fmt::format("port {} is taken by something else", patient.port),
+               "Give another: signalbox serve --port P"}};
+    case LocalServer::Who::kSignalbox:
+      break;
+  }
+  if (server.version != patient.version) {
+    return {{Health::kNote,
+             fmt::format("signalbox {} serves at port {}; this is {}", server.version, patient.port, patient.version),
+             "Start it anew"}};
+  }
+  return {{Health::kOk, fmt::format("signalbox serves at port {}", patient.port)}};
+}
+
+Findings check_sandbox(const Patient& patient) {
+  const engine::Sandbox sandbox = engine::find_sandbox(patient.seams);
+  if (sandbox.works() && sandbox.has_own_proc) return {{Health::kOk, sandbox.name()}};
+  if (sandbox.works()) return {{Health::kNote, sandbox.name(), ""}};
+  const bool is_missing = program_in_path(patient.seams, "bwrap").empty();
+  return {{Health::kNote,
+           fmt::format("commands of workflows run without one: {}",
+                       is_utf8(sandbox.missing) ? sandbox.missing : "bubblewrap does not work here"),
+           is_missing ? "Install bubblewrap" : sandbox_remedy(patient.seams.files)}};
+}
+
+Findings check_git(const Patient& patient) {
+  const std::string path = program_in_path(patient.seams, "git");
+  const Command asked{.argv = {path, "--version"}, .timeout_ms = kGitMs};
+  const auto exit = path.empty() ? fail(ErrorCode::kNotFound, "") : patient.seams.process.run(asked);
+  if (!exit || exit->code != 0 || exit->timed_out) {
+    return {{Health::kNote, "not found or does not run; branches and origins of projects stay unknown", "Install git"}};
+  }
+  const std::string line = exit->output.substr(0, exit->output.find('\n'));
+  return {{Health::kOk, is_utf8(line) ? line : path}};
+}
+
+Findings check_terminal(const Patient& patient) {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const auto value = patient.seams.environment.get(name);
+    if (!value) continue;
+    const std::string folded = is_utf8(*value) ? case_fold(*value) : "";
+    if (folded.find("utf-8") != std::string::npos || folded.find("utf8") != std::string::npos) {
+      return {{Health::kOk, fmt::format("{}={}", name, *value)}};
+    }
+    break;  // the first that is set counts
+  }
+  return {{Health::kNote, "the locale is not UTF-8, so texts beyond plain English may look wrong",
+           "export LC_ALL=C.UTF-8"}};
+}
+
+}  // namespace sb::cli

@@ -1,0 +1,164 @@
+// `signalbox operator init|token|revoke`: the keys whose signature opens what only a person may open.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/person.hpp"
+#include "inbox/operators/key_files.hpp"
+
+namespace sb::cli {
+namespace {
+
+using inbox::OperatorFiles;
+using inbox::Operators;
+
+struct OperatorOptions {
+  std::string name;
+  std::string scope;
+  std::string expires = "8h";
+  std::string revoked;
+};
+
+struct Office {
+  std::unique_ptr<inbox::Desk> desk;
+  Homes homes;
+  OperatorFiles files;
+  Operators operators;
+};
+
+// Only where the register is the one the inbox has known: nobody should extend one that was cut short.
+Result<Office> open_office(const Context& context) {
+  auto desk = SB_TRY(inbox::Desk::open(context.seams, store::Access::kReadWrite));
+  SB_TRY(desk->inbox().remember_operators());
+  const Homes homes = desk->homes();
+  Operators operators = desk->operators();
+  return Office{std::move(desk), homes, OperatorFiles(context.seams.files, homes), std::move(operators)};
+}
+
+// After the register has grown, so that it cannot be cut back unnoticed.
+Status remember(const Context& context, Office& office) {
+  SB_TRY(office.desk->refresh_operators(context.seams.files));
+  return office.desk->inbox().remember_operators();
+}
+
+Status init(const Context& context, const OperatorOptions& options) {
+  Office office = SB_TRY(open_office(context));
+  const std::string name = options.name.empty() ? user_name() : options.name;
+  if (office.operators.named(name) != nullptr) {
+    return fail(ErrorCode::kConflict, fmt::format("there is an operator {} already", quote_json(name)),
+                "A second one gets another name with --name, and needs the first one's passphrase");
+  }
+  std::optional<std::string> voucher;
+  if (!office.operators.empty()) {
+    context.err("There are operators already; one of them must vouch for the new one.\n");
+    voucher = SB_TRY(unlock_operator(context, office.homes, office.operators, ""));
+  }
+  const std::string passphrase =
+      SB_TRY(ask_new_passphrase(context, fmt::format("New passphrase for operator {}: ", name)));
+  const auto key = SB_TRY(office.files.enrol(name, passphrase, voucher, context.seams.clock, context.seams.random));
+  SB_TRY(remember(context, office));
+  context.out(fmt::format("operator {} has key {}\n", key.name, to_hex(key.public_key)));
+  if (!voucher) {
+    context.out("Let root write that key into /etc/signalbox/operators, and no other register of operators counts.\n");
+  }
+  return {};
+}
+
+Status make_token(const Context& context, const OperatorOptions& options) {
+  Office office = SB_TRY(open_office(context));
+  const std::int64_t lifetime_ms = SB_TRY(parse_duration_ms(options.expires));
+  if (lifetime_ms <= 0) return fail(ErrorCode::kInvalid, "--expires must lie in the future");
+  std::string scope = options.scope;
+  constexpr std::string_view kWorkspace = "workspace:";
+  if (scope.starts_with(kWorkspace)) {
+    scope = std::string(kWorkspace) + SB_TRY(context.seams.files.canonical(scope.substr(kWorkspace.size())));
+  }
+  const TimestampMs now = context.seams.clock.now_ms();
+  const std::string id = inbox::make_token_id(now, context.seams.random);
+  // A wrong scope should be told before anybody types a passphrase.
+  SB_TRY(inbox::make_token(id, scope, now, now + lifetime_ms, std::string(32, 'k'), context.seams.random));
+  const std::string secret = SB_TRY(unlock_operator(context, office.homes, office.operators, options.name));
+  const std::string token = SB_TRY(inbox::make_token(id, scope, now, now + lifetime_ms, secret, context.seams.random));
+  context.out(token + "\n");
+  context.err(fmt::format("token {} answers {} until {}; signalbox operator revoke {} ends it\n", id,
+                          scope == "*" ? "everything" : scope, to_rfc3339(now + lifetime_ms), id));
+  return {};
+}
+
+// A key by its beginning (16 hex digits or more) or its operator's name.
+const inbox::OperatorKey* key_meant(const Operators& operators, const std::string& text) {
+  if (const inbox::OperatorKey* key = operators.named(text)) return key;
+  const inbox::OperatorKey* found = nullptr;
+  for (const inbox::OperatorKey& key : operators.keys()) {
+    if (text.size() < 16 || key.revoked_at || !to_hex(key.public_key).starts_with(text)) continue;
+    if (found != nullptr) return nullptr;
+    found = &key;
+  }
+  return found;
+}
+
+// The id of a token, given as such or as the whole token; nothing when it is neither.
+Result<std::optional<std::string>> token_meant(const Operators& operators, const std::string& text) {
+  if (text.starts_with("sbt1.")) {
+    const inbox::Token token = SB_TRY(inbox::parse_token(text));
+    if (operators.find(token.delegation.by) == nullptr || !is_signed_right(token.delegation)) {
+      return fail(ErrorCode::kNotFound, "that token was made by nobody enrolled here");
+    }
+    return token.delegation.id;
+  }
+  if (!text.starts_with("t-") || operators.named(text) != nullptr) return std::nullopt;
+  if (!inbox::is_token_id(text)) {
+    return fail(ErrorCode::kInvalid, fmt::format("{} is not a token's id", quote_json(text)),
+                "Copy it as signalbox operator token printed it, or give the whole token; nothing has changed");
+  }
+  return text;
+}
+
+Status revoke(const Context& context, const OperatorOptions& options) {
+  Office office = SB_TRY(open_office(context));
+  const std::optional<std::string> token = SB_TRY(token_meant(office.operators, options.revoked));
+  const inbox::OperatorKey* key = token ? nullptr : key_meant(office.operators, options.revoked);
+  if (!token && key == nullptr) {
+    return fail(ErrorCode::kNotFound, fmt::format("{} is no token, key or operator here", quote_json(options.revoked)),
+                "Give a token's id (t-...), the first 16 digits of a key, or an operator's name");
+  }
+  if (token && office.operators.token_revoked_at(*token)) {
+    context.out(fmt::format("token {} was revoked before\n", *token));
+    return {};
+  }
+  const std::string secret = SB_TRY(unlock_operator(context, office.homes, office.operators, options.name));
+  if (token) {
+    SB_TRY(office.files.revoke_token(*token, secret, context.seams.clock));
+    SB_TRY(remember(context, office));
+    context.out(fmt::format("token {} is revoked\n", *token));
+    return {};
+  }
+  SB_TRY(office.files.revoke_key(key->public_key, secret, context.seams.clock));
+  SB_TRY(remember(context, office));
+  context.out(fmt::format("the key of operator {} is revoked\n", key->name));
+  return {};
+}
+
+}  // namespace
+
+Action declare_operator(CLI::App& app) {
+  auto options = std::make_shared<OperatorOptions>();
+  app.require_subcommand(1);
+  CLI::App* init_app = app.add_subcommand("init", "Make an operator's key, sealed with a passphrase");
+  init_app->add_option("--name", options->name, "Name of the operator; yours when left out");
+  CLI::App* token = app.add_subcommand("token", "Let scripts answer for you, within a scope and for a time");
+  token->add_option("--scope", options->scope, "decision:ID, workspace:DIR or *")->required();
+  token->add_option("--expires", options->expires, "How long it holds: 8h, 3d (8h when left out)");
+  token->add_option("--operator", options->name, "Which operator, where there are several");
+  CLI::App* revoke_app = app.add_subcommand("revoke", "End a token or a key");
+  revoke_app->add_option("ID", options->revoked, "A token or its id, a key or an operator's name")->required();
+  revoke_app->add_option("--operator", options->name, "Which operator signs it, where there are several");
+  return [=, &app](Context& context) {
+    const Status done = app.got_subcommand(init_app) ? init(context, *options)
+                        : app.got_subcommand(token)  ? make_token(context, *options)
+                                                     : revoke(context, *options);
+    return done ? kDone : report_answer(context, done.error());
+  };
+}
+
+}  // namespace sb::cli

@@ -1,0 +1,55 @@
+// `signalbox trust DIR`: lets a project's own policy files count, as they are now.
+#include "inbox/operators/trust.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/person.hpp"
+#include "inbox/operators/key_files.hpp"
+
+namespace sb::cli {
+namespace {
+
+Status trust(const Context& context, const std::string& directory) {
+  Files& files = context.seams.files;
+  if (files.kind(directory) != FileKind::kDirectory) {
+    return fail(ErrorCode::kNotFound, fmt::format("{} is not a folder", quote_json(directory)));
+  }
+  const std::string path = SB_TRY(files.canonical(directory));
+  const inbox::PolicyFiles policy = SB_TRY(inbox::policy_files(files, path));
+  if (policy.names.empty()) {
+    return fail(ErrorCode::kNotFound, fmt::format("{} has neither signalbox.yaml nor .signalbox nor workflows", path),
+                "There is nothing to trust yet");
+  }
+  const Homes homes = SB_TRY(sb::homes(context.seams.environment));
+  const inbox::Operators operators = SB_TRY(inbox::OperatorFiles(files, homes).load());
+  inbox::TrustedFolders folders(files, homes, operators);
+  if (SB_TRY(folders.is_trusted(path, policy.hash))) {
+    context.out(fmt::format("{} is trusted already\n", path));
+    return {};
+  }
+  for (const std::string& name : policy.names) context.err(fmt::format("  {}\n", name));
+  std::optional<std::string> secret;
+  if (operators.empty()) {
+    SB_TRY(refuse_known_agents(context));
+  } else {
+    secret = SB_TRY(unlock_operator(context, homes, operators, ""));
+  }
+  SB_TRY(folders.trust(path, policy.hash, context.seams.clock.now_ms(), secret));
+  context.out(fmt::format("{} is trusted as it is now; a change to these files ends it\n", path));
+  return {};
+}
+
+}  // namespace
+
+Action declare_trust(CLI::App& app) {
+  auto directory = std::make_shared<std::string>();
+  app.add_option("DIR", *directory, "The project's folder")->required();
+  return [directory](Context& context) {
+    const Status done = trust(context, *directory);
+    return done ? kDone : report_answer(context, done.error());
+  };
+}
+
+}  // namespace sb::cli

@@ -1,0 +1,36 @@
+// How commands come to the catalog of workflows: which workspace is meant, and a progress line where reading takes
+// long.
+#pragma once
+
+#include <string>
+
+#include "cli/command.hpp"
+#include "workflow/catalog/catalog.hpp"
+
+namespace sb::cli {
+
+// As engine::find_workspace.
+Result<std::string> workspace_of(const Context& context, const std::string& given);
+
+// With the workspace in `opening.workspace` as workspace_of gave it.
+Result<workflow::Catalog> open_catalog(const Context& context, workflow::Opening opening);
+
+// A line on the error stream, once something has taken longer than a second and a terminal shows it. Gone at the end.
+class Progress {
+ public:
+  Progress(const Context& context, std::string what);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void at(int count);
+
+ private:
+  const Context& context_;
+  std::string what_;
+  bool is_wanted_ = false;
+  bool is_shown_ = false;
+  TimestampMs next_ = 0;
+};
+
+}  // namespace sb::cli

@@ -1,0 +1,63 @@
+// What a chain will ask, before anything is asked: its shape under a cap, and every prompt in order.
+//
+// Pure. A plan leaves nothing out: each declared option stands in exactly one prompt of a single question or a batch,
+// or has a child of its own in a split.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/document/value.hpp"
+#include "base/result.hpp"
+#include "decision/declaration/declaration.hpp"
+#include "decision/declaration/profile.hpp"
+#include "decision/prompt.hpp"
+
+namespace sb::decision {
+
+enum class Shape {
+  kSingle,  // all options in one question
+  kBatch,   // pages
+  kSplit,   // one question an option
+};
+
+struct PlannedPrompt {
+  std::string label;
+  std::string id;
+  std::vector<std::string> options;  // declared keys, buckets, or the chain's own option ids
+  std::optional<int> stage;          // 2: what follows "not now" where four buckets do not fit
+};
+
+struct ChainPlan {
+  Shape shape = Shape::kSingle;
+  bool has_meta = false;
+  std::vector<PlannedPrompt> prompts;
+};
+
+// Ids of options that belong to the chain and not to the declaration.
+inline constexpr std::string_view kNotNowId = "not-now";
+
+// The smaller of the profile's cap and the host's (0: the host has none). Refuses fewer than 3.
+Result<int> effective_cap(const Profile& profile, int host_cap);
+
+Shape shape_of(const Chain& chain, const Profile& profile, int cap);
+bool asks_meta(const Chain& chain, const Profile& profile, int cap);
+// Several may be chosen in the one question or in each page; otherwise exactly one.
+bool chooses_many(const Chain& chain);
+// How the options fall into pages (batch), or into the one question (single).
+std::vector<PageRange> pages_of(const Chain& chain, const Profile& profile, int cap);
+// How they fall into groups once the person asked for groups: as many as fit, without an entry of the pager's own.
+std::vector<PageRange> groups_of(std::size_t count, int cap);
+// The pages of the questions in which several are chosen: the groups of a split, else the pages themselves.
+std::vector<PageRange> group_pages_of(const Chain& chain, const Profile& profile, int cap);
+
+Result<ChainPlan> plan_chain(const Chain& chain, const Profile& profile, int host_cap);
+
+std::string_view to_string(Shape shape);
+// As `split plan --json` prints it.
+Value to_value(const ChainPlan& plan);
+
+}  // namespace sb::decision

@@ -1,0 +1,93 @@
+// Where a chain stands, as a value and as the JSON inside its state blob.
+//
+// Format, canonical JSON, an object:
+//   kind "chain"; v 1; hash (the definition's); nonce; cap (the effective one);
+//   course (what is asked apart from children: choice, meta, narrow, groups, rest, children); page (of choice, groups);
+//   open (course, child, revise, conflict, final, pick-revise, cut-more, nothing); option, stage (of child, revise);
+//   picker (page of pick-revise, cut-more); held (bool); end (no, done, cancelled); confirm (bool); attempts;
+//   decided: one character an option, i include, d defer, c cut, - nothing yet;
+//   conflict: [first, second], the pair an open conflict prompt is about, else [0, 0];
+//   pairs: [first, second, asked, waived] for each pair a conflict prompt was shown for, indexes from 0.
+//
+// There is no queue of questions in it: what comes next is always worked out from what is decided, so nothing can wait
+// behind a Hold.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/document/value.hpp"
+#include "base/result.hpp"
+#include "decision/chain/dependencies.hpp"
+#include "decision/chain/ids.hpp"
+#include "decision/declaration/declaration.hpp"
+
+namespace sb::decision {
+
+enum class Course { kChoice, kMeta, kNarrow, kGroups, kRest, kChildren };
+enum class Open { kCourse, kChild, kRevise, kConflict, kFinal, kPickRevise, kCutMore, kNothing };
+enum class ChainEnd { kNo, kDone, kCancelled };
+
+// The two options a conflict prompt is about: dependant and required, or of a clash in declared order.
+using OptionPair = std::pair<std::size_t, std::size_t>;
+
+struct PairRecord {
+  int asked = 0;
+  bool is_waived = false;
+};
+
+struct ChainState {
+  std::string definition_hash;
+  std::string nonce;
+  int cap = 4;
+  Course course = Course::kChildren;
+  std::size_t page = 0;
+  Open open = Open::kNothing;
+  std::size_t option = 0;
+  int stage = 1;
+  std::size_t picker_page = 0;
+  bool is_held = false;
+  ChainEnd end = ChainEnd::kNo;
+  bool needs_final = false;  // more than the one ordinary question was asked
+  int attempts = 0;          // wrong answers in a row, where the profile counts them
+  Dispositions dispositions;
+  OptionPair conflict;  // what an open conflict prompt is about
+  std::map<OptionPair, PairRecord> pairs;
+};
+
+// A chain and what follows from its declaration alone.
+struct ChainModel {
+  const Declaration& declaration;
+  const Chain& chain;
+  const Profile& profile;
+  ChainIds ids;
+  ChainGraph graph;
+
+  explicit ChainModel(const Declaration& declaration);  // asserts that it declares a chain
+  std::size_t count() const { return chain.options.size(); }
+};
+
+Value to_value(const ChainState& state);
+// Refuses another definition's state, and any that no sequence of answers leads to.
+Result<ChainState> chain_state_from(const Value& value, const ChainModel& model);
+
+// The first option without a disposition; count() when there is none.
+std::size_t first_undecided(const ChainState& state);
+bool is_waived(const ChainState& state, const Violation& violation);
+// Violations nobody has accepted, and those that were accepted and are still there.
+std::vector<Violation> open_violations(const ChainModel& model, const ChainState& state);
+std::vector<Violation> waived_violations(const ChainModel& model, const ChainState& state);
+// The violation to ask about next; nothing when none is open or each was asked often enough.
+std::optional<Violation> violation_to_ask(const ChainModel& model, const ChainState& state);
+// What the open conflict prompt is about; nothing when that holds together by now.
+std::optional<Violation> violation_asked(const ChainModel& model, const ChainState& state);
+// The options the narrowing proposes to let go: undecided ones recommended to be deferred or cut.
+std::vector<std::size_t> proposed_to_leave(const ChainModel& model, const ChainState& state);
+
+inline constexpr int kPromptsPerPair = 3;
+
+}  // namespace sb::decision

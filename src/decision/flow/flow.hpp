@@ -1,0 +1,65 @@
+// A flow of questions that ends in a confirmation: a pure function from definition, state and input to the next state
+// and what to show.
+//
+// Nothing is kept here. The caller keeps the state as an opaque blob (decision/state_blob.hpp) and gives it back with
+// the next input; a blob of another definition, a changed, ended or expired one is refused. The same arguments give the
+// same bytes on every machine.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/document/value.hpp"
+#include "base/result.hpp"
+#include "decision/declaration/declaration.hpp"
+#include "decision/prompt.hpp"
+
+namespace sb::decision {
+
+enum class FlowPhase { kStep, kConfirm, kEditPick, kEdit, kSuspended, kCancelled, kDone };
+
+struct FlowState {
+  FlowPhase phase = FlowPhase::kStep;
+  FlowPhase suspended_from = FlowPhase::kStep;
+  std::size_t step = 0;                   // asked now: in kStep and kEdit
+  std::size_t page = 0;                   // of that step's options, or of the edit picker
+  std::vector<int> chosen;                // on the earlier pages of a step that takes many
+  std::vector<std::vector<int>> answers;  // by step: ordinals over the declared list, empty while open
+  int streak = 0;                         // invalid inputs in a row
+};
+
+enum class FlowEvent { kNone, kFreeText, kStepAbort, kFlowCancel, kExecute };
+
+struct FlowOutcome {
+  FlowState state;
+  std::string output;
+  FlowEvent event = FlowEvent::kNone;
+  Value values = Value::object();      // of kExecute: key to id, or to a list of ids in option order
+  std::optional<std::string> payload;  // of kFreeText: the bytes as given
+};
+
+// Shows the first question, or the question a suspended or open state stands at.
+FlowOutcome flow_begin(const Declaration& declaration);
+FlowOutcome flow_resume(const Declaration& declaration, FlowState state);
+FlowOutcome flow_step(const Declaration& declaration, FlowState state, std::string_view input);
+
+// What a live state shows, as a prompt: the question, the confirmation or the edit picker.
+Prompt flow_prompt(const Declaration& declaration, const FlowState& state);
+
+// The blob around a state.
+struct FlowBlobContext {
+  std::optional<std::string> key;
+  std::optional<TimestampMs> now;  // compared with `expires:`; absent: not compared
+};
+std::string save_flow(const Declaration& declaration, const FlowState& state, std::string_view nonce,
+                      const FlowBlobContext& context);
+// `may_be_suspended`: a suspended state is taken (to resume it) instead of being refused as ended.
+Result<FlowState> load_flow(const Declaration& declaration, std::string_view blob, const FlowBlobContext& context,
+                            bool may_be_suspended);
+Status check_not_expired(const std::optional<TimestampMs>& expires, const FlowBlobContext& context);
+
+std::string_view to_string(FlowEvent event);
+
+}  // namespace sb::decision

@@ -1,0 +1,264 @@
+#include "engine/advance/advance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/crypto.hpp"
+#include "base/limits.hpp"
+#include "base/text/unicode.hpp"
+#include "engine/advance/blockers.hpp"
+#include "engine/advance/loop_scope.hpp"
+#include "engine/state/tree_check.hpp"
+#include "workflow/check/assessment.hpp"
+
+namespace sb::engine {
+namespace {
+
+using workflow::Step;
+
+// An artifact as it will be stored.
+struct Piece {
+  std::string kind, hash;
+  bool is_asked_for = false;
+};
+
+// Where a node of a step stands; kCorrupt when the pinned workflow has no such place.
+Result<StepNo> step_of(const Program& program, const Node& node) {
+  const StepNo number = program.find(node.position.step);
+  if (number == kNoStep || node.kind != NodeKind::kStep) {
+    return fail(ErrorCode::kCorrupt, fmt::format("the session stands at {}, where its workflow has nothing to deliver",
+                                                 quote_json(node.position.step)));
+  }
+  return number;
+}
+
+Status check_notes_bytes(const std::string& notes) {
+  if (notes.size() > limits::kNotesBytes) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("the notes have {} bytes; {} are allowed", notes.size(), limits::kNotesBytes),
+                "Shorten them, or put the long part into a file and name it.");
+  }
+  if (!is_utf8(notes)) return fail(ErrorCode::kInvalid, "the notes are not UTF-8", "Send UTF-8.");
+  return {};
+}
+
+Status check_artifact(const Value& artifact, std::size_t number) {
+  const std::string what = fmt::format("artifact {}", number);
+  if (!artifact.is_object()) {
+    return fail(ErrorCode::kInvalid, fmt::format("{} is {}, not an object", what, kind_name(artifact.kind())),
+                "Send each artifact as an object with its kind: {\"kind\": \"…\", …}.");
+  }
+  const auto kind = artifact.string_at("kind");
+  if (!kind || kind->empty()) {
+    return fail(ErrorCode::kInvalid, fmt::format("{} has no kind", what), "Add \"kind\", a text that says what it is.");
+  }
+  if (kind->size() > limits::kArtifactKindBytes) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("the kind of {} has more than {} bytes", what, limits::kArtifactKindBytes), "Shorten it.");
+  }
+  return check_tree(artifact, what);
+}
+
+// What is wanted of an artifact's kind at this step.
+bool is_asked_for(const Program& program, const ProgramStep& here, std::string_view kind) {
+  const auto is_kind_of = [&](std::string_view ref) {
+    const workflow::Contract* contract = program.compiled().contracts.find(ref);
+    return contract != nullptr && contract->kind == kind;
+  };
+  if (here.step->contract && is_kind_of(here.step->contract->ref)) return true;
+  if (!here.step->assessment_refs.empty() && kind == "wr.assessment") return true;
+  if (!here.is_exit) return false;
+  const auto* source = std::get_if<workflow::Loop::FromArtifact>(&program.at(here.exits).step->loop()->loop.source);
+  return source != nullptr && is_kind_of(source->contract_ref);
+}
+
+Result<std::vector<Piece>> pieces_of(const Program& program, const ProgramStep& here,
+                                     const std::vector<Value>& artifacts) {
+  if (artifacts.size() > limits::kArtifacts) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("{} artifacts were sent; {} are allowed", artifacts.size(), limits::kArtifacts),
+                "Put them together, or send only those asked for.");
+  }
+  std::vector<Piece> pieces;
+  for (std::size_t i = 0; i < artifacts.size(); ++i) {
+    SB_TRY(check_artifact(artifacts[i], i + 1));
+    const std::string json = to_canonical_json(artifacts[i]);
+    if (json.size() > limits::kArtifactBytes) {
+      return fail(ErrorCode::kLimit,
+                  fmt::format("artifact {} has {} bytes; {} are allowed", i + 1, json.size(), limits::kArtifactBytes),
+                  "Put it into a file and send its path.");
+    }
+    const std::string kind = *artifacts[i].string_at("kind");
+    pieces.push_back({kind, sha256_hex(json), is_asked_for(program, here, kind)});
+  }
+  return pieces;
+}
+
+Value hashes_of(const std::vector<Piece>& pieces, bool only_unsolicited) {
+  Value hashes = Value::array();
+  for (const Piece& piece : pieces) {
+    if (!only_unsolicited || !piece.is_asked_for) hashes.push_back(piece.hash);
+  }
+  return hashes;
+}
+
+Value to_value(const CommandRun& run) {
+  Value value = Value::object({{"command", run.command},
+                               {"exit", run.exit},
+                               {"output", is_utf8(run.output) ? run.output : to_base64url(run.output)},
+                               {"sandbox", run.sandbox},
+                               {"ms", run.took_ms}});
+  if (run.timed_out) value.set("timed_out", true);
+  if (run.output_cut) value.set("output_cut", true);
+  if (!run.not_run.empty()) value.set("not_run", run.not_run);
+  return value;
+}
+
+Value to_value(const std::vector<workflow::RecordedAssessment>& recorded) {
+  Value list = Value::array();
+  for (const workflow::RecordedAssessment& assessment : recorded) {
+    Value ratings = Value::array();
+    for (const workflow::Rating& rating : assessment.ratings) {
+      Value item = Value::object({{"dimension", rating.dimension}, {"level", rating.level}});
+      if (!rating.rationale.empty()) item.set("rationale", rating.rationale);
+      ratings.push_back(std::move(item));
+    }
+    Value item = Value::object({{"id", assessment.id}, {"ratings", std::move(ratings)}});
+    if (!assessment.summary.empty()) item.set("summary", assessment.summary);
+    if (!assessment.notes.empty()) item.set("notes", Value::array(assessment.notes));
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+// What was sent, with the keys that are counted here and not by the agent.
+Value with_counts(const Program& program, const Node& node, const Step& step, const Value& after, Value sent) {
+  LoopScope scope(program, after);
+  const Value& view = scope.at(node.position.loops);
+  for (const workflow::Count& count : step.counts) {
+    const Value* list = workflow::look_up(view, count.of);
+    const auto is_counted = [&](const Value& item) { return !count.where || workflow::holds(*count.where, item); };
+    const bool is_list = list != nullptr && list->is_array();
+    sent.set(count.key, is_list ? std::ranges::count_if(list->items(), is_counted) : 0);
+  }
+  return sent;
+}
+
+// One advance: what was sent, against one step.
+class Delivery {
+ public:
+  Delivery(const Program& program, const Node& node, StepNo number, const Submission& submission,
+           std::vector<Piece> pieces)
+      : program_(program),
+        node_(node),
+        here_(program.at(number)),
+        submission_(submission),
+        pieces_(std::move(pieces)) {}
+
+  Outcome run(Value after, bool gate_passed) && {
+    outcome_.context = std::move(after);
+    outcome_.move =
+        next_position(program_, node_.position, node_.jumps, outcome_.context, submission_.artifacts, false);
+    if (!gate_passed) outcome_.blockers = check(program_, node_, outcome_.context, submission_);
+    std::ranges::copy(outcome_.move.lacking, std::back_inserter(outcome_.blockers));
+    outcome_.blockers = bounded(std::move(outcome_.blockers));
+    if (!outcome_.blockers.empty()) {
+      outcome_.kind = Outcome::Kind::kBlocked;
+      outcome_.delivered.push_back(blocked_event(node_, outcome_.blockers, submission_));
+      return std::move(outcome_);
+    }
+    outcome_.kind = !gate_passed && is_gated() ? Outcome::Kind::kGate : Outcome::Kind::kAdvanced;
+    if (outcome_.kind == Outcome::Kind::kGate) outcome_.gate = here_.step->confirmation.kind;
+    for (const Piece& piece : pieces_) {
+      if (piece.is_asked_for) outcome_.artifacts[piece.kind] = piece.hash;
+    }
+    const auto reading = workflow::read_assessments(program_.definition(), *here_.step, submission_.artifacts);
+    if (!gate_passed) outcome_.delivered.push_back(recorded(reading.recorded));
+    tell(reading.recorded, gate_passed);
+    return std::move(outcome_);
+  }
+
+ private:
+  bool is_gated() const {
+    const workflow::Confirmation& confirmation = here_.step->confirmation;
+    if (confirmation.kind == workflow::Confirmation::Kind::kNone) return false;
+    if (!confirmation.when) return true;
+    LoopScope scope(program_, outcome_.context);
+    return workflow::holds(*confirmation.when, scope.at(node_.position.loops));
+  }
+
+  Event recorded(const std::vector<workflow::RecordedAssessment>& assessments) const {
+    Value set = Value::object(), removed = Value::array();
+    if (submission_.context.is_object()) {
+      for (const auto& [key, value] : submission_.context.members()) {
+        if (value.is_null()) {
+          removed.push_back(key);
+        } else {
+          set.members().push_back({key, value});
+        }
+      }
+    }
+    Value payload = Value::object({{"attempt", node_.attempt},
+                                   {"notes", submission_.notes},
+                                   {"artifacts", hashes_of(pieces_, false)},
+                                   {"context_set", std::move(set)}});
+    if (removed.size() > 0) payload.set("removed", std::move(removed));
+    if (Value unsolicited = hashes_of(pieces_, true); unsolicited.size() > 0)
+      payload.set("unsolicited", std::move(unsolicited));
+    if (!assessments.empty()) payload.set("assessments", to_value(assessments));
+    if (submission_.command) payload.set("command", to_value(*submission_.command));
+    return {"output_recorded", std::move(payload)};
+  }
+
+  void tell(const std::vector<workflow::RecordedAssessment>& assessments, bool gate_passed) {
+    std::vector<std::string>& notes = outcome_.notes_to_agent;
+    if (!gate_passed) {
+      for (const Piece& piece : pieces_) {
+        if (!piece.is_asked_for)
+          notes.push_back(fmt::format("Stored, though not asked for here: {}.", quote_json(piece.kind)));
+      }
+      for (const auto& assessment : assessments) std::ranges::copy(assessment.notes, std::back_inserter(notes));
+    }
+    // A gate that is still to be decided moves nothing yet; what the cursor met is told when it moves.
+    if (outcome_.kind == Outcome::Kind::kAdvanced) std::ranges::copy(outcome_.move.warnings, std::back_inserter(notes));
+  }
+
+  const Program& program_;
+  const Node& node_;
+  const ProgramStep& here_;
+  const Submission& submission_;
+  std::vector<Piece> pieces_;
+  Outcome outcome_;
+};
+
+}  // namespace
+
+Event blocked_event(const Node& node, const std::vector<Blocker>& blockers, const Submission& submission) {
+  Value told = Value::array(), hashes = Value::array();
+  for (const Blocker& blocker : blockers) told.push_back(to_value(blocker));
+  for (const Value& artifact : submission.artifacts) hashes.push_back(sha256_hex(to_canonical_json(artifact)));
+  Value payload = Value::object({{"attempt", node.attempt},
+                                 {"blockers", std::move(told)},
+                                 {"notes", submission.notes},
+                                 {"artifacts", std::move(hashes)}});
+  if (submission.command) payload.set("command", to_value(*submission.command));
+  return {"attempt_blocked", std::move(payload)};
+}
+
+Result<Outcome> advance(const Program& program, const Node& node, const Value& context, const Submission& submission,
+                        bool gate_passed) {
+  const StepNo number = SB_TRY(step_of(program, node));
+  SB_TRY(check_notes_bytes(submission.notes));
+  std::vector<Piece> pieces = SB_TRY(pieces_of(program, program.at(number), submission.artifacts));
+  Value after = SB_TRY(merge_context(context, submission.context));
+  if (program.at(number).step->counts.empty()) {
+    return Delivery(program, node, number, submission, std::move(pieces)).run(std::move(after), gate_passed);
+  }
+  Submission counted = submission;
+  counted.context = with_counts(program, node, *program.at(number).step, after, submission.context);
+  after = SB_TRY(merge_context(context, counted.context));
+  return Delivery(program, node, number, counted, std::move(pieces)).run(std::move(after), gate_passed);
+}
+
+}  // namespace sb::engine

@@ -1,0 +1,128 @@
+// What follows from what is delivered: counted keys, narrowed contracts, captures of a round.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/advance/advance.hpp"
+#include "workflow/testing.hpp"
+
+namespace sb::engine {
+namespace {
+
+using testing::HasSubstr;
+using workflow::compiled;
+
+constexpr const char* kReview = R"(
+id: derived-review
+name: Review
+description: Counts and narrows.
+version: 1.0.0
+steps:
+  - id: check
+    title: Check
+    prompt: Check it.
+    captures: {findings: {type: array}, isFix: {type: boolean}}
+    counts:
+      majorCount: {of: findings, where: {var: severity, equals: major}}
+      findingCount: {of: findings}
+  - id: tell
+    title: Tell
+    prompt: Tell it.
+    outputContract:
+      contractRef: wr.contracts.review_verdict
+      narrow:
+        - when: {var: majorCount, gt: 0}
+          schema: {required: [verdict], properties: {verdict: {const: blocking}}}
+          message: There is a major finding.
+)";
+
+Outcome sent(const Program& program, const std::string& step, const Value& context, const Submission& submission) {
+  Node node;
+  node.position.step = step;
+  auto outcome = advance(program, node, context, submission);
+  if (!outcome) {
+    ADD_FAILURE() << outcome.error().to_string();
+    return {};
+  }
+  return std::move(*outcome);
+}
+
+Value findings(std::initializer_list<const char*> severities) {
+  Value list = Value::array();
+  for (const char* severity : severities) list.push_back(Value::object({{"severity", severity}}));
+  return list;
+}
+
+TEST(Counts, AreOursWhateverTheAgentSends) {
+  const Program program(compiled(kReview).back());
+  const Outcome outcome = sent(
+      program, "check", Value::object(),
+      {.notes = "n",
+       .context =
+           Value::object({{"findings", findings({"major", "minor", "major"})}, {"isFix", false}, {"majorCount", 0}})});
+  ASSERT_EQ(outcome.kind, Outcome::Kind::kAdvanced);
+  EXPECT_EQ(outcome.context["majorCount"], Value(2));
+  EXPECT_EQ(outcome.context["findingCount"], Value(3));
+  EXPECT_EQ(outcome.delivered.front().payload["context_set"]["majorCount"], Value(2)) << "the log must agree";
+}
+
+TEST(Counts, OfWhatIsNoListAreNone) {
+  const Program program(compiled(kReview).back());
+  const Outcome outcome = sent(program, "check", Value::object(),
+                               {.notes = "n", .context = Value::object({{"findings", "none"}, {"isFix", false}})});
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kBlocked) << "the capture says it must be a list";
+  EXPECT_EQ(outcome.context["majorCount"], Value(0));
+}
+
+TEST(Narrow, RefusesWithItsReasonAndAnExampleThatFits) {
+  const workflow::Bundle bundle = compiled(kReview);
+  const Program program(bundle.back());
+  Value clean = bundle.back()->contracts.find("wr.contracts.review_verdict")->example;
+  clean.set("verdict", "clean");
+  const Value serious = Value::object({{"majorCount", 1}});
+  const Outcome refused = sent(program, "tell", serious, {.artifacts = {clean}});
+  ASSERT_EQ(refused.kind, Outcome::Kind::kBlocked);
+  ASSERT_EQ(refused.blockers.size(), 1u);
+  EXPECT_THAT(refused.blockers.front().message, HasSubstr("There is a major finding."));
+  EXPECT_EQ(sent(program, "tell", serious, {.artifacts = {refused.blockers.front().example}}).kind,
+            Outcome::Kind::kAdvanced);
+}
+
+TEST(Narrow, CountsOnlyWhereItsConditionHolds) {
+  const workflow::Bundle bundle = compiled(kReview);
+  const Program program(bundle.back());
+  Value clean = bundle.back()->contracts.find("wr.contracts.review_verdict")->example;
+  clean.set("verdict", "clean");
+  EXPECT_EQ(sent(program, "tell", Value::object({{"majorCount", 0}}), {.artifacts = {clean}}).kind,
+            Outcome::Kind::kAdvanced);
+}
+
+TEST(Captures, OfAnEarlierRoundDoNotCount) {
+  const Program program(compiled(R"(
+id: derived-rounds
+name: Rounds
+description: A loop.
+version: 1.0.0
+steps:
+  - id: rounds
+    type: loop
+    title: Rounds
+    loop: {type: for, count: 2, maxIterations: 2}
+    body:
+      - {id: look, title: Look, prompt: Look., captures: {seen: {type: string}}}
+)")
+                            .back());
+  Node node;
+  node.position = {"look", {{"rounds", 1}}};
+  const Value before = Value::object({{"seen", "something else"}});
+  const auto stale = advance(program, node, before, {.notes = "n"});
+  ASSERT_TRUE(stale);
+  ASSERT_EQ(stale->kind, Outcome::Kind::kBlocked);
+  EXPECT_EQ(stale->blockers.front().subject, "seen");
+  EXPECT_EQ(to_json(stale->blockers.front().example), R"({"seen":"example"})");
+  const auto fresh = advance(program, node, before, {.notes = "n", .context = Value::object({{"seen", "this"}})});
+  ASSERT_TRUE(fresh);
+  EXPECT_EQ(fresh->kind, Outcome::Kind::kAdvanced);
+}
+
+}  // namespace
+}  // namespace sb::engine

@@ -1,0 +1,114 @@
+// What a step will be checked for, told to the agent before it starts.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/advance/narrowed_contract.hpp"
+#include "engine/answer/answer.hpp"
+#include "workflow/check/assessment.hpp"
+
+namespace sb::engine {
+namespace {
+
+using workflow::Step;
+
+std::string trimmed(std::string_view text) {
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  return std::string(text.substr(0, end == std::string_view::npos ? 0 : end + 1));
+}
+
+void add_notes(std::string& lines, const Step& step, const Value& wanted, const Value& context) {
+  const Value& notes = wanted["notes"];
+  if (notes.is_bool() && notes.as_bool()) lines += "- Notes: what you did, found and decided.\n";
+  if (!step.criteria) return;
+  const Value rules = workflow::to_requirements(*step.criteria, context);
+  for (const Value& rule : rules.items()) {
+    lines += fmt::format("- Notes: {}\n", workflow::requirement_line(rule));
+  }
+}
+
+void add_contract(std::string& lines, const Program& program, const Step& step, const Value& context) {
+  if (!step.contract) return;
+  const workflow::Contract* contract = program.compiled().contracts.find(step.contract->ref);
+  if (contract == nullptr) return;
+  lines += fmt::format("- {} `{}` in `artifacts`: {}\n  Example: {}\n",
+                       step.contract->is_required ? "An artifact" : "If it applies, an artifact", contract->kind,
+                       trimmed(contract->help), to_json(narrowed_example(*contract, step, context)));
+  for (const workflow::Narrowing& narrowing : step.contract->narrowings) {
+    if (counts(narrowing, context)) lines += fmt::format("  {}\n", trimmed(narrowing.message));
+  }
+}
+
+// The loop's exit decision, where the step carries it without having the contract itself.
+void add_exit(std::string& lines, const Program& program, const ProgramStep& place) {
+  if (place.exits == kNoStep) return;
+  const Step& loop = *program.at(place.exits).step;
+  const auto* source = std::get_if<workflow::Loop::FromArtifact>(&loop.loop()->loop.source);
+  if (source == nullptr || (place.step->contract && place.step->contract->ref == source->contract_ref)) return;
+  const workflow::Contract* contract = program.compiled().contracts.find(source->contract_ref);
+  if (contract == nullptr) return;
+  lines +=
+      fmt::format("- To leave \"{}\", an artifact `{}` in `artifacts`; without one it goes on. {}\n  Example: {}\n",
+                  loop.title, contract->kind, trimmed(contract->help), to_json(contract->example));
+}
+
+void add_assessments(std::string& lines, const Program& program, const Step& step) {
+  for (const std::string& ref : step.assessment_refs) {
+    const workflow::AssessmentDefinition* assessment = program.definition().assessment(ref);
+    if (assessment == nullptr) continue;
+    lines += fmt::format("- An artifact `wr.assessment` for `{}`: {}\n", assessment->id, trimmed(assessment->purpose));
+    for (const workflow::AssessmentDimension& dimension : assessment->dimensions) {
+      lines += fmt::format("  - `{}`{} {}: {}\n", dimension.id, dimension.is_required ? "" : " (optional)",
+                           fmt::join(dimension.levels, "|"), trimmed(dimension.purpose));
+    }
+    lines += fmt::format("  Example: {}\n", to_json(workflow::example_assessment(*assessment, step)));
+  }
+}
+
+void add_captures(std::string& lines, const Step& step, const Value& wanted) {
+  const Value* captures = wanted.find("captures");
+  if (captures == nullptr || !captures->is_array()) return;
+  for (const Value& capture : captures->items()) {
+    const std::string key = capture.string_at("key").value_or("");
+    const auto declared = std::find_if(step.captures.begin(), step.captures.end(),
+                                       [&](const workflow::Capture& own) { return own.key == key; });
+    const std::string type = capture.string_at("type").value_or("any");
+    // A schema that says no more than the type is told by it.
+    const bool has_schema = declared != step.captures.end() && declared->schema.size() > 0 &&
+                            !(declared->schema.size() == 1 && declared->schema.find("type") != nullptr);
+    lines += fmt::format("- Context key `{}`", key);
+    if (has_schema) {
+      lines += ": " + to_json(declared->schema);
+    } else if (type != "any") {
+      lines += fmt::format(" ({})", type);
+    }
+    lines += '\n';
+  }
+}
+
+void add_what_follows(std::string& lines, const Step& step, const Value& context) {
+  const workflow::Confirmation& gate = step.confirmation;
+  if (gate.kind == workflow::Confirmation::Kind::kNone) return;
+  if (gate.when && !workflow::holds(*gate.when, context)) return;
+  lines += gate.kind == workflow::Confirmation::Kind::kPerson ? "- A person must approve it before the next step.\n"
+                                                              : "- It must be approved before the next step.\n";
+}
+
+}  // namespace
+
+std::string requirement_lines(const Program& program, const Position& position, const Value& context) {
+  const StepNo number = program.find(position.step);
+  if (number == kNoStep) return {};
+  const Step& step = *program.at(number).step;
+  const Value wanted = requirements(program, position, context);
+  std::string lines;
+  add_notes(lines, step, wanted, context);
+  add_contract(lines, program, step, context);
+  add_exit(lines, program, program.at(number));
+  add_assessments(lines, program, step);
+  add_captures(lines, step, wanted);
+  add_what_follows(lines, step, context);
+  return lines;
+}
+
+}  // namespace sb::engine

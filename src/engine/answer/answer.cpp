@@ -1,0 +1,143 @@
+#include "engine/answer/answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/limits.hpp"
+
+namespace sb::engine {
+namespace {
+
+const workflow::Step* step_of(const Program& program, const Node& node) {
+  const StepNo number = program.find(node.position.step);
+  return number == kNoStep ? nullptr : program.at(number).step;
+}
+
+std::string title_of(const Program& program, const Node& node) {
+  if (!node.title.empty()) return node.title;
+  const workflow::Step* step = step_of(program, node);
+  return step == nullptr ? node.position.step : step->title;
+}
+
+void add_notices(std::string& text, const std::vector<std::string>& notices) {
+  for (const std::string& notice : notices) text += fmt::format("Note: {}\n", notice);
+  if (!notices.empty()) text += '\n';
+}
+
+std::string blocker_lines(const Blocker& blocker) {
+  std::string lines = "- " + blocker.message + '\n';
+  if (!blocker.fix.empty()) lines += fmt::format("  {}\n", blocker.fix);
+  if (blocker.example.is_null()) return lines;
+  const bool is_key = blocker.code == BlockerCode::kMissingContext || blocker.code == BlockerCode::kInvalidContext;
+  return lines + fmt::format("  Example: {}{}\n", is_key ? "\"context\": " : "", to_json(blocker.example));
+}
+
+std::string child_line(const ChildView& child) {
+  std::string line = "- " + child.id;
+  if (child.workflow_id != child.id) line += fmt::format(" ({})", child.workflow_id);
+  if (!child.goal.empty()) line += ": " + child.goal;
+  if (!child.outcome.empty()) {
+    line += fmt::format(" [{}{}{}]", child.outcome, child.reason.empty() ? "" : ": ", child.reason);
+  } else if (!child.token.empty()) {
+    line += "\n  continueToken: " + child.token;
+  } else {
+    line += " [waits for its turn]";
+  }
+  return line + '\n';
+}
+
+}  // namespace
+
+Value Answer::to_value() const {
+  return Value::object({{"text", text}, {"line", line}});
+}
+
+Answer Answer::from(const Value& value) {
+  return {value.string_at("text").value_or(""), value["line"]};
+}
+
+std::string render_blocked(const Program& program, const Node& node, const std::vector<Blocker>& blockers,
+                           bool is_token_spent) {
+  std::string text = fmt::format("Not accepted yet: {} (step {}).\n\n", title_of(program, node), node.position.step);
+  const std::size_t told = std::min(blockers.size(), limits::kBlockers);
+  for (std::size_t i = 0; i < told; ++i) text += blocker_lines(blockers[i]);
+  if (told < blockers.size()) text += fmt::format("- and {} more\n", blockers.size() - told);
+  text += is_token_spent
+              ? "\nMend this and send the whole submission again with the `retryContinueToken` below. The token "
+                "you used is spent: it only repeats this answer.\n"
+              : "\nMend this and send the whole submission again with the same token.\n";
+  return text;
+}
+
+std::string render_awaiting(const AwaitingView& view) {
+  const Value& decision = view.decision;
+  std::string text;
+  if (!view.why.empty()) text += fmt::format("{}\n\n", view.why);
+  if (view.evaluator != nullptr && !view.evaluator->token.empty()) {
+    return text + child_line(*view.evaluator) +
+           "\nIt is a session of its own, best worked by an agent that did not do the work: it first calls "
+           "continue_workflow with that token alone. When it has ended, continue here with the same token.\n";
+  }
+  if (decision.is_null()) {
+    return text + "Nothing is needed from you. Continue with the same token later to see how it went.\n";
+  }
+  text += view.shown.empty() ? decision.string_at("text").value_or("") : view.shown + '\n';
+  if (view.lacks_operator) {
+    return text +
+           "\nIt needs an operator's signature, and there is no operator yet: a person runs `signalbox operator init`. "
+           "Tell them so. Then continue with the same token, which asks anew.\n";
+  }
+  text += fmt::format("\nA person {} this: `{}`", view.is_signed ? "signs" : "answers", view.command);
+  if (const auto url = decision.string_at("url"); url && !url->empty()) text += fmt::format(", or at {}", *url);
+  text += view.is_signed ? " in a terminal, with their passphrase.\n" : ".\n";
+  const Value& relay = decision["relay"];
+  if (relay.is_bool() && relay.as_bool()) {
+    text += "Ask them, and pass on exactly what they chose as `answer`. Do not choose for them.\n";
+  } else {
+    text += "Tell them so. Continue with the same token once they have; do not answer for them.\n";
+  }
+  return text;
+}
+
+std::string render_children(const Program& program, const Node& node, const std::vector<ChildView>& children,
+                            int needed) {
+  std::string text = fmt::format("# {}\n\n", title_of(program, node));
+  if (children.empty()) {
+    return text + "None of its sessions is wanted here. Continue with the `continueToken` below.\n";
+  }
+  bool any_open = false;
+  for (const ChildView& child : children) {
+    text += child_line(child);
+    any_open = any_open || (child.outcome.empty() && !child.token.empty());
+  }
+  text += '\n';
+  if (any_open) {
+    text +=
+        "Each is a session of its own, to be worked by its own agent where you can start one: hand it its token; it "
+        "first calls continue_workflow with that token alone.\n";
+  }
+  text += needed > 0 ? fmt::format("This step goes on when {} of {} have completed.", needed, children.size())
+                     : std::string("This step goes on when all have ended.");
+  text += " Then continue here with the `continueToken` below.\n";
+  return text;
+}
+
+std::string render_complete(const Program& program, const std::vector<std::string>& notices) {
+  std::string text;
+  add_notices(text, notices);
+  return text + fmt::format("{} is complete. Nothing is left to deliver.\n", program.definition().name);
+}
+
+std::string delivered_before_notice(const Summary& summary) {
+  if (summary.status == SessionStatus::kComplete && summary.step_id.empty()) {
+    return "this step was delivered before, and the session is complete. Delivering it again starts a new branch from "
+           "here.";
+  }
+  return fmt::format(
+      "this step was delivered before; work went on and stands at \"{}\" (step {}, node {}). Delivering it again "
+      "starts a new branch from here.",
+      summary.step_title, summary.step_id, summary.tip);
+}
+
+}  // namespace sb::engine

@@ -1,0 +1,423 @@
+// What an agent reads.
+#include "engine/answer/answer.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "base/limits.hpp"
+#include "workflow/testing.hpp"
+
+namespace sb::engine {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr const char* kHead = "id: told\nname: Told\ndescription: For telling.\nversion: 1.0.0\n";
+
+class Told {
+ public:
+  explicit Told(const std::string& yaml) : program_(workflow::compiled(kHead + yaml).back()) {}
+
+  const Program& program() const { return program_; }
+  Node node(const std::string& step, std::vector<LoopFrame> loops = {}) const {
+    Node node;
+    node.number = 1;
+    node.position = {step, std::move(loops)};
+    return node;
+  }
+  std::string step(const std::string& id, Occasion occasion = Occasion::kAdvance,
+                   const Value& context = Value::object(), std::vector<LoopFrame> loops = {}) const {
+    const Node at = node(id, std::move(loops));
+    const Value seen = context_at(program_, at.position, context);
+    return render_step({.program = program_, .node = at, .context = seen, .occasion = occasion});
+  }
+
+ private:
+  Program program_;
+};
+
+constexpr const char* kFull = R"(
+preconditions: [The tests pass.]
+clarificationPrompts: [Which browser?]
+metaGuidance: [Small commits only.]
+references:
+  - {id: guide, title: Style guide, source: docs/style.md, purpose: How we write, authoritative: true}
+  - {id: gone, title: Old notes, source: docs/old.md, purpose: History, authoritative: false}
+functionDefinitions:
+  - {name: tally, definition: Count the findings.}
+  - {name: unused, definition: Never shown.}
+steps:
+  - id: mend
+    title: "Mend {{what}}"
+    agentRole: You are a careful plumber.
+    prompt: "Look at {{what}} and {{missing}}."
+    guidance: ["Start at {{what}}."]
+    functionReferences: [tally()]
+    promptFragments:
+      - {id: big, when: {var: size, equals: big}, text: It is big.}
+      - {id: small, when: {var: size, equals: small}, text: It is small.}
+  - {id: rest, title: Rest, prompt: Nothing more.}
+)";
+
+TEST(Pain1, StandingGuidanceReachesTheAgentAtStartAndResume) {
+  const Told told(kFull);
+  for (const Occasion occasion : {Occasion::kStart, Occasion::kRehydrate}) {
+    const std::string text = told.step("mend", occasion);
+    EXPECT_THAT(text, HasSubstr("- The tests pass.\n"));
+    EXPECT_THAT(text, HasSubstr("- Small commits only.\n"));
+    EXPECT_THAT(text, HasSubstr("- Which browser?\n"));
+  }
+  const std::string later = told.step("rest");
+  EXPECT_THAT(later, Not(HasSubstr("The tests pass.")));
+  EXPECT_THAT(later, Not(HasSubstr("Small commits only.")));
+}
+
+TEST(Pain1, RoleAndGuidanceComeWithTheirStep) {
+  for (const Occasion occasion : {Occasion::kStart, Occasion::kAdvance, Occasion::kRehydrate}) {
+    const std::string text = Told(kFull).step("mend", occasion, Value::object({{"what", "the tap"}}));
+    EXPECT_THAT(text, HasSubstr("You are a careful plumber."));
+    EXPECT_THAT(text, HasSubstr("- Start at the tap.\n"));
+  }
+}
+
+TEST(Answer, ClarificationsAreAskedUntilSomethingWasDelivered) {
+  const Told told(kFull);
+  EXPECT_THAT(told.step("mend", Occasion::kStart), HasSubstr("from what you have; raise the rest with `ask`"));
+  Node node = told.node("rest");
+  node.depth = 1;
+  const Value context = Value::object();
+  const std::string later =
+      render_step({.program = told.program(), .node = node, .context = context, .occasion = Occasion::kRehydrate});
+  EXPECT_THAT(later, Not(HasSubstr("Which browser?")));
+}
+
+TEST(Answer, ReferencesAreFullAtTheStartAndShortLater) {
+  const Told told(kFull);
+  const Node node = told.node("mend");
+  const Value context = Value::object();
+  const Value found = Value(Value::Array{Value::object({{"id", "guide"}, {"path", "/srv/docs/style.md"}}),
+                                         Value::object({{"id", "gone"}, {"path", Value()}})});
+  StepView view{.program = told.program(), .node = node, .context = context, .occasion = Occasion::kStart};
+  view.references = found;
+  const std::string start = render_step(view);
+  EXPECT_THAT(start, HasSubstr("- Style guide (authoritative): How we write\n  /srv/docs/style.md"));
+  EXPECT_THAT(start, HasSubstr("- Old notes: History\n  not found: docs/old.md\n"));
+  view.occasion = Occasion::kRehydrate;
+  const std::string later = render_step(view);
+  EXPECT_THAT(later, HasSubstr("- Style guide: /srv/docs/style.md\n"));
+  EXPECT_THAT(later, Not(HasSubstr("How we write")));
+}
+
+TEST(Answer, PartsStandInOneOrder) {
+  const Told told(kFull);
+  const Node node = told.node("mend");
+  const Value context = Value::object({{"what", "the tap"}, {"size", "big"}});
+  StepView view{.program = told.program(), .node = node, .context = context, .occasion = Occasion::kRehydrate};
+  view.goal = "Dry floor";
+  view.notices = {"something was odd"};
+  view.recall = "Noted so far";
+  const std::string text = render_step(view);
+  std::size_t at = 0;
+  for (const char* part :
+       {"Note: something was odd", "Goal: Dry floor", "The tests pass.", "Small commits", "Style guide", "Noted so far",
+        "# Mend the tap", "careful plumber", "Look at the tap", "Start at the tap", "tally(): Count the findings.",
+        "It is big.", "Checked on delivery:", "continueToken"}) {
+    const std::size_t found = text.find(part, at);
+    ASSERT_NE(found, std::string::npos) << part << "\n" << text;
+    at = found;
+  }
+}
+
+TEST(Answer, MarksWhatIsNotSet) {
+  EXPECT_THAT(Told(kFull).step("mend"), HasSubstr("Look at [unset: what] and [unset: missing]."));
+}
+
+TEST(Answer, ShowsFragmentsWhoseConditionHolds) {
+  const std::string text = Told(kFull).step("mend", Occasion::kAdvance, Value::object({{"size", "SMALL"}}));
+  EXPECT_THAT(text, HasSubstr("It is small."));
+  EXPECT_THAT(text, Not(HasSubstr("It is big.")));
+}
+
+// The original showed a step with references nothing, and one without everything.
+TEST(RunnersUp, FunctionReferencesShowWhatIsReferredTo) {
+  const Told told(kFull);
+  EXPECT_THAT(told.step("mend"), HasSubstr("- tally(): Count the findings.\n"));
+  EXPECT_THAT(told.step("mend"), Not(HasSubstr("Never shown.")));
+  EXPECT_THAT(told.step("rest", Occasion::kRehydrate), Not(HasSubstr("Count the findings.")));
+}
+
+TEST(Answer, TheNearestFunctionOfAScopeIsShown) {
+  const Told told(R"(
+functionDefinitions: [{name: check, definition: The workflow's.}, {name: far, definition: From afar.}]
+steps:
+  - id: again
+    type: loop
+    title: Again
+    functionDefinitions: [{name: check, definition: "The loop's.", parameters: [{name: n, type: number, required: true}]}]
+    loop: {type: for, count: 2, maxIterations: 3}
+    body: [{id: look, title: Look, prompt: Look., functionReferences: [check(), far()]}]
+)");
+  const std::string text = told.step("look", Occasion::kAdvance, Value::object(), {{"again", 0}});
+  EXPECT_THAT(text, HasSubstr("- check(n: number): The loop's.\n- far(): From afar.\n"));
+}
+
+TEST(Answer, LoopsSayWhereTheyAre) {
+  struct Case {
+    std::string loop;
+    Value context;
+    std::string banner;
+  };
+  const Value items = Value(Value::Array{Value("roof"), Value::object({{"name", "door"}})});
+  const std::vector<Case> table = {
+      {"{type: for, count: 3, maxIterations: 9}", Value::object(), "Again: iteration 2 of 3\n"},
+      {"{type: for, count: rounds, maxIterations: 9}", Value::object({{"rounds", 4}}), "Again: iteration 2 of 4\n"},
+      {"{type: for, count: 9, maxIterations: 5}", Value::object(), "Again: iteration 2 of 5\n"},
+      {"{type: while, condition: {var: more}, maxIterations: 5}", Value::object(), "Again: iteration 2 of at most 5\n"},
+      {"{type: forEach, items: parts, maxIterations: 5}", Value::object({{"parts", items}}),
+       "Again: iteration 2 of 2\nItem: {\"name\":\"door\"}\n"},
+  };
+  for (const Case& one : table) {
+    const Told told(
+        fmt::format("steps:\n  - id: again\n    type: loop\n    title: Again\n    loop: {}\n"
+                    "    body: [{{id: look, title: Look, prompt: Look.}}]\n",
+                    one.loop));
+    EXPECT_THAT(told.step("look", Occasion::kAdvance, one.context, {{"again", 1}}), HasSubstr(one.banner));
+  }
+}
+
+TEST(Answer, NestedLoopsEachHaveTheirLineAndLongItemsAreShortened) {
+  const Told told(R"(
+steps:
+  - id: outer
+    type: loop
+    title: Outer
+    loop: {type: forEach, items: texts, maxIterations: 5}
+    body:
+      - id: inner
+        type: loop
+        title: Inner
+        loop: {type: for, count: 2, maxIterations: 2, iterationVar: round}
+        body: [{id: look, title: Look, prompt: Look.}]
+)");
+  const Value context = Value::object({{"texts", Value(Value::Array{Value(std::string(5'000, 'x'))})}});
+  const std::string text = told.step("look", Occasion::kAdvance, context, {{"outer", 0}, {"inner", 1}});
+  EXPECT_THAT(text, HasSubstr("Outer: iteration 1 of 1\nItem: xxx"));
+  EXPECT_THAT(text, HasSubstr("x… (5000 bytes in all)\n"));
+  EXPECT_THAT(text, HasSubstr("Inner: iteration 2 of 2\n"));
+}
+
+TEST(Answer, SaysWhatWillBeChecked) {
+  const Told told(R"(
+assessments:
+  - id: depth
+    purpose: How deep it went.
+    dimensions: [{id: reach, purpose: How far., levels: [low, high]}]
+steps:
+  - {id: plain, title: T, prompt: P}
+  - {id: silent, title: T, prompt: P, notesOptional: true}
+  - id: strict
+    title: T
+    prompt: P
+    validationCriteria:
+      - {type: contains, value: Root cause, message: Name the root cause.}
+      - {type: length, min: 50, message: Say more.}
+  - {id: typed, title: T, prompt: P, outputContract: {contractRef: wr.contracts.gate_verdict}}
+  - {id: maybe, title: T, prompt: P, outputContract: {contractRef: wr.contracts.gate_verdict, required: false}}
+  - {id: rated, title: T, prompt: P, assessmentRefs: [depth]}
+  - {id: caught, title: T, prompt: P, captures: {parts: {type: array, minItems: 1}, name: {type: string}, band: {enum: [low, high]}, free: {}, risky: {type: boolean}}}
+  - {id: asked, title: T, prompt: P, requireConfirmation: {kind: human_approval}}
+  - {id: judged, title: T, prompt: P, requireConfirmation: {var: risky}}
+  - {id: last, title: T, prompt: P, verification: {command: make test}}
+)");
+  const Value none = Value::object();
+  const auto lines = [&](const std::string& step, const Value& context = Value::object()) {
+    return requirement_lines(told.program(), {step, {}}, context);
+  };
+  EXPECT_EQ(lines("plain"), "- Notes: what you did, found and decided.\n");
+  EXPECT_EQ(lines("silent"), "");
+  EXPECT_THAT(lines("strict"), HasSubstr("- Notes: Name the root cause. (contain \"Root cause\")\n"));
+  EXPECT_THAT(lines("strict"), HasSubstr("- Notes: Say more. (at least 50 characters)\n"));
+  EXPECT_THAT(lines("typed"), HasSubstr("- An artifact `wr.gate_verdict` in `artifacts`: "));
+  EXPECT_THAT(lines("typed"), HasSubstr("\n  Example: {\"kind\":\"wr.gate_verdict\""));
+  EXPECT_THAT(lines("maybe"), HasSubstr("- If it applies, an artifact `wr.gate_verdict`"));
+  EXPECT_THAT(lines("rated"),
+              HasSubstr("`wr.assessment` for `depth`: How deep it went.\n  - `reach` low|high: How far.\n"));
+  EXPECT_THAT(lines("rated"), HasSubstr("\"reach\":\"low\""));
+  EXPECT_THAT(lines("caught"), HasSubstr("- Context key `parts`: {\"type\":\"array\",\"minItems\":1}\n"));
+  EXPECT_THAT(lines("caught"), HasSubstr("- Context key `name` (string)\n"));
+  EXPECT_THAT(lines("caught"), HasSubstr("- Context key `band`: {\"enum\":[\"low\",\"high\"]}\n"));
+  EXPECT_THAT(lines("caught"), HasSubstr("- Context key `free`\n"));
+  EXPECT_THAT(lines("asked"), HasSubstr("- A person must approve it before the next step.\n"));
+  EXPECT_THAT(lines("judged", Value::object({{"risky", true}})), HasSubstr("- It must be approved"));
+  EXPECT_THAT(lines("judged"), Not(HasSubstr("approved")));
+  EXPECT_THAT(lines("last__verification"), Not(HasSubstr("make test"))) << "its own words say so already";
+  EXPECT_THAT(told.step("last__verification"), HasSubstr("make test"));
+  EXPECT_THAT(told.step("plain"), HasSubstr("Checked on delivery:\n- Notes:"));
+  EXPECT_THAT(told.step("silent"), Not(HasSubstr("Checked on")));
+}
+
+TEST(Answer, TellsOfAKeyTheLoopBehindNeeds) {
+  const Told told(R"(
+steps:
+  - {id: plan, title: T, prompt: P}
+  - id: each
+    type: loop
+    title: Each
+    loop: {type: forEach, items: slices, maxIterations: 5}
+    body: [{id: build, title: T, prompt: P}]
+)");
+  EXPECT_THAT(told.step("plan"), HasSubstr("- Context key `slices` (array)\n"));
+}
+
+TEST(Answer, TheInterlockIsSaidInOneLine) {
+  const std::vector<std::pair<std::string, std::string>> table = {
+      {"writes: none", "Enforced while this step is open: change no file.\n"},
+      {"writes: ['src/**', 'docs/*.md']", "open: change only src/**, docs/*.md.\n"},
+      {"commands: read-only", "open: run only commands that change nothing.\n"},
+      {"writes: none, commands: read-only", "change no file; run only commands that change nothing.\n"},
+  };
+  for (const auto& [fields, line] : table) {
+    EXPECT_THAT(Told(fmt::format("steps: [{{id: one, title: T, prompt: P, {}}}]", fields)).step("one"),
+                HasSubstr(line));
+  }
+  const std::string free = Told("steps: [{id: one, title: T, prompt: P, commands: any}]").step("one");
+  EXPECT_THAT(free, Not(HasSubstr("Enforced while")));
+}
+
+TEST(Answer, AsksForFilesWhereTheAuthorWantsIt) {
+  EXPECT_THAT(Told("steps: [{id: one, title: T, prompt: P, askForFiles: true}]").step("one"),
+              HasSubstr("ask for them by name"));
+}
+
+TEST(Answer, MetricsFootersFollowTheProfile) {
+  struct Case {
+    std::string profile;
+    bool commits_first, outcome_last, numbers_last, diff_last;
+  };
+  for (const Case& one : std::vector<Case>{{"coding", true, true, true, true},
+                                           {"review", false, true, true, false},
+                                           {"research", false, true, false, false},
+                                           {"design", false, true, false, false},
+                                           {"ticket", false, true, false, false},
+                                           {"none", false, false, false, false}}) {
+    SCOPED_TRACE(one.profile);
+    const Told told(
+        fmt::format("metricsProfile: {}\nsteps: [{{id: one, title: T, prompt: P}}, {{id: two, title: T, prompt: P}}]",
+                    one.profile));
+    const std::string first = told.step("one");
+    const std::string last = told.step("two");
+    EXPECT_EQ(first.contains("metrics_commit_shas"), one.commits_first);
+    EXPECT_EQ(last.contains("metrics_commit_shas"), one.commits_first);
+    EXPECT_FALSE(first.contains("metrics_outcome"));
+    EXPECT_EQ(last.contains("metrics_outcome` (success|partial|abandoned|error)"), one.outcome_last);
+    EXPECT_EQ(last.contains("metrics_pr_numbers"), one.numbers_last);
+    EXPECT_EQ(last.contains("metrics_lines_added"), one.diff_last);
+  }
+}
+
+TEST(Pain18, ABlockedAnswerHelpsAndNeverSendsTheAgentBackWithAUsedToken) {
+  const Told told(
+      "steps: [{id: one, title: Dig, prompt: P, outputContract: {contractRef: wr.contracts.loop_control}}]");
+  Blocker blocker;
+  blocker.code = BlockerCode::kMissingOutput;
+  blocker.message = "There is no artifact of kind wr.loop_control.";
+  blocker.fix = "Send one in artifacts.";
+  blocker.example = told.program().compiled().contracts.find("wr.contracts.loop_control")->example;
+  const std::string text = render_blocked(told.program(), told.node("one"), {blocker});
+  EXPECT_THAT(text, HasSubstr("Dig (step one)"));
+  EXPECT_THAT(text, HasSubstr("There is no artifact of kind wr.loop_control.\n  Send one in artifacts.\n"));
+  EXPECT_THAT(text, HasSubstr("Example: {\"kind\":\"wr.loop_control\",\"decision\":\"stop\"}"));
+  EXPECT_THAT(text, HasSubstr("`retryContinueToken`"));
+  EXPECT_THAT(text, Not(HasSubstr("same token")));
+  EXPECT_THAT(text, Not(HasSubstr("`continueToken`")));
+}
+
+TEST(Answer, ABlockThatCostsNoAttemptLeavesTheTokenGood) {
+  const Told told("steps: [{id: one, title: Dig, prompt: P}]");
+  const std::string text = render_blocked(told.program(), told.node("one"), {}, false);
+  EXPECT_THAT(text, HasSubstr("again with the same token"));
+  EXPECT_THAT(text, Not(HasSubstr("spent")));
+}
+
+TEST(Answer, OfManyBlockersTheFirstAreToldAndTheRestCounted) {
+  const Told told("steps: [{id: one, title: T, prompt: P}]");
+  std::vector<Blocker> blockers(limits::kBlockers + 3);
+  for (Blocker& blocker : blockers) blocker.message = "missing";
+  EXPECT_THAT(render_blocked(told.program(), told.node("one"), blockers), HasSubstr("- and 3 more\n"));
+}
+
+TEST(Answer, AWaitSaysWhoAnswersAndWhere) {
+  const std::string command = "signalbox inbox answer d-1 approve";
+  const Value nothing;
+  const Value options = Value(Value::Array{Value::object({{"id", "approve"}, {"label", "Let it pass"}})});
+  Value decision =
+      Value::object({{"id", "d-1"}, {"text", "Ship it?"}, {"options", options}, {"url", Value()}, {"relay", false}});
+  const std::string asked = render_awaiting({.why = "A person must decide.", .decision = decision, .command = command});
+  EXPECT_THAT(asked, HasSubstr("A person must decide.\n\nShip it?"));
+  EXPECT_THAT(asked, HasSubstr("A person answers this: `signalbox inbox answer d-1 approve`."));
+  EXPECT_THAT(asked, HasSubstr("do not answer for them"));
+  EXPECT_THAT(render_awaiting({.decision = decision, .command = command, .shown = "Ship it?\n\n1) Let it pass"}),
+              StartsWith("Ship it?\n\n1) Let it pass\n\nA person answers"));
+  EXPECT_THAT(
+      render_awaiting({.decision = decision, .command = command, .is_signed = true}),
+      HasSubstr("A person signs this: `signalbox inbox answer d-1 approve` in a terminal, with their passphrase."));
+  decision.set("url", "http://localhost/d-1");
+  decision.set("relay", true);
+  const std::string relayed = render_awaiting({.decision = decision, .command = command});
+  EXPECT_THAT(relayed, HasSubstr("or at http://localhost/d-1"));
+  EXPECT_THAT(relayed, HasSubstr("as `answer`"));
+  EXPECT_THAT(render_awaiting({.why = "An evaluator judges.", .decision = nothing}),
+              HasSubstr("Nothing is needed from you."));
+  const ChildView judge{.id = "gate", .workflow_id = "wr.gate", .token = "ct_x"};
+  EXPECT_THAT(render_awaiting({.why = "An evaluator judges.", .decision = nothing, .evaluator = &judge}),
+              HasSubstr("continueToken: ct_x"));
+}
+
+TEST(Answer, ChildrenComeWithTheirTokensAndOutcomes) {
+  workflow::FakeSurroundings around;
+  around.add_workflow("{id: helper, name: H, description: D, version: 1.0.0, steps: [{id: sub, title: S, prompt: P}]}");
+  const Program program(workflow::compiled(std::string(kHead) +
+                                               "steps: [{id: fan, type: parallel, title: Fan out, parallelDelegations: "
+                                               "[{workflowId: helper, goal: Look}]}]",
+                                           around)
+                            .back());
+  Node node;
+  node.position.step = "fan";
+  const std::vector<ChildView> children = {{.id = "a", .workflow_id = "helper", .goal = "Look", .token = "ct_a"},
+                                           {.id = "b", .workflow_id = "helper", .outcome = "dead", .reason = "silent"},
+                                           {.id = "c", .workflow_id = "helper"}};
+  const std::string text = render_children(program, node, children);
+  EXPECT_THAT(text, HasSubstr("# Fan out\n"));
+  EXPECT_THAT(text, HasSubstr("- a (helper): Look\n  continueToken: ct_a\n"));
+  EXPECT_THAT(text, HasSubstr("- b (helper) [dead: silent]\n"));
+  EXPECT_THAT(text, HasSubstr("- c (helper) [waits for its turn]\n"));
+  EXPECT_THAT(text, HasSubstr("goes on when all have ended"));
+  EXPECT_THAT(render_children(program, node, children, 2), HasSubstr("when 2 of 3 have completed"));
+}
+
+TEST(Answer, TheEndAndAnOldNodeAreTold) {
+  const Told told("steps: [{id: one, title: T, prompt: P}]");
+  EXPECT_EQ(render_complete(told.program(), {"a limit was reached"}),
+            "Note: a limit was reached\n\nTold is complete. Nothing is left to deliver.\n");
+  Summary summary;
+  summary.tip = 7;
+  summary.step_id = "build";
+  summary.step_title = "Build it";
+  EXPECT_THAT(delivered_before_notice(summary), HasSubstr("stands at \"Build it\" (step build, node 7)"));
+  EXPECT_THAT(delivered_before_notice(summary), HasSubstr("new branch"));
+  summary.status = SessionStatus::kComplete;
+  summary.step_id.clear();
+  EXPECT_THAT(delivered_before_notice(summary), HasSubstr("the session is complete"));
+}
+
+TEST(Answer, ComesBackFromItsJson) {
+  const Answer answer{"text\nof it", Value::object({{"kind", "ok"}, {"isComplete", false}})};
+  const Answer again = Answer::from(answer.to_value());
+  EXPECT_EQ(again.text, answer.text);
+  EXPECT_EQ(again.line, answer.line);
+}
+
+}  // namespace
+}  // namespace sb::engine

@@ -1,0 +1,71 @@
+// How many words of our own stand around those of the bundled workflows.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/fakes.hpp"
+#include "base/limits.hpp"
+#include "engine/answer/answer.hpp"
+#include "workflow/catalog/catalog.hpp"
+#include "workflow/compile/prompt_text.hpp"
+
+namespace sb::engine {
+namespace {
+
+void take_out(std::string& text, std::string part) {
+  const std::size_t end = part.find_last_not_of(" \t\r\n");
+  if (end == std::string::npos) return;
+  part.resize(end + 1);
+  if (const std::size_t at = text.find(part); at != std::string::npos) text.erase(at, part.size());
+}
+
+// What is left of a step's text when all that its author wrote, and the list of checks, is taken out.
+std::string own_words(const Program& program, const workflow::Step& step, const Node& node, Occasion occasion) {
+  const Value context = context_at(program, node.position, Value::object());
+  std::string text = render_step({.program = program, .node = node, .context = context, .occasion = occasion});
+  const workflow::Definition& definition = program.definition();
+  take_out(text, requirement_lines(program, node.position, context));
+  take_out(text, workflow::fill_in(step.prompt, context));
+  take_out(text, workflow::fill_in_line(step.title, context));
+  take_out(text, step.agent_role);
+  for (const auto& line : step.guidance) take_out(text, "- " + workflow::fill_in(line, context));
+  for (const auto& fragment : step.fragments) take_out(text, workflow::fill_in(fragment.text, context));
+  for (const auto* lines : {&definition.preconditions, &definition.meta_guidance, &definition.clarification_prompts}) {
+    for (const std::string& line : *lines) take_out(text, "- " + line);
+  }
+  for (const std::string& glob : step.interlock.writes) take_out(text, glob);
+  for (const LoopFrame& frame : node.position.loops) take_out(text, program.step(frame.loop).title);
+  return text;
+}
+
+TEST(Answer, OurOwnWordsAroundAStepAreFew) {
+  FakeFiles files;
+  const auto catalog = workflow::Catalog::open(files, Environment(), {"/user/c", "/user/d", "/user/s"}, std::string());
+  ASSERT_TRUE(catalog) << catalog.error().to_string();
+  int steps = 0;
+  for (const workflow::Entry* entry : catalog->list(true)) {
+    const auto bundle = catalog->compile(*entry);
+    ASSERT_TRUE(bundle) << entry->id << ": " << bundle.error().front().to_string();
+    const Program program(bundle->back());
+    for (StepNo number = 0; number < program.size(); ++number) {
+      const workflow::Step& step = *program.at(number).step;
+      if (!std::holds_alternative<workflow::WorkStep>(step.what)) continue;
+      Node node;
+      node.position.step = step.id;
+      for (StepNo loop = program.at(number).loop; loop != kNoStep; loop = program.at(loop).loop) {
+        node.position.loops.insert(node.position.loops.begin(), {program.at(loop).step->id, 0});
+      }
+      node.depth = number;
+      for (const Occasion occasion : {Occasion::kStart, Occasion::kAdvance, Occasion::kRehydrate}) {
+        if (occasion == Occasion::kStart && number != program.first()) continue;
+        const std::string words = own_words(program, step, node, occasion);
+        EXPECT_LE(words.size(), limits::kAnswerProseBytes) << entry->id << " " << step.id << "\n" << words;
+      }
+      ++steps;
+    }
+  }
+  EXPECT_GT(steps, 50);
+}
+
+}  // namespace
+}  // namespace sb::engine

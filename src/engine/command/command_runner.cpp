@@ -1,0 +1,150 @@
+#include "engine/command/command_runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/crypto.hpp"
+#include "base/document/document.hpp"
+#include "base/text/unicode.hpp"
+#include "inbox/operators/trust.hpp"
+
+namespace sb::engine {
+namespace {
+
+// The project's folder, which is what gets trusted, from that of its workflows.
+std::string project_of(const workflow::Origin& origin) {
+  std::string folder = origin.folder.empty() ? parent_path(origin.file) : origin.folder;
+  for (const std::string_view tail : {"/.signalbox/workflows", "/.workrail/workflows", "/workflows"}) {
+    if (!folder.ends_with(tail)) continue;
+    folder.resize(folder.size() - tail.size());
+    break;
+  }
+  return folder.empty() ? "/" : folder;
+}
+
+std::string shell_word(std::string_view text) {
+  const bool is_plain = !text.empty() && text.find_first_not_of(
+                                             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                             "0123456789/._-+,:@%") == std::string_view::npos;
+  if (is_plain) return std::string(text);
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+bool holds_command(const Value& value, const std::string& command) {
+  if (value.is_array()) {
+    return std::ranges::any_of(value.items(), [&](const Value& item) { return holds_command(item, command); });
+  }
+  if (!value.is_object()) return false;
+  return std::ranges::any_of(value.members(), [&](const Value::Member& member) {
+    const bool is_it = member.name == "command" && member.value.is_string() && member.value.as_string() == command;
+    return is_it || holds_command(member.value, command);
+  });
+}
+
+bool has_command(const std::string& name, const std::string& bytes, const std::string& command) {
+  const auto document = parse_document(name, bytes);
+  return document && holds_command(document->root, command);
+}
+
+// The record is JSON, and a program may print anything.
+std::string as_text(std::string bytes) {
+  if (is_utf8(bytes)) return bytes;
+  std::string text;
+  for (std::size_t at = 0; at < bytes.size();) {
+    std::size_t length = 1;
+    while (length < 4 && at + length < bytes.size() &&
+           (static_cast<unsigned char>(bytes[at + length]) & 0xC0) == 0x80) {
+      ++length;
+    }
+    const std::string_view piece = std::string_view(bytes).substr(at, length);
+    if (is_utf8(piece)) {
+      text += piece;
+    } else {
+      text.append(length, '?');
+    }
+    at += length;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string SandboxedCommands::refusal(const std::string& command, const workflow::Origin& origin) const {
+  if (origin.kind != workflow::SourceKind::kProject) return {};
+  const std::string trust = fmt::format("signalbox trust {}", shell_word(project_of(origin)));
+  const auto real = seams_.files.canonical(origin.file);
+  const auto bytes = real ? seams_.files.read(*real, limits::kWorkflowBytes) : std::unexpected(real.error());
+  // A file that was edited since still vouches for a command that stands in it word for word.
+  if (!bytes || (sha256_hex(*bytes) != origin.digest && !has_command(origin.file, *bytes, command))) {
+    return fmt::format(
+        "{} is not any more as it was when the session began and does not hold this command, so nobody vouches for it. "
+        "Put the file back, or start a new session and let a person run: {}",
+        origin.file, trust);
+  }
+  const auto trusted = inbox::TrustedFolders(seams_.files, homes_, operators_).trusted_home_of(*real);
+  if (!trusted) return fmt::format("cannot tell whether {} is trusted: {}", origin.file, trusted.error().to_string());
+  if (*trusted) return {};
+  return fmt::format("the project's files are not trusted. A person who has read them runs: {}", trust);
+}
+
+const Sandbox& SandboxedCommands::sandbox() {
+  static std::mutex one_at_a_time;
+  const std::scoped_lock lock(one_at_a_time);
+  if (!sandbox_) sandbox_ = find_sandbox(seams_);
+  return *sandbox_;
+}
+
+CommandRun SandboxedCommands::run(const std::string& command, const std::string& workspace,
+                                  std::span<const workflow::Origin> origins) {
+  CommandRun run;
+  run.command = command;
+  if (command.find('\0') != std::string::npos) {
+    run.not_run = "the command holds a NUL character";
+    return run;
+  }
+  for (const workflow::Origin& origin : origins) {
+    if (run.not_run.empty()) run.not_run = refusal(command, origin);
+  }
+  if (!run.not_run.empty()) return run;
+  const auto folder = seams_.files.canonical(workspace);
+  if (!folder || seams_.files.kind(*folder) != FileKind::kDirectory) {
+    run.not_run = fmt::format("the workspace {} is not a folder", quote_json(workspace));
+    return run;
+  }
+  Command words{.argv = {},
+                .environment = clean_environment(seams_.environment),
+                .timeout_ms = limits_.time_ms,
+                .max_output_bytes = limits_.output_bytes,
+                .merges_errors = true,
+                .keeps_tail = true,
+                .ends_all = true,
+                .keeps_going = keeps_going_};
+  if (sandbox().works()) {
+    words.argv = sandbox_words(sandbox(), seams_.files, *folder,
+                               hidden_paths(seams_.files, seams_.environment, homes_, secret_files_));
+    words.directory = "/";
+  } else {
+    words.directory = *folder;
+  }
+  words.argv.insert(words.argv.end(), {"/bin/sh", "-c", command});
+  const TimestampMs began = seams_.clock.now_ms();
+  auto exit = seams_.process.run(words);
+  run.took_ms = seams_.clock.now_ms() - began;
+  if (!exit) {
+    run.not_run = exit.error().to_string();
+    return run;
+  }
+  run.sandbox = sandbox().name();
+  run.exit = exit->code;
+  run.timed_out = exit->timed_out;
+  run.was_cancelled = exit->was_stopped;
+  run.output_cut = exit->output_cut;
+  run.output = as_text(std::move(exit->output));
+  return run;
+}
+
+}  // namespace sb::engine

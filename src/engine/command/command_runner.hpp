@@ -1,0 +1,67 @@
+// Runs a step's verification command, when the user trusts where it came from.
+//
+// `/bin/sh -c COMMAND` in the workspace, under bubblewrap where that works: the file system read-only except the
+// workspace and a private /tmp; our homes, the user's keys, credentials and settings, and the sockets of services
+// hidden; no network; no variables but PATH, HOME, LANG and TERM. Where bubblewrap does not work the command runs
+// without, and the record says so. Time and output are bounded; whatever the command started ends with it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/limits.hpp"
+#include "base/seams.hpp"
+#include "engine/advance/advance.hpp"
+#include "engine/command/sandbox.hpp"
+#include "inbox/operators/operators.hpp"
+#include "workflow/catalog/catalog.hpp"
+
+namespace sb::engine {
+
+class CommandRunner {
+ public:
+  virtual ~CommandRunner() = default;
+  // Never fails: a command that may not run says so in `not_run`.
+  // `origins`: every file the session's workflow was made from that somebody must vouch for.
+  virtual CommandRun run(const std::string& command, const std::string& workspace,
+                         std::span<const workflow::Origin> origins) = 0;
+};
+
+struct CommandLimits {
+  std::int64_t time_ms = limits::kCommandMs;
+  std::size_t output_bytes = limits::kCommandOutputBytes;
+};
+
+// Commands of bundled, user, named and managed workflows run; those of a project only while its folder is trusted
+// (inbox/operators/trust.hpp) and the workflow's file is still the one the session pinned.
+//
+// Whether bubblewrap works is tried once, at the first command. run() from any thread.
+class SandboxedCommands final : public CommandRunner {
+ public:
+  SandboxedCommands(const Seams& seams, const Homes& homes, const inbox::Operators& operators,
+                    CommandLimits limits = {})
+      : seams_(seams), homes_(homes), operators_(operators), limits_(limits) {}
+  CommandRun run(const std::string& command, const std::string& workspace,
+                 std::span<const workflow::Origin> origins) override;
+  // Asked about once a second while a command runs; false ends it.
+  void watch(std::function<bool()> keeps_going) { keeps_going_ = std::move(keeps_going); }
+  // From commands to come, besides what is always hidden.
+  void hide(std::vector<std::string> secret_files) { secret_files_ = std::move(secret_files); }
+
+ private:
+  // Empty when it may run.
+  std::string refusal(const std::string& command, const workflow::Origin& origin) const;
+  const Sandbox& sandbox();
+
+  Seams seams_;
+  Homes homes_;
+  const inbox::Operators& operators_;
+  CommandLimits limits_;
+  std::optional<Sandbox> sandbox_;
+  std::function<bool()> keeps_going_;
+  std::vector<std::string> secret_files_;
+};
+
+}  // namespace sb::engine

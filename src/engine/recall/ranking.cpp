@@ -1,0 +1,227 @@
+#include "engine/recall/ranking.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "base/text/unicode.hpp"
+
+namespace sb::engine {
+namespace {
+
+constexpr double kEnough = 0.4;
+constexpr double kRepositoryBonus = 0.2;
+constexpr double kWorkflowShare = 0.75;
+constexpr double kBranchShare = 0.5;
+constexpr std::size_t kIdPrefix = 6;  // of an id typed by hand: `s-` and four characters
+
+// Words nearly every session has; they hardly tell one from another.
+constexpr std::array<std::string_view, 12> kCommonWords = {"add",  "and", "fix",  "for",    "from", "session",
+                                                           "task", "the", "this", "update", "with", "workflow"};
+
+std::string folded(std::string_view text) {
+  if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
+    std::string lower(text);
+    for (char& c : lower) {
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return lower;
+  }
+  if (!is_utf8(text)) return {};
+  const std::string whole = nfkc(case_fold(nfkc(text)));
+  std::string visible;
+  for (std::size_t at = 0; at < whole.size();) {
+    const std::size_t begin = at;
+    // Joiners and soft hyphens inside a word are not typed by those who search for it.
+    if (!is_invisible(next_code_point(whole, at))) visible.append(whole, begin, at - begin);
+  }
+  return visible;
+}
+
+bool is_word_character(char32_t c) {
+  return is_letter(c) || is_digit(c) || is_mark(c) || c == U'_';
+}
+
+void add_word(std::vector<std::string>& words, std::string word) {
+  if (!word.empty() && std::find(words.begin(), words.end(), word) == words.end()) words.push_back(std::move(word));
+}
+
+// Each pair of characters; a single one is a word by itself.
+void add_pairs(std::vector<std::string>& words, const std::vector<std::string>& characters) {
+  if (characters.size() == 1) add_word(words, characters.front());
+  for (std::size_t i = 1; i < characters.size(); ++i) add_word(words, characters[i - 1] + characters[i]);
+}
+
+std::vector<std::string> words_of_folded(std::string_view text) {
+  std::vector<std::string> words;
+  std::string word;
+  std::vector<std::string> unspaced;
+  const auto end_word = [&] {
+    add_word(words, std::exchange(word, {}));
+    add_pairs(words, std::exchange(unspaced, {}));
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
+    const char32_t c = next_code_point(text, at);
+    const std::string_view bytes = text.substr(begin, at - begin);
+    if (is_unspaced_script(c)) {
+      if (!word.empty()) end_word();
+      unspaced.emplace_back(bytes);
+    } else if (is_mark(c) && !unspaced.empty()) {
+      unspaced.back() += bytes;
+    } else if (is_word_character(c)) {
+      if (!unspaced.empty()) end_word();
+      word += bytes;
+    } else {
+      end_word();
+    }
+  }
+  end_word();
+  return words;
+}
+
+bool is_unspaced(std::string_view word) {
+  std::size_t at = 0;
+  return is_unspaced_script(next_code_point(word, at));
+}
+
+double weight_of(std::string_view word) {
+  const std::size_t length = count_code_points(word);
+  if (is_unspaced(word)) return length == 1 ? 0.5 : 1.0;
+  if (length <= 2) return 0.2;
+  if (std::binary_search(kCommonWords.begin(), kCommonWords.end(), word)) return 0.35;
+  return std::min(2.5, 1 + 0.18 * (static_cast<double>(length) - 4));
+}
+
+// A text to be searched, folded once.
+class Haystack {
+ public:
+  explicit Haystack(std::string_view text) : text_(folded(text)) {}
+
+  // Short words only as whole ones, or `a` would be found everywhere; scripts without spaces have no whole ones.
+  bool has(std::string_view word) const {
+    if (!text_.contains(word)) return false;
+    if (count_code_points(word) > 2 || is_unspaced(word)) return true;
+    if (words_.empty()) words_ = words_of_folded(text_);
+    return std::find(words_.begin(), words_.end(), word) != words_.end();
+  }
+
+ private:
+  std::string text_;
+  mutable std::vector<std::string> words_;
+};
+
+// How well the words fit a session. `share` is 0 to 1 of their weight.
+struct Fit {
+  bool all_in_text = false, any_in_text = false, all_in_workflow = false;
+  double share = 0;
+  std::vector<std::string_view> found;
+};
+
+Fit fit_of(const std::vector<std::string>& words, const Summary& summary) {
+  const Haystack text(fmt::format("{}\n{}\n{}", summary.title, summary.goal, summary.recap));
+  const Haystack workflow(fmt::format("{}\n{}", summary.workflow_id, summary.workflow_name));
+  const Haystack branch(summary.git_branch);
+  Fit fit;
+  fit.all_in_text = fit.all_in_workflow = !words.empty();
+  double all = 0;
+  for (const std::string& word : words) {
+    const double weight = weight_of(word);
+    all += weight;
+    const bool in_text = text.has(word);
+    const bool in_workflow = workflow.has(word);
+    fit.all_in_text = fit.all_in_text && in_text;
+    fit.any_in_text = fit.any_in_text || in_text;
+    fit.all_in_workflow = fit.all_in_workflow && in_workflow;
+    const double part = in_text ? 1 : in_workflow ? kWorkflowShare : branch.has(word) ? kBranchShare : 0;
+    fit.share += part * weight;
+    if (part > 0) fit.found.push_back(word);
+  }
+  if (all > 0) fit.share /= all;
+  return fit;
+}
+
+bool is_same_branch(std::string_view a, std::string_view b) {
+  return !a.empty() && !b.empty() && (a.starts_with(b) || b.starts_with(a));
+}
+
+bool is_in_progress(const Summary& summary) {
+  return summary.status == SessionStatus::kOpen || summary.status == SessionStatus::kWaiting;
+}
+
+bool names_session(const ResumeQuery& query, const Summary& summary) {
+  if (!query.session_id.empty()) return query.session_id == summary.id;
+  return query.text.size() >= kIdPrefix && query.text.starts_with("s-") && summary.id.starts_with(query.text);
+}
+
+}  // namespace
+
+std::vector<std::string> search_words(std::string_view text) {
+  return words_of_folded(folded(text));
+}
+
+Ranking::Ranking(ResumeQuery query, std::size_t keep)
+    : query_(std::move(query)), words_(search_words(query_.text)), keep_(keep) {}
+
+bool Ranking::is_same_repository(const Summary& summary) const {
+  if (!query_.repository.empty() && !summary.repository.empty()) return query_.repository == summary.repository;
+  return !query_.workspace.empty() && query_.workspace == summary.workspace;
+}
+
+Candidate Ranking::judge(const Summary& summary) const {
+  const Fit fit = fit_of(words_, summary);
+  Candidate candidate{summary, 6, fit.share, "most recent"};
+  if (is_same_repository(summary)) candidate.score += kRepositoryBonus;
+  const auto place = [&](int tier, std::string why) {
+    candidate.tier = tier;
+    candidate.why = std::move(why);
+  };
+  if (names_session(query_, summary)) {
+    place(0, "its id");
+  } else if (fit.all_in_text) {
+    place(1, "all words found");
+  } else if (fit.share >= kEnough && (fit.any_in_text || !fit.all_in_workflow)) {
+    place(2, fmt::format("found: {}", fmt::join(fit.found, ", ")));
+  } else if (fit.all_in_workflow) {
+    place(3, fmt::format("workflow {}", summary.workflow_id));
+  } else if (!query_.git_head.empty() && query_.git_head == summary.git_head) {
+    place(4, "same commit");
+  } else if (is_same_repository(summary) && is_same_branch(query_.git_branch, summary.git_branch)) {
+    place(5, query_.git_branch == summary.git_branch ? "same branch" : fmt::format("branch {}", summary.git_branch));
+  }
+  return candidate;
+}
+
+bool Ranking::may_be_meant(const Candidate& candidate) const {
+  const bool is_id = candidate.tier == 0;
+  if (is_id || !query_.session_id.empty()) return is_id;
+  if (!is_in_progress(candidate.summary)) return false;
+  constexpr int kCommitTier = 4;
+  return candidate.tier <= kCommitTier || is_same_repository(candidate.summary);
+}
+
+bool Ranking::is_better(const Candidate& a, const Candidate& b) const {
+  const auto order = [&](const Candidate& one) {
+    return std::tuple(one.tier, !is_same_repository(one.summary), !is_in_progress(one.summary), -one.score,
+                      -one.summary.updated_at);
+  };
+  const auto first = order(a), second = order(b);
+  return first != second ? first < second : a.summary.id < b.summary.id;
+}
+
+void Ranking::add(const Summary& summary) {
+  if (query_.same_workspace_only && !is_same_repository(summary)) return;
+  Candidate candidate = judge(summary);
+  if (!may_be_meant(candidate)) return;
+  ++eligible_;
+  const auto at = std::upper_bound(best_.begin(), best_.end(), candidate,
+                                   [this](const Candidate& a, const Candidate& b) { return is_better(a, b); });
+  if (at == best_.end() && best_.size() >= keep_) return;
+  best_.insert(at, std::move(candidate));
+  if (best_.size() > keep_) best_.pop_back();
+}
+
+}  // namespace sb::engine

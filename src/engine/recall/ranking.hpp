@@ -1,0 +1,62 @@
+// Which session is meant when somebody wants to go on: ranked candidates out of all sessions.
+//
+// Pure. Tiers as the format has them (0 exact id, 1 all query words in title and recap, 2 weighted part of them of at
+// least 0.4, 3 workflow id, 4 HEAD, 5 branch, 6 recency), ties by same repository, in progress first, score, newest,
+// id.
+//
+// Only what may be meant is a candidate: by its id any session; by words or commit those in progress, wherever they
+// are; by branch and recency those in progress of the same repository. A branch of the same name in another repository
+// says nothing, nor does the newest session of another project.
+//
+// Words by Unicode rules, NFKC and case-folded, so every script has them; for scripts without spaces each pair of
+// characters is a word.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/state/session_state.hpp"
+
+namespace sb::engine {
+
+struct ResumeQuery {
+  std::string text = {}, session_id = {};
+  std::string workspace = {}, repository = {}, git_branch = {}, git_head = {};
+  bool same_workspace_only = false;
+};
+
+struct Candidate {
+  Summary summary;
+  int tier = 6;
+  double score = 0;
+  std::string why;  // for people: `all words found`, `same branch`, …
+
+  bool is_named() const { return tier <= 3; }  // by its id or by words
+};
+
+// The words of a text as searches see them, each once, in order.
+std::vector<std::string> search_words(std::string_view text);
+
+// Feed every session's summary, in any order; only the best are kept.
+class Ranking {
+ public:
+  Ranking(ResumeQuery query, std::size_t keep = 5);
+  void add(const Summary& summary);
+  std::size_t eligible() const { return eligible_; }
+  std::vector<Candidate> best() const { return best_; }  // best first
+
+ private:
+  bool is_same_repository(const Summary& summary) const;
+  bool may_be_meant(const Candidate& candidate) const;
+  bool is_better(const Candidate& a, const Candidate& b) const;
+  Candidate judge(const Summary& summary) const;
+
+  ResumeQuery query_;
+  std::vector<std::string> words_;
+  std::size_t keep_;
+  std::size_t eligible_ = 0;
+  std::vector<Candidate> best_;
+};
+
+}  // namespace sb::engine

@@ -1,0 +1,248 @@
+// A disk that fills up, breaks, tears a write or changes a byte, at every change that a session's life makes to it.
+#include <gmock/gmock.h>
+
+#include "engine/testing/store_processes.hpp"
+#include "engine/upkeep/upkeep.hpp"
+#include "store/sqlite/fault_vfs.hpp"
+
+namespace sb::engine {
+namespace {
+
+using store::SqlitePlace;
+using store::sqlite::Fault;
+using store::sqlite::FaultVfs;
+
+constexpr const char* kWorkflow = R"(
+id: gated-flow
+name: Gated
+description: A step, a gate and a step.
+version: 1.0.0
+steps:
+  - {id: look, title: Look, prompt: Look at it.}
+  - {id: plan, title: Plan, prompt: "Plan it in {{colour}}.", requireConfirmation: true}
+  - {id: build, title: Build, prompt: Build it.}
+)";
+
+// What the caller of one life was told: tokens, and the answers they must give from then on.
+struct Told {
+  std::string session;
+  std::vector<std::pair<std::string, std::string>> answers;  // token, answer as JSON
+  std::string gate_token, decision;                          // once the gate is open
+  bool is_decided = false;
+  std::optional<Error> error;
+};
+
+std::string as_json(const Answer& answer) {
+  return to_json(answer.to_value());
+}
+
+// Starts, delivers, forks, meets the gate, has it approved and goes on; ends at the first error.
+class Life {
+ public:
+  explicit Life(SessionProcess& process, Told& told) : process_(process), told_(told) {}
+
+  void live() {
+    const auto first = kept(process_.start(kWorkflow));
+    if (!first) return;
+    told_.session = session_in(*first);
+    // Long notes, so that pages are full of what matters.
+    const auto second = deliver(token_in(*first), std::string(9'000, 'n'), Value::object({{"colour", "red"}}));
+    if (!second) return;
+    const auto back = kept(process_.sessions.rewind(told_.session, 1, "another way"));
+    if (!back || !deliver(token_in(*back), std::string(7'000, 'o'), {})) return;
+    const auto waiting = kept(process_.go_on(token_in(*second), "Planned."));
+    if (!waiting) return;
+    EXPECT_EQ(waiting->line["kind"], Value("awaiting_decision")) << as_json(*waiting);
+    told_.gate_token = token_in(*second);
+    told_.decision = waiting->line["decision"].string_at("id").value_or("");
+    if (!kept(process_.decide(told_.decision, "approve"))) return;
+    told_.is_decided = true;
+    deliver(told_.gate_token, "", {});
+  }
+
+ private:
+  std::optional<Answer> kept(Answered<Answer> answer) {
+    if (answer) return std::move(*answer);
+    told_.error = answer.error().error;
+    return std::nullopt;
+  }
+  bool kept(const Result<inbox::DecisionState>& state) {
+    if (!state) told_.error = state.error();
+    return state.has_value();
+  }
+  std::optional<Answer> deliver(const std::string& token, const std::string& notes, Value context) {
+    auto answer = kept(process_.go_on(token, notes, std::move(context)));
+    if (answer) told_.answers.emplace_back(token, as_json(*answer));
+    return answer;
+  }
+
+  SessionProcess& process_;
+  Told& told_;
+};
+
+store::SqliteOptions options_with(const FaultVfs& vfs) {
+  store::SqliteOptions options;
+  options.vfs = vfs.name();
+  options.checkpoint_bytes = 120'000;  // so that a checkpoint is among the changes
+  options.close_checkpoint_bytes = 1;
+  return options;
+}
+
+Told live(const std::string& path, const store::SqliteOptions& options) {
+  Told told;
+  const auto process = SessionProcess::open(path, options);
+  if (!process) {
+    told.error = process.error();
+    return told;
+  }
+  Life(**process, told).live();
+  return told;
+}
+
+std::string damages_of(SessionProcess& process, const std::string& session) {
+  const auto damages = verify_session(*process.store, session);
+  if (!damages) return damages.error().to_string();
+  std::string all;
+  for (const Damage& damage : *damages) all += damage.where + ": " + damage.message + "\n";
+  return all;
+}
+
+// All that was acknowledged is there and answers as it did; what was not is there whole or not at all.
+void expect_whole(SessionProcess& process, const Told& told) {
+  const auto sessions = process.sessions.list(10);
+  ASSERT_TRUE(sessions) << sessions.error().to_string();
+  EXPECT_LE(sessions->size(), 1u);
+  EXPECT_TRUE(told.session.empty() || sessions->size() == 1u) << "an acknowledged session is not there";
+  for (const Summary& summary : *sessions) EXPECT_EQ(damages_of(process, summary.id), "");
+  for (const auto& [token, answer] : told.answers) {
+    const auto again = process.go_on(token, "Something else.");
+    ASSERT_TRUE(again) << again.error().error.to_string();
+    EXPECT_EQ(as_json(*again), answer);
+  }
+  if (told.gate_token.empty() || told.answers.back().first == told.gate_token) return;
+  const auto gate = process.go_on(told.gate_token, "");
+  ASSERT_TRUE(gate) << gate.error().error.to_string();
+  const bool may_have_passed = told.is_decided || told.error;
+  EXPECT_TRUE(gate->line["kind"] == Value("awaiting_decision") || may_have_passed) << as_json(*gate);
+  EXPECT_TRUE(!told.is_decided || gate->line["kind"] == Value("ok")) << as_json(*gate);
+}
+
+// The life begins anew in what the fault left behind, and comes to its end.
+void expect_life_goes_on(SessionProcess& process) {
+  Told again;
+  Life(process, again).live();
+  EXPECT_FALSE(again.error) << again.error->to_string();
+  EXPECT_EQ(again.answers.size(), 3u);
+  EXPECT_EQ(damages_of(process, again.session), "");
+}
+
+std::int64_t changes_of_a_whole_life() {
+  FaultVfs vfs;
+  SqlitePlace place;
+  std::filesystem::create_directory(place.directory() + "/home");
+  const Told told = live(place.path(), options_with(vfs));
+  EXPECT_FALSE(told.error) << told.error->to_string();
+  EXPECT_EQ(told.answers.size(), 3u);
+  return vfs.changes();
+}
+
+class SessionFaults : public testing::TestWithParam<Fault> {};
+
+TEST_P(SessionFaults, NothingAcknowledgedIsLostAndNothingIsHalfThere) {
+  const std::int64_t changes = changes_of_a_whole_life();
+  ASSERT_GT(changes, 50);
+  RecordProperty("changes", static_cast<int>(changes));
+  for (std::int64_t n = 1; n <= changes; ++n) {
+    SCOPED_TRACE(testing::Message() << "change " << n << " of " << changes);
+    FaultVfs vfs;
+    SqlitePlace place;
+    std::filesystem::create_directory(place.directory() + "/home");
+    vfs.fail_at(n, GetParam());
+    const Told told = live(place.path(), options_with(vfs));
+    if (told.error) {
+      EXPECT_EQ(told.error->code, ErrorCode::kIo) << told.error->to_string();
+    }
+    vfs.heal();
+    const auto process = SessionProcess::open(place.path(), options_with(vfs), 2);
+    ASSERT_TRUE(process) << process.error().to_string();
+    expect_whole(**process, told);
+    expect_life_goes_on(**process);
+    if (HasFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Disks, SessionFaults, testing::Values(Fault::kFull, Fault::kIo, Fault::kTorn));
+
+// What came of a byte that was changed on its way to the disk.
+struct Flips {
+  int unharmed = 0, refused = 0, told_when_read = 0;
+};
+
+// Every answer is the one that was given, or there is a word that something is damaged; never another answer.
+void expect_honest(SessionProcess& process, const Told& told, Flips& flips) {
+  bool is_harmed = false;
+  for (const auto& [token, answer] : told.answers) {
+    const auto again = process.go_on(token, "Something else.");
+    if (again) {
+      EXPECT_EQ(as_json(*again), answer) << "an answer was invented";
+    } else {
+      is_harmed = true;
+      const Error& error = again.error().error;
+      const bool is_said = error.code == ErrorCode::kCorrupt || damages_of(process, told.session) != "";
+      EXPECT_TRUE(is_said) << error.to_string();
+    }
+  }
+  if (!is_harmed && damages_of(process, told.session) != "") is_harmed = true;
+  ++(is_harmed ? flips.told_when_read : flips.unharmed);
+}
+
+// `checkpoints`: the damage moves on into the file; else it stays in the log, which is read anew.
+void flip_everywhere(bool checkpoints, Flips& flips) {
+  const auto options = [&](const FaultVfs& vfs) {
+    store::SqliteOptions result = options_with(vfs);
+    if (!checkpoints) result.checkpoint_bytes = result.close_checkpoint_bytes = 1 << 30;
+    return result;
+  };
+  for (std::int64_t n = 1;; ++n) {
+    SCOPED_TRACE(testing::Message() << "change " << n << (checkpoints ? ", checkpointed" : ""));
+    FaultVfs vfs;
+    SqlitePlace place;
+    std::filesystem::create_directory(place.directory() + "/home");
+    Told told;
+    bool has_flipped = false;
+    {
+      auto process = SessionProcess::open(place.path(), options(vfs));
+      ASSERT_TRUE(process);
+      vfs.fail_at(n, Fault::kFlip);
+      Life(**process, told).live();
+      has_flipped = vfs.has_failed();
+      // Of the very last commit nobody can say whether it was damaged or never finished.
+      (void)(*process)->start(kWorkflow, "another");
+      (void)(*process)->start(kWorkflow, "and another");
+    }
+    if (!has_flipped) return;
+    EXPECT_TRUE(!told.error || told.error->code == ErrorCode::kCorrupt) << told.error->to_string();
+    const auto process = SessionProcess::open(place.path(), options(vfs), 2);
+    if (!process) {
+      ++flips.refused;
+      EXPECT_EQ(process.error().code, ErrorCode::kCorrupt) << process.error().to_string();
+      EXPECT_FALSE(process.error().place.file.empty());
+    } else {
+      expect_honest(**process, told, flips);
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(SessionFlips, AByteChangedInAnyWriteInventsNothing) {
+  for (const bool checkpoints : {false, true}) {
+    Flips flips;
+    flip_everywhere(checkpoints, flips);
+    std::printf("%s: %d unharmed, %d refused at opening, %d told when read\n", checkpoints ? "file" : "log",
+                flips.unharmed, flips.refused, flips.told_when_read);
+    EXPECT_GT(flips.refused + flips.told_when_read, 5);
+  }
+}
+
+}  // namespace
+}  // namespace sb::engine

@@ -1,0 +1,188 @@
+// What a person is shown at the gate of a step, and what approving it binds.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/limits.hpp"
+#include "engine/advance/questions.hpp"
+#include "engine/testing/sessions_place.hpp"
+
+namespace sb::engine {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string deploy(const std::string& confirmation) {
+  return R"(
+id: deploying
+name: Deploying
+description: A gate before a deployment.
+version: 1.0.0
+steps:
+  - id: plan
+    title: Plan
+    prompt: Say what runs where.
+    captures: {target: {type: string}, command: {type: string}}
+    requireConfirmation: )" +
+         confirmation + R"(
+  - {id: run, title: Run, prompt: "Run {{command}} on {{target}}."}
+)";
+}
+
+Submission delivery(const std::string& target, const std::string& command, const std::string& notes = "As agreed.") {
+  return {.notes = notes, .context = Value::object({{"target", target}, {"command", command}})};
+}
+
+std::string question(const Answer& answer) {
+  return answer.line["decision"].string_at("text").value_or("");
+}
+
+std::string approves(const Answer& answer) {
+  constexpr std::string_view kLead = "Approves exactly: ";
+  const std::string text = question(answer);
+  const std::size_t at = text.find(kLead);
+  return at == std::string::npos ? "" : text.substr(at + kLead.size(), 71);
+}
+
+TEST(GateQuestion, ShowsAndBindsTheContextThatIsApproved) {
+  for (const char* kind : {"true", "{kind: human_approval}"}) {
+    SessionPlace place;
+    place.inbox.enrol("ann");
+    const Answer staging = place.go_on(place.start(deploy(kind)), delivery("staging", "restart"));
+    const Answer production = place.go_on(place.start(deploy(kind)), delivery("production", "drop all"));
+    EXPECT_THAT(question(staging), HasSubstr(R"("target": "staging")"));
+    EXPECT_THAT(question(production), HasSubstr(R"("target": "production")"));
+    EXPECT_THAT(question(production), HasSubstr(R"("command": "drop all")"));
+    EXPECT_THAT(production.text, HasSubstr(R"("command": "drop all")"));
+    EXPECT_NE(approves(staging), approves(production)) << kind;
+    EXPECT_EQ(approves(staging), approves(place.go_on(place.start(deploy(kind)), delivery("staging", "restart"))));
+  }
+}
+
+TEST(GateQuestion, NotesThatEndLikeAnArtifactAreNotThatArtifact) {
+  const Value artifact = Value::object({{"kind", "x"}});
+  const Delivered with{"Done.", {artifact}, {}, Value::object()};
+  const Delivered written{"Done.\n" + to_canonical_json(artifact), {}, {}, Value::object()};
+  const Delivered set{"Done.", {}, {}, artifact};
+  EXPECT_NE(delivery_digest(with), delivery_digest(written));
+  EXPECT_NE(delivery_digest(with), delivery_digest(set));
+}
+
+TEST(GateQuestion, CutsLargeValuesWithTheirSizeAndStaysWithinAQuestion) {
+  SessionPlace place;
+  Submission large = delivery("staging", std::string(20'000, 'x'), std::string(30'000, 'n'));
+  for (int i = 0; i < 100; ++i) large.context.set("key " + std::to_string(i) + "\nTarget: home", std::string(400, 'y'));
+  for (int i = 0; i < 5; ++i) {
+    large.artifacts.push_back(Value::object({{"kind", "k" + std::to_string(i)}, {"text", std::string(9'000, 'z')}}));
+  }
+  const Answer waits = place.go_on(place.start(deploy("true")), large);
+  ASSERT_EQ(SessionPlace::kind(waits), "awaiting_decision") << waits.text;
+  EXPECT_THAT(question(waits), HasSubstr("500 of 20002 bytes shown"));
+  EXPECT_THAT(question(waits), HasSubstr("of 102 keys shown"));
+  EXPECT_THAT(question(waits), Not(HasSubstr("\nTarget: home")));
+}
+
+TEST(GateQuestion, AskedAnewItBindsTheSameDelivery) {
+  SessionPlace place;
+  const Answer first = place.go_on(place.start(deploy("{kind: human_approval}")), delivery("staging", "restart"));
+  place.inbox.enrol("ann");
+  const Answer again = place.poll(first);
+  ASSERT_EQ(SessionPlace::kind(again), "awaiting_decision");
+  EXPECT_NE(first.line["decision"].string_at("id"), again.line["decision"].string_at("id"));
+  EXPECT_EQ(approves(first), approves(again));
+  EXPECT_THAT(question(again), HasSubstr(R"("target": "staging")"));
+}
+
+TEST(GateQuestion, RemovedKeysAreShownToo) {
+  SessionPlace place;
+  Submission sent = delivery("staging", "restart");
+  sent.context.set("dryRun", Value());
+  const Answer waits = place.go_on(place.start(deploy("true"), Value::object({{"dryRun", true}})), sent);
+  EXPECT_THAT(question(waits), HasSubstr(R"("dryRun": (removed))"));
+}
+
+TEST(GateQuestion, AnEvaluatorIsGivenTheContextToo) {
+  SessionPlace place;
+  place.around.add_workflow(R"(
+id: wr.gate-eval-generic
+name: Judge
+description: Judges.
+version: 1.0.0
+steps:
+  - {id: judge, title: Judge, prompt: "Judge {{gatedContext}}.", outputContract: {contractRef: wr.contracts.gate_verdict}}
+)");
+  const Answer waits = place.go_on(place.start(deploy("true"), {}, true), delivery("production", "drop all"));
+  const std::string token = waits.line["children"].items().at(0).string_at("continueToken").value_or("");
+  EXPECT_THAT(place.go_on(token, {}).text, HasSubstr("drop all"));
+}
+
+TEST(GateQuestion, OutputSentWhileItIsOpenIsToldNotToBeTaken) {
+  SessionPlace place;
+  const Answer waits = place.go_on(place.start(deploy("true")), delivery("staging", "restart"));
+  EXPECT_THAT(waits.text, Not(HasSubstr("Nothing of what you sent")));
+  EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("Nothing of what you sent")));
+  const Answer again = place.go_on(waits, delivery("production", "drop all"));
+  EXPECT_THAT(again.text, HasSubstr("Nothing of what you sent now was taken: what this step delivered before waits"));
+  EXPECT_THAT(again.text, HasSubstr("A person must accept"));
+  place.decide(waits, "approve");
+  const Answer next = place.go_on(waits, delivery("production", "drop all"));
+  EXPECT_THAT(next.text, HasSubstr("nothing of what you sent now was taken"));
+  EXPECT_THAT(next.text, HasSubstr("Run restart on staging."));
+}
+
+TEST(Breaker, OutputSentWhileItIsAskedAboutIsToldNotToBeTaken) {
+  SessionPlace place;
+  Answer answer = place.start(deploy("true"));
+  for (int i = 0; i < limits::kBlockedInRow; ++i) answer = place.go_on(answer);
+  ASSERT_EQ(SessionPlace::kind(answer), "awaiting_decision") << answer.text;
+  EXPECT_THAT(answer.text, Not(HasSubstr("Nothing of what you sent")));
+  EXPECT_THAT(place.go_on(answer).text, HasSubstr("Nothing of what you sent now was taken"));
+  place.decide(answer, "again");
+  const Answer taken = place.go_on(answer, delivery("staging", "restart"));
+  EXPECT_THAT(taken.text, Not(HasSubstr("Nothing of what you sent")));
+  EXPECT_THAT(question(taken), HasSubstr("staging"));
+}
+
+TEST(DecisionStep, OutputSentWhileItIsOpenIsToldNotToBeTaken) {
+  SessionPlace place;
+  const Answer waits = place.start(R"(
+id: choosing
+name: Choosing
+description: A decision.
+version: 1.0.0
+steps:
+  - {id: pick, type: decision, title: Pick, decision: {instruction: "Which?", options: [Grid, List]}, captureAs: shape}
+  - {id: plan, title: Plan, prompt: "Plan {{shape}}."}
+)");
+  EXPECT_THAT(place.go_on(waits).text,
+              HasSubstr("Nothing of what you sent now was taken: the session waits for a dec"));
+  EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("Nothing of what you sent")));
+}
+
+TEST(GateQuestion, WithoutAnOperatorNamesNoIdThatCanNeverBeSigned) {
+  SessionPlace place;
+  const Answer waits = place.go_on(place.start(deploy("{kind: human_approval}")), delivery("staging", "restart"));
+  EXPECT_THAT(waits.text, HasSubstr("`signalbox operator init`"));
+  EXPECT_THAT(waits.text, Not(HasSubstr("inbox answer")));
+  place.inbox.enrol("ann");
+  EXPECT_THAT(place.poll(waits).text, HasSubstr("inbox answer"));
+}
+
+TEST(GateQuestion, ASessionTakenUpAtItIsToldItsGoalAndNotes) {
+  SessionPlace place;
+  const Answer waits = place.go_on(place.start(deploy("true")), delivery("staging", "restart", "The old one hangs."));
+  const Answer again = place.rehydrate(waits);
+  EXPECT_THAT(again.text, HasSubstr("Goal: Make it faster"));
+  EXPECT_THAT(again.text, HasSubstr("A person must accept"));
+  EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("\nGoal: Make it faster\n\nA person")));
+}
+
+TEST(Sessions, TellWhatIsAskedForInOneOrder) {
+  SessionPlace place;
+  const Answer first = place.start(deploy("true"));
+  place.next_sessions();
+  EXPECT_EQ(to_json(first.line["pending"]), to_json(place.rehydrate(first).line["pending"]));
+}
+
+}  // namespace
+}  // namespace sb::engine

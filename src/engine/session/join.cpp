@@ -1,0 +1,259 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/limits.hpp"
+#include "engine/session/parts.hpp"
+#include "engine/state/child_rows.hpp"
+
+namespace sb::engine {
+namespace {
+
+constexpr std::string_view kChildOutcome = "wr.child_outcome";
+constexpr std::size_t kCapturedNotesBytes = 8u << 10;
+constexpr std::size_t kCapturedArtifactBytes = 32u << 10;
+
+bool has_ended(const Child& child) {
+  return !child.outcome.empty();
+}
+
+std::string name_ended_badly(const std::vector<Child>& children) {
+  std::string text;
+  for (const Child& child : children) {
+    if (!has_ended(child) || child.outcome == "complete") continue;
+    text += fmt::format("- {} is {}{}{}\n", child.id, child.outcome, child.reason.empty() ? "" : ": ", child.reason);
+  }
+  return text;
+}
+
+int quorum_of(const workflow::Step& step, std::size_t children) {
+  const int declared = step.parallel() != nullptr ? step.parallel()->quorum : 0;
+  return declared == 0 ? 0 : std::min(declared, static_cast<int>(children));
+}
+
+std::vector<Blocker> still_open(const std::vector<ChildView>& children) {
+  std::vector<Blocker> blockers;
+  for (const ChildView& child : children) {
+    if (!child.outcome.empty()) continue;
+    const std::string state = child.token.empty() ? "has not begun" : "is not finished";
+    blockers.push_back(
+        {BlockerCode::kChildrenOpen, child.id, fmt::format("{} {}", child.id, state),
+         "Work it with its own token; if its agent is gone, say so with this artifact",
+         Value::object(
+             {{"kind", kChildOutcome}, {"child", child.id}, {"outcome", "dead"}, {"reason", "what became of it"}})});
+  }
+  return blockers;
+}
+
+// Only a whole report about a child that is there ends it.
+Status check_reports(const std::vector<Child>& children, const Submission& submission) {
+  const workflow::Contract* contract = workflow::Contracts::bundled().find("wr.contracts.child_outcome");
+  for (const Value& artifact : submission.artifacts) {
+    if (artifact.string_at("kind") != kChildOutcome || contract == nullptr) continue;
+    const std::vector<std::string> wrong = workflow::misfits(*contract, artifact);
+    if (!wrong.empty()) {
+      return fail(ErrorCode::kInvalid, fmt::format("the artifact {} does not fit: {}", kChildOutcome, wrong.front()),
+                  fmt::format("Send it like this: {}", to_json(contract->example)));
+    }
+    const std::string id = artifact.string_at("child").value_or("");
+    std::vector<std::string> ids;
+    for (const Child& child : children) ids.push_back(child.id);
+    if (std::ranges::find(ids, id) == ids.end()) {
+      return fail(ErrorCode::kInvalid, fmt::format("this step has no child {}", quote_json(id)),
+                  fmt::format("Name one of these: {}", fmt::join(ids, ", ")));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status Sessions::Parts::note_children(Turn& turn, NodeNo number, const Submission& submission) {
+  const std::vector<Child> children = turn.known(number).children;
+  SB_TRY(check_reports(children, submission));
+  const auto ended = [&](const Child& child, std::string_view outcome, std::string_view reason) {
+    return turn.emit("child_ended",
+                     Value::object({{"node", number}, {"child", child.id}, {"outcome", outcome}, {"reason", reason}}));
+  };
+  for (const Child& child : children) {
+    if (has_ended(child)) continue;
+    const auto summary = child.session.empty() ? std::nullopt : SB_TRY(read_summary(turn.transaction(), child.session));
+    if (summary && summary->status == SessionStatus::kComplete) {
+      SB_TRY(ended(child, "complete", ""));
+      continue;
+    }
+    if (summary && summary->status == SessionStatus::kStopped) {
+      SB_TRY(ended(child, "stopped", summary->stopped_reason));
+      continue;
+    }
+    if (!child.session.empty() && !summary) {
+      SB_TRY(ended(child, "dead", "its session was deleted"));
+      continue;
+    }
+    const auto report = std::ranges::find_if(submission.artifacts, [&](const Value& artifact) {
+      return artifact.string_at("kind") == kChildOutcome && artifact.string_at("child") == child.id;
+    });
+    if (report == submission.artifacts.end()) continue;
+    const std::string outcome = report->string_at("outcome") == "stopped" ? "stopped" : "dead";
+    const std::string reason = report->string_at("reason").value_or("");
+    if (summary) SB_TRY(stop_in(turn.transaction(), child.session, "its parent was told: " + reason, "parent"));
+    SB_TRY(ended(child, outcome, reason));
+  }
+  return {};
+}
+
+Result<Answer> Sessions::Parts::poll_children(Turn& turn, const Program& program, NodeNo number,
+                                              const Submission& submission, bool has_output) {
+  SB_TRY(note_children(turn, number, submission));
+  SB_TRY(start_children(turn, program, number));
+  const Node node = turn.known(number);
+  const auto completed = std::ranges::count(node.children, std::string("complete"), &Child::outcome);
+  const bool all_ended = std::ranges::all_of(node.children, has_ended);
+  const int quorum = quorum_of(program.step(node.position.step), node.children.size());
+  const bool is_reached = quorum == 0 ? all_ended : completed >= quorum;
+  if (is_reached) return join(turn, program, number, submission);
+  if (all_ended) {
+    const std::string why = fmt::format("{} of {} sessions ended well; {} were to.\n{}", completed,
+                                        node.children.size(), quorum, name_ended_badly(node.children));
+    const std::string id = SB_TRY(ask(turn, quorum_question({program, turn.summary(), node}, why)));
+    Value missing = Value::array();
+    for (const Child& child : node.children) {
+      if (child.outcome != "complete") missing.push_back(child.id);
+    }
+    SB_TRY(turn.emit(
+        "quorum_missed",
+        Value::object({{"node", number}, {"decision", id}, {"missing", std::move(missing)}, {"reason", why}})));
+    return awaiting(turn.transaction(), program, turn.summary(), turn.known(number));
+  }
+  if (!has_output) return answer_for(turn.transaction(), program, turn.summary(), node, Occasion::kAdvance, {});
+  const auto open = still_open(SB_TRY(children_of(turn.transaction(), node)));
+  return blocked(turn.transaction(), program, turn.summary(), node, open, node.attempt, false);
+}
+
+// {outcome, notes, artifacts} of a child, with what is too large for a context named instead of carried.
+Result<Value> Sessions::Parts::result_of(store::Transaction& transaction, const Child& child) {
+  // One that nobody waited for is stopped with the join.
+  const bool is_left = child.outcome.empty();
+  Value result = Value::object({{"outcome", is_left ? "stopped" : child.outcome}});
+  if (is_left || !child.reason.empty()) result.set("reason", is_left ? "not waited for" : child.reason);
+  if (!child.session.empty()) result.set("session", child.session);
+  const auto summary = child.session.empty() ? std::nullopt : SB_TRY(read_summary(transaction, child.session));
+  const auto tip = summary ? SB_TRY(read_node(transaction, child.session, summary->tip)) : std::nullopt;
+  std::string notes;
+  Value artifacts = Value::array();
+  if (tip) {
+    const auto last = tip->parent == 0
+                          ? std::nullopt
+                          : SB_TRY(read_attempt(transaction, child.session, tip->parent, tip->parent_attempt));
+    if (last) notes = SB_TRY(delivered(transaction, child.session, last->output_seq)).notes;
+    for (const auto& [kind, hash] : tip->artifacts) {
+      Value artifact = SB_TRY(read_json_blob(transaction, hash));
+      const std::size_t bytes = to_json(artifact).size();
+      if (bytes > kCapturedArtifactBytes) {
+        artifact = Value::object({{"kind", kind}, {"artifact", hash}, {"bytes", bytes}});
+      }
+      artifacts.push_back(std::move(artifact));
+    }
+  }
+  if (notes.size() > kCapturedNotesBytes) {
+    result.set("notesBytes", notes.size());
+    notes = fmt::format("[{} bytes: signalbox session show {}]", notes.size(), child.session);
+  }
+  result.set("notes", std::move(notes));
+  result.set("artifacts", std::move(artifacts));
+  return result;
+}
+
+Result<Value> Sessions::Parts::captured_by(Turn& turn, const Program& program, NodeNo number) {
+  const Node& node = turn.known(number);
+  const workflow::Step& step = program.step(node.position.step);
+  Value captured = Value::object();
+  Value all = Value::array();
+  for (const Child& child : node.children) {
+    const bool is_loop = step.loop() != nullptr;
+    if (child.capture_as.empty() && !(is_loop && !step.loop()->loop.capture_as.empty())) continue;
+    Value result = SB_TRY(result_of(turn.transaction(), child));
+    if (is_loop) {
+      all.push_back(std::move(result));
+    } else {
+      captured.set(child.capture_as, std::move(result));
+    }
+  }
+  if (step.loop() != nullptr && !step.loop()->loop.capture_as.empty()) {
+    captured.set(step.loop()->loop.capture_as, std::move(all));
+  }
+  return captured;
+}
+
+Result<Answer> Sessions::Parts::join(Turn& turn, const Program& program, NodeNo number, const Submission& submission) {
+  const Node node = turn.known(number);
+  const Value captured = SB_TRY(captured_by(turn, program, number));
+  const Value context = SB_TRY(read_json_blob(turn.transaction(), node.context));
+  Value changes = captured;
+  if (submission.context.is_object()) {
+    for (const Value::Member& member : submission.context.members()) changes.set(member.name, member.value);
+  }
+  Outcome moved;
+  moved.context = SB_TRY(merge_context(context, changes));
+  moved.move = next_position(program, node.position, node.jumps, moved.context, {}, false);
+  moved.notes_to_agent = moved.move.warnings;
+  const auto in_the_way = obstacles(program, turn.summary(), moved.move, moved.context);
+  if (!in_the_way.empty())
+    return blocked(turn.transaction(), program, turn.summary(), node, in_the_way, node.attempt, false);
+  Value missing = Value::array();
+  for (const Child& child : node.children) {
+    if (child.outcome == "complete") continue;
+    missing.push_back(child.id);
+    moved.notes_to_agent.push_back(
+        child.outcome.empty()
+            ? fmt::format("{} was not waited for: enough others had ended.", child.id)
+            : fmt::format("{} is {}{}{}.", child.id, child.outcome, child.reason.empty() ? "" : ": ", child.reason));
+    if (child.outcome.empty() && !child.session.empty()) {
+      SB_TRY(stop_in(turn.transaction(), child.session, "enough others had ended", "parent"));
+    }
+  }
+  Value payload = Value::object({{"node", number}, {"attempt", node.attempt}, {"captured", captured}});
+  if (missing.size() > 0) payload.set("missing", std::move(missing));
+  if (!submission.notes.empty() || !submission.artifacts.empty() ||
+      (submission.context.is_object() && submission.context.size() > 0)) {
+    Value hashes = Value::array();
+    for (const Value& artifact : submission.artifacts) {
+      hashes.push_back(SB_TRY(put_json_blob(turn.transaction(), artifact)));
+    }
+    SB_TRY(turn.emit(
+        "output_recorded",
+        Value::object({{"node", number},
+                       {"attempt", node.attempt},
+                       {"notes", submission.notes},
+                       {"artifacts", std::move(hashes)},
+                       {"context_set", submission.context.is_object() ? submission.context : Value::object()}})));
+  }
+  SB_TRY(turn.emit("joined", std::move(payload)));
+  return move_on(turn, program, number, moved, {});
+}
+
+Status Sessions::Parts::stop_in(store::Transaction& transaction, std::string_view session, std::string_view reason,
+                                std::string_view by) {
+  Turn turn = SB_TRY(Turn::of(transaction, session, clock.now_ms()));
+  // Also below one that is over: what an agent of its own did not bring to an end.
+  for (const std::string& child : SB_TRY(children_below(transaction, session))) {
+    if (SB_TRY(read_summary(transaction, child))) {
+      SB_TRY(stop_in(transaction, child, "the session above it was stopped", by));
+    }
+  }
+  if (turn.summary().status == SessionStatus::kComplete || turn.summary().status == SessionStatus::kStopped) return {};
+  const Node tip = *SB_TRY(turn.node(turn.summary().tip));
+  for (const Child& child : tip.children) {
+    if (!child.session.empty() && child.outcome.empty()) {
+      SB_TRY(stop_in(transaction, child.session, "the session above it was stopped", by));
+    }
+  }
+  if (tip.waiting && !tip.waiting->decision.empty()) SB_TRY(inbox.drop_in(transaction, tip.waiting->decision));
+  if (tip.waiting && !tip.waiting->session.empty()) {
+    SB_TRY(stop_in(transaction, tip.waiting->session, "the session it judged for was stopped", by));
+  }
+  SB_TRY(turn.emit("session_stopped", Value::object({{"reason", reason}, {"by", by}})));
+  return finish(turn);
+}
+
+}  // namespace sb::engine

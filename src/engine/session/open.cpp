@@ -1,0 +1,267 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "base/limits.hpp"
+#include "engine/session/parts.hpp"
+#include "engine/state/child_rows.hpp"
+#include "engine/state/lineage_proof.hpp"
+#include "workflow/compile/prompt_text.hpp"
+
+namespace sb::engine {
+namespace {
+
+using workflow::Delegation;
+
+// What a child starts with: the keys mapped to it, then the arguments, which win.
+Value child_context(const Delegation& delegation, const Value& context) {
+  Value own = Value::object();
+  for (const auto& [from, to] : delegation.context_mapping) {
+    if (const Value* value = workflow::look_up(context, from)) own.set(to, *value);
+  }
+  for (const auto& [name, text] : delegation.args) own.set(name, workflow::fill_in(text, context));
+  return own;
+}
+
+Child child_of(const Delegation& delegation, const Program& program, const workflow::Step& step, const Value& context,
+               const Summary& summary) {
+  Child child;
+  child.id = delegation.id;
+  child.workflow_id = delegation.workflow_id;
+  const auto& calls = program.compiled().calls;
+  if (const auto found = calls.find(delegation.workflow_id); found != calls.end()) child.hash = found->second;
+  child.goal = delegation.goal.empty()
+                   ? fmt::format("{}: {}", workflow::fill_in_line(step.title, context), summary.goal)
+                   : workflow::fill_in(delegation.goal, context);
+  child.capture_as = delegation.capture_as;
+  child.context = child_context(delegation, context);
+  return child;
+}
+
+std::vector<Child> loop_children(const Program& program, const workflow::Step& step, const Value& context,
+                                 const Summary& summary) {
+  const workflow::Loop& loop = step.loop()->loop;
+  const auto& calls = program.compiled().calls;
+  const auto body = calls.find(step.id + "#body");
+  std::vector<Child> children;
+  const Value* items = workflow::look_up(context, loop.items);
+  const std::size_t all = items != nullptr && items->is_array() ? items->size() : 0;
+  const std::size_t count = std::min(all, static_cast<std::size_t>(loop.max_iterations));
+  for (std::size_t i = 0; i < count; ++i) {
+    Child child;
+    child.id = fmt::format("{}#{}", step.id, i + 1);
+    child.workflow_id = step.id + "#body";
+    if (body != calls.end()) child.hash = body->second;
+    child.goal =
+        fmt::format("{} ({} of {}): {}", workflow::fill_in_line(step.title, context), i + 1, count, summary.goal);
+    child.context = context;
+    child.context.set(loop.item_var, items->items()[i]);
+    child.context.set(loop.index_var, i);
+    child.context.set(loop.iteration_var, i + 1);
+    children.push_back(std::move(child));
+  }
+  return children;
+}
+
+std::vector<Child> children_for(const Program& program, const Position& position, const Value& context,
+                                const Summary& summary) {
+  const workflow::Step& step = program.step(position.step);
+  if (step.loop() != nullptr) return loop_children(program, step, context, summary);
+  std::vector<Child> children;
+  const auto add = [&](const Delegation& delegation) {
+    if (delegation.run_condition && !workflow::holds(*delegation.run_condition, context)) return;
+    children.push_back(child_of(delegation, program, step, context, summary));
+  };
+  if (const workflow::CallStep* call = step.call()) add(call->call);
+  if (const workflow::ParallelStep* parallel = step.parallel()) {
+    for (const Delegation& delegation : parallel->delegations) add(delegation);
+  }
+  return children;
+}
+
+Value origins_value(const std::vector<workflow::Origin>& origins) {
+  Value all = Value::array();
+  for (const workflow::Origin& origin : origins) {
+    all.push_back(Value::object({{"kind", workflow::to_string(origin.kind)},
+                                 {"folder", origin.folder},
+                                 {"file", origin.file},
+                                 {"digest", origin.digest}}));
+  }
+  return all;
+}
+
+Value started_value(const Birth& birth, const std::string& context, const TokenKey& key) {
+  const workflow::Definition& definition = birth.program->definition();
+  Value value = Value::object({{"v", 1},
+                               {"session", birth.id},
+                               {"workflow", definition.id},
+                               {"name", definition.name},
+                               {"hash", birth.program->hash()},
+                               {"origins", origins_value(birth.origins)},
+                               {"goal", birth.goal},
+                               {"context", context},
+                               {"autonomous", birth.is_autonomous},
+                               {"workspace", birth.workspace},
+                               {"depth", birth.depth}});
+  const auto add = [&](std::string_view name, const std::string& text) {
+    if (!text.empty()) value.set(name, text);
+  };
+  add("repository", birth.repository);
+  add("git_branch", birth.git_branch);
+  add("git_head", birth.git_head);
+  if (!birth.parent_session.empty()) {
+    value.set(
+        "parent",
+        Value::object({{"session", birth.parent_session}, {"node", birth.parent_node}, {"child", birth.parent_child}}));
+    value.set("lineage", sign_lineage({birth.parent_session, birth.id, birth.depth}, key));
+  }
+  if (!birth.references.is_null()) value.set("references", birth.references);
+  return value;
+}
+
+std::string lacking_text(const std::vector<Blocker>& lacking) {
+  std::string text;
+  for (const Blocker& blocker : lacking) text += fmt::format("{}{}", text.empty() ? "" : "; ", blocker.message);
+  return text;
+}
+
+}  // namespace
+
+std::vector<Blocker> Sessions::Parts::obstacles(const Program& program, const Summary& summary, const Move& move,
+                                                const Value& context) const {
+  std::vector<Blocker> found = move.lacking;
+  if (!found.empty() || kind_at(program, move.to) != NodeKind::kDecision) return found;
+  Node node;
+  node.number = summary.nodes + 1;
+  node.position = move.to;
+  const auto question = step_question({program, summary, node}, context_at(program, move.to, context));
+  if (question) return found;
+  const workflow::DecisionStep& step = *program.step(move.to.step).decision();
+  for (const Error& fault : question.error()) {
+    found.push_back({BlockerCode::kInvalidContext, step.options_from, fault.message, fault.remedy, {}});
+  }
+  return found;
+}
+
+Result<NodeNo> Sessions::Parts::open_next(Turn& turn, const Program& program, const Node& from, const Move& move,
+                                          const Value& context, const std::map<std::string, std::string>& artifacts) {
+  for (const Event& event : move.trace) {
+    Value payload = event.payload;
+    payload.set("node", turn.next_node());
+    SB_TRY(turn.emit(event.type, std::move(payload)));
+  }
+  const NodeNo number = turn.next_node();
+  if (number > limits::kSessionNodes) {
+    return refuse(
+        "PRECONDITION_FAILED",
+        Error{ErrorCode::kLimit, "this session has opened as many steps as it may", "Start a new one", {}, false});
+  }
+  Node node;
+  node.number = number;
+  node.position = move.to;
+  node.kind = kind_at(program, move.to);
+  node.parent = from.number;
+  node.parent_attempt = from.number == 0 ? 0 : from.attempt;
+  node.depth = from.number == 0 ? 0 : from.depth + 1;
+  node.jumps = move.jumps;
+  node.artifacts = artifacts;
+  node.context = SB_TRY(put_json_blob(turn.transaction(), context));
+  const Value seen = context_at(program, move.to, context);
+  if (node.kind != NodeKind::kEnd) {
+    node.title = workflow::fill_in_line(program.step(move.to.step).title, seen);
+  }
+  if (node.kind == NodeKind::kDecision) {
+    const std::string id = SB_TRY(ask(turn, step_question({program, turn.summary(), node}, seen)));
+    node.waiting = Waiting{Waiting::For::kDecision, id, "", ""};
+  }
+  if (node.kind == NodeKind::kChildren) node.children = children_for(program, move.to, seen, turn.summary());
+  if (node.children.size() > limits::kChildren) {
+    return refuse("PRECONDITION_FAILED", Error{ErrorCode::kLimit,
+                                               fmt::format("step {} would start {} sessions; at most {} are allowed",
+                                                           move.to.step, node.children.size(), limits::kChildren),
+                                               "Give it fewer items",
+                                               {},
+                                               false});
+  }
+  turn.keep_facts(number, SB_TRY(facts_of(turn.transaction(), program, node, context)));
+  Event opened = node_opened(node);
+  SB_TRY(turn.emit(std::move(opened.type), std::move(opened.payload)));
+  if (node.kind == NodeKind::kChildren) SB_TRY(start_children(turn, program, number));
+  if (node.kind == NodeKind::kEnd) SB_TRY(turn.emit("session_completed", Value::object({{"node", number}})));
+  return number;
+}
+
+Status Sessions::Parts::start_children(Turn& turn, const Program& program, NodeNo number) {
+  const workflow::Step& step = program.step(turn.known(number).position.step);
+  const std::vector<Child> children = turn.known(number).children;
+  const auto is_running = [](const Child& child) { return !child.session.empty() && child.outcome.empty(); };
+  auto running = std::ranges::count_if(children, is_running);
+  const auto at_once = step.loop() != nullptr ? step.loop()->loop.parallel : static_cast<int>(limits::kChildren);
+  const auto dead = [&](const Child& child, std::string_view outcome, std::string_view reason) {
+    return turn.emit("child_ended",
+                     Value::object({{"node", number}, {"child", child.id}, {"outcome", outcome}, {"reason", reason}}));
+  };
+  for (const Child& child : children) {
+    if (running >= at_once) break;
+    if (!child.session.empty() || !child.outcome.empty()) continue;
+    if (child.hash.empty()) {
+      SB_TRY(dead(child, "unknown", fmt::format("there is no workflow {}", child.workflow_id)));
+      continue;
+    }
+    const Summary& own = turn.summary();
+    if (own.depth + 1 > limits::kChildDepth) {
+      SB_TRY(dead(child, "dead", fmt::format("sessions start sessions at most {} deep", limits::kChildDepth)));
+      continue;
+    }
+    Birth birth;
+    birth.id = make_id("s-", clock.now_ms(), random);
+    birth.program = SB_TRY(this->program(turn.transaction(), child.hash));
+    birth.goal = child.goal;
+    birth.context = child.context;
+    birth.workspace = own.workspace;
+    birth.repository = own.repository;
+    birth.git_branch = own.git_branch;
+    birth.git_head = own.git_head;
+    birth.is_autonomous = own.is_autonomous;
+    birth.parent_session = own.id;
+    birth.parent_child = child.id;
+    birth.parent_node = number;
+    birth.depth = own.depth + 1;
+    const auto born = give_birth(turn.transaction(), birth);
+    if (!born && born.error().rule != "PRECONDITION_FAILED") return std::unexpected(born.error());
+    if (!born) {
+      SB_TRY(dead(child, "dead", born.error().message));
+      continue;
+    }
+    SB_TRY(turn.emit("child_started", Value::object({{"node", number}, {"child", child.id}, {"session", birth.id}})));
+    ++running;
+  }
+  return {};
+}
+
+Result<Born> Sessions::Parts::give_birth(store::Transaction& transaction, const Birth& birth) {
+  Value initial = Value::object();
+  if (birth.context.is_object()) initial = birth.context;
+  if (initial.find("goal") == nullptr) initial.set("goal", birth.goal);
+  const Value context = SB_TRY(merge_context(Value::object(), initial));
+  const Program& program = *birth.program;
+  const Move move = next_position(program, {}, {}, context, {}, true);
+  Turn turn = Turn::fresh(transaction, birth.id, clock.now_ms());
+  SB_TRY(
+      turn.emit("session_started", started_value(birth, SB_TRY(put_json_blob(transaction, context)), keys.current())));
+  if (const auto lacking = obstacles(program, turn.summary(), move, context); !lacking.empty()) {
+    return refuse("PRECONDITION_FAILED",
+                  Error{ErrorCode::kInvalid,
+                        fmt::format("{} cannot start: {}", program.definition().id, lacking_text(lacking)),
+                        remedy(NextStep::kGiveContext),
+                        {},
+                        false});
+  }
+  const NodeNo first = SB_TRY(open_next(turn, program, Node{}, move, context, {}));
+  SB_TRY(finish(turn));
+  if (!birth.parent_session.empty()) SB_TRY(note_child(transaction, birth.parent_session, birth.id));
+  return Born{turn.summary(), turn.known(first), move.warnings};
+}
+
+}  // namespace sb::engine

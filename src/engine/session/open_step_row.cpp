@@ -1,0 +1,121 @@
+#include "engine/session/open_step_row.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text/unicode.hpp"
+#include "engine/advance/advance.hpp"
+#include "engine/state/rows.hpp"
+#include "inbox/event_text.hpp"
+#include "inbox/limits.hpp"
+#include "inbox/printable.hpp"
+
+namespace sb::engine {
+namespace {
+
+constexpr std::string_view kHandoff = "wr.shaping_handoff";
+constexpr std::string_view kOutOfScope = "outOfScope";
+// It stands beside the token and the title in what a hook may say.
+constexpr std::size_t kOwesBytes = 300;
+constexpr std::size_t kTitleBytes = 120;
+constexpr std::size_t kGoalBytes = 160;
+
+void add_paths(std::vector<std::string>& paths, const Value& entries) {
+  if (!entries.is_array()) return;
+  for (const Value& entry : entries.items()) {
+    if (!entry.is_string()) continue;
+    for (std::string& path : inbox::paths_named(entry.as_string())) {
+      if (paths.size() < limits::kScopePaths && std::ranges::find(paths, path) == paths.end())
+        paths.push_back(std::move(path));
+    }
+  }
+}
+
+std::string names_at(const Value& items, std::string_view member) {
+  std::string names;
+  if (!items.is_array()) return names;
+  for (const Value& item : items.items()) {
+    const std::string name = item.is_string() ? item.as_string() : item.string_at(member).value_or("");
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+  }
+  return names;
+}
+
+std::string owed(const Program& program, const Position& position, const Value& context) {
+  const Value wanted = requirements(program, position, context);
+  std::string text;
+  const auto add = [&](std::string_view what, const std::string& names) {
+    if (names.empty()) return;
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", what, names);
+  };
+  if (wanted["notes"] == Value(true)) text = "notes";
+  add("an artifact for", names_at(wanted["contracts"], ""));
+  add("the assessment", names_at(wanted["assessments"], "id"));
+  add("context keys", names_at(wanted["captures"], "key"));
+  if (wanted["criteria"].is_array() && wanted["criteria"].size() > 0) {
+    add("and", fmt::format("{} further checks", wanted["criteria"].size()));
+  }
+  return std::string(beginning(text, kOwesBytes));
+}
+
+// Steps that somebody delivers or answers; a loop is only around them.
+std::pair<int, int> place_of(const Program& program, std::string_view step) {
+  int number = 0, of = 0;
+  const StepNo here = program.find(step);
+  for (StepNo at = 0; at < program.size(); ++at) {
+    if (program.at(at).body != kNoStep) continue;
+    ++of;
+    if (at <= here) number = of;
+  }
+  return {number, of};
+}
+
+}  // namespace
+
+Result<StepFacts> facts_of(store::Snapshot& snapshot, const Program& program, const Node& node, const Value& context) {
+  StepFacts facts;
+  if (node.kind == NodeKind::kEnd) return facts;
+  facts.owes = owed(program, node.position, context);
+  add_paths(facts.out_of_scope, context[kOutOfScope]);
+  if (context.is_object()) {
+    for (const Value::Member& member : context.members()) {
+      if (member.value.string_at("kind") == kHandoff) add_paths(facts.out_of_scope, member.value[kOutOfScope]);
+    }
+  }
+  if (const auto handoff = node.artifacts.find(std::string(kHandoff)); handoff != node.artifacts.end()) {
+    add_paths(facts.out_of_scope, SB_TRY(read_json_blob(snapshot, handoff->second))[kOutOfScope]);
+  }
+  return facts;
+}
+
+std::optional<inbox::OpenStep> open_step_of(const Program& program, const Summary& summary, const Node& tip,
+                                            StepFacts facts) {
+  const bool is_over = summary.status == SessionStatus::kComplete || summary.status == SessionStatus::kStopped;
+  if (is_over || tip.kind == NodeKind::kEnd || summary.workspace.empty()) return std::nullopt;
+  inbox::OpenStep open;
+  open.session = summary.id;
+  open.workspace = summary.workspace;
+  open.workflow = summary.workflow_id;
+  open.goal = beginning(inbox::one_line(inbox::printable(beginning(summary.goal, kGoalBytes))), kGoalBytes);
+  open.step = tip.position.step;
+  open.title = beginning(tip.title, kTitleBytes);
+  std::tie(open.number, open.of) = place_of(program, open.step);
+  const workflow::Interlock& interlock = program.step(open.step).interlock;
+  if (interlock.writes_declared) open.writes = interlock.writes;
+  open.commands_read_only = interlock.commands_read_only;
+  open.out_of_scope = std::move(facts.out_of_scope);
+  open.owes = std::move(facts.owes);
+  if (tip.waiting) {
+    open.waiting = to_string(tip.waiting->what);
+    open.decision = tip.waiting->decision;
+  } else if (tip.kind == NodeKind::kChildren) {
+    open.waiting = "children";
+  }
+  open.parent = summary.parent_session;
+  open.is_autonomous = summary.is_autonomous;
+  open.at = summary.updated_at;
+  return open;
+}
+
+}  // namespace sb::engine

@@ -1,0 +1,26 @@
+// How the open step of a session looks from outside: the row that hooks read (inbox/open_step.hpp), from what the
+// session's rows and its workflow say. Pure, but for reading blobs.
+#pragma once
+
+#include "engine/advance/step_program.hpp"
+#include "engine/state/session_state.hpp"
+#include "inbox/open_step.hpp"
+#include "store/store.hpp"
+
+namespace sb::engine {
+
+// What of it depends on the context and the artifacts; known when the step is opened.
+struct StepFacts {
+  std::string owes;
+  std::vector<std::string> out_of_scope;
+};
+
+// What shaping put out of scope, as far as it names paths: the context's `outOfScope`, and `outOfScope` of a
+// `wr.shaping_handoff` that stands in the context or was delivered on this branch.
+Result<StepFacts> facts_of(store::Snapshot& snapshot, const Program& program, const Node& node, const Value& context);
+
+// Nothing when the session is over or has no folder. Its token is not filled in.
+std::optional<inbox::OpenStep> open_step_of(const Program& program, const Summary& summary, const Node& tip,
+                                            StepFacts facts);
+
+}  // namespace sb::engine

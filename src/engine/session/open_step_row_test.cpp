@@ -1,0 +1,172 @@
+// What hooks are shown of a session: right after every commit, and gone when the session is.
+#include "engine/session/open_step_row.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/testing/sessions_place.hpp"
+#include "engine/upkeep/upkeep.hpp"
+
+namespace sb::engine {
+namespace {
+
+using inbox::OpenStep;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kHeld = R"(
+id: held
+name: Held
+description: Steps that hold the agent.
+version: 1.0.0
+steps:
+  - {id: plan, title: "Plan {{goal}}", prompt: Plan., writes: none, commands: read-only, captures: {slices: {type: array}}}
+  - {id: build, title: Build, prompt: Build., writes: ["src/**"], requireConfirmation: true}
+  - {id: pick, type: decision, title: Pick, decision: {instruction: "Which?", options: [a, b]}, captureAs: picked}
+  - {id: rest, title: Rest, prompt: Rest.}
+)";
+
+class OpenSteps : public testing::Test {
+ protected:
+  std::vector<OpenStep> all() {
+    auto found =
+        place_.inbox.store->read([](store::Snapshot& snapshot) { return inbox::open_steps_in(snapshot, "/srv", 100); });
+    EXPECT_TRUE(found);
+    return found.value_or(std::vector<OpenStep>{});
+  }
+  OpenStep only() {
+    const auto found = all();
+    EXPECT_EQ(found.size(), 1u);
+    return found.empty() ? OpenStep() : found.front();
+  }
+  std::vector<std::string> damages(const Answer& answer) {
+    std::vector<std::string> told;
+    const auto found = verify_session(*place_.inbox.store, SessionPlace::session(answer));
+    EXPECT_TRUE(found);
+    for (const Damage& damage : *found) told.push_back(damage.where + ": " + damage.message);
+    return told;
+  }
+  Answer deliver(const Answer& answer) {
+    return place_.go_on(answer, {.notes = "Done.", .context = Value::object({{"slices", Value::array()}})});
+  }
+
+  SessionPlace place_;
+};
+
+TEST_F(OpenSteps, FollowTheSessionFromStartToEnd) {
+  const Answer plan = place_.start(kHeld);
+  OpenStep open = only();
+  EXPECT_EQ(open.session, SessionPlace::session(plan));
+  EXPECT_EQ(open.workflow, "held");
+  EXPECT_EQ(open.title, "Plan Make it faster");
+  EXPECT_EQ(open.number, 1);
+  EXPECT_EQ(open.of, 4);
+  EXPECT_EQ(open.writes, std::vector<std::string>{});
+  EXPECT_TRUE(open.commands_read_only);
+  EXPECT_EQ(open.owes, "notes; context keys slices");
+  EXPECT_EQ(open.token, SessionPlace::token_of(plan));
+  EXPECT_THAT(damages(plan), IsEmpty());
+
+  const Answer blocked = place_.go_on(plan, {.notes = "Done."});
+  EXPECT_EQ(SessionPlace::kind(blocked), "blocked");
+  EXPECT_EQ(only().token, SessionPlace::token_of(blocked));
+
+  const Answer build = deliver(blocked);
+  open = only();
+  EXPECT_EQ(open.step, "build");
+  EXPECT_THAT(*open.writes, ElementsAre("src/**"));
+  EXPECT_FALSE(open.commands_read_only);
+
+  const Answer gate = deliver(build);
+  open = only();
+  EXPECT_EQ(open.waiting, "gate");
+  EXPECT_EQ(open.decision, gate.line["decision"].string_at("id"));
+  EXPECT_THAT(*open.writes, ElementsAre("src/**"));  // until it is accepted it may have to be mended
+  EXPECT_THAT(damages(gate), IsEmpty());
+
+  place_.decide(gate, "approve");
+  const Answer pick = place_.poll(gate);
+  EXPECT_EQ(only().waiting, "decision");
+  EXPECT_FALSE(only().writes);
+  place_.decide(pick, "a");
+  const Answer rest = place_.poll(pick);
+  EXPECT_EQ(only().waiting, "");
+  const Answer end = place_.go_on(rest);
+  EXPECT_EQ(SessionPlace::kind(end), "complete");
+  EXPECT_THAT(all(), IsEmpty());
+  EXPECT_THAT(damages(plan), IsEmpty());
+}
+
+TEST_F(OpenSteps, GoWithAStoppedAndADeletedSessionAndComeBackWithARewoundOne) {
+  const Answer first = place_.start(kHeld);
+  const std::string id = SessionPlace::session(first);
+  ASSERT_TRUE(place_.sessions->stop(id, "enough", "me"));
+  EXPECT_THAT(all(), IsEmpty());
+  ASSERT_TRUE(place_.sessions->rewind(id, 1, "again"));
+  EXPECT_EQ(only().step, "plan");
+  EXPECT_THAT(damages(first), IsEmpty());
+  const auto checkpoint = place_.sessions->checkpoint(only().token);
+  ASSERT_TRUE(checkpoint);
+  EXPECT_THAT(damages(first), IsEmpty());
+  ASSERT_TRUE(remove_session(*place_.inbox.store, id));
+  EXPECT_THAT(all(), IsEmpty());
+}
+
+TEST_F(OpenSteps, CarryTokensOfTheNewKeyWhenOldOnesAreRetired) {
+  const Answer first = place_.start(kHeld);
+  ASSERT_TRUE(place_.sessions->rotate_keys(true));
+  EXPECT_NE(only().token, SessionPlace::token_of(first));
+  EXPECT_EQ(SessionPlace::kind(place_.go_on(only().token, {.notes = "Done."})), "blocked");
+}
+
+TEST_F(OpenSteps, KnowWhatShapingPutOutOfScope) {
+  const Value handoff = Value::object(
+      {{"kind", "wr.shaping_handoff"},
+       {"outOfScope", Value::array({"Keep `src/legacy/**` as it is.", "Export to spreadsheets.", "docs/api.md"})}});
+  place_.start(kHeld, Value::object({{"shaped", handoff}}));
+  EXPECT_THAT(only().out_of_scope, ElementsAre("src/legacy/**", "docs/api.md"));
+  EXPECT_EQ(SessionPlace::kind(deliver(
+                place_.rehydrate(place_.start(kHeld, Value::object({{"outOfScope", Value::array({"vendor/"})}}))))),
+            "ok");
+  EXPECT_THAT(all().front().out_of_scope, ElementsAre("vendor/"));
+}
+
+TEST_F(OpenSteps, KnowAHandOffThatWasDeliveredOnTheWay) {
+  const Answer plan = place_.start(kHeld);
+  const Value handoff =
+      Value::object({{"kind", "wr.shaping_handoff"}, {"outOfScope", Value::array({"src/legacy/**"})}});
+  const Answer build = place_.go_on(
+      plan, {.notes = "Done.", .artifacts = {handoff}, .context = Value::object({{"slices", Value::array()}})});
+  EXPECT_THAT(only().out_of_scope, ElementsAre("src/legacy/**"));
+  EXPECT_THAT(damages(build), IsEmpty());
+}
+
+TEST_F(OpenSteps, AreCheckedAgainstTheEvents) {
+  const Answer first = place_.start(kHeld);
+  OpenStep open = only();
+  EXPECT_EQ(open.goal, "Make it faster");
+  const auto put = [&](const std::string& value) {
+    ASSERT_TRUE(place_.inbox.store->write([&](store::Transaction& transaction) {
+      return transaction.put(inbox::kOpenSteps, inbox::open_step_key("/srv", open.session), value);
+    }));
+  };
+  open.goal.clear();  // as an older program wrote it
+  put(inbox::to_row(open));
+  EXPECT_THAT(damages(first), IsEmpty());
+  open.writes.reset();
+  put(inbox::to_row(open));
+  EXPECT_THAT(damages(first), ElementsAre(HasSubstr("open step: its record is not what the events say")));
+  put("{");
+  EXPECT_THAT(damages(first), ElementsAre(HasSubstr("open step: its record is damaged")));
+  // A store of an older program has none.
+  ASSERT_TRUE(place_.inbox.store->write([&](store::Transaction& transaction) {
+    return transaction.remove(inbox::kOpenSteps, inbox::open_step_key("/srv", open.session));
+  }));
+  EXPECT_THAT(damages(first), IsEmpty());
+  EXPECT_EQ(SessionPlace::kind(deliver(first)), "ok");
+  EXPECT_EQ(only().step, "build");
+}
+
+}  // namespace
+}  // namespace sb::engine

@@ -1,0 +1,23 @@
+// What a start needs from outside: the workflow compiled out of a catalog, and what is observed of the workspace.
+#pragma once
+
+#include <string>
+
+#include "base/files.hpp"
+#include "engine/session/sessions.hpp"
+
+namespace sb::engine {
+
+struct Wanted {
+  std::string workflow_id = {}, goal = {};
+  std::string workspace = {};  // absolute, links resolved
+  Value context = {};          // object or null
+  bool is_autonomous = false;
+};
+
+// NOT_FOUND with the nearest id; VALIDATION_ERROR for a workflow that does not load, with all faults in
+// `details.faults`, and as they are in `faults` where that is wanted.
+Answered<Starting> prepare_start(const Files& files, const workflow::Catalog& catalog, Wanted wanted,
+                                 Faults* faults = nullptr);
+
+}  // namespace sb::engine

@@ -1,0 +1,94 @@
+#include "engine/session/turn.hpp"
+
+#include <fmt/format.h>
+
+#include "base/assert.hpp"
+#include "base/document/document.hpp"
+#include "base/text/unicode.hpp"
+#include "engine/state/stored_object.hpp"
+
+namespace sb::engine {
+
+Result<Turn> Turn::of(store::Transaction& transaction, std::string_view session, TimestampMs now) {
+  Turn turn(transaction, session, now);
+  auto summary = SB_TRY(read_summary(transaction, session));
+  if (!summary) {
+    return fail(ErrorCode::kNotFound, fmt::format("there is no session {}", session),
+                "It was deleted, or belongs to another home");
+  }
+  turn.state_.summary = std::move(*summary);
+  turn.head_ = SB_TRY(transaction.head(session_stream(session)));
+  if (turn.head_.seq != turn.state_.summary.events) {
+    return fail(ErrorCode::kCorrupt,
+                fmt::format("session {} has {} events and its row says {}", session, turn.head_.seq,
+                            turn.state_.summary.events),
+                "signalbox session verify says what of the session is whole");
+  }
+  return turn;
+}
+
+Turn Turn::fresh(store::Transaction& transaction, std::string_view session, TimestampMs now) {
+  return Turn(transaction, session, now);
+}
+
+Result<const Node*> Turn::node(NodeNo number) {
+  const auto found = state_.nodes.find(number);
+  if (found != state_.nodes.end()) return &found->second;
+  auto node = SB_TRY(read_node(*transaction_, session_, number));
+  if (!node) return fail(ErrorCode::kNotFound, fmt::format("session {} has no node {}", session_, number));
+  // Something was delivered, and its gate is open: that attempt is not over.
+  if (node->waiting) {
+    const auto attempt = SB_TRY(read_attempt(*transaction_, session_, number, node->attempt));
+    if (attempt) state_.attempts[{number, node->attempt}] = *attempt;
+  }
+  return &state_.nodes.emplace(number, std::move(*node)).first->second;
+}
+
+const Node& Turn::known(NodeNo number) const {
+  const auto found = state_.nodes.find(number);
+  SB_ASSERT(found != state_.nodes.end());
+  return found->second;
+}
+
+std::int64_t Turn::output_seq(NodeNo number) const {
+  const auto found = state_.attempts.find({number, known(number).attempt});
+  return found == state_.attempts.end() ? 0 : found->second.output_seq;
+}
+
+std::optional<StepFacts> Turn::facts_of(NodeNo number) const {
+  if (facts_.first == 0 || facts_.first != number) return std::nullopt;
+  return facts_.second;
+}
+
+Status Turn::emit(std::string type, Value payload) {
+  const std::int64_t seq = next_seq();
+  Event event{std::move(type), std::move(payload)};
+  std::string json = to_canonical_json(event.payload);
+  // What is not UTF-8 could never be read back, and the session with it.
+  if (!is_utf8(json)) {
+    return fail(ErrorCode::kInvalid, fmt::format("a text of {} is not UTF-8, so it cannot be kept", event.type),
+                "Give texts and names in UTF-8");
+  }
+  SB_TRY(apply(state_, event, seq, now_));
+  events_.push_back({std::move(event.type), now_, std::move(json)});
+  return {};
+}
+
+Status Turn::finish() {
+  if (events_.empty()) return {};
+  SB_TRY(transaction_->append(session_stream(session_), head_, events_));
+  for (const auto& [number, node] : state_.nodes) SB_TRY(write_node(*transaction_, session_, node));
+  for (const auto& [key, attempt] : state_.attempts) SB_TRY(write_attempt(*transaction_, session_, attempt));
+  return write_summary(*transaction_, state_.summary);
+}
+
+Result<Value> read_event(store::Snapshot& snapshot, std::string_view session, std::int64_t seq, std::string_view type) {
+  const auto events = SB_TRY(snapshot.events(session_stream(session), seq, 1));
+  if (events.empty() || events.front().seq != seq || events.front().type != type) {
+    return fail(ErrorCode::kCorrupt, fmt::format("event {} of session {} is not what its row says", seq, session),
+                "signalbox session verify says what of the session is whole");
+  }
+  return parse_stored(events.front().payload);
+}
+
+}  // namespace sb::engine

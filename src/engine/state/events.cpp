@@ -1,0 +1,43 @@
+#include "engine/state/events.hpp"
+
+#include <fmt/format.h>
+
+#include "base/document/document.hpp"
+#include "base/limits.hpp"
+#include "engine/state/fold.hpp"
+
+namespace sb::engine {
+
+std::string session_stream(std::string_view session) {
+  return fmt::format("session/{}", session);
+}
+
+Event node_opened(const Node& node) {
+  Value row = to_value(node);
+  Value payload = Value::object({{"node", node.number}, {"parent", node.parent}, {"attempt", node.parent_attempt}});
+  for (const char* name : {"kind", "step", "title", "loops", "context", "jumps", "artifacts", "depth"})
+    payload.set(name, std::move(*row.find(name)));
+  if (Value* children = row.find("children")) payload.set("children", std::move(*children));
+  if (node.waiting) payload.set("decision", node.waiting->decision);
+  return {"node_opened", std::move(payload)};
+}
+
+Status apply(Replayed& state, const Event& event, std::int64_t seq, TimestampMs at) {
+  return Fold(state, event, seq, at).run();
+}
+
+Result<Replayed> replay(std::span<const store::Event> events) {
+  Replayed state;
+  for (const store::Event& event : events) {
+    Result<Value> payload = parse_stored(event.payload);
+    if (!payload) {
+      return fail(ErrorCode::kCorrupt,
+                  fmt::format("event {} of {} is not JSON: {}", event.seq, event.stream, payload.error().message));
+    }
+    SB_TRY(apply(state, {event.type, std::move(*payload)}, event.seq, event.time_ms));
+  }
+  if (state.summary.events == 0) return fail(ErrorCode::kCorrupt, "a session without events");
+  return state;
+}
+
+}  // namespace sb::engine

@@ -1,0 +1,71 @@
+// One event folded into the state of its session; the inside of events.hpp's `apply`.
+//
+// Every check is made before anything is changed, so a refused event leaves the state as it was.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/state/events.hpp"
+#include "engine/state/stored_object.hpp"
+
+namespace sb::engine {
+
+class Fold {
+ public:
+  Fold(Replayed& state, const Event& event, std::int64_t seq, TimestampMs at);
+  Status run();
+
+ private:
+  using Handler = Status (Fold::*)();
+  static Handler handler_of(std::string_view type);
+
+  Status session_started();
+  Status node_opened();
+  Status passed();  // step_skipped, loop_*, jumped
+  Status output_recorded();
+  Status attempt_blocked();
+  Status attempt_ended();
+  Status gate_opened();
+  Status gate_decided();
+  Status decision_taken();
+  Status breaker_tripped();
+  Status breaker_decided();
+  Status quorum_missed();
+  Status quorum_decided();
+  Status child_started();
+  Status child_ended();
+  Status joined();
+  Status checkpointed();
+  Status rewound();
+  Status session_completed();
+  Status session_stopped();
+
+  std::unexpected<Error> misfit(std::string_view why) const;
+  // The node the event names.
+  Result<Node*> node_named();
+  // The same, and its open attempt is the one the event names.
+  Result<Node*> open_node();
+  Result<Node*> waiting_node(Waiting::For what);
+  Result<Child*> child_of(Node& node);
+  Status may_open(const Node& node);
+  Status deliver(Attempt::Ended heading_for);
+  Status trip(Waiting::For what);
+  Status lift(Waiting::For what);
+  // Work goes on at this node: it is where the session is resumed.
+  void move_tip(const Node& node);
+  void refresh(const Node& node);
+
+  Replayed& state_;
+  const Event& event_;
+  Stored payload_;
+  std::int64_t seq_;
+  TimestampMs at_;
+};
+
+// The newest notes before what is kept already, cut to kRecapBytes behind a whole character.
+std::string recap_with(std::string_view notes, std::string_view before);
+// What a session is called: its goal's first line, else what the context says, at most kTitleChars.
+std::string title_from(std::string_view goal, const Value& context);
+
+}  // namespace sb::engine

@@ -1,0 +1,150 @@
+// What a session is: a tree of nodes, each one opening of a step, and the attempts made on it.
+//
+// A node is opened once and never changes what it is: its place in the workflow, its context and its parent. Attempts
+// on it are numbered from 1 and used in order. Attempt k is open until it has ended; ending it either refuses the
+// submission (blocked: attempt k+1 is then open on the same node) or closes it with a successor node, or ends the
+// session's branch. After a success the node's next attempt is open again, for whoever comes back to it: delivering
+// that one makes a second branch. So an attempt never has two successors, and a branch sees exactly what its ancestors
+// set.
+//
+// Nothing here grows with the length of the session: a node holds where it stands, the hash of its context, and
+// counters bounded by the number of steps.
+//
+// Pure data with its JSON forms; state rows are this JSON behind a checksum (rows.hpp).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/document/value.hpp"
+#include "base/result.hpp"
+#include "engine/advance/step_program.hpp"
+
+namespace sb::engine {
+
+using NodeNo = std::int32_t;  // from 1 in each session; 0: none
+
+struct LoopFrame {
+  std::string loop;   // its step id
+  int iteration = 0;  // from 0
+  bool operator==(const LoopFrame&) const = default;
+};
+
+// Where in the workflow a node stands.
+struct Position {
+  std::string step;              // id; empty: behind the last step
+  std::vector<LoopFrame> loops;  // outermost first
+  bool operator==(const Position&) const = default;
+};
+
+enum class NodeKind {
+  kStep,      // an agent delivers it
+  kDecision,  // a person answers it
+  kChildren,  // child sessions end it
+  kEnd,       // the workflow is complete on this branch
+};
+
+// A child session of a node.
+struct Child {
+  std::string id;       // of the delegation, or `loop#3` for an item of a parallel loop
+  std::string session;  // empty while it waits for its turn
+  std::string workflow_id, hash, goal;
+  std::string capture_as;
+  Value context;        // what it starts with, while it waits for its turn
+  std::string outcome;  // empty while it runs: complete, stopped, dead, unknown
+  std::string reason;   // of a dead or stopped one
+};
+
+// Why the open attempt of a node cannot be delivered (again) right now.
+struct Waiting {
+  enum class For { kGate, kEvaluator, kDecision, kBreaker, kQuorum };
+  For what = For::kGate;
+  std::string decision;  // the inbox's id; of kEvaluator empty
+  std::string session;   // the evaluator's
+  std::string reason;    // why a person is asked, where an evaluator was not sure or a limit was reached
+};
+
+struct Node {
+  NodeNo number = 0;
+  NodeNo parent = 0;
+  int parent_attempt = 0;
+  NodeKind kind = NodeKind::kStep;
+  Position position;
+  std::string title;                             // of its step, as shown
+  std::string context;                           // hex SHA-256 of its canonical JSON, a blob
+  std::map<std::string, int> jumps;              // taken so far on this branch, by the jumping step's id
+  std::map<std::string, std::string> artifacts;  // newest of each kind on this branch: kind to blob hash
+  int depth = 0;                                 // deliveries before it on its branch
+
+  // These change while it is open.
+  int attempt = 1;  // the open one
+  int blocked_in_row = 0;
+  int rejections = 0;           // by its gate, since the last success
+  bool breaker_lifted = false;  // a person let it try again after the limit
+  bool is_checkpoint = false;
+  std::optional<Waiting> waiting;
+  std::vector<Child> children;
+};
+
+// What an attempt ended with. What was delivered and what was answered stand in the events whose numbers it keeps.
+// While `ended_seq` is 0 it is still open: delivered, and waiting for its gate.
+struct Attempt {
+  enum class Ended { kBlocked, kAdvanced, kRejected };
+  NodeNo node = 0;
+  int number = 1;
+  Ended ended = Ended::kAdvanced;
+  NodeNo successor = 0;
+  std::int64_t output_seq =
+      0;                       // of output_recorded or attempt_blocked; 0: nothing was delivered (a decision, children)
+  std::int64_t ended_seq = 0;  // of attempt_ended, with the answer that its token is given from then on
+
+  bool operator==(const Attempt&) const = default;
+};
+
+enum class SessionStatus {
+  kOpen,     // somebody can deliver
+  kWaiting,  // a person, an evaluator or children must move first
+  kComplete,
+  kStopped,  // ended before its workflow did; the reason is recorded
+};
+
+// The row by which sessions are listed and found; all of it is derived.
+struct Summary {
+  std::string id, workflow_id, workflow_name, hash, goal, title;
+  SessionStatus status = SessionStatus::kOpen;
+  std::string stopped_reason;
+  bool is_autonomous = false;
+  NodeNo tip = 0;    // where work last went on
+  NodeNo nodes = 0;  // how many there are
+  std::string step_id, step_title;
+  std::string recap;  // newest notes first, at most kRecapBytes
+  std::string workspace, repository, git_branch, git_head;
+  std::string parent_session, parent_child;
+  NodeNo parent_node = 0;
+  int depth = 0;  // sessions above it
+  TimestampMs started_at = 0, updated_at = 0;
+  std::int64_t events = 0;
+};
+
+Value to_value(const std::vector<LoopFrame>& loops);
+Value to_value(const Child& child);
+Value to_value(const Node& node);
+Value to_value(const Attempt& attempt);
+Value to_value(const Summary& summary);
+Result<std::vector<LoopFrame>> loops_from(const Value& value);
+Result<Child> child_from(const Value& value);
+Result<Node> node_from(const Value& value);
+Result<Attempt> attempt_from(const Value& value);
+Result<Summary> summary_from(const Value& value);
+
+std::string_view to_string(SessionStatus status);
+std::string_view to_string(NodeKind kind);
+std::string_view to_string(Waiting::For what);
+std::string_view to_string(Attempt::Ended ended);
+
+}  // namespace sb::engine

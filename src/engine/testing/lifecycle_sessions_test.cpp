@@ -1,0 +1,102 @@
+// The same workflows as real sessions: in a store, gates and decisions through the inbox, children by their tokens.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/files.hpp"
+#include "engine/testing/lifecycles.hpp"
+#include "engine/testing/walk_session.hpp"
+#include "workflow/catalog/catalog.hpp"
+
+namespace sb::engine {
+namespace {
+
+using workflow::Catalog;
+using workflow::Entry;
+
+Catalog open_catalog(const Files& files, const Environment& environment = {}) {
+  auto catalog = Catalog::open(files, environment, Homes{"/config", "/data", "/state"}, std::string());
+  if (!catalog) {
+    ADD_FAILURE() << catalog.error().to_string();
+    std::abort();
+  }
+  return std::move(*catalog);
+}
+
+// Why it was not driven to its end; empty when it was.
+std::string driven(const Catalog& catalog, const Entry& entry, const Playing& playing, bool is_autonomous) {
+  const auto bundle = catalog.compile(entry);
+  if (!bundle) return bundle.error().front().to_string();
+  SessionPlace place;
+  SessionWalk walk(place, playing);
+  Starting starting;
+  starting.bundle = *bundle;
+  starting.goal = playing.goal;
+  starting.context = playing.context;
+  starting.workspace = "/srv";
+  starting.is_autonomous = is_autonomous;
+  const Answer last = walk.run(SessionPlace::expect(place.sessions->start(starting)));
+  if (!walk.stuck.empty()) return walk.stuck;
+  const auto summary = place.sessions->summary(SessionPlace::session(last));
+  return summary->status == SessionStatus::kComplete ? "" : "it is not complete";
+}
+
+TEST(SessionLifecycle, EveryBundledWorkflowIsDrivenToItsEnd) {
+  const FakeFiles files;
+  const Catalog catalog = open_catalog(files);
+  int driven_ones = 0;
+  for (const Entry* entry : catalog.list(true)) {
+    EXPECT_EQ(driven(catalog, *entry, {}, false), "") << entry->id;
+    ++driven_ones;
+  }
+  EXPECT_GE(driven_ones, 20);
+}
+
+// Decisions whose options the agent found, gates, reviewers in parallel, jumps and loops in loops.
+TEST(SessionLifecycle, EveryWayThroughEachIsDrivenToItsEnd) {
+  const FakeFiles files;
+  const Catalog catalog = open_catalog(files);
+  for (const Lifecycle& lifecycle : lifecycles()) {
+    for (std::size_t way = 0; way < lifecycle.ways.size(); ++way) {
+      EXPECT_EQ(driven(catalog, **catalog.find(lifecycle.id), lifecycle.ways[way], false), "")
+          << lifecycle.id << " way " << way;
+    }
+  }
+}
+
+TEST(SessionLifecycle, AutonomousOnesAreJudgedByEvaluators) {
+  const FakeFiles files;
+  const Catalog catalog = open_catalog(files);
+  const auto bundle = catalog.compile(**catalog.find("wr.shaping"));
+  ASSERT_TRUE(bundle);
+  SessionPlace place;
+  const Playing playing{.merge = {{"give-verdict", Value::object({{"verdict", "approved"}})}}};
+  SessionWalk walk(place, playing);
+  Starting starting;
+  starting.bundle = *bundle;
+  starting.goal = "Shape it";
+  starting.workspace = "/srv";
+  starting.is_autonomous = true;
+  walk.run(SessionPlace::expect(place.sessions->start(starting)));
+  EXPECT_EQ(walk.stuck, "");
+  // The gates of the frame and of the pitch: two evaluators beside the session itself, and nobody asked.
+  EXPECT_EQ(walk.sessions, 3);
+  EXPECT_EQ(walk.decisions, 0);
+}
+
+TEST(SessionLifecycle, EveryCompatFileIsDrivenToItsEnd) {
+  const char* named = std::getenv("SIGNALBOX_COMPAT");
+  const std::string folder =
+      (named ? std::string(named) : std::string(SB_SOURCE_DIR) + "/../shared/compat") + "/workflows";
+  const SystemFiles files;
+  if (files.kind(folder) != FileKind::kDirectory) GTEST_SKIP() << "no " << folder;
+  const Catalog catalog = open_catalog(
+      files, Environment(std::map<std::string, std::string, std::less<>>{{"SIGNALBOX_WORKFLOWS", folder}}));
+  for (const Entry* entry : catalog.list(true)) {
+    if (entry->origin.kind != workflow::SourceKind::kNamed) continue;
+    EXPECT_EQ(driven(catalog, *entry, {}, false), "") << entry->origin.file;
+  }
+}
+
+}  // namespace
+}  // namespace sb::engine

@@ -1,0 +1,161 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "engine/state/child_rows.hpp"
+#include "engine/state/events.hpp"
+#include "engine/state/rows.hpp"
+#include "engine/upkeep/collect_blobs.hpp"
+#include "inbox/host_session.hpp"
+#include "inbox/open_step.hpp"
+
+namespace sb::engine {
+namespace {
+
+// Where whoever works a session keeps what it did (agent/loop/agent_log.hpp): gone with the session.
+std::string worker_stream(std::string_view session) {
+  return fmt::format("agent/{}", session);
+}
+
+constexpr int kPage = 500;
+
+Status remove_rows(store::Transaction& transaction, std::string_view collection, std::string_view session) {
+  const store::Listing listing{.prefix = fmt::format("{}/", session), .limit = kPage};
+  for (;;) {
+    const auto rows = SB_TRY(transaction.list(collection, listing));
+    for (const store::Row& row : rows) SB_TRY(transaction.remove(collection, row.key));
+    if (rows.size() < static_cast<std::size_t>(kPage)) return {};
+  }
+}
+
+Status remove_in(store::Transaction& transaction, std::string_view session) {
+  SB_TRY(transaction.remove_stream(session_stream(session)));
+  SB_TRY(transaction.remove_stream(worker_stream(session)));
+  // A damaged record does not say where its folder is; verify finds the row that then stays.
+  const auto summary = read_summary(transaction, session);
+  if (summary && *summary) {
+    SB_TRY(transaction.remove(inbox::kOpenSteps, inbox::open_step_key((*summary)->workspace, session)));
+  }
+  SB_TRY(forget_descent(transaction, session, summary && *summary ? (*summary)->parent_session : ""));
+  SB_TRY(inbox::forget_session(transaction, session));
+  SB_TRY(transaction.remove(kSessions, session));
+  SB_TRY(remove_rows(transaction, kNodes, session));
+  return remove_rows(transaction, kAttempts, session);
+}
+
+// What decides whether a session may go.
+struct Age {
+  TimestampMs updated_at = 0;
+  bool is_open = false;
+  std::string parent;
+};
+
+Age age_of(const Summary& summary) {
+  const bool is_open = summary.status == SessionStatus::kOpen || summary.status == SessionStatus::kWaiting;
+  return {summary.updated_at, is_open, summary.parent_session};
+}
+
+using Ages = std::map<std::string, Age, std::less<>>;
+
+// Sessions whose record is damaged are left out: nobody knows how old they are.
+Result<Ages> read_ages(store::Store& store) {
+  return store.read([](store::Snapshot& snapshot) -> Result<Ages> {
+    Ages ages;
+    store::Listing listing{.limit = kPage};
+    for (;;) {
+      const auto rows = SB_TRY(snapshot.list(kSessions, listing));
+      for (const store::Row& row : rows) {
+        const auto value = open_row(kSessions, row);
+        const auto summary = value ? summary_from(*value) : std::unexpected(value.error());
+        if (summary) ages.emplace(row.key, age_of(*summary));
+      }
+      if (rows.size() < static_cast<std::size_t>(kPage)) return ages;
+      listing.after = rows.back();
+    }
+  });
+}
+
+// A session with all it started, directly or not; itself first.
+using Family = std::vector<std::string>;
+
+// Whose parent is gone stands for itself.
+const std::string& root_of(const Ages& ages, const std::string& id) {
+  const std::string* root = &id;
+  // A damaged record could name itself as its own ancestor.
+  for (std::size_t steps = 0; steps < ages.size(); ++steps) {
+    const auto at = ages.find(*root);
+    const auto parent = ages.find(at->second.parent);
+    if (parent == ages.end()) break;
+    root = &parent->first;
+  }
+  return *root;
+}
+
+std::vector<Family> families_of(const Ages& ages) {
+  std::map<std::string, Family> by_root;
+  for (const auto& [id, age] : ages) {
+    const std::string& root = root_of(ages, id);
+    Family& family = by_root[root];
+    family.insert(id == root ? family.begin() : family.end(), id);
+  }
+  std::vector<Family> families;
+  for (auto& [root, family] : by_root) families.push_back(std::move(family));
+  return families;
+}
+
+bool may_go(const Age& age, TimestampMs before, bool also_open) {
+  return age.updated_at < before && (also_open || !age.is_open);
+}
+
+// False when somebody has gone on with one of them since the list was made.
+Result<bool> remove_family(store::Store& store, const Family& family, TimestampMs before, bool also_open) {
+  return store.write([&](store::Transaction& transaction) -> Result<bool> {
+    for (const std::string& id : family) {
+      const auto summary = SB_TRY(read_summary(transaction, id));
+      if (summary && !may_go(age_of(*summary), before, also_open)) return false;
+    }
+    for (const std::string& id : family) SB_TRY(remove_in(transaction, id));
+    return true;
+  });
+}
+
+}  // namespace
+
+Status remove_session(store::Store& store, std::string_view session) {
+  return store.write([&](store::Transaction& transaction) -> Status {
+    const bool is_there = SB_TRY(transaction.head(session_stream(session))).seq != 0 ||
+                          SB_TRY(transaction.get(kSessions, session)).has_value();
+    if (!is_there) return fail(ErrorCode::kNotFound, fmt::format("there is no session {}", session));
+    return remove_in(transaction, session);
+  });
+}
+
+Result<Pruned> prune(store::Store& store, TimestampMs before, bool also_open, bool dry_run, const Progress& progress) {
+  const Ages ages = SB_TRY(read_ages(store));
+  std::vector<std::string> gone;
+  std::set<std::string> gone_streams;
+  const std::vector<Family> families = families_of(ages);
+  std::int64_t done = 0;
+  for (const Family& family : families) {
+    if (progress) progress(++done, static_cast<std::int64_t>(families.size()));
+    const bool all_may = std::all_of(family.begin(), family.end(), [&](const std::string& id) {
+      return may_go(ages.find(id)->second, before, also_open);
+    });
+    if (!all_may || (!dry_run && !SB_TRY(remove_family(store, family, before, also_open)))) continue;
+    for (const std::string& id : family) {
+      gone.push_back(id);
+      gone_streams.insert(session_stream(id));
+      gone_streams.insert(worker_stream(id));
+    }
+  }
+  // Once they are gone nothing is to be looked past: one of them may have been imported again meanwhile.
+  if (!dry_run) gone_streams.clear();
+  Result<Pruned> pruned = collect_beside(store, gone_streams, dry_run, progress);
+  // What was deleted is told even when its blobs could not be collected.
+  if (!pruned) pruned = Pruned{.sessions = {}, .not_collected = pruned.error().message};
+  pruned->sessions = std::move(gone);
+  return pruned;
+}
+
+}  // namespace sb::engine

@@ -1,0 +1,278 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/document/document.hpp"
+#include "decision/gstack_literals.hpp"
+#include "decision/prompt.hpp"
+#include "decision/render/host_answer.hpp"
+#include "decision/render/render.hpp"
+#include "hook/events/event_answers.hpp"
+#include "hook/events/planned_call.hpp"
+#include "hook/events/question_record.hpp"
+#include "inbox/event_text.hpp"
+
+namespace sb::hook {
+namespace {
+
+using decision::AnswerShape;
+using decision::HostAnswer;
+using decision::HostResult;
+
+constexpr std::string_view kEventName = "PostToolUse";
+constexpr std::string_view kPrincipal = "claude-code";
+
+// A server's stand-in for the tool gives its result as text.
+Value unwrapped(const Value& response) {
+  const Value* text = &response;
+  if (response.is_array() && response.size() == 1) text = response.items().front().find("text");
+  if (!text || !text->is_string()) return response;
+  const auto parsed = parse_json(text->as_string());
+  return parsed && parsed->is_object() ? *parsed : response;
+}
+
+// The person wrote in the chat instead of choosing. As a result that is `dismissed`; the log and the model are told.
+bool is_replied_in_chat(const Value& response, const CallQuestion& question) {
+  const Value& annotations = response["annotations"];
+  if (!annotations.is_object()) return false;
+  return std::ranges::any_of(annotations.members(), [&](const Value::Member& each) {
+    return without_markers(each.name) == without_markers(question.text) &&
+           each.value.string_at("unanswered") == "replied_in_chat";
+  });
+}
+
+// What the host said, without the questions it repeats.
+std::string raw_of(const Value& response) {
+  Value raw = response;
+  if (raw.is_object()) raw.erase("questions");
+  return to_json(raw);
+}
+
+decision::Entry entry_of(const inbox::PlannedPrompt& prompt, std::size_t index) {
+  // The pager's own option stands last; a declared one may have the same id.
+  const std::string& id = prompt.options[index].id;
+  if (prompt.pages < 2 || index + 1 != prompt.options.size()) return decision::Entry::kOption;
+  if (id == decision::kMoreId) return decision::Entry::kMore;
+  return id == decision::kNoneId ? decision::Entry::kNone : decision::Entry::kOption;
+}
+
+decision::Select select_of(const Planned& planned) {
+  const int count = static_cast<int>(planned.prompt.options.size());
+  if (!planned.prompt.is_many) return {decision::SelectMode::kOne, 1, 1};
+  const inbox::Part* part = planned.decision.opened.question.find(planned.prompt.part);
+  // How many a person may choose is said of all pages together.
+  const bool is_whole = planned.prompt.pages == 1 && part && part->select.mode == decision::SelectMode::kMany;
+  return is_whole ? part->select : decision::Select{decision::SelectMode::kMany, 1, count};
+}
+
+AnswerShape shape_of(const Planned& planned, const CallQuestion& question) {
+  AnswerShape shape;
+  shape.host = decision::Host::kAskUserQuestion;
+  shape.nonce = planned.prompt.nonce;
+  shape.select = select_of(planned);
+  decision::ShownQuestion shown{"", question.text, planned.prompt.is_many, {}};
+  for (std::size_t i = 0; i < planned.prompt.options.size(); ++i) {
+    const inbox::Choice& choice = planned.prompt.options[i];
+    shown.options.push_back({choice.id, choice.label, choice.label, entry_of(planned.prompt, i)});
+  }
+  shape.questions.push_back(std::move(shown));
+  return shape;
+}
+
+// A question nobody planned: its options are their labels.
+AnswerShape shape_of(const CallQuestion& question) {
+  AnswerShape shape;
+  shape.host = decision::Host::kAskUserQuestion;
+  if (question.is_many()) shape.select = {decision::SelectMode::kMany, 1, static_cast<int>(question.options.size())};
+  decision::ShownQuestion shown{"", question.text, question.is_many(), {}};
+  for (const CallOption& option : question.options) {
+    shown.options.push_back(
+        {inbox::without_recommended_mark(option.label), option.label, option.label, decision::Entry::kOption});
+  }
+  shape.questions.push_back(std::move(shown));
+  return shape;
+}
+
+inbox::HostResult result_of(HostResult result) {
+  switch (result) {
+    case HostResult::kDeclined:
+      return inbox::HostResult::kDeclined;
+    case HostResult::kCancelled:
+      return inbox::HostResult::kCancelled;
+    case HostResult::kDismissed:
+      return inbox::HostResult::kDismissed;
+    case HostResult::kSkipped:
+      return inbox::HostResult::kSkipped;
+    case HostResult::kTimedOut:
+      return inbox::HostResult::kTimedOut;
+    case HostResult::kSelected:
+    case HostResult::kNone:
+    case HostResult::kMore:
+    case HostResult::kFreeText:
+      return inbox::HostResult::kSelected;
+    case HostResult::kFilled:
+    case HostResult::kOpened:
+    case HostResult::kInvalid:
+    case HostResult::kEmpty:
+      return inbox::HostResult::kEmpty;
+  }
+  return inbox::HostResult::kEmpty;
+}
+
+inbox::HostReply reply_of(const HostAnswer& answer, std::string raw) {
+  inbox::HostReply reply{.result = result_of(answer.result),
+                         .options = answer.option_ids,
+                         .free_text = answer.result == HostResult::kFreeText ? answer.text : "",
+                         .raw = std::move(raw),
+                         .from = {inbox::Channel::kHook, std::string(kPrincipal)}};
+  if (answer.result == HostResult::kMore) reply.options = {std::string(decision::kMoreId)};
+  if (answer.result == HostResult::kNone) reply.options = {std::string(decision::kNoneId)};
+  return reply;
+}
+
+bool is_choice(HostResult result) {
+  return result == HostResult::kSelected || result == HostResult::kNone || result == HostResult::kMore;
+}
+
+// What the model must know to go on rightly; mostly nothing.
+std::string word_about(const Planned& planned, const HostAnswer& answer) {
+  const std::string& id = planned.decision.id;
+  if (answer.result == HostResult::kMore) {
+    return fmt::format("Signalbox: {} is still open; the person wants to see page {} of {}.", id,
+                       planned.prompt.page + 1, planned.prompt.pages);
+  }
+  if (is_choice(answer.result) || answer.result == HostResult::kFreeText) return "";
+  return fmt::format("Signalbox: {} is still open ({}). Nobody has chosen; do not choose for them.", id,
+                     decision::to_string(answer.result));
+}
+
+// Gives the inbox what the host said. The text is for the model.
+Result<std::string> close_planned(inbox::Desk& desk, const Planned& planned, const HostAnswer& answer,
+                                  const std::string& raw, ErrorLog& log) {
+  inbox::Inbox& inbox = desk.inbox();
+  const inbox::HostReply reply = reply_of(answer, raw);
+  if (answer.result == HostResult::kInvalid) {
+    log.add(fmt::format("the answer to prompt {} cannot be read: {}", planned.prompt.nonce, answer.reason));
+  }
+  if (!answer.notes.empty() && planned.prompt.is_open && planned.decision.is_open()) {
+    SB_TRY(inbox.note_free_text(planned.decision.id, answer.notes, reply.from));
+  }
+  const auto replied = inbox.reply(planned.prompt.nonce, reply);
+  if (replied) return word_about(planned, answer);
+  if (replied.error().code != ErrorCode::kForbidden) return std::unexpected(replied.error());
+  // Seen, kept, and not counted: whoever signs later can read what was chosen here.
+  SB_TRY(inbox.note_free_text(
+      planned.decision.id, fmt::format("chosen without a signature: {}", fmt::join(reply.options, ", ")), reply.from));
+  return fmt::format("Signalbox: {} is still open. What was chosen here does not count: {}.", planned.decision.id,
+                     replied.error().to_string());
+}
+
+// What was asked under the marker was something else, so its answer answers nothing here. It is kept for whoever reads.
+Result<std::string> keep_stray(inbox::Desk& desk, const Planned& planned, const std::vector<std::string>& found,
+                               const HostAnswer& answer) {
+  const std::string said = is_choice(answer.result) ? fmt::format("{}", fmt::join(answer.option_ids, ", "))
+                           : answer.text.empty()    ? std::string(decision::to_string(answer.result))
+                                                    : answer.text;
+  if (!planned.prompt.is_open || !planned.decision.is_open()) return "";
+  SB_TRY(desk.inbox().note_free_text(planned.decision.id,
+                                     fmt::format("answer to another question under this marker: {}", said),
+                                     {inbox::Channel::kHook, std::string(kPrincipal)}));
+  return fmt::format(
+      "Signalbox: {} is still open. What was asked is not the planned prompt {}: {}. The answer does not count; ask "
+      "again exactly as it was rendered.",
+      planned.decision.id, planned.prompt.nonce, fmt::join(found, "; "));
+}
+
+// The choice as one text for the log, and the rest of what is known of it.
+void describe(const CallQuestion& question, const HostAnswer& answer, Value& record) {
+  record.set("source", "hook");
+  const std::vector<std::string> recommended = recommended_in(question);
+  switch (answer.result) {
+    case HostResult::kSelected:
+      record.set("user_choice", fmt::format("{}", fmt::join(answer.option_ids, ", ")));
+      if (question.is_many()) record.set("user_choices", Value::array(answer.option_ids));
+      if (!question.is_many() && recommended.size() == 1) record.set("recommended", recommended.front());
+      break;
+    case HostResult::kFreeText:
+      record.set("user_choice", answer.text);
+      record.set("free_text", answer.text);
+      record.set("source", "auq-other");
+      break;
+    case HostResult::kInvalid:
+    case HostResult::kEmpty:
+      record.set("user_choice", decision::gstack_literals()["unknown_choice"]);
+      break;
+    default:
+      record.set("user_choice", fmt::format("__{}__", decision::to_string(answer.result)));
+      break;
+  }
+  record.set("host_result", decision::to_string(answer.result));
+  if (answer.notes.empty()) return;
+  record.set("free_text", answer.notes);
+  record.set("source", "auq-other");
+}
+
+Status log_question(const HookEvent& event, const std::vector<CallQuestion>& questions, std::size_t index,
+                    const Value& response, const Surroundings& around) {
+  const CallQuestion& question = questions[index];
+  AnswerShape shape = shape_of(question);
+  const HostAnswer answer = decision::parse_answer(shape, response);
+  if (answer.result == HostResult::kInvalid) {
+    around.log.add(fmt::format("the answer to question {} cannot be read: {}", index + 1, answer.reason));
+  }
+  Value record = question_record(event, question, index);
+  describe(question, answer, record);
+  if (is_replied_in_chat(response, question)) record.set("unanswered", "replied_in_chat");
+  const Seams& seams = around.seams;
+  const std::string folder =
+      event.directory.empty() ? SB_TRY(inbox::working_directory(seams.files, seams.environment)) : event.directory;
+  return append_record(seams, SB_TRY(inbox::preference_place(seams.files, seams.environment, folder)),
+                       std::move(record));
+}
+
+bool has_planned_marker(const std::vector<CallQuestion>& questions) {
+  return std::ranges::any_of(questions,
+                             [](const CallQuestion& question) { return !decision::nonces_in(question.text).empty(); });
+}
+
+}  // namespace
+
+Result<std::string> after_question(const HookEvent& event, const Surroundings& around) {
+  const std::vector<CallQuestion> questions = questions_of(event.tool_input);
+  if (questions.empty()) return "";
+  const Value response = unwrapped(event.tool_response);
+  std::vector<std::optional<Planned>> planned(questions.size());
+  std::unique_ptr<inbox::Desk> desk;
+  if (has_planned_marker(questions)) {
+    // Whatever is wrong with the store, the questions are still logged.
+    auto opened = open_desk(around.seams, store::Access::kReadWrite);
+    if (!opened) around.log.add(opened.error());
+    if (opened) desk = std::move(*opened);
+    auto found = desk ? find_planned(*desk, questions) : Result<std::vector<std::optional<Planned>>>(planned);
+    if (!found) around.log.add(found.error());
+    if (found) planned = std::move(*found);
+  }
+  std::string words;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    if (planned[i]) {
+      const auto found = differences(*planned[i], questions[i]);
+      const auto shape = found.empty() ? shape_of(*planned[i], questions[i]) : shape_of(questions[i]);
+      const HostAnswer answer = decision::parse_answer(shape, response);
+      const auto word = found.empty() ? close_planned(*desk, *planned[i], answer, raw_of(response), around.log)
+                                      : keep_stray(*desk, *planned[i], found, answer);
+      if (!word) around.log.add(word.error());
+      if (word && !word->empty()) words += (words.empty() ? "" : "\n") + *word;
+      if (word && !word->empty() && is_replied_in_chat(response, questions[i])) {
+        words += " The person replied in the chat instead: read that first.";
+      }
+      // What has no id of gstack's is the inbox's alone.
+      if (found.empty() && gstack_markers_in(questions[i].text).ids.empty()) continue;
+    }
+    if (const Status logged = log_question(event, questions, i, response, around); !logged) {
+      around.log.add(logged.error());
+    }
+  }
+  return words.empty() ? "" : note_for(kEventName, words);
+}
+
+}  // namespace sb::hook

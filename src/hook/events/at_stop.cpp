@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/document/document.hpp"
+#include "base/limits.hpp"
+#include "decision/lint/lint.hpp"
+#include "hook/events/event_answers.hpp"
+#include "hook/events/planned_call.hpp"
+#include "hook/install/stop_projects.hpp"
+#include "inbox/event_text.hpp"
+#include "inbox/project_slug.hpp"
+
+namespace sb::hook {
+namespace {
+
+using decision::Finding;
+
+// While nothing is asked, only these are worth stopping an agent for.
+constexpr std::array<std::string_view, 3> kWithoutPrompt = {"INT020", "INT022", "INT051"};
+constexpr std::size_t kLongestExcerpt = 120;
+
+// How often in a row the agent was sent back, for one message of the user. Gone once it is let through.
+class Streak {
+ public:
+  Streak(Files& files, const Homes& homes, const HookEvent& event)
+      : files_(files),
+        folder_(join_path(homes.state, "sent-back")),
+        path_(join_path(folder_, inbox::path_part(event.session) + ".json")),
+        prompt_(event.prompt) {}
+
+  int count() const {
+    const auto text = files_.read(path_, 4096);
+    const auto kept = text ? parse_json(*text) : Result<Value>(Value());
+    const bool is_ours = kept && (*kept)["count"].is_integer() && kept->string_at("prompt") == prompt_;
+    return is_ours ? static_cast<int>(std::clamp<std::int64_t>((*kept)["count"].as_integer(), 0, 1'000)) : 0;
+  }
+
+  // What cannot be counted must not be sent back: it would never end.
+  Status set(int count) {
+    SB_TRY(files_.make_directories(folder_, 0700));
+    return files_.write_atomic(path_, to_json(Value::object({{"count", count}, {"prompt", prompt_}})), 0600);
+  }
+
+  void end() {
+    if (files_.kind(path_) != FileKind::kMissing) (void)files_.remove(path_);
+  }
+
+ private:
+  Files& files_;
+  std::string folder_;
+  std::string path_;
+  std::string prompt_;
+};
+
+// The newest prompt that waits here, if any, as what the message is held to.
+Result<decision::LintContext> context_for(const std::string& folder, const Seams& seams) {
+  decision::LintContext context;
+  context.blocking_only = true;
+  context.scope = decision::LintScope::kOut;
+  const auto desk = SB_TRY(open_desk(seams, store::Access::kReadOnly));
+  if (!desk) return context;
+  const auto open = SB_TRY(desk->inbox().open_prompts(limits::kHookPrompts));
+  const auto waiting = SB_TRY(newest_in(*desk, folder, open, [](const auto&) { return true; }));
+  if (!waiting) return context;
+  context.scope = decision::LintScope::kIn;
+  context.prompt_open = true;
+  context.profile = waiting->decision.opened.source.string_at("profile").value_or("interaction");
+  for (const inbox::Choice& choice : waiting->prompt.options) {
+    context.declared.push_back({choice.id, inbox::without_recommended_mark(choice.label)});
+  }
+  return context;
+}
+
+std::optional<Finding> broken_rule(const std::string& message, const decision::LintContext& context) {
+  for (const Finding& finding : decision::lint(message, context)) {
+    const bool counts = context.prompt_open || std::ranges::any_of(kWithoutPrompt, [&](std::string_view rule) {
+                          return finding.rule.starts_with(rule);
+                        });
+    if (counts && finding.severity == decision::Severity::kBlock) return finding;
+  }
+  return std::nullopt;
+}
+
+std::string reason_for(const Finding& finding, std::string_view message) {
+  const decision::RuleText& text = decision::rule_text(finding.rule);
+  std::string reason = fmt::format("{}: {} {}", finding.rule, text.broken, text.mend);
+  const std::string excerpt =
+      inbox::cut_utf16(inbox::one_line(message.substr(finding.start, finding.end - finding.start)), kLongestExcerpt);
+  if (!excerpt.empty()) reason += fmt::format(" Found: {}", quote_json(excerpt));
+  return reason;
+}
+
+}  // namespace
+
+Result<std::string> at_stop(const HookEvent& event, const Surroundings& around) {
+  const Seams& seams = around.seams;
+  const Homes homes = SB_TRY(sb::homes(seams.environment));
+  const std::string folder = SB_TRY(folder_of(event, seams));
+  if (!SB_TRY(is_stop_enabled(seams.files, homes, folder))) return "";
+  Streak streak(seams.files, homes, event);
+  const auto broken = broken_rule(event.last_message, SB_TRY(context_for(folder, seams)));
+  if (!broken) {
+    streak.end();
+    return "";
+  }
+  const int times = streak.count();
+  if (!decision::may_send_back(times)) {
+    streak.end();
+    around.log.add(
+        fmt::format("a message that breaks {} was let through after it was sent back {} times", broken->rule, times));
+    return "";
+  }
+  SB_TRY(streak.set(times + 1));
+  return to_json(Value::object({{"decision", "block"}, {"reason", reason_for(*broken, event.last_message)}}));
+}
+
+}  // namespace sb::hook

@@ -1,0 +1,111 @@
+// Stop: the agent's last message against the contract, where the user wants that.
+#include "hook/install/claude_settings.hpp"
+#include "hook/testing.hpp"
+
+namespace sb::hook {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kOffer = "All tests pass. Let me know if you want me to add more tests.";
+constexpr const char* kPlain = "All 214 tests pass. The release notes are in docs/notes.md.";
+
+class Stop : public HookPlace {
+ protected:
+  void enable() { (void)enable_stop(files_, homes(environment_).value(), Scope::kProject, project()); }
+  std::string reason(const Value& event) {
+    const Value answer = said(event);
+    if (answer.is_null()) return "";
+    EXPECT_EQ(answer.string_at("decision"), "block");
+    return answer.string_at("reason").value_or("");
+  }
+};
+
+TEST_F(Stop, IsOffUntilEnabledForTheProject) {
+  EXPECT_EQ(reason(stop(kOffer)), "");
+  (void)enable_stop(files_, homes(environment_).value(), Scope::kProject, root_ + "/other");
+  EXPECT_EQ(reason(stop(kOffer)), "");
+  enable();
+  EXPECT_THAT(reason(stop(kOffer)), HasSubstr("INT020-SOFT-OFFER"));
+}
+
+TEST_F(Stop, CountsInFoldersBelowTheProjectToo) {
+  enable();
+  Value event = stop(kOffer);
+  event.set("cwd", project() + "/src");
+  EXPECT_THAT(reason(event), HasSubstr("INT020"));
+  event.set("cwd", project() + "-two");
+  EXPECT_EQ(reason(event), "");
+}
+
+TEST_F(Stop, OrdinaryMessagesPass) {
+  enable();
+  EXPECT_EQ(reason(stop(kPlain)), "");
+  EXPECT_EQ(reason(stop("")), "");
+  EXPECT_EQ(reason(stop("Is the port taken? I checked: it is not.")), "");
+}
+
+TEST_F(Stop, WithoutAnOpenPromptOnlyThreeRulesBlock) {
+  enable();
+  EXPECT_EQ(reason(stop("I will now run the tests.\n\nOptions:\n- one\n")), "");
+  EXPECT_THAT(reason(stop("The build is green. Reply \"yes\" to continue.")), HasSubstr("INT022"));
+}
+
+TEST_F(Stop, WhileAPromptIsOpenTheWholeContractHolds) {
+  enable();
+  const Plan planned = plan(kBranch);
+  const std::string block = "Which branch should be released?\n\n1) main\n2) release\n3) hotfix\n";
+  EXPECT_EQ(reason(stop(block)), "");
+  EXPECT_THAT(reason(stop("I have a question.\n\n" + block, "p2")), HasSubstr("INT001"));
+  EXPECT_THAT(reason(stop("Which branch should be released?\n\n1) main\n2) release\n", "p3")), HasSubstr("INT051"));
+  (void)fire(after(planned.input, answered(planned.input, "main")));
+  EXPECT_EQ(reason(stop("I have a question.\n\nThe tests pass.", "p4")), "");
+}
+
+using ReqInt71 = Stop;
+TEST_F(ReqInt71, IsSentBackThreeTimesThenLetThroughAndLogged) {
+  enable();
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(reason(stop(kOffer)), HasSubstr("INT020")) << i;
+  EXPECT_EQ(errors(), "");
+  EXPECT_EQ(reason(stop(kOffer)), "");
+  EXPECT_THAT(errors(), AllOf(HasSubstr("INT020"), HasSubstr("3 times")));
+}
+
+TEST_F(ReqInt71, ACleanMessageEndsTheRow) {
+  enable();
+  for (int i = 0; i < 2; ++i) EXPECT_NE(reason(stop(kOffer)), "");
+  EXPECT_EQ(reason(stop(kPlain)), "");
+  for (int i = 0; i < 3; ++i) EXPECT_NE(reason(stop(kOffer)), "") << i;
+}
+
+TEST_F(ReqInt71, ANewMessageOfTheUserBeginsANewRow) {
+  enable();
+  for (int i = 0; i < 2; ++i) EXPECT_NE(reason(stop(kOffer)), "");
+  for (int i = 0; i < 3; ++i) EXPECT_NE(reason(stop(kOffer, "p2")), "") << i;
+  EXPECT_EQ(reason(stop(kOffer, "p2")), "");
+}
+
+TEST_F(ReqInt71, SessionsAreCountedApart) {
+  enable();
+  Value other = stop(kOffer);
+  other.set("session_id", "../../other");
+  for (int i = 0; i < 3; ++i) EXPECT_NE(reason(stop(kOffer)), "");
+  EXPECT_NE(reason(other), "");
+}
+
+TEST_F(ReqInt71, WhatCannotBeCountedIsNotSentBack) {
+  enable();
+  (void)files_.write_atomic(home() + "/sent-back", "in the way");
+  EXPECT_EQ(reason(stop(kOffer)), "");
+  EXPECT_NE(errors(), "");
+}
+
+TEST_F(ReqInt71, TheModelSeesOneRuleAndWhatBrokeIt) {
+  enable();
+  EXPECT_THAT(reason(stop(kOffer)), AllOf(HasSubstr("Let me know if you want"), Not(HasSubstr("All tests pass"))));
+}
+
+}  // namespace
+}  // namespace sb::hook

@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include "base/text/path_glob.hpp"
+#include "hook/events/current_step.hpp"
+#include "hook/events/event_answers.hpp"
+#include "hook/events/planned_call.hpp"
+#include "inbox/limits.hpp"
+
+namespace sb::hook {
+namespace {
+
+// The path with its links resolved, as far as it is there. A link to nowhere would be written through, to wherever it
+// leads by then.
+std::string resolved(const Files& files, const std::string& path, bool& leads_nowhere, int depth = 0) {
+  if (const auto whole = files.canonical(path)) return *whole;
+  if (path == "/" || path.empty() || depth > 128) return path.empty() ? "/" : path;
+  const std::string parent = resolved(files, parent_path(path), leads_nowhere, depth + 1);
+  const std::string name = base_name(path);
+  if (name == "." || name.empty()) return parent;
+  if (name == "..") return parent_path(parent);
+  const std::string place = join_path(parent, name);
+  const FileStatus status = files.status(place);
+  leads_nowhere = leads_nowhere || (status.is_link && status.kind == FileKind::kMissing);
+  return place;
+}
+
+// Hosts take `..` out by the letters, the system goes through the folders: both are looked at.
+inbox::Places places_of(const Files& files, const std::string& folder, const std::string& path) {
+  const std::string whole = path.starts_with('/') ? path : join_path(folder, path);
+  if (path.size() > limits::kCheckedPathBytes) return {{whole}, "its path is too long"};
+  bool leads_nowhere = false;
+  inbox::Places places{{resolved(files, lexically_normal(whole), leads_nowhere)}, {}};
+  std::string physical = resolved(files, whole, leads_nowhere);
+  if (physical != places.paths.front()) places.paths.push_back(std::move(physical));
+  if (leads_nowhere) places.why_not = "it is a link that leads nowhere";
+  return places;
+}
+
+std::optional<std::string> refused(const HookEvent& event, const inbox::OpenChain& chain, const std::string& folder,
+                                   const Seams& seams) {
+  const auto resolve = [&](const std::string& path) { return places_of(seams.files, folder, path); };
+  if (event.tool == "Bash") {
+    const auto command = event.tool_input.string_at("command");
+    if (!command) return std::nullopt;
+    bool leads_nowhere = false;
+    const std::string temporary =
+        resolved(seams.files, seams.environment.get("TMPDIR").value_or("/tmp"), leads_nowhere);
+    return inbox::refuse_command(chain, *command, temporary, resolve);
+  }
+  const auto path = event.tool_input.string_at(event.tool == "NotebookEdit" ? "notebook_path" : "file_path");
+  // Without a path the host refuses the call by itself.
+  return path && !path->empty() ? inbox::refuse_edit(chain, resolve(*path)) : std::nullopt;
+}
+
+}  // namespace
+
+Result<std::string> before_change(const HookEvent& event, const Surroundings& around) {
+  const Seams& seams = around.seams;
+  const auto store = SB_TRY(open_store(seams, store::Access::kReadOnly));
+  if (!store) return "";
+  const std::string folder = SB_TRY(folder_of(event, seams));
+  auto current = SB_TRY(store->read(
+      [&](store::Snapshot& snapshot) { return current_step(snapshot, event, folder, seams.clock.now_ms()); }));
+  if (!current || !inbox::has_interlock(current->chain)) return "";
+  for (inbox::OpenStep& step : current->chain) {
+    if (const auto canonical = seams.files.canonical(step.workspace)) step.workspace = *canonical;
+  }
+  const auto reason = refused(event, current->chain, folder, seams);
+  if (!reason) return "";
+  if (current->is_used) return refusal_for(*reason);
+  return refusal_for(
+      fmt::format("{} If your work is not part of session {}, tell the person: `signalbox session stop {}` ends it.",
+                  *reason, current->step().session, current->step().session));
+}
+
+}  // namespace sb::hook

@@ -1,0 +1,146 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/limits.hpp"
+#include "hook/events/auto_decide.hpp"
+#include "hook/events/event_answers.hpp"
+#include "hook/events/planned_call.hpp"
+
+namespace sb::hook {
+namespace {
+
+constexpr std::string_view kEventName = "PreToolUse";
+
+using PlannedList = std::vector<std::optional<Planned>>;
+
+// What is wrong with the call, a line a question; empty when it is as planned.
+std::string complaints(const std::vector<CallQuestion>& questions, const PlannedList& planned) {
+  std::string text;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    if (!planned[i]) continue;
+    const auto found = differences(*planned[i], questions[i]);
+    if (found.empty()) continue;
+    std::vector<std::string> labels;
+    for (const inbox::Choice& choice : planned[i]->prompt.options) labels.push_back(quote_json(choice.label));
+    text += fmt::format("\n- Question {} is not the planned prompt {}: {}. Its options are {}.", i + 1,
+                        planned[i]->prompt.nonce, fmt::join(found, "; "), fmt::join(labels, ", "));
+  }
+  if (text.empty()) return text;
+  return "Signalbox did not let this question through. Ask it again exactly as it was rendered, with every option." +
+         text;
+}
+
+struct Notes {
+  std::string text;
+  bool is_unmarked = false;  // a question is word for word an open prompt and only lacks its marker
+};
+
+bool is_same_text(const inbox::PlannedPrompt& prompt, const CallQuestion& question) {
+  return without_markers(prompt.question) == without_markers(question.text);
+}
+
+// What the model should know, although nothing is refused for it.
+Result<Notes> notes(const HookEvent& event, const std::vector<CallQuestion>& questions, const PlannedList& planned,
+                    inbox::Desk& desk, const Seams& seams) {
+  Notes found;
+  const auto note = [&](std::string line) { found.text += (found.text.empty() ? "" : "\n") + line; };
+  std::optional<std::vector<inbox::PlannedPrompt>> open;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    if (planned[i]) {
+      if (!planned[i]->prompt.is_open || !planned[i]->decision.is_open()) {
+        note(
+            fmt::format("Signalbox: prompt {} was answered before; an answer to it now is not recorded. Render the "
+                        "question again if it must be asked again.",
+                        planned[i]->prompt.nonce));
+      }
+      continue;
+    }
+    if (!open) open = SB_TRY(desk.inbox().open_prompts(limits::kHookPrompts));
+    const auto is_it = [&](const auto& prompt) { return is_same_text(prompt, questions[i]); };
+    found.is_unmarked = found.is_unmarked || std::ranges::any_of(*open, is_it);
+    const auto like = SB_TRY(newest_in(desk, SB_TRY(folder_of(event, seams)), *open,
+                                       [&](const auto& prompt) { return overlaps(prompt, questions[i]); }));
+    if (!like) continue;
+    note(
+        fmt::format("Signalbox: question {} looks like the planned prompt {} but does not carry its marker, so its "
+                    "answer will not close that decision. Ask it exactly as it was rendered: {}",
+                    i + 1, like->prompt.nonce, quote_json(like->prompt.question)));
+  }
+  return found;
+}
+
+std::string decided_reason(const std::vector<DecidedQuestion>& decided, const std::vector<bool>& holds) {
+  std::string text;
+  for (std::size_t i = 0; i < decided.size(); ++i) {
+    const DecidedQuestion& each = decided[i];
+    if (!text.empty()) text += '\n';
+    if (!holds[i]) {
+      text += fmt::format("Signalbox: {} is not decided. Ask it again, on its own.", each.id);
+      continue;
+    }
+    text += fmt::format(
+        "[plan-tune auto-decide] {} → {} (your preference: {}). Nobody was asked: go on with this "
+        "option and do not ask again.",
+        each.id, each.option, each.preference);
+  }
+  return text;
+}
+
+// Most calls carry no such marker, and then there is nothing to look up.
+bool has_gstack_marker(const CallQuestion& question) {
+  return !gstack_markers_in(question.text).ids.empty();
+}
+
+}  // namespace
+
+std::string refusal_for(std::string_view reason) {
+  return to_json(Value::object({{"hookSpecificOutput", Value::object({{"hookEventName", kEventName},
+                                                                      {"permissionDecision", "deny"},
+                                                                      {"permissionDecisionReason", reason}})}}));
+}
+
+std::string note_for(std::string_view event_name, std::string_view text) {
+  return to_json(Value::object(
+      {{"hookSpecificOutput", Value::object({{"hookEventName", event_name}, {"additionalContext", text}})}}));
+}
+
+Result<std::string> folder_of(const HookEvent& event, const Seams& seams) {
+  if (event.directory.empty()) return inbox::working_directory(seams.files, seams.environment);
+  const auto canonical = seams.files.canonical(event.directory);
+  return canonical ? *canonical : event.directory;
+}
+
+Result<std::string> before_question(const HookEvent& event, const Surroundings& around) {
+  const Seams& seams = around.seams;
+  const std::vector<CallQuestion> questions = questions_of(event.tool_input);
+  if (has_answers(event.tool_input)) {
+    return refusal_for(
+        "Signalbox did not let this question through: it brings its own answers. Only the person answers; ask again "
+        "without `answers` and `annotations`.");
+  }
+  if (questions.empty()) return "";
+  PlannedList planned;
+  Notes note;
+  if (const auto desk = SB_TRY(open_desk(seams, store::Access::kReadOnly))) {
+    auto found = find_planned(*desk, questions);
+    if (!found && found.error().code == ErrorCode::kInvalid)
+      return refusal_for("Signalbox: " + found.error().to_string());
+    planned = SB_TRY(std::move(found));
+    if (const std::string text = complaints(questions, planned); !text.empty()) return refusal_for(text);
+    note = SB_TRY(notes(event, questions, planned, *desk, seams));
+  }
+  // Without its marker nobody knows which id was planned for it.
+  if (!note.is_unmarked && std::ranges::all_of(questions, has_gstack_marker)) {
+    const auto place = SB_TRY(inbox::preference_place(
+        seams.files, seams.environment,
+        event.directory.empty() ? SB_TRY(inbox::working_directory(seams.files, seams.environment)) : event.directory));
+    if (const auto decided = SB_TRY(decide_by_preference(questions, planned, seams.files, place))) {
+      const auto holds = SB_TRY(record_decided(event, questions, planned, *decided, place, around));
+      if (std::ranges::find(holds, true) != holds.end()) return refusal_for(decided_reason(*decided, holds));
+    }
+  }
+  return note.text.empty() ? "" : note_for(kEventName, note.text);
+}
+
+}  // namespace sb::hook

@@ -1,0 +1,192 @@
+#include "hook/events/planned_call.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "decision/render/render.hpp"
+#include "inbox/event_text.hpp"
+#include "inbox/home.hpp"
+#include "inbox/operators/signature.hpp"
+
+namespace sb::hook {
+namespace {
+
+constexpr int kBusyWaitMs = 1'500;  // the host gives a hook 5 s for everything
+
+// The label with its mark as we write it: hosts ask for "(Recommended)".
+std::string normal_label(std::string_view label) {
+  std::string plain = inbox::without_recommended_mark(label);
+  std::string_view rest = label.substr(std::min(label.size(), label.find(plain) + plain.size()));
+  const bool is_marked = rest.find('(') != std::string_view::npos;
+  return is_marked ? plain + " (recommended)" : plain;
+}
+
+std::string quoted(const std::vector<std::string>& labels) {
+  std::string text;
+  for (const std::string& label : labels) text += (text.empty() ? "" : ", ") + quote_json(label);
+  return text;
+}
+
+std::vector<std::string> labels_of(const inbox::PlannedPrompt& planned) {
+  std::vector<std::string> labels;
+  for (const inbox::Choice& choice : planned.options) labels.push_back(normal_label(choice.label));
+  return labels;
+}
+
+std::vector<std::string> labels_of(const CallQuestion& question) {
+  std::vector<std::string> labels;
+  for (const CallOption& option : question.options) labels.push_back(normal_label(option.label));
+  return labels;
+}
+
+// Those of `labels` that `others` does not have.
+std::vector<std::string> missing_from(const std::vector<std::string>& others, const std::vector<std::string>& labels) {
+  std::vector<std::string> missing;
+  for (const std::string& label : labels) {
+    if (std::ranges::find(others, label) == others.end()) missing.push_back(label);
+  }
+  return missing;
+}
+
+// How the options differ; nothing when they are the same ones, whatever their order.
+std::vector<std::string> option_differences(const inbox::PlannedPrompt& planned, const std::vector<std::string>& wanted,
+                                            const std::vector<std::string>& given) {
+  std::vector<std::string> found;
+  if (const auto missing = missing_from(given, wanted); !missing.empty()) {
+    found.push_back(fmt::format("missing: {}", quoted(missing)));
+  }
+  std::vector<std::string> elsewhere, invented;
+  for (std::string& label : missing_from(wanted, given)) {
+    const bool is_declared =
+        std::ranges::any_of(planned.elsewhere, [&](const std::string& other) { return normal_label(other) == label; });
+    (is_declared ? elsewhere : invented).push_back(std::move(label));
+  }
+  if (!invented.empty()) found.push_back(fmt::format("not an option of this question: {}", quoted(invented)));
+  if (!elsewhere.empty()) found.push_back(fmt::format("belongs to another page: {}", quoted(elsewhere)));
+  if (invented.empty() && elsewhere.empty() && given.size() > wanted.size()) {
+    found.emplace_back("an option stands there twice");
+  }
+  return found;
+}
+
+bool is_other_select(bool is_many, MultiSelect given) {
+  if (is_many) return given != MultiSelect::kTrue;
+  return given != MultiSelect::kFalse && given != MultiSelect::kAbsent;
+}
+
+// The ids of the texts are the same, and neither has anything that only looks like one.
+bool has_same_id(std::string_view planned, std::string_view given) {
+  const GstackMarkers wanted = gstack_markers_in(planned);
+  const GstackMarkers found = gstack_markers_in(given);
+  return wanted.ids == found.ids && wanted.is_clear == found.is_clear;
+}
+
+Result<Planned> with_decision(inbox::Desk& desk, inbox::PlannedPrompt prompt) {
+  inbox::DecisionState state = SB_TRY(desk.inbox().load(prompt.decision));
+  return Planned{std::move(prompt), std::move(state)};
+}
+
+store::SqliteOptions store_options() {
+  store::SqliteOptions options;
+  options.busy_wait_ms = kBusyWaitMs;
+  // Moving the log into the file costs syncs; whoever is not in a hurry does it.
+  options.checkpoint_bytes = options.close_checkpoint_bytes = std::numeric_limits<std::int64_t>::max();
+  return options;
+}
+
+Result<std::string> store_path(const Seams& seams) {
+  return inbox::store_path(SB_TRY(sb::homes(seams.environment)));
+}
+
+Result<bool> has_store(const Seams& seams) {
+  return seams.files.kind(SB_TRY(store_path(seams))) != FileKind::kMissing;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<inbox::Desk>> open_desk(const Seams& seams, store::Access access) {
+  if (access == store::Access::kReadOnly && !SB_TRY(has_store(seams))) return nullptr;
+  auto desk = inbox::Desk::open(seams, access, store_options());
+  if (!desk && desk.error().code == ErrorCode::kNotFound && access == store::Access::kReadOnly) return nullptr;
+  return desk;
+}
+
+Result<std::unique_ptr<store::SqliteStore>> open_store(const Seams& seams, store::Access access) {
+  if (!SB_TRY(has_store(seams))) return nullptr;
+  return store::SqliteStore::open(SB_TRY(store_path(seams)), access, store_options());
+}
+
+bool Planned::needs_person() const {
+  const inbox::Opened& opened = decision.opened;
+  return opened.needs_signature || opened.question.shape != inbox::Shape::kDecision || prompt.pages > 1 ||
+         opened.source.string_at("profile") != "gstack";
+}
+
+bool Planned::is_order_fixed() const {
+  return decision.opened.source.string_at("profile") != "gstack";
+}
+
+Result<std::vector<std::optional<Planned>>> find_planned(inbox::Desk& desk,
+                                                         const std::vector<CallQuestion>& questions) {
+  std::vector<std::optional<Planned>> found;
+  for (const CallQuestion& question : questions) {
+    std::optional<Planned> planned;
+    for (const std::string& nonce : decision::nonces_in(question.text)) {
+      auto prompt = SB_TRY(desk.inbox().find_prompt(nonce));
+      if (!prompt) continue;
+      if (planned && planned->prompt.nonce != nonce) {
+        return fail(ErrorCode::kInvalid,
+                    fmt::format("one question carries the markers of two planned prompts, {} and {}",
+                                planned->prompt.nonce, nonce));
+      }
+      planned = SB_TRY(with_decision(desk, std::move(*prompt)));
+    }
+    found.push_back(std::move(planned));
+  }
+  return found;
+}
+
+Result<std::optional<Planned>> newest_in(inbox::Desk& desk, const std::string& directory,
+                                         const std::vector<inbox::PlannedPrompt>& open, const Wanted& wanted) {
+  for (const inbox::PlannedPrompt& prompt : open) {
+    if (!wanted(prompt)) continue;
+    Planned planned = SB_TRY(with_decision(desk, prompt));
+    const std::string& workspace = planned.decision.opened.workspace;
+    if (!workspace.empty() && inbox::lies_under(directory, workspace)) return planned;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> differences(const Planned& planned, const CallQuestion& question) {
+  const inbox::PlannedPrompt& prompt = planned.prompt;
+  const std::vector<std::string> wanted = labels_of(prompt);
+  const std::vector<std::string> given = labels_of(question);
+  std::vector<std::string> found = option_differences(prompt, wanted, given);
+  if (found.empty() && planned.is_order_fixed() && given != wanted) {
+    found.push_back(fmt::format("the options must stand in this order: {}", quoted(wanted)));
+  }
+  if (is_other_select(prompt.is_many, question.multi_select)) {
+    found.push_back(fmt::format("multiSelect must be {}", prompt.is_many ? "true" : "false"));
+  }
+  if (without_markers(question.text) != without_markers(prompt.question) ||
+      !has_same_id(prompt.question, question.text)) {
+    found.push_back(fmt::format("the question must read {}", quote_json(prompt.question)));
+  }
+  return found;
+}
+
+bool overlaps(const inbox::PlannedPrompt& planned, const CallQuestion& question) {
+  const std::vector<std::string> given = labels_of(question);
+  std::size_t shared = 0;
+  for (const inbox::Choice& choice : planned.options) {
+    const auto is_it = [&](const std::string& label) {
+      return inbox::without_recommended_mark(label) == inbox::without_recommended_mark(choice.label);
+    };
+    if (std::ranges::any_of(given, is_it)) ++shared;
+  }
+  return shared >= 2;
+}
+
+}  // namespace sb::hook

@@ -1,0 +1,53 @@
+// What of a question call was planned: the prompt its marker names, the decision that prompt asks, and how the call
+// differs from it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/seams.hpp"
+#include "hook/events/event.hpp"
+#include "inbox/home.hpp"
+
+namespace sb::hook {
+
+// The user's inbox as a hook opens it: it does not wait long, and leaves tidying up to others. Null with kReadOnly when
+// nothing was ever asked here.
+Result<std::unique_ptr<inbox::Desk>> open_desk(const Seams& seams, store::Access access);
+
+// Its store alone, which no configuration can keep from being read. Null when there is none.
+Result<std::unique_ptr<store::SqliteStore>> open_store(const Seams& seams, store::Access access);
+
+struct Planned {
+  inbox::PlannedPrompt prompt;
+  inbox::DecisionState decision;
+
+  // No preference answers it: it needs a signature, is part of a chain or flow, is asked in pages, or its profile is
+  // not gstack, the one that knows preferences (AMB-21).
+  bool needs_person() const;
+
+  // Under gstack the recommended option may be put first; everywhere else the order is the declared one (REQ-INT-68).
+  bool is_order_fixed() const;
+};
+
+// The planned prompt each question names by its marker; nothing where it names none that is known. A question that
+// names several is kInvalid.
+Result<std::vector<std::optional<Planned>>> find_planned(inbox::Desk& desk, const std::vector<CallQuestion>& questions);
+
+// The newest of these open prompts that is wanted and is for this folder (absolute, without links) or one around it.
+using Wanted = std::function<bool(const inbox::PlannedPrompt&)>;
+Result<std::optional<Planned>> newest_in(inbox::Desk& desk, const std::string& directory,
+                                         const std::vector<inbox::PlannedPrompt>& open, const Wanted& wanted);
+
+// Everything in which the question is not the planned one, a sentence each: options that are missing, new, renamed or
+// out of order, several answers allowed or not, another question text, another gstack id. Header and descriptions are
+// the caller's. Pure.
+std::vector<std::string> differences(const Planned& planned, const CallQuestion& question);
+
+// Whether an unmarked question offers what the prompt was planned to offer: at least two options of it. Pure.
+bool overlaps(const inbox::PlannedPrompt& planned, const CallQuestion& question);
+
+}  // namespace sb::hook

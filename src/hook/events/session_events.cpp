@@ -1,0 +1,239 @@
+// What a conversation is told of its session when it begins, after a compaction, and when somebody has answered.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/document/document.hpp"
+#include "base/text/unicode.hpp"
+#include "hook/events/current_step.hpp"
+#include "hook/events/event_answers.hpp"
+#include "hook/events/planned_call.hpp"
+#include "inbox/event_text.hpp"
+#include "inbox/home.hpp"
+#include "inbox/host_session.hpp"
+#include "inbox/limits.hpp"
+#include "inbox/printable.hpp"
+
+namespace sb::hook {
+namespace {
+
+constexpr std::size_t kLongestChoice = 200;
+
+// What a conversation is working on, and how the decision it waits for stands.
+struct Situation {
+  CurrentStep current;
+  std::optional<inbox::DecisionState> decision;  // that is waited for
+  bool is_told = false;                          // its end, to this conversation
+
+  bool has_answer() const { return decision && !decision->is_open(); }
+};
+
+Result<std::optional<Situation>> situation_of(const HookEvent& event, inbox::Desk& desk, const Seams& seams) {
+  const std::string folder = SB_TRY(folder_of(event, seams));
+  return desk.store().read([&](store::Snapshot& snapshot) -> Result<std::optional<Situation>> {
+    auto current = SB_TRY(current_step(snapshot, event, folder, seams.clock.now_ms()));
+    if (!current) return std::nullopt;
+    Situation situation{std::move(*current), std::nullopt, false};
+    const std::string& decision = situation.current.step().decision;
+    if (decision.empty()) return situation;
+    auto state = desk.inbox().look_in(snapshot, decision);
+    if (!state && state.error().code != ErrorCode::kNotFound) return std::unexpected(std::move(state).error());
+    if (state) situation.decision = std::move(*state);
+    const auto host = SB_TRY(inbox::read_host(snapshot, inbox::host_key(event.session, "")));
+    situation.is_told = std::ranges::find(host.told, decision) != host.told.end();
+    return situation;
+  });
+}
+
+// `safe ("The safe way")`: the id for the agent, the label for what the person read.
+std::string named(const inbox::Part* part, const std::string& id) {
+  const inbox::Choice* choice = part == nullptr ? nullptr : part->find(id);
+  return choice == nullptr || choice->label.empty() || choice->label == id
+             ? id
+             : fmt::format("{} (\"{}\")", id, choice->label);
+}
+
+std::string named_all(const inbox::Part* part, const Value& ids) {
+  if (ids.is_string()) return named(part, ids.as_string());
+  if (!ids.is_array()) return to_json(ids);
+  std::string text;
+  for (const Value& id : ids.items()) text += (text.empty() ? "" : ", ") + named_all(part, id);
+  return text;
+}
+
+std::string chosen(const inbox::DecisionState& state) {
+  const inbox::Outcome& outcome = *state.outcome;
+  const inbox::Question& question = state.opened.question;
+  std::string text = outcome.options.empty() ? ""
+                                             : named_all(question.parts.empty() ? nullptr : &question.parts.front(),
+                                                         Value::array(outcome.options));
+  if (text.empty() && outcome.values.is_object()) {
+    for (const auto& [key, ids] : outcome.values.members()) {
+      text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", key, named_all(question.find(key), ids));
+    }
+  }
+  if (text.empty()) text = inbox::to_string(outcome.ending);
+  return std::string(beginning(inbox::one_line(inbox::printable(text)), kLongestChoice));
+}
+
+std::string answer_text(const Situation& situation) {
+  const inbox::OpenStep& step = situation.current.step();
+  return fmt::format("Decision {} of step \"{}\" ({}) has been answered: {}.", step.decision, step.title, step.workflow,
+                     chosen(*situation.decision));
+}
+
+std::string step_text(const Situation& situation) {
+  const inbox::OpenStep& step = situation.current.step();
+  std::string text = fmt::format("Signalbox session {} of {} is open, at step {} of {}: {} ({}).", step.session,
+                                 step.workflow, step.number, step.of, step.title, step.step);
+  if (!step.goal.empty()) text += fmt::format("\nIts goal: {}", inbox::one_line(inbox::printable(step.goal)));
+  if (situation.has_answer()) {
+    text += "\n" + answer_text(situation);
+  } else if (!step.decision.empty()) {
+    text += fmt::format("\nIt waits for a person to answer {}.", step.decision);
+  } else if (step.waiting == "children") {
+    text += "\nIt waits for the sessions it started.";
+  } else if (!step.owes.empty()) {
+    text += fmt::format("\nIt owes: {}.", step.owes);
+  }
+  std::string rules;
+  if (step.writes && step.writes->empty()) rules = "change no file";
+  if (step.writes && !step.writes->empty()) rules = fmt::format("change only {}", fmt::join(*step.writes, ", "));
+  if (step.commands_read_only) rules += fmt::format("{}run only commands that read", rules.empty() ? "" : "; ");
+  if (!rules.empty()) text += fmt::format("\nWhile it is open: {}.", rules);
+  return text;
+}
+
+// What the call of continue_workflow does, by what the step waits for. What waits is not delivered: asking again is
+// what goes on.
+std::string call_text(const Situation& situation) {
+  const inbox::OpenStep& step = situation.current.step();
+  const bool is_waiting = !step.waiting.empty() || !step.decision.empty();
+  Value call = Value::object({{"continueToken", step.token}});
+  if (!is_waiting) call.set("intent", "rehydrate");
+  call.set("workspacePath", step.workspace);
+  const std::string text = to_json(call);
+  if (step.token.empty() || text.size() > limits::kHookNoteBytes / 2) return "resume_session finds its token.";
+  std::string_view then = "shows the step again; with the same token and notes it is delivered.";
+  if (is_waiting) then = "shows how it stands, and goes on once that is over; there is nothing to deliver.";
+  if (situation.has_answer()) then = "goes on; there is nothing to deliver.";
+  return fmt::format("continue_workflow {} {}", text, then);
+}
+
+// Always whole: it is what the conversation cannot do without.
+std::string how_to_go_on(const Situation& situation) {
+  return fmt::format("\n{}{}", call_text(situation),
+                     situation.current.is_used ? "" : " Leave it alone if you were asked for something else.");
+}
+
+std::string prompt_text(const Situation& situation) {
+  const std::string& token = situation.current.step().token;
+  const std::string call = token.empty() ? "" : fmt::format(" with continueToken {}", token);
+  return fmt::format("Signalbox: {} Call continue_workflow{} to go on.", answer_text(situation), call);
+}
+
+Status remember_told(const HookEvent& event, const Situation& situation, const Seams& seams) {
+  const auto store = SB_TRY(open_store(seams, store::Access::kReadWrite));
+  if (!store) return {};
+  return store->write([&](store::Transaction& transaction) {
+    return inbox::note_told(transaction, event.session, situation.current.step().decision, seams.clock.now_ms());
+  });
+}
+
+// What the call's result calls the session: the last `"sessionId":"…"` of its texts.
+void find_session(const Value& value, std::string& session) {
+  constexpr std::string_view kMember = "\"sessionId\":\"";
+  if (const auto own = value.string_at("sessionId")) session = *own;
+  if (value.is_string()) {
+    const std::string& text = value.as_string();
+    if (const std::size_t at = text.rfind(kMember); at != std::string::npos) {
+      const std::size_t begin = at + kMember.size();
+      const std::size_t end = text.find('"', begin);
+      if (end != std::string::npos && end - begin <= 64) session = text.substr(begin, end - begin);
+    }
+  } else if (value.is_array()) {
+    for (const Value& item : value.items()) find_session(item, session);
+  } else if (value.is_object()) {
+    for (const Value::Member& member : value.members()) find_session(member.value, session);
+  }
+}
+
+// By its id alone: the call does not always say which folder it is about.
+Result<std::optional<inbox::OpenStep>> open_step_of(store::Snapshot& snapshot, const std::string& session) {
+  const std::string end = "/" + session;
+  const store::Listing listing{.limit = limits::kOpenSessionsSearched};
+  for (const store::Row& row : SB_TRY(snapshot.list(inbox::kOpenSteps, listing))) {
+    if (row.key.ends_with(end)) return SB_TRY(inbox::open_step_from(row.value));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<std::string> after_workflow(const HookEvent& event, const Surroundings& around) {
+  std::string session;
+  find_session(event.tool_response, session);
+  if (session.empty() || event.session.empty()) return "";
+  const Seams& seams = around.seams;
+  const auto store = SB_TRY(open_store(seams, store::Access::kReadOnly));
+  if (!store) return "";
+  std::optional<inbox::HostSession::Used> used;
+  SB_TRY(store->read([&](store::Snapshot& snapshot) -> Status {
+    const auto step = SB_TRY(open_step_of(snapshot, session));
+    if (!step) return {};
+    const auto host = SB_TRY(inbox::read_host(snapshot, inbox::host_key(event.session, event.helper)));
+    const bool is_own = SB_TRY(inbox::user_of(snapshot, session)) == inbox::host_key(event.session, "");
+    const inbox::HostSession::Used now{step->session, step->workspace};
+    if (!is_own || !inbox::is_latest(host, now)) used = now;
+    return {};
+  }));
+  if (!used) return "";
+  const auto writing = SB_TRY(open_store(seams, store::Access::kReadWrite));
+  if (!writing) return "";
+  SB_TRY(writing->write([&](store::Transaction& transaction) {
+    return inbox::note_used(transaction, event.session, event.helper, *used, seams.clock.now_ms());
+  }));
+  return "";
+}
+
+Result<std::string> at_session_start(const HookEvent& event, const Surroundings& around) {
+  const Seams& seams = around.seams;
+  const auto desk = SB_TRY(open_desk(seams, store::Access::kReadOnly));
+  if (!desk) return "";
+  const auto situation = SB_TRY(situation_of(event, *desk, seams));
+  if (!situation) return "";
+  if (situation->has_answer() && !situation->is_told) {
+    // Being told twice is better than not at all.
+    if (const Status kept = remember_told(event, *situation, seams); !kept) around.log.add(kept.error());
+  }
+  const std::string tail = how_to_go_on(*situation);
+  const std::string text = step_text(*situation);
+  return note_for("SessionStart", std::string(beginning(text, limits::kHookNoteBytes - tail.size())) + tail);
+}
+
+Result<std::string> at_prompt(const HookEvent& event, const Surroundings& around) {
+  const Seams& seams = around.seams;
+  const auto desk = SB_TRY(open_desk(seams, store::Access::kReadOnly));
+  if (!desk) return "";
+  const auto situation = SB_TRY(situation_of(event, *desk, seams));
+  if (!situation || !situation->has_answer() || situation->is_told) return "";
+  // What cannot be remembered would be said at every prompt.
+  SB_TRY(remember_told(event, *situation, seams));
+  return note_for("UserPromptSubmit", beginning(prompt_text(*situation), limits::kHookNoteBytes));
+}
+
+Result<std::string> at_session_end(const HookEvent& event, const Surroundings& around) {
+  if (event.session.empty()) return "";
+  const Seams& seams = around.seams;
+  const auto reading = SB_TRY(open_store(seams, store::Access::kReadOnly));
+  if (!reading) return "";
+  const auto host = SB_TRY(reading->read(
+      [&](store::Snapshot& snapshot) { return inbox::read_host(snapshot, inbox::host_key(event.session, "")); }));
+  if (host.sessions.empty() && host.at == 0) return "";
+  const auto store = SB_TRY(open_store(seams, store::Access::kReadWrite));
+  if (!store) return "";
+  SB_TRY(store->write([&](store::Transaction& transaction) { return inbox::note_ended(transaction, event.session); }));
+  return "";
+}
+
+}  // namespace sb::hook

@@ -1,0 +1,98 @@
+#include "hook/hook_program.hpp"
+
+#include <exception>
+
+#include "base/limits.hpp"
+#include "hook/events/event_answers.hpp"
+#include "hook/host_input.hpp"
+#include "hook/statusline.hpp"
+#include "inbox/gstack_programs.hpp"
+
+namespace sb::hook {
+namespace {
+
+// More than this is not read to its end.
+constexpr int kMostReads = 64;
+
+// The host may still be writing the event; leaving before it is read would break its pipe.
+Result<std::string> read_all(Streams& streams) {
+  auto input = streams.read_input(limits::kHookEventBytes);
+  for (int i = 0; i < kMostReads && !input && input.error().code == ErrorCode::kLimit; ++i) {
+    auto rest = streams.read_input(limits::kHookEventBytes);
+    if (rest || rest.error().code != ErrorCode::kLimit) break;
+  }
+  return input;
+}
+
+Result<std::string> answer_to(const HookEvent& event, const Surroundings& around) {
+  switch (event.kind) {
+    case EventKind::kPreToolUse:
+      if (is_changing_tool(event.tool)) return before_change(event, around);
+      return is_question_tool(event.tool) ? before_question(event, around) : "";
+    case EventKind::kPostToolUse:
+      if (is_workflow_tool(event.tool)) return after_workflow(event, around);
+      return is_question_tool(event.tool) ? after_question(event, around) : "";
+    case EventKind::kStop:
+      return at_stop(event, around);
+    case EventKind::kSessionStart:
+      return at_session_start(event, around);
+    case EventKind::kUserPromptSubmit:
+      return at_prompt(event, around);
+    case EventKind::kSessionEnd:
+      return at_session_end(event, around);
+    case EventKind::kOther:
+      return "";
+  }
+  return "";
+}
+
+Result<std::string> answer(const Seams& seams, ErrorLog& log) {
+  const std::string input = SB_TRY(read_all(seams.streams));
+  if (input.find_first_not_of(" \t\r\n") == std::string::npos) {
+    return fail(ErrorCode::kInvalid, "the event is empty");
+  }
+  return answer_to(SB_TRY(read_event(input)), {seams, log});
+}
+
+// Never breaks the host: whatever happens, what is not an answer is silence.
+void run_hook(const Seams& seams) {
+  ErrorLog log(seams);
+  try {
+    const auto text = answer(seams, log);
+    if (!text) return log.add(text.error());
+    if (!text->empty()) seams.streams.out(*text + "\n");
+    if (const Status written = seams.streams.flush(); !written) log.add(written.error());
+  } catch (const std::exception& error) {
+    log.add(error.what());
+  }
+}
+
+}  // namespace
+
+bool is_compatible_name(std::string_view program) {
+  return program == inbox::kQuestionPreferenceProgram || program == inbox::kQuestionLogProgram;
+}
+
+int run_program(std::string_view program, const std::vector<std::string>& arguments, const Seams& seams) {
+  if (program == inbox::kQuestionPreferenceProgram) return inbox::run_question_preference(program, arguments, seams);
+  if (program == inbox::kQuestionLogProgram) return inbox::run_question_log(program, arguments, seams);
+  if (arguments.size() == 1 && arguments.front() == "--version") {
+    seams.streams.out("signalbox-hook " SIGNALBOX_VERSION "\n");
+    return seams.streams.flush() ? 0 : 3;
+  }
+  if (arguments.size() == 1 && arguments.front() == "statusline") {
+    run_statusline(seams);
+    return 0;
+  }
+  run_hook(seams);
+  return 0;
+}
+
+int run_process(std::string_view program, const std::vector<std::string>& arguments, const Seams& seams) {
+  if (is_compatible_name(program)) return run_program(program, arguments, seams);
+  HostStreams streams(seams.streams, seams.clock);
+  return run_program(program, arguments,
+                     {seams.files, seams.clock, seams.random, seams.process, seams.environment, streams});
+}
+
+}  // namespace sb::hook

@@ -1,0 +1,168 @@
+// Whatever is thrown at it, the hook never breaks its host.
+#include "hook/hook_program.hpp"
+
+#include "base/limits.hpp"
+#include "hook/testing.hpp"
+
+namespace sb::hook {
+namespace {
+
+using testing::HasSubstr;
+
+using Unbreakable = HookPlace;
+
+TEST_F(Unbreakable, BadInputIsSilentAndLogged) {
+  const std::string nul("{\"a\":\"\0\"}", 9);
+  const std::vector<std::string> inputs = {"",
+                                           " \n",
+                                           "{",
+                                           "[]",
+                                           "null",
+                                           "42",
+                                           "\"text\"",
+                                           nul,
+                                           "{\"a\":\"\xff\xfe\"}",
+                                           "{\"hook_event_name\":\"Stop\",\"hook_event_name\":\"Stop\"}",
+                                           std::string(100'000, '['),
+                                           std::string(200'000, '{'),
+                                           "{}{}"};
+  for (const std::string& input : inputs) {
+    (void)files_.remove(home() + "/hook-errors.log");
+    const Ran ran = fire(input);
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_EQ(ran.output, "");
+    EXPECT_EQ(ran.errors, "");
+    EXPECT_THAT(errors(), HasSubstr(" signalbox-hook ")) << input.substr(0, 40);
+  }
+}
+
+TEST_F(Unbreakable, AnEventBeyondTheLimitIsSilentAndLogged) {
+  Value event = before(call({question("Which?", {"a1", "b1"})}));
+  event.set("padding", std::string(limits::kHookEventBytes, 'x'));
+  EXPECT_EQ(fire(event).output, "");
+  EXPECT_THAT(errors(), HasSubstr("longer than"));
+}
+
+TEST_F(Unbreakable, MembersOfAnyKindAreSurvived) {
+  const std::vector<std::string> values = {
+      "null",
+      "1",
+      "\"x\"",
+      "[]",
+      "{}",
+      "[[]]",
+      "{\"questions\":[null,1,[],{}]}",
+      "{\"questions\":{\"a\":1}}",
+      "{\"questions\":[{\"question\":1,\"options\":[1,null,{}],\"multiSelect\":\"y\"}]}"};
+  for (const char* name : {"PreToolUse", "PostToolUse", "Stop"}) {
+    for (const char* member : {"session_id", "cwd", "tool_name", "tool_input", "tool_response", "tool_use_id",
+                               "last_assistant_message", "hook_event_name", "prompt_id"}) {
+      for (const std::string& value : values) {
+        Value event = after(call({question("Which?", {"a1", "b1"})}), Value::object());
+        event.set("hook_event_name", name);
+        event.set(member, parse_json(value).value());
+        const Ran ran = fire(event);
+        EXPECT_EQ(ran.code, 0);
+        EXPECT_EQ(ran.output, "") << name << " " << member << " " << value;
+        EXPECT_EQ(ran.errors, "");
+      }
+    }
+  }
+}
+
+TEST_F(Unbreakable, ACorruptStoreIsSilentAndLogged) {
+  const Plan planned = plan(kBranch);
+  spoil_store();
+  EXPECT_EQ(fire(before(planned.input)).output, "");
+  EXPECT_NE(errors(), "");
+}
+
+TEST_F(Unbreakable, ABadConfigurationIsSilentAndLogged) {
+  const Plan planned = plan(kBranch);
+  (void)files_.write_atomic(home() + "/config.yaml", "strict: [");
+  EXPECT_EQ(fire(before(planned.input)).output, "");
+  EXPECT_THAT(errors(), HasSubstr("config.yaml"));
+}
+
+TEST_F(Unbreakable, WithoutAHomeItIsSilent) {
+  environment_ = Environment();
+  const Ran ran = fire(before(call({question("Which? <gstack-qid:a>", {"a (recommended)", "b"})})));
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.output, "");
+  EXPECT_EQ(ran.errors, "");
+}
+
+TEST_F(Unbreakable, AHomeThatIsAFileIsSilent) {
+  auto variables = environment_.all();
+  variables["SIGNALBOX_HOME"] = root_ + "/file";
+  variables["GSTACK_HOME"] = root_ + "/file";
+  (void)files_.write_atomic(root_ + "/file", "");
+  environment_ = Environment(variables);
+  const Value input = call({question("Which? <gstack-qid:a>", {"a (recommended)", "b"})});
+  for (const Value& event :
+       {before(input), after(input, answered(input, "b")), stop("Let me know if you want more.")}) {
+    const Ran ran = fire(event);
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_EQ(ran.output, "");
+  }
+}
+
+TEST_F(Unbreakable, LooksWithoutMakingAnything) {
+  (void)fire(before(call({question("Which?", {"a1", "b1"})})));
+  (void)fire(stop("Done."));
+  EXPECT_EQ(files_.kind(home()), FileKind::kMissing);
+  EXPECT_EQ(files_.kind(root_ + "/gs"), FileKind::kMissing);
+}
+
+TEST_F(Unbreakable, TheErrorLogDoesNotGrowForEver) {
+  (void)files_.make_directories(home());
+  std::string old;
+  while (old.size() < (1u << 20) + 5'000) old += "2026-01-01T00:00:00.000Z signalbox-hook an old line\n";
+  (void)files_.write_atomic(home() + "/hook-errors.log", old);
+  (void)fire(std::string("{"));
+  const std::string now = errors();
+  EXPECT_LT(now.size(), 600'000u);
+  EXPECT_TRUE(now.starts_with("2026-01-01T"));
+  EXPECT_THAT(now.substr(now.size() - 200), HasSubstr("the JSON ends too early"));
+}
+
+TEST(UnbreakableOnAFullDisk, WhatCannotBeRecordedIsAskedAndSilent) {
+  FakeFiles files;
+  files.contents()["/gs/projects/app/question-preferences.json"] = R"({"ship-a":"never-ask"})";
+  FakeClock clock;
+  FakeRandom random;
+  FakeProcess process{[](const Command&) { return Exit{}; }};
+  const Environment environment(
+      {{"SIGNALBOX_HOME", "/sb"}, {"GSTACK_HOME", "/gs"}, {"GSTACK_PROJECT_SLUG", "app"}, {"PWD", "/w"}});
+  files.set_space(0);
+  FakeStreams streams(
+      R"json({"hook_event_name":"PreToolUse","cwd":"/w","tool_name":"AskUserQuestion","tool_use_id":"t","tool_input":
+      {"questions":[{"question":"Q <gstack-qid:ship-a>","options":["x (recommended)","y"],
+      "multiSelect":false}]}})json");
+  EXPECT_EQ(run_program("signalbox-hook", {}, {files, clock, random, process, environment, streams}), 0);
+  EXPECT_EQ(streams.output, "");
+  EXPECT_EQ(streams.errors, "");
+}
+
+// Payloads as Claude Code 2 sends them, in tests/data; and, where it is there, the recorded file others share.
+TEST_F(Unbreakable, RecordedPayloadsPassSilently) {
+  const std::string own = std::string(SB_SOURCE_DIR) + "/tests/data/claude-code-events.json";
+  const std::string shared = std::string(SB_SOURCE_DIR) + "/../shared/samples/claude-code-hook-payloads.json";
+  ASSERT_EQ(files_.kind(own), FileKind::kFile);
+  for (const std::string& path : {own, shared}) {
+    if (files_.kind(path) != FileKind::kFile) continue;
+    const Value payloads = parse_json(read(path)).value();
+    for (const Value::Member& member : payloads.members()) {
+      const Ran ran = fire(member.value);
+      EXPECT_EQ(ran.output, "") << member.name;
+      EXPECT_EQ(ran.code, 0);
+    }
+    const Value last = records().back();
+    EXPECT_EQ(last.string_at("user_choice"), "Red");
+    EXPECT_EQ(last.string_at("source"), "hook");
+  }
+  EXPECT_EQ(errors(), "");
+}
+
+}  // namespace
+}  // namespace sb::hook

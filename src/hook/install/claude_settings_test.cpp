@@ -1,0 +1,356 @@
+#include "hook/install/claude_settings.hpp"
+
+#include "hook/testing.hpp"
+
+namespace sb::hook {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class Settings : public HookPlace {
+ protected:
+  std::string path() const { return root_ + "/user/.claude/settings.json"; }
+  void write(const std::string& text) {
+    (void)files_.make_directories(root_ + "/user/.claude");
+    (void)files_.write_atomic(path(), text);
+  }
+  Installation wanted(bool with_stop = false, Scope scope = Scope::kUser) const {
+    return {scope, project(), "/opt/sb/signalbox-hook", with_stop};
+  }
+  Result<Changed> install(const Installation& what) { return install_hooks(seams(streams_), what); }
+  Result<Changed> uninstall(const Installation& what) { return uninstall_hooks(seams(streams_), what); }
+
+  FakeStreams streams_;
+};
+
+constexpr const char* kOthers = R"json({
+    "model": "opus",
+    "hooks": {
+        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "lint-it"}]}],
+        "Notification": []
+    },
+    "permissions": {"allow": ["Bash(ls)"], "ratio": 0.5
+}
+})json";
+
+TEST_F(Settings, WithoutAFileOneIsMadeAndRemovedAgain) {
+  ASSERT_TRUE(install(wanted()));
+  const Value made = parse_json(read(path())).value();
+  const Value& group = made["hooks"]["PreToolUse"].items().at(0);
+  EXPECT_EQ(group.string_at("matcher"), "(AskUserQuestion|mcp__.*__AskUserQuestion)");
+  EXPECT_EQ(to_json(group["hooks"]), R"([{"type":"command","command":"/opt/sb/signalbox-hook","timeout":5}])");
+  EXPECT_NE(made["hooks"].find("PostToolUse"), nullptr);
+  EXPECT_EQ(made["hooks"].find("Stop"), nullptr);
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(files_.kind(path()), FileKind::kMissing);
+}
+
+TEST_F(Settings, OtherThingsStayAndUninstallRestoresEveryByte) {
+  write(kOthers);
+  const auto changed = install(wanted(true)).value();
+  EXPECT_EQ(read(changed.backup), kOthers);
+  const std::string text = read(path());
+  const Value now = parse_json(text).value();
+  EXPECT_EQ(now.members().at(0).name, "model");
+  EXPECT_EQ(now.members().at(2).name, "permissions");
+  EXPECT_EQ(to_json(now["hooks"]["PreToolUse"].items().at(0)),
+            R"({"matcher":"Bash","hooks":[{"type":"command","command":"lint-it"}]})");
+  EXPECT_THAT(text, HasSubstr("\n    \"model\""));  // as it was indented
+  EXPECT_NE(now["hooks"].find("Stop"), nullptr);
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(read(path()), kOthers);
+  EXPECT_EQ(files_.list(root_ + "/user/.claude").value(), std::vector<std::string>{"settings.json"});
+}
+
+TEST_F(Settings, TheSecondInstallChangesNoByte) {
+  write(kOthers);
+  ASSERT_TRUE(install(wanted(true))->is_changed);
+  const std::string once = read(path());
+  EXPECT_FALSE(install(wanted(true))->is_changed);
+  EXPECT_FALSE(install(wanted(false))->is_changed);  // what is there is not taken away
+  EXPECT_EQ(read(path()), once);
+}
+
+TEST_F(Settings, AMovedProgramIsFollowed) {
+  ASSERT_TRUE(install(wanted()));
+  Installation moved = wanted();
+  moved.program = "/opt/o'neil/my tools/signalbox-hook";
+  ASSERT_TRUE(install(moved));
+  const Value now = parse_json(read(path())).value();
+  ASSERT_EQ(now["hooks"]["PreToolUse"].size(), 2u);
+  for (const Value& group : now["hooks"]["PreToolUse"].items()) {
+    EXPECT_EQ(group["hooks"].items()[0].string_at("command"), R"('/opt/o'\''neil/my tools/signalbox-hook')");
+  }
+  EXPECT_FALSE(install(moved)->is_changed);
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(files_.kind(path()), FileKind::kMissing);
+}
+
+TEST_F(Settings, EveryEventHasItsGroups) {
+  ASSERT_TRUE(install(wanted(true)));
+  const Value made = parse_json(read(path())).value();
+  std::string told;
+  for (const auto& [name, groups] : made["hooks"].members()) {
+    for (const Value& group : groups.items()) told += name + " " + group.string_at("matcher").value_or("-") + "\n";
+  }
+  EXPECT_EQ(told,
+            "PreToolUse (AskUserQuestion|mcp__.*__AskUserQuestion)\nPreToolUse Edit|Write|MultiEdit|NotebookEdit|Bash\n"
+            "PostToolUse (AskUserQuestion|mcp__.*__AskUserQuestion)\n"
+            "PostToolUse mcp__.*__(start_workflow|continue_workflow)\nStop -\nSessionStart -\nUserPromptSubmit -\n"
+            "SessionEnd -\n");
+  EXPECT_EQ(made.find("statusLine"), nullptr);
+}
+
+TEST_F(Settings, AnOlderInstallationGetsWhatItLacks) {
+  const std::string before = R"({"model":"opus","hooks":{"Notification":[]}})";
+  write(before);
+  ASSERT_TRUE(install(wanted()));
+  const Value whole = parse_json(read(path())).value();
+  // As it was installed before there was more than questions.
+  Value older = whole;
+  Value& hooks = *older.find("hooks");
+  for (const char* name : {"SessionStart", "UserPromptSubmit", "SessionEnd"}) hooks.erase(name);
+  for (const char* name : {"PreToolUse", "PostToolUse"}) hooks.find(name)->items().pop_back();
+  write(to_pretty_json(older));
+  EXPECT_TRUE(install(wanted())->is_changed);
+  EXPECT_EQ(parse_json(read(path())).value(), whole);
+  EXPECT_FALSE(install(wanted())->is_changed);
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(parse_json(read(path())).value(), parse_json(before).value());
+}
+
+TEST_F(Settings, AStatusLineIsPutOnlyWhereThereIsNone) {
+  write(R"({"model":"opus"})");
+  Installation with_line = wanted();
+  with_line.with_statusline = true;
+  ASSERT_TRUE(install(with_line));
+  const Value made = parse_json(read(path())).value();
+  EXPECT_EQ(to_json(made["statusLine"]), R"({"type":"command","command":"/opt/sb/signalbox-hook statusline"})");
+  EXPECT_FALSE(install(wanted())->is_changed);
+  Installation moved = wanted();
+  moved.program = "/new/signalbox-hook";
+  ASSERT_TRUE(install(moved));
+  EXPECT_EQ(parse_json(read(path())).value()["statusLine"].string_at("command"), "/new/signalbox-hook statusline");
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(parse_json(read(path())).value().find("statusLine"), nullptr);
+  const std::string others = R"({"statusLine":{"type":"command","command":"my-line"}})";
+  write(others);
+  const auto refused = install(with_line);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().to_string(), HasSubstr("statusLine"));
+  EXPECT_EQ(read(path()), others);
+  ASSERT_TRUE(install(wanted()));
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(read(path()), others);
+}
+
+TEST_F(Settings, OtherPeoplesHooksInOurGroupStay) {
+  ASSERT_TRUE(install(wanted()));
+  Value now = parse_json(read(path())).value();
+  now.find("hooks")
+      ->find("PreToolUse")
+      ->items()[0]
+      .find("hooks")
+      ->push_back(Value::object({{"type", "command"}, {"command", "DEBUG=1 /opt/sb/signalbox-hook"}}));
+  write(to_json(now));
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(parse_json(read(path())).value(),
+            parse_json(R"json({"hooks":{"PreToolUse":[{"matcher":"(AskUserQuestion|mcp__.*__AskUserQuestion)",
+            "hooks":[{"type":"command","command":"DEBUG=1 /opt/sb/signalbox-hook"}]}]}})json")
+                .value());
+}
+
+TEST_F(Settings, ContainersThatWereEmptyBeforeStay) {
+  for (const char* text : {R"({"hooks":{}})", R"({"hooks":{"Stop":[]}})", R"({"hooks":{"PreToolUse":[],"Stop":[]}})",
+                           R"({"hooks":{"PreToolUse":[{"matcher":"x","hooks":[]}]}})", "{}"}) {
+    for (const bool is_edited : {false, true}) {
+      write(text);
+      Value wanted_after = parse_json(text).value();
+      ASSERT_TRUE(install(wanted(true))->is_changed);
+      if (is_edited) {  // so that the copy cannot simply be put back
+        Value now = parse_json(read(path())).value();
+        now.set("model", "opus");
+        wanted_after.set("model", "opus");
+        write(to_json(now));
+      }
+      ASSERT_TRUE(uninstall(wanted())->is_changed);
+      EXPECT_EQ(parse_json(read(path())).value(), wanted_after) << text;
+      if (!is_edited) {
+        EXPECT_EQ(read(path()), text);
+      }
+    }
+  }
+  EXPECT_EQ(files_.kind(home() + "/hook-settings.json"), FileKind::kMissing);
+}
+
+TEST_F(Settings, AListMadeByALaterInstallIsTakenOutToo) {
+  write(R"({"hooks":{}, "model":"a"})");
+  ASSERT_TRUE(install(wanted(false)));
+  ASSERT_TRUE(install(wanted(true)));
+  Value now = parse_json(read(path())).value();
+  now.set("model", "opus");
+  write(to_json(now));
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(parse_json(read(path())).value(), parse_json(R"({"hooks":{},"model":"opus"})").value());
+}
+
+TEST_F(Settings, TheFirstBackupIsNeverOverwritten) {
+  const std::string backup = path() + ".before-signalbox";
+  write(kOthers);
+  ASSERT_TRUE(install(wanted()));
+  Value now = parse_json(read(path())).value();
+  now.set("model", "haiku");
+  write(to_json(now));
+  EXPECT_EQ(uninstall(wanted())->backup, backup);
+  EXPECT_EQ(read(backup), kOthers);
+  const std::string later = read(path());
+  EXPECT_EQ(install(wanted())->backup, backup + "-2");
+  EXPECT_EQ(read(backup), kOthers);
+  EXPECT_EQ(read(backup + "-2"), later);
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(read(path()), later);
+  EXPECT_EQ(files_.kind(backup + "-2"), FileKind::kMissing);
+  (void)files_.remove(path());
+  ASSERT_TRUE(install(wanted()));  // where there are no settings
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(files_.kind(path()), FileKind::kMissing);
+  EXPECT_EQ(read(backup), kOthers);
+}
+
+TEST_F(Settings, ANumberThatCannotBeKeptIsRefused) {
+  for (const char* number : {"123456789012345678901234567890", "18446744073709551615", "-9223372036854775809",
+                             "0.12345678901234567890123", "1e-400"}) {
+    const std::string text = std::string("{\"s\": \"1\\\"2\",\n \"n\": ") + number + "}";
+    write(text);
+    const auto result = install(wanted());
+    ASSERT_FALSE(result) << number;
+    EXPECT_THAT(result.error().to_string(), AllOf(HasSubstr("settings.json"), HasSubstr("nothing was changed")));
+    EXPECT_EQ(read(path()), text);
+  }
+  for (const char* number : {"9223372036854775807", "-9223372036854775808", "0.5", "1.10", "1e3", "-0", "0.000"}) {
+    write(std::string("{\"n\": ") + number + ", \"s\": \"123456789012345678901234567890\"}");
+    EXPECT_TRUE(install(wanted())) << number;
+    ASSERT_TRUE(uninstall(wanted()));
+  }
+}
+
+TEST_F(Settings, ALinkToNowhereIsNotReplaced) {
+  (void)files_.make_directories(root_ + "/user/.claude");
+  std::filesystem::create_symlink(root_ + "/dotfiles/settings.json", path());
+  for (const auto& result : {install(wanted()), uninstall(wanted())}) {
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().to_string(), AllOf(HasSubstr("settings.json"), HasSubstr("nothing was changed")));
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(path()));
+  (void)files_.make_directories(root_ + "/dotfiles");
+  (void)files_.write_atomic(root_ + "/dotfiles/settings.json", "{}");
+  ASSERT_TRUE(install(wanted()));
+  EXPECT_TRUE(std::filesystem::is_symlink(path()));
+  EXPECT_THAT(read(root_ + "/dotfiles/settings.json"), HasSubstr("signalbox-hook"));
+}
+
+TEST_F(Settings, WhatIsNotJsonIsRefusedAndLeftAlone) {
+  for (const char* text : {" \n", "{\"a\": 1,}", "// comment\n{}", "[1]", "{\"hooks\": []}",
+                           "{\"hooks\": {\"Stop\": {}}}", "{\"a\":1,\"a\":2}", "\xff\xfe"}) {
+    write(text);
+    for (const auto& result : {install(wanted(true)), uninstall(wanted())}) {
+      ASSERT_FALSE(result) << text;
+      EXPECT_THAT(result.error().to_string(), AllOf(HasSubstr("settings.json"), HasSubstr("nothing was changed")))
+          << text;
+    }
+    EXPECT_EQ(read(path()), text);
+  }
+  EXPECT_EQ(files_.list(root_ + "/user/.claude").value(), std::vector<std::string>{"settings.json"});
+}
+
+TEST_F(Settings, AnEmptyFileIsAsGoodAsNoneAndComesBackEmpty) {
+  write("");
+  ASSERT_TRUE(install(wanted()));
+  EXPECT_THAT(read(path()), HasSubstr("signalbox-hook"));
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_EQ(read(path()), "");
+}
+
+TEST_F(Settings, NothingToUninstallChangesNothing) {
+  EXPECT_FALSE(uninstall(wanted())->is_changed);
+  write(kOthers);
+  EXPECT_FALSE(uninstall(wanted())->is_changed);
+  EXPECT_EQ(read(path()), kOthers);
+}
+
+TEST_F(Settings, AProjectsSettingsAreItsOwn) {
+  ASSERT_TRUE(install(wanted(true, Scope::kProject)));
+  EXPECT_EQ(files_.kind(project() + "/.claude/settings.json"), FileKind::kFile);
+  EXPECT_EQ(files_.kind(path()), FileKind::kMissing);
+}
+
+TEST_F(Settings, TheFolderOfClaudeCodeCanBeMoved) {
+  auto variables = environment_.all();
+  variables["CLAUDE_CONFIG_DIR"] = root_ + "/cc";
+  environment_ = Environment(variables);
+  EXPECT_EQ(install(wanted())->path, root_ + "/cc/settings.json");
+}
+
+TEST_F(Settings, StopGoesOffWithWhatSwitchedItOn) {
+  const Homes at = homes(environment_).value();
+  ASSERT_TRUE(install(wanted(false)));
+  EXPECT_FALSE(is_stop_enabled(files_, at, project()).value());
+  ASSERT_TRUE(install(wanted(true)));
+  ASSERT_TRUE(install(wanted(true, Scope::kProject)));
+  EXPECT_TRUE(is_stop_enabled(files_, at, project()).value());
+  ASSERT_TRUE(uninstall(wanted()));
+  EXPECT_TRUE(is_stop_enabled(files_, at, project()).value());
+  ASSERT_TRUE(uninstall(wanted(false, Scope::kProject)));
+  EXPECT_FALSE(is_stop_enabled(files_, at, project()).value());
+}
+
+TEST_F(Settings, TheProjectIsTheNearestWithASign) {
+  (void)files_.make_directories(project() + "/.git");
+  (void)files_.make_directories(project() + "/src/deep");
+  (void)files_.make_directories(root_ + "/user/.claude");
+  (void)files_.make_directories(root_ + "/user/notes");
+  EXPECT_EQ(project_around(files_, environment_, project() + "/src/deep"), project());
+  EXPECT_EQ(project_around(files_, environment_, root_ + "/user/notes"), root_ + "/user/notes");
+}
+
+TEST(ShellWord, IsOursOnlyWhenItIsNothingButOurProgram) {
+  for (const char* ours : {"/usr/bin/signalbox-hook", "'/my tools/signalbox-hook'"})
+    EXPECT_TRUE(is_our_command(ours)) << ours;
+  for (const char* other : {"signalbox-hook", "/usr/bin/signalbox-hook --x", "/usr/bin/signalbox-hook; rm x",
+                            "'/a/signalbox-hook' '/b'", "/usr/bin/other", "", "'", "''"}) {
+    EXPECT_FALSE(is_our_command(other)) << other;
+  }
+}
+
+TEST(ShellWord, SurvivesTheShell) {
+  EXPECT_EQ(shell_quoted("/usr/bin/signalbox-hook"), "/usr/bin/signalbox-hook");
+  EXPECT_EQ(shell_quoted("/a b/$x"), "'/a b/$x'");
+  EXPECT_EQ(shell_quoted("it's"), R"('it'\''s')");
+  EXPECT_EQ(shell_quoted(""), "''");
+}
+
+TEST(SettingsOnAFullDisk, StayAsTheyWere) {
+  FakeFiles files;
+  files.contents()["/u/.claude/settings.json"] = kOthers;
+  FakeClock clock;
+  FakeRandom random;
+  FakeProcess process{[](const Command&) { return Exit{}; }};
+  FakeStreams streams;
+  const Environment environment({{"HOME", "/u"}, {"SIGNALBOX_HOME", "/sb"}});
+  const Seams seams{files, clock, random, process, environment, streams};
+  for (std::size_t space = 0; space < 1'500; space += 100) {
+    files.set_space(space);
+    const auto installed = install_hooks(seams, {Scope::kUser, "/w", "/opt/signalbox-hook", false});
+    const std::string& now = files.contents()["/u/.claude/settings.json"];
+    if (installed) {
+      EXPECT_THAT(now, HasSubstr("signalbox-hook"));
+      break;
+    }
+    EXPECT_EQ(now, kOthers) << space;
+  }
+}
+
+}  // namespace
+}  // namespace sb::hook

@@ -1,0 +1,98 @@
+#include "hook/install/client_config.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hook/testing.hpp"
+
+namespace sb::hook {
+namespace {
+
+using testing::HasSubstr;
+
+class ClientConfig : public HookPlace {
+ protected:
+  std::string path(const ClientPlace& place) const { return config_path(place, environment_).value(); }
+  Result<Changed> install(const ClientPlace& place, const ServerEntry& entry, const std::string& name = "signalbox") {
+    return install_server(seams(streams_), place, name, entry);
+  }
+  Result<Changed> uninstall(const ClientPlace& place, const std::string& name = "signalbox") {
+    return uninstall_server(seams(streams_), place, name);
+  }
+  void write(const std::string& file, const std::string& text) {
+    (void)files_.make_directories(parent_path(file));
+    (void)files_.write_atomic(file, text);
+  }
+  std::string noted() const { return read(home() + "/hook-settings.json"); }
+
+  const ClientPlace claude_{Client::kClaudeCode, Scope::kUser, project()};
+  const ClientPlace codex_{Client::kCodex, Scope::kUser, project()};
+  const ServerEntry program_{"/opt/sb/signalbox", {"mcp"}, ""};
+  const ServerEntry far_{"", {}, "https://box.example/mcp"};
+  FakeStreams streams_;
+};
+
+TEST_F(ClientConfig, AFileIsMadeAndRemovedAgain) {
+  for (const ClientPlace& place : {claude_, codex_}) {
+    EXPECT_TRUE(install(place, program_)->is_changed);
+    EXPECT_FALSE(install(place, program_)->is_changed);
+    EXPECT_TRUE(uninstall(place)->is_changed);
+    EXPECT_EQ(files_.kind(path(place)), FileKind::kMissing);
+    EXPECT_FALSE(uninstall(place)->is_changed);
+  }
+  EXPECT_EQ(noted(), "");
+}
+
+TEST_F(ClientConfig, TwoNamesStandSideBySideAndGoOneByOne) {
+  write(path(claude_), "{ \"mcpServers\" : { } }");
+  ASSERT_TRUE(install(claude_, program_));
+  ASSERT_TRUE(install(claude_, far_, "far"));
+  ASSERT_TRUE(uninstall(claude_));
+  EXPECT_THAT(read(path(claude_)), HasSubstr("box.example"));
+  ASSERT_TRUE(uninstall(claude_, "far"));
+  EXPECT_EQ(read(path(claude_)), "{ \"mcpServers\" : { } }");
+  EXPECT_EQ(noted(), "");
+}
+
+TEST_F(ClientConfig, WhatTheClientWroteSinceStays) {
+  write(path(codex_), "a = 1\n");
+  ASSERT_TRUE(install(codex_, program_));
+  write(path(codex_),
+        read(path(codex_)) + "\n[mcp_servers.signalbox.tools.ask]\napproval = \"yes\"\n\n[projects.x]\nb = 2\n");
+  ASSERT_TRUE(install(codex_, {"/elsewhere/signalbox", {"mcp"}, ""}));
+  const auto changed = uninstall(codex_).value();
+  EXPECT_EQ(read(path(codex_)), "a = 1\n\n[projects.x]\nb = 2\n");
+  EXPECT_EQ(read(changed.backup), "a = 1\n");
+}
+
+TEST_F(ClientConfig, AnAddressWeWroteIsOursWhereverItLeads) {
+  ASSERT_TRUE(install(claude_, far_));
+  ASSERT_TRUE(install(claude_, program_));
+  ASSERT_TRUE(install(claude_, far_));
+  EXPECT_TRUE(uninstall(claude_)->is_changed);
+  write(path(claude_), R"({"mcpServers":{"signalbox":{"type":"http","url":"https://box.example/mcp"}}})");
+  EXPECT_EQ(install(claude_, program_).error().code, ErrorCode::kConflict);
+  EXPECT_EQ(uninstall(claude_).error().code, ErrorCode::kConflict);
+}
+
+TEST_F(ClientConfig, ALinkToNowhereAndAnUnwritableHomeChangeNothing) {
+  ASSERT_EQ(::symlink((root_ + "/gone").c_str(), path(claude_).c_str()), 0);
+  EXPECT_THAT(install(claude_, program_).error().to_string(), HasSubstr("a link to a file that is not there"));
+  environment_ = Environment({{"SIGNALBOX_HOME", "/proc/nowhere"}, {"HOME", root_ + "/user"}});
+  EXPECT_FALSE(install(codex_, program_));
+  EXPECT_EQ(files_.kind(path(codex_)), FileKind::kMissing);
+}
+
+TEST_F(ClientConfig, TheUsersFileIsPrivateAndAProjectsIsShared) {
+  const ClientPlace shared{Client::kClaudeCode, Scope::kProject, project()};
+  ASSERT_TRUE(install(claude_, program_));
+  ASSERT_TRUE(install(shared, program_));
+  struct stat status{};
+  ASSERT_EQ(::stat(path(claude_).c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  ASSERT_EQ(::stat(path(shared).c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0644u);
+}
+
+}  // namespace
+}  // namespace sb::hook

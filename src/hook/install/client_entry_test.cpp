@@ -1,0 +1,233 @@
+#include "hook/install/client_entry.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/document/document.hpp"
+#include "base/fakes.hpp"
+#include "hook/install/toml_text.hpp"
+
+namespace sb::hook {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const ServerEntry kProgram{"/opt/sb/signalbox", {"mcp"}, ""};
+const ServerEntry kAddress{"", {}, "http://127.0.0.1:3917/mcp"};
+
+std::string with(Client client, std::string_view text, const ServerEntry& entry = kProgram) {
+  const auto out = with_entry(client, "f", text, "signalbox", entry);
+  return out ? *out : "ERROR " + out.error().to_string();
+}
+
+std::string without(Client client, std::string_view text, bool drops = false) {
+  const auto out = without_entry(client, "f", text, "signalbox", drops);
+  return out ? *out : "ERROR " + out.error().to_string();
+}
+
+std::string json_with(std::string_view text, const ServerEntry& entry = kProgram) {
+  return with(Client::kClaudeCode, text, entry);
+}
+
+std::string toml_with(std::string_view text, const ServerEntry& entry = kProgram) {
+  return with(Client::kCodex, text, entry);
+}
+
+TEST(ClientEntry, JsonIsLaidOutAsItsNeighbours) {
+  EXPECT_EQ(json_with("", kAddress),
+            "{\n  \"mcpServers\": {\n    \"signalbox\": {\n      \"type\": \"http\",\n"
+            "      \"url\": \"http://127.0.0.1:3917/mcp\"\n    }\n  }\n}\n");
+  EXPECT_EQ(json_with(R"({"a":1})"),
+            R"({"a":1,"mcpServers":{"signalbox":{"command":"/opt/sb/signalbox","args":["mcp"]}}})");
+  EXPECT_EQ(
+      json_with("{\r\n\t\"mcpServers\": {\r\n\t\t\"x\": {\"url\": \"u\"}\r\n\t}\r\n}", kAddress),
+      "{\r\n\t\"mcpServers\": {\r\n\t\t\"x\": {\"url\": \"u\"},\r\n\t\t\"signalbox\": {\r\n\t\t\t\"type\": \"http\","
+      "\r\n\t\t\t\"url\": \"http://127.0.0.1:3917/mcp\"\r\n\t\t}\r\n\t}\r\n}");
+}
+
+TEST(ClientEntry, JsonOfOthersStaysToTheByte) {
+  const std::string before =
+      "{\"big\": 123456789012345678901234567890, \"cost\":1.10,\n \"odd}{\\\"\\u006d\" : [ { } , \"]\" ],\n"
+      "   \"mcp\\u0053ervers\": { \"a\" : {\"command\":\"x\"} , "
+      "\"signal\\u0062ox\":{\"url\":\"http://[::1]:9/mcp\",\"k\":1} }}";
+  const std::string after = json_with(before, kAddress);
+  std::string expected = before;
+  const std::string old = R"({"url":"http://[::1]:9/mcp","k":1})";
+  expected.replace(before.find(old), old.size(), R"({"url":"http://127.0.0.1:3917/mcp","k":1,"type":"http"})");
+  EXPECT_EQ(after, expected);
+  EXPECT_EQ(json_with(after, kAddress), after);
+  EXPECT_EQ(without(Client::kClaudeCode, before),
+            before.substr(0, before.find(" , \"signal")) + before.substr(before.find(" }}")));
+}
+
+TEST(ClientEntry, JsonContainersGoOnlyWhenToldSo) {
+  const std::string text = json_with("{\n  \"a\": 1\n}");
+  EXPECT_EQ(without(Client::kClaudeCode, text, true), "{\n  \"a\": 1\n}");
+  EXPECT_EQ(without(Client::kClaudeCode, text, false), "{\n  \"a\": 1,\n  \"mcpServers\": {}\n}");
+  EXPECT_EQ(without(Client::kClaudeCode, R"({"mcpServers":{"signalbox":{},"b":{}}})"), R"({"mcpServers":{"b":{}}})");
+}
+
+TEST(ClientEntry, ATokenIsNamedByItsVariable) {
+  const ServerEntry secret{"", {}, "https://box.example/mcp", "SB_TOKEN"};
+  const std::string json =
+      R"({"mcpServers":{"signalbox":{"type":"http","url":"https://box.example/mcp","headers":{"X":"y"}}}})";
+  const std::string with_token = json_with(json, secret);
+  EXPECT_THAT(with_token, HasSubstr(R"("headers":{"X":"y","Authorization":"Bearer ${SB_TOKEN}"})"));
+  EXPECT_EQ(json_with(with_token, secret), with_token);
+  EXPECT_EQ(json_with(with_token, {"", {}, secret.url}), json);
+  EXPECT_EQ(toml_with("", secret),
+            "[mcp_servers.signalbox]\nurl = \"https://box.example/mcp\"\nbearer_token_env_var = \"SB_TOKEN\"\n");
+  EXPECT_EQ(toml_with(toml_with("", secret)), toml_with(""));
+  EXPECT_EQ(json_with(json_with("", secret)), json_with(""));
+}
+
+TEST(ClientEntry, WhatPeopleAddedToTheEntryStays) {
+  const std::string text =
+      R"({"mcpServers":{"signalbox":{"type":"stdio","command":"/old/signalbox","args":["mcp"],"env":{"A":"b"}}}})";
+  EXPECT_EQ(
+      json_with(text),
+      R"({"mcpServers":{"signalbox":{"type":"stdio","command":"/opt/sb/signalbox","args":["mcp"],"env":{"A":"b"}}}})");
+}
+
+TEST(ClientEntry, TomlIsAddedBehindAndChangedInPlace) {
+  const std::string fresh = "[mcp_servers.signalbox]\ncommand = \"/opt/sb/signalbox\"\nargs = [\"mcp\"]\n";
+  EXPECT_EQ(toml_with(""), fresh);
+  EXPECT_EQ(toml_with("a = 1"), "a = 1\n\n" + fresh);
+  EXPECT_EQ(toml_with("[mcp_servers.x]\ncommand = \"y\"\n"), "[mcp_servers.x]\ncommand = \"y\"\n\n" + fresh);
+  const std::string theirs =
+      "[ mcp_servers . \"signalbox\" ] # here\n\targs = [\n  'mcp', # why\n]\nstartup_timeout_sec = 20\n"
+      "command = '''/old/signalbox'''  # was\n[mcp_servers.signalbox.env]\nA = \"b\"\n\n# tail\n[z]\n";
+  EXPECT_EQ(toml_with(theirs),
+            "[ mcp_servers . \"signalbox\" ] # here\n\targs = [\n  'mcp', # why\n]\nstartup_timeout_sec = 20\n"
+            "command = \"/opt/sb/signalbox\"  # was\n[mcp_servers.signalbox.env]\nA = \"b\"\n\n# tail\n[z]\n");
+  EXPECT_EQ(without(Client::kCodex, theirs), "# tail\n[z]\n");
+  EXPECT_EQ(toml_with(toml_with("", kAddress)), fresh);
+  EXPECT_EQ(toml_with("[mcp_servers.signalbox]"), fresh);
+}
+
+TEST(ClientEntry, TomlThatNoLineFitsIntoIsRefusedWithItsLine) {
+  for (const char* text : {"mcp_servers = {}\n", "x = 1\nmcp_servers.a.command = \"b\"\n", "[[mcp_servers]]\n",
+                           "[mcp_servers]\nsignalbox = { command = \"x\" }\n",
+                           "[mcp_servers]\nsignalbox.command = 'x'\n", "[[mcp_servers.signalbox]]\n"}) {
+    EXPECT_THAT(toml_with(text), HasSubstr("cannot be changed safely")) << text;
+    EXPECT_THAT(without(Client::kCodex, text), HasSubstr("cannot be changed safely")) << text;
+  }
+  EXPECT_THAT(toml_with("[mcp_servers]\nother.command = 'x'\n"), HasSubstr("\n\n[mcp_servers.signalbox]\n"));
+}
+
+TEST(ClientEntry, ServersAreReadWhicheverWayTheyAreWritten) {
+  const auto entries = read_entries(Client::kCodex, "f",
+                                    "mcp_servers.a.command = \"x\"\n[mcp_servers.b]\nurl = \"u\"\n[mcp_servers]\n"
+                                    "c = { command = 'z', args = ['1'] }\nd = 3\n")
+                           .value();
+  ASSERT_EQ(entries.size(), 4u);
+  EXPECT_EQ(entries[0].entry.command, "x");
+  EXPECT_EQ(entries[1].entry.url, "u");
+  EXPECT_THAT(entries[2].entry.args, ElementsAre("1"));
+  EXPECT_EQ(entries[3].entry, ServerEntry{});
+}
+
+TEST(ClientEntry, OursIsToldFromOthers) {
+  EXPECT_TRUE(looks_like_ours(kProgram));
+  EXPECT_TRUE(looks_like_ours(kAddress));
+  EXPECT_TRUE(looks_like_ours({"", {}, "http://localhost/mcp"}));
+  EXPECT_TRUE(looks_like_ours({"signalbox", {"mcp", "--x"}, ""}));
+  EXPECT_FALSE(looks_like_ours({"/opt/sb/signalbox", {"serve"}, ""}));
+  EXPECT_FALSE(looks_like_ours({"/opt/other", {"mcp"}, ""}));
+  EXPECT_FALSE(looks_like_ours({"", {}, "http://127.0.0.1.evil.example/mcp"}));
+  EXPECT_FALSE(looks_like_ours({"", {}, "http://127.0.0.1:1/mcp2"}));
+  EXPECT_FALSE(looks_like_ours({"", {}, "http://127.0.0.1:/x"}));
+  EXPECT_FALSE(looks_like_ours({}));
+}
+
+TEST(TomlText, BrokenTextsAreRefusedWithTheirPlace) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"a", "f:1:2: = is wanted here"},
+      {"a = ", "f:1:5: a value is wanted here"},
+      {"a = \"b", "f:1:5: the text has no end"},
+      {"a = 'b\n'", "f:1:5: the text has no end"},
+      {"\n a = \"\"\"b\n\n", "f:2:6: the text has no end"},
+      {"a = \"\\q\"", "f:1:6: there is no such escape"},
+      {"a = \"\\ud800\"", "f:1:6: there is no such character"},
+      {"a = \"\\u12\"", "f:1:6: there is no such escape"},
+      {"a = [1", "f:1:7: , or ] is wanted here"},
+      {"a = {b = 1,}", "f:1:12: a key is wanted here"},
+      {"a = {b = 1, b = 2}", "this key is there twice"},
+      {"a = 1 b = 2", "f:1:7: something follows"},
+      {"[a", "f:1:3: ] is wanted here"},
+      {"[[a]", "f:1:4: ]] is wanted here"},
+      {"[]", "f:1:2: a key is wanted here"},
+      {"a = 1\na = 2", "f:2:1: this key is there twice"},
+      {"é = 1", "f:1:1: a key is wanted here"},
+      {"\"é\" = x", "f:1:7: a value is wanted here"},
+      {"a = 1 # \x01", "a control character"},
+      {"a = \"\x01\"", "a control character"},
+      {std::string("a = 1\0", 6), "f:1:6: something follows"},
+      {"\xff", "is not UTF-8"},
+  };
+  for (const auto& [text, expected] : cases) {
+    const auto items = scan_toml("f", text);
+    ASSERT_FALSE(items) << text;
+    EXPECT_THAT(items.error().to_string(), HasSubstr(expected)) << text;
+  }
+}
+
+TEST(TomlText, DeepAndLongTextsEnd) {
+  EXPECT_FALSE(scan_toml("f", "a = " + std::string(1'000'000, '[')));
+  std::string keys = "a";
+  for (int i = 0; i < 1'000; ++i) keys += ".a";
+  EXPECT_FALSE(scan_toml("f", keys + " = 1"));
+  std::string many;
+  for (int i = 0; i < 50'000; ++i) many += "k" + std::to_string(i) + " = 1\n";
+  EXPECT_EQ(scan_toml("f", many)->back().line, 50'000);
+}
+
+TEST(TomlText, ValuesOfEveryKindArePassed) {
+  const auto items = scan_toml("f",
+                               "\xef\xbb\xbf# c\r\na.b = \"x\\u00e9\\n\"\r\n'q r' = 1979-05-27 07:32:00Z\nn = -0x1F\n"
+                               "f = +1.5e-3\ni = -inf\nt = 07:32:00.5\nb = true\nm = \"\"\"\n  x \\\n   y\"\"\"\"\"\n"
+                               "l = [ {a.b = 'c'}, [], # d\n ]\n[[p]]\n[p.q]\n[[p]]\n[p.q]\n")
+                         .value();
+  EXPECT_EQ(items[0].value, Value("x\xc3\xa9\n"));
+  EXPECT_EQ(items[1].key, std::vector<std::string>{"q r"});
+  EXPECT_EQ(items[6].value, Value(true));
+  EXPECT_EQ(items[7].value, Value("  x y\"\""));
+  EXPECT_EQ(to_json(items[8].value), R"([{"a":{"b":"c"}},[]])");
+  EXPECT_EQ(items.size(), 13u);
+}
+
+// Whatever is done to a text that can be edited: it can still be read, and taking out gives back what others had.
+TEST(ClientEntry, ChangedTextsAreRefusedOrStayReadable) {
+  const std::string json = "{\n  \"a\": [1, \"x\\\"}\"],\n  \"mcpServers\": {\"b\": {\"command\": \"c\"}}\n}\n";
+  const std::string toml = "# c\na = \"x\"\n[mcp_servers.b]\ncommand = \"c\" # d\n\n[t.u]\nl = [1, \"]\"]\n";
+  FakeRandom random(7);
+  for (int i = 0; i < 4'000; ++i) {
+    const Client client = i % 2 == 0 ? Client::kClaudeCode : Client::kCodex;
+    std::string text = client == Client::kClaudeCode ? json : toml;
+    for (std::uint64_t n = random.next() % 3; n-- > 0;) {
+      const std::size_t at = random.next() % text.size();
+      const std::string_view pieces = "{}[]\",=.#'\\\n\r\t x1";
+      if (random.next() % 2 == 0)
+        text.insert(at, 1, pieces[random.next() % pieces.size()]);
+      else
+        text.erase(at, 1 + random.next() % 3);
+      if (text.empty()) text = " ";
+    }
+    const auto before = read_entries(client, "f", text);
+    const auto after = with_entry(client, "f", text, "signalbox", kProgram);
+    if (!after) {
+      ASSERT_NE(after.error().code, ErrorCode::kInternal) << text;
+      continue;
+    }
+    const auto removed = without_entry(client, "f", *after, "signalbox", false);
+    ASSERT_TRUE(removed) << *after;
+    const auto rest = read_entries(client, "f", *removed);
+    ASSERT_TRUE(rest) << *removed;
+    ASSERT_EQ(rest->size(), before->size()) << text << "\n---\n" << *removed;
+    for (std::size_t k = 0; k < rest->size(); ++k) ASSERT_EQ((*rest)[k].entry, (*before)[k].entry) << text;
+  }
+}
+
+}  // namespace
+}  // namespace sb::hook

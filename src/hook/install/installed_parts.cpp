@@ -1,0 +1,63 @@
+#include "hook/install/installed_parts.hpp"
+
+#include <algorithm>
+
+#include "base/document/document.hpp"
+#include "base/limits.hpp"
+
+namespace sb::hook {
+namespace {
+
+std::string path_of(const Homes& homes) {
+  return join_path(homes.data, "hook-settings.json");
+}
+
+Result<Value> read_all(const Files& files, const Homes& homes) {
+  const auto text = files.read(path_of(homes), limits::kDocumentBytes);
+  if (!text && text.error().code == ErrorCode::kNotFound) return Value::object();
+  if (!text) return std::unexpected(text.error());
+  auto all = parse_json(*text);
+  if (all && all->is_object()) return all;
+  return fail(ErrorCode::kCorrupt, "is not the list of settings it should be", "Remove it", {path_of(homes), "", 0, 0});
+}
+
+Status write_all(Files& files, const Homes& homes, const Value& all) {
+  SB_TRY(files.make_directories(homes.data, 0700));
+  return files.write_atomic(path_of(homes), to_pretty_json(all) + "\n", 0600);
+}
+
+}  // namespace
+
+bool Installed::has_made(std::string_view name) const {
+  return std::ranges::find(made, name) != made.end();
+}
+
+void Installed::add(std::string_view name) {
+  if (!has_made(name)) made.emplace_back(name);
+}
+
+Result<std::optional<Installed>> find_installed(const Files& files, const Homes& homes, const std::string& path) {
+  const Value all = SB_TRY(read_all(files, homes));
+  const Value* kept = all.find(path);
+  if (!kept || !(*kept)["made"].is_array()) return std::nullopt;
+  Installed installed{{}, kept->string_at("backup").value_or("")};
+  for (const Value& name : (*kept)["made"].items()) {
+    if (name.is_string()) installed.add(name.as_string());
+  }
+  return installed;
+}
+
+Status keep_installed(Files& files, const Homes& homes, const std::string& path, const Installed& installed) {
+  Value all = SB_TRY(read_all(files, homes));
+  all.set(path, Value::object({{"made", Value::array(installed.made)}, {"backup", installed.backup}}));
+  return write_all(files, homes, all);
+}
+
+Status forget_installed(Files& files, const Homes& homes, const std::string& path) {
+  Value all = SB_TRY(read_all(files, homes));
+  if (!all.find(path)) return {};
+  all.erase(path);
+  return all.size() == 0 ? files.remove(path_of(homes)) : write_all(files, homes, all);
+}
+
+}  // namespace sb::hook

@@ -1,0 +1,70 @@
+#include "hook/install/stop_projects.hpp"
+
+#include <algorithm>
+
+#include "base/document/document.hpp"
+#include "base/limits.hpp"
+#include "inbox/operators/signature.hpp"
+
+namespace sb::hook {
+namespace {
+
+std::string path_of(const Homes& homes) {
+  return join_path(homes.data, "stop-projects.json");
+}
+
+std::string_view name_of(Scope scope) {
+  return scope == Scope::kUser ? "user" : "project";
+}
+
+Result<Value> read_projects(const Files& files, const Homes& homes) {
+  const auto text = files.read(path_of(homes), limits::kDocumentBytes);
+  if (!text && text.error().code == ErrorCode::kNotFound) return Value::object();
+  if (!text) return std::unexpected(text.error());
+  auto projects = parse_json(*text);
+  if (projects && projects->is_object()) return projects;
+  return fail(ErrorCode::kCorrupt, "is not the list of folders it should be", "Remove it and enable them again",
+              {path_of(homes), "", 0, 0});
+}
+
+Status change(Files& files, const Homes& homes, Scope scope, const auto& edit) {
+  SB_TRY(files.make_directories(homes.data, 0700));
+  const auto held = SB_TRY(files.lock(join_path(homes.data, ".stop-projects.lock")));
+  Value projects = SB_TRY(read_projects(files, homes));
+  Value folders = projects[name_of(scope)].is_array() ? projects[name_of(scope)] : Value::array();
+  const Value before = folders;
+  edit(folders.items());
+  if (folders == before) return {};
+  projects.set(name_of(scope), std::move(folders));
+  return files.write_atomic(path_of(homes), to_pretty_json(projects) + "\n", 0600);
+}
+
+}  // namespace
+
+Result<bool> is_stop_enabled(const Files& files, const Homes& homes, std::string_view folder) {
+  const Value projects = SB_TRY(read_projects(files, homes));
+  for (const Scope scope : {Scope::kUser, Scope::kProject}) {
+    const Value& folders = projects[name_of(scope)];
+    if (!folders.is_array()) continue;
+    const auto covers = [&](const Value& each) {
+      return each.is_string() && inbox::lies_under(folder, each.as_string());
+    };
+    if (std::ranges::any_of(folders.items(), covers)) return true;
+  }
+  return false;
+}
+
+Status enable_stop(Files& files, const Homes& homes, Scope scope, const std::string& folder) {
+  return change(files, homes, scope, [&](Value::Array& folders) {
+    if (std::ranges::find(folders, Value(folder)) == folders.end()) folders.emplace_back(folder);
+  });
+}
+
+Status disable_stop(Files& files, const Homes& homes, Scope scope, const std::string& folder) {
+  if (files.kind(path_of(homes)) == FileKind::kMissing) return {};
+  return change(files, homes, scope, [&](Value::Array& folders) {
+    std::erase_if(folders, [&](const Value& each) { return scope == Scope::kUser || each == Value(folder); });
+  });
+}
+
+}  // namespace sb::hook

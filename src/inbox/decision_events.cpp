@@ -1,0 +1,93 @@
+#include "inbox/decision_events.hpp"
+
+#include "base/crypto.hpp"
+
+namespace sb::inbox {
+namespace {
+
+store::NewEvent event(std::string type, TimestampMs at, const Value& payload) {
+  return {std::move(type), at, to_canonical_json(payload)};
+}
+
+Value from_whom(const Credentials& from) {
+  return Value::object({{"principal", from.principal}, {"channel", to_string(from.channel)}});
+}
+
+// Of an ending that a host reported, what it called it.
+HostResult host_result_of(Ending ending) {
+  switch (ending) {
+    case Ending::kAnswered:
+    case Ending::kDefaulted:
+      return HostResult::kSelected;
+    case Ending::kDeclined:
+      return HostResult::kDeclined;
+    case Ending::kCancelled:
+    case Ending::kSuperseded:
+      return HostResult::kCancelled;
+    case Ending::kExpired:
+      return HostResult::kTimedOut;
+  }
+  return HostResult::kEmpty;
+}
+
+}  // namespace
+
+store::NewEvent answered_event(const Outcome& outcome, TimestampMs at) {
+  Value payload = from_whom({outcome.channel, outcome.principal});
+  payload.set("options", Value::array(outcome.options));
+  payload.set("values", outcome.values);
+  payload.set("resolved_by", to_string(outcome.resolved_by.value_or(ResolvedBy::kHuman)));
+  payload.set("render_hash", outcome.render_hash);
+  payload.set("raw", to_base64url(outcome.raw));
+  payload.set("host_result", to_string(outcome.host_result));
+  if (!outcome.waived.is_null()) payload.set("waived", outcome.waived);
+  if (outcome.signature) {
+    Value signature = Value::object({{"at", outcome.signature->signed_at},
+                                     {"key", to_base64url(outcome.signature->public_key)},
+                                     {"sig", to_base64url(outcome.signature->signature)}});
+    if (!outcome.signature->delegation.empty()) signature.set("delegation", outcome.signature->delegation);
+    payload.set("signature", std::move(signature));
+  }
+  return event("answered", at, payload);
+}
+
+store::NewEvent closed_event(Ending ending, std::optional<ResolvedBy> resolved_by, const Credentials& from,
+                             std::string_view raw, TimestampMs at) {
+  Value payload = from_whom(from);
+  payload.set("outcome", to_string(ending));
+  payload.set("raw", to_base64url(raw));
+  payload.set("host_result", to_string(host_result_of(ending)));
+  if (resolved_by) payload.set("resolved_by", to_string(*resolved_by));
+  return event("closed", at, payload);
+}
+
+store::NewEvent free_text_event(std::string_view text, const Credentials& from, TimestampMs at) {
+  Value payload = from_whom(from);
+  payload.set("text", to_base64url(text));
+  return event("free_text", at, payload);
+}
+
+store::NewEvent no_answer_event(HostResult result, const Credentials& from, TimestampMs at) {
+  Value payload = from_whom(from);
+  payload.set("host_result", to_string(result));
+  return event("no_answer", at, payload);
+}
+
+store::NewEvent replied_event(const Reply& reply, TimestampMs at) {
+  return event("replied", at,
+               Value::object({{"nonce", reply.nonce},
+                              {"part", reply.part},
+                              {"page", reply.page},
+                              {"pages", reply.pages},
+                              {"options", Value::array(reply.options)}}));
+}
+
+store::NewEvent withdrawn_event(const Credentials& from, TimestampMs at) {
+  return event("withdrawn", at, from_whom(from));
+}
+
+store::NewEvent taken_event(std::string_view by, TimestampMs at) {
+  return event("taken", at, Value::object({{"by", by}}));
+}
+
+}  // namespace sb::inbox

@@ -1,0 +1,24 @@
+// Makes the events whose formats decision_state.hpp gives, and names the projections of inbox.hpp.
+#pragma once
+
+#include "inbox/decision_state.hpp"
+#include "inbox/operators/authority.hpp"
+
+namespace sb::inbox {
+
+inline constexpr std::string_view kDecisions = "decisions";
+inline constexpr std::string_view kDecisionsAsked = "decisions-asked";
+inline constexpr std::string_view kOperatorsSeen = "operators";
+inline constexpr std::string_view kPrompts = "prompts";
+inline constexpr std::string_view kCounters = "counters";
+
+store::NewEvent answered_event(const Outcome& outcome, TimestampMs at);
+store::NewEvent closed_event(Ending ending, std::optional<ResolvedBy> resolved_by, const Credentials& from,
+                             std::string_view raw, TimestampMs at);
+store::NewEvent free_text_event(std::string_view text, const Credentials& from, TimestampMs at);
+store::NewEvent no_answer_event(HostResult result, const Credentials& from, TimestampMs at);
+store::NewEvent replied_event(const Reply& reply, TimestampMs at);
+store::NewEvent withdrawn_event(const Credentials& from, TimestampMs at);
+store::NewEvent taken_event(std::string_view by, TimestampMs at);
+
+}  // namespace sb::inbox

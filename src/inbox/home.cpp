@@ -1,0 +1,49 @@
+#include "inbox/home.hpp"
+
+#include "inbox/operators/key_files.hpp"
+
+namespace sb::inbox {
+
+std::string store_path(const Homes& homes) {
+  return join_path(homes.data, "signalbox.db");
+}
+
+Result<std::unique_ptr<Desk>> Desk::open(const Seams& seams, store::Access access, store::SqliteOptions options) {
+  std::unique_ptr<Desk> desk(new Desk);
+  desk->homes_ = SB_TRY(sb::homes(seams.environment));
+  desk->seen_ = desk->look(seams.files);
+  desk->config_ = SB_TRY(load_config(seams.files, desk->homes_));
+  desk->operators_ = SB_TRY(OperatorFiles(seams.files, desk->homes_).load());
+  desk->store_ = SB_TRY(store::SqliteStore::open(store_path(desk->homes_), access, std::move(options)));
+  desk->inbox_.emplace(*desk->store_, seams.clock, seams.random, desk->operators_, desk->config_.policy);
+  return desk;
+}
+
+Status Desk::refresh_operators(Files& files) {
+  const std::optional<OperatorPin> before = operators_.pin();
+  Operators now = SB_TRY(OperatorFiles(files, homes_).load());
+  if (before && !now.continues(*before)) {
+    return fail(ErrorCode::kForbidden, "somebody put other operator keys in place of those this waits for",
+                "Find out who before you answer anything");
+  }
+  operators_ = std::move(now);
+  return {};
+}
+
+Desk::Seen Desk::look(const Files& files) const {
+  return {files.status(join_path(homes_.config, "config.yaml")),
+          files.status(join_path(homes_.data, "operators/registry.jsonl"))};
+}
+
+Status Desk::refresh(Files& files) {
+  // Looked at before reading: what changes in between is read again next time.
+  const Seen now = look(files);
+  if (now == seen_) return {};
+  Config config = SB_TRY(load_config(files, homes_));
+  SB_TRY(refresh_operators(files));
+  config_ = std::move(config);
+  seen_ = now;
+  return {};
+}
+
+}  // namespace sb::inbox

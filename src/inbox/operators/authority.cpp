@@ -1,0 +1,52 @@
+#include "inbox/operators/authority.hpp"
+
+#include <fmt/format.h>
+
+#include "inbox/operators/signature.hpp"
+
+namespace sb::inbox {
+
+bool Policy::relays_in(std::string_view workspace) const {
+  // The nearest directory that says something has the word.
+  std::size_t longest = 0;
+  bool relays = may_relay;
+  for (const auto& [directory, says] : workspace_relays) {
+    if (!workspace.empty() && lies_under(workspace, directory) && directory.size() >= longest) {
+      longest = directory.size();
+      relays = says;
+    }
+  }
+  return relays;
+}
+
+Status may_answer(const DecisionFacts& facts, const Credentials& from, std::string_view signer, const Policy& policy) {
+  if (facts.needs_signature) {
+    if (!signer.empty()) return {};
+    if (!facts.has_operators) {
+      return fail(ErrorCode::kForbidden,
+                  "only an operator's signature answers this, and there was no operator key when it was asked",
+                  "Run signalbox operator init, then ask again");
+    }
+    return fail(ErrorCode::kForbidden, "only an operator's signature answers this",
+                "Answer it in a terminal with signalbox inbox answer and your passphrase");
+  }
+  switch (from.channel) {
+    case Channel::kTerminal:
+    case Channel::kConsole:
+    case Channel::kElicitation:
+    case Channel::kHook:
+    case Channel::kLink:
+    case Channel::kProgram:
+      return {};
+    case Channel::kToken:
+      if (!signer.empty()) return {};
+      return fail(ErrorCode::kForbidden, "the operator token does not cover this decision");
+    case Channel::kRelay:
+      if (policy.relays_in(facts.workspace)) return {};
+      return fail(ErrorCode::kForbidden, "an agent may not pass on answers here",
+                  fmt::format("A person answers it: signalbox inbox answer {}", facts.id.empty() ? "ID" : facts.id));
+  }
+  return fail(ErrorCode::kInternal, "an unknown channel");
+}
+
+}  // namespace sb::inbox

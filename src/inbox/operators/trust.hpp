@@ -1,0 +1,53 @@
+// Project folders the user trusts: whose policy files count, and whose commands may run.
+//
+// Trust is bound to content, by one hash over names and bytes: DIR/signalbox.yaml, everything under DIR/.signalbox (but
+// for Markdown right in it: pitches and designs, which are work and no policy) and DIR/.workrail/workflows,
+// DIR/.workrail/bindings.json, and the .json, .yaml and .yml files under DIR/workflows (not in folders that begin with
+// a dot, nor in node_modules). A changed, added or removed file ends it until the user trusts the folder again.
+//
+// `trust.jsonl` in the data home, a line an act, canonical JSON: {"at", "directory", "hash", "v": 1} and, where
+// operators exist, "by": KEY and "sig" over "sb-trust-1\n" and the line without `sig`. The last line about a folder
+// counts. Where there are operators, a line that none of them signed counts for nothing, so that an agent cannot trust
+// a folder by itself.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "base/environment.hpp"
+#include "base/files.hpp"
+#include "inbox/operators/operators.hpp"
+
+namespace sb::inbox {
+
+// What trusting the folder covers.
+struct PolicyFiles {
+  std::vector<std::string> names;  // relative, sorted
+  std::string hash;                // hex; SHA-256 over each name and content with their lengths
+};
+
+// kLimit for more than 1,000 files or 16 MiB. Links that lead out of the folder are refused, kForbidden.
+Result<PolicyFiles> policy_files(const Files& files, const std::string& directory);
+
+class TrustedFolders {
+ public:
+  TrustedFolders(Files& files, const Homes& homes, const Operators& operators);
+
+  // `directory` absolute, without links. True when the last act about it covers exactly this content.
+  Result<bool> is_trusted(std::string_view directory, std::string_view hash) const;
+  // The trusted folder whose policy files include this file (absolute, without links); nothing when there is none.
+  Result<std::optional<std::string>> trusted_home_of(const std::string& file) const;
+  // `by_secret`: an operator's secret key; needed where there are operators (kForbidden without).
+  Status trust(std::string_view directory, std::string_view hash, TimestampMs at,
+               const std::optional<std::string>& by_secret);
+
+ private:
+  bool counts(const Value& act) const;
+
+  Files& files_;
+  std::string path_;
+  const Operators& operators_;
+};
+
+}  // namespace sb::inbox

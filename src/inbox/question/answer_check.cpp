@@ -1,0 +1,352 @@
+// Reading an answer to a question and holding it against what was declared.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "base/document/reader.hpp"
+#include "base/text/unicode.hpp"
+#include "inbox/question/question.hpp"
+
+namespace sb::inbox {
+namespace {
+
+using decision::Field;
+using decision::SelectMode;
+
+constexpr std::string_view kAccept = "accept";  // the one answer to a url question
+constexpr std::string_view kText = "text";
+
+std::unexpected<Error> no_answer() {
+  return fail(ErrorCode::kInvalid, "an empty answer is no answer");
+}
+
+std::string where(const Part& part) {
+  return part.key.empty() ? std::string() : part.key + ": ";
+}
+
+std::string ids_of(const Part& part) {
+  std::vector<std::string> ids;
+  for (const Choice& choice : part.options) ids.push_back(choice.id);
+  return fmt::format("{}", fmt::join(ids, ", "));
+}
+
+std::unexpected<Error> unknown_option(const Part& part, const std::string& id) {
+  std::vector<std::string> known;
+  for (const Choice& choice : part.options) known.push_back(choice.id);
+  const std::string nearest = nearest_name(id, known);
+  return fail(ErrorCode::kInvalid, fmt::format("{}there is no option {}", where(part), quote_json(id)),
+              nearest.empty() ? fmt::format("Choose from: {}", ids_of(part))
+                              : fmt::format("Did you mean \"{}\"? Choose from: {}", nearest, ids_of(part)));
+}
+
+Status check_count(const Part& part, std::size_t count) {
+  const auto min = static_cast<std::size_t>(part.select.mode == SelectMode::kOne ? 1 : part.select.min);
+  const auto max = static_cast<std::size_t>(part.select.mode == SelectMode::kOne ? 1 : part.select.max);
+  if (count >= min && count <= max) return {};
+  const std::string wanted = min == max ? fmt::format("{}", min) : fmt::format("{} to {}", min, max);
+  return fail(ErrorCode::kInvalid, fmt::format("{}{} chosen; this takes {}", where(part), count, wanted),
+              fmt::format("Choose from: {}", ids_of(part)));
+}
+
+// The chosen ids in declared order.
+Result<std::vector<std::string>> check_options(const Part& part, const std::vector<std::string>& given) {
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (part.find(given[i]) == nullptr) return unknown_option(part, given[i]);
+    if (std::find(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(i), given[i]) !=
+        given.begin() + static_cast<std::ptrdiff_t>(i)) {
+      return fail(ErrorCode::kInvalid, fmt::format("{}{} is chosen twice", where(part), quote_json(given[i])));
+    }
+  }
+  SB_TRY(check_count(part, given.size()));
+  std::vector<std::string> ordered;
+  for (const Choice& choice : part.options) {
+    if (std::ranges::find(given, choice.id) != given.end()) ordered.push_back(choice.id);
+  }
+  return ordered;
+}
+
+std::unexpected<Error> bad_field(const Field& field, std::string_view problem) {
+  return fail(ErrorCode::kInvalid, fmt::format("field {} {}", quote_json(field.key), problem));
+}
+
+Status check_number(const Field& field, double number) {
+  if (field.type == Field::Type::kInteger && number != std::floor(number)) return bad_field(field, "is not whole");
+  if (field.minimum && number < *field.minimum) return bad_field(field, fmt::format("is below {}", *field.minimum));
+  if (field.maximum && number > *field.maximum) return bad_field(field, fmt::format("is above {}", *field.maximum));
+  return {};
+}
+
+bool has_format(std::string_view text, std::string_view format) {
+  if (format == "email") {
+    const std::size_t at = text.find('@');
+    return at != std::string_view::npos && at > 0 && at + 1 < text.size() && text.find(' ') == std::string_view::npos;
+  }
+  if (format == "uri") return text.find(':') != std::string_view::npos && text.find(' ') == std::string_view::npos;
+  if (format == "date") return text.size() == 10 && parse_rfc3339(std::string(text) + "T00:00:00Z").has_value();
+  if (format == "date-time") return parse_rfc3339(text).has_value();
+  return true;
+}
+
+Status check_text(const Field& field, std::string_view text) {
+  if (is_blank(text)) return bad_field(field, "is empty");
+  const auto length = static_cast<double>(count_code_points(text));
+  if (field.minimum && length < *field.minimum) return bad_field(field, "is too short");
+  if (field.maximum && length > *field.maximum) return bad_field(field, "is too long");
+  if (!has_format(text, field.format)) return bad_field(field, fmt::format("is not a right {}", field.format));
+  return {};
+}
+
+// Forms arrive as JSON from hosts and as words from a command line; a word that reads as the field's type is taken as
+// it.
+Result<Value> check_field(const Field& field, const Value& given) {
+  if (field.type == Field::Type::kString) {
+    if (!given.is_string() || !is_utf8(given.as_string())) return bad_field(field, "is not a text");
+    SB_TRY(check_text(field, given.as_string()));
+    return given;
+  }
+  if (field.type == Field::Type::kBoolean) {
+    if (given.is_bool()) return given;
+    if (given.is_string() && (given.as_string() == "true" || given.as_string() == "false")) {
+      return Value(given.as_string() == "true");
+    }
+    return bad_field(field, "is neither true nor false");
+  }
+  double number = 0;
+  if (given.is_number()) {
+    number = given.as_number();
+  } else if (given.is_string()) {
+    const std::string& text = given.as_string();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size()) return bad_field(field, "is not a number");
+  } else {
+    return bad_field(field, "is not a number");
+  }
+  if (!std::isfinite(number) || std::abs(number) > 9e15) return bad_field(field, "is not a number in range");
+  SB_TRY(check_number(field, number));
+  if (field.type == Field::Type::kInteger) return Value(static_cast<std::int64_t>(number));
+  return Value(number);
+}
+
+Result<Value> check_form(const Part& part, const Value& values) {
+  Value result = Value::object();
+  std::vector<std::string> known;
+  for (const Field& field : part.fields) {
+    known.push_back(field.key);
+    const Value* given = values.find(field.key);
+    if (given != nullptr && !given->is_null()) {
+      result.set(field.key, SB_TRY(check_field(field, *given)));
+    } else if (field.required) {
+      return bad_field(field, "is missing");
+    }
+  }
+  for (const Value::Member& member : values.members()) {
+    if (std::ranges::find(known, member.name) == known.end()) {
+      const std::string nearest = nearest_name(member.name, known);
+      return fail(ErrorCode::kInvalid, fmt::format("there is no field {}", quote_json(member.name)),
+                  nearest.empty() ? std::string() : fmt::format("Did you mean \"{}\"?", nearest));
+    }
+  }
+  if (result.size() == 0) return no_answer();
+  return result;
+}
+
+// A part's answer inside values: ids for a choice, the text, or the fields.
+Result<Value> check_part(const Part& part, const Value& given) {
+  switch (part.select.mode) {
+    case SelectMode::kText:
+      if (!given.is_string() || !is_utf8(given.as_string()) || is_blank(given.as_string())) return no_answer();
+      return given;
+    case SelectMode::kForm:
+      if (!given.is_object()) return no_answer();
+      return check_form(part, given);
+    case SelectMode::kUrl:
+      if (!given.is_string() || given.as_string() != kAccept) return no_answer();
+      return given;
+    case SelectMode::kOne:
+    case SelectMode::kMany:
+      break;
+  }
+  std::vector<std::string> ids;
+  if (given.is_string()) ids.push_back(given.as_string());
+  if (given.is_array()) {
+    for (const Value& id : given.items()) {
+      if (!id.is_string()) return fail(ErrorCode::kInvalid, where(part) + "an option's id is a string");
+      ids.push_back(id.as_string());
+    }
+  }
+  if (ids.empty() && part.select.min > 0)
+    return fail(ErrorCode::kInvalid, where(part) + "an empty answer is no answer");
+  std::vector<std::string> ordered = SB_TRY(check_options(part, ids));
+  if (part.select.mode == SelectMode::kOne) return Value(ordered.front());
+  return Value::array(std::move(ordered));
+}
+
+bool is_included(const Question& question, const Value& values, const std::string& key) {
+  const Part* part = question.find(key);
+  if (part != nullptr && part->shipped) return true;
+  const Value* value = values.find(key);
+  return value != nullptr && value->is_string() && value->as_string() == "include";
+}
+
+Result<Given> check_parts(const Question& question, const Given& given) {
+  if (given.values.size() == 0) return no_answer();
+  Given result;
+  std::vector<std::string> known;
+  for (const Part& part : question.parts) {
+    known.push_back(part.key);
+    const Value* value = given.values.find(part.key);
+    if (value == nullptr) return fail(ErrorCode::kInvalid, fmt::format("{} is not answered", quote_json(part.key)));
+    result.values.set(part.key, SB_TRY(check_part(part, *value)));
+  }
+  for (const Value::Member& member : given.values.members()) {
+    if (std::ranges::find(known, member.name) != known.end()) continue;
+    return fail(ErrorCode::kInvalid, fmt::format("there is no {} in this question", quote_json(member.name)),
+                fmt::format("Answer these: {}", fmt::join(known, ", ")));
+  }
+  return result;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  for (;;) {
+    const std::size_t at = text.find(separator);
+    pieces.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return pieces;
+    text.remove_prefix(at + 1);
+  }
+}
+
+// Like split on commas, but a doubled comma stands for one.
+std::vector<std::string> split_fields(std::string_view text) {
+  std::vector<std::string> pieces(1);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != ',') {
+      pieces.back().push_back(text[i]);
+    } else if (i + 1 < text.size() && text[i + 1] == ',') {
+      pieces.back().push_back(text[i++]);
+    } else {
+      pieces.emplace_back();
+    }
+  }
+  return pieces;
+}
+
+// A chain's answer where every key is found as declared, so that one may hold `,` or `=`; nothing when one is not.
+std::optional<Given> parse_buckets(const Question& question, std::string_view text) {
+  Given given;
+  for (;;) {
+    const Part* named = nullptr;
+    for (const Part& part : question.parts) {
+      const bool is_named = text.starts_with(part.key) && text.substr(part.key.size()).starts_with('=');
+      if (is_named && (named == nullptr || part.key.size() > named->key.size())) named = &part;
+    }
+    if (named == nullptr || given.values.find(named->key) != nullptr) return std::nullopt;
+    text.remove_prefix(named->key.size() + 1);
+    const std::size_t comma = text.find(',');
+    given.values.set(named->key, Value(text.substr(0, comma)));
+    if (comma == std::string_view::npos) return given;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+Result<Given> parse_pairs(const Question& question, std::string_view text, bool is_form) {
+  Given given;
+  for (const std::string& pair : split_fields(text)) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return fail(ErrorCode::kInvalid, fmt::format("{} is not key=value", quote_json(pair)),
+                  fmt::format("Answer {} as key=value,key=value", quote_json(question.id)));
+    }
+    const std::string key = pair.substr(0, equals);
+    const std::string value = pair.substr(equals + 1);
+    if (given.values.find(key) != nullptr) {
+      return fail(ErrorCode::kInvalid, fmt::format("{} is answered twice", quote_json(key)));
+    }
+    const Part* part = is_form ? nullptr : question.find(key);
+    if (part != nullptr && part->select.mode == SelectMode::kMany) {
+      std::vector<std::string> ids;
+      for (const std::string_view id : split(value, '+')) {
+        if (!id.empty()) ids.emplace_back(id);
+      }
+      given.values.set(key, Value::array(std::move(ids)));
+    } else {
+      given.values.set(key, Value(value));
+    }
+  }
+  return given;
+}
+
+}  // namespace
+
+Result<Given> check_answer(const Question& question, const Given& given) {
+  if (!given.values.is_object()) return fail(ErrorCode::kInvalid, "the values of an answer are an object");
+  if (question.shape != Shape::kDecision) {
+    if (!given.options.empty()) return fail(ErrorCode::kInvalid, "this is answered by key", "Answer as key=option");
+    return check_parts(question, given);
+  }
+  const Part& part = question.parts.front();
+  Given result;
+  switch (part.select.mode) {
+    case SelectMode::kText:
+      result.values.set(kText, SB_TRY(check_part(part, given.values[kText])));
+      return result;
+    case SelectMode::kForm:
+      result.values = SB_TRY(check_form(part, given.values));
+      return result;
+    case SelectMode::kUrl:
+      if (given.options != std::vector<std::string>{std::string(kAccept)}) {
+        return fail(ErrorCode::kInvalid, "this is answered on the page it names", "Then answer accept");
+      }
+      result.options = given.options;
+      return result;
+    case SelectMode::kOne:
+    case SelectMode::kMany:
+      break;
+  }
+  if (given.options.empty() && part.select.min > 0) return no_answer();
+  result.options = SB_TRY(check_options(part, given.options));
+  return result;
+}
+
+Status check_dependencies(const Question& question, const Given& given) {
+  const Value& values = given.values;
+  for (const Part& part : question.parts) {
+    if (part.shipped || !is_included(question, values, part.key)) continue;
+    for (const std::string& key : part.required_keys) {
+      if (is_included(question, values, key)) continue;
+      return fail(ErrorCode::kInvalid, fmt::format("{} is included and needs {}, which is not", part.key, key),
+                  "Include both, or answer it in a terminal with signalbox ask, where the need can be waived");
+    }
+    for (const std::string& key : part.conflicting_keys) {
+      if (!is_included(question, values, key)) continue;
+      return fail(ErrorCode::kInvalid, fmt::format("{} and {} cannot both be included", part.key, key));
+    }
+  }
+  return {};
+}
+
+Result<Given> parse_choice(const Question& question, std::string_view text) {
+  if (is_utf8(text) && is_blank(text)) return no_answer();
+  if (!is_utf8(text)) return fail(ErrorCode::kInvalid, "the answer is not UTF-8");
+  if (question.shape == Shape::kChain) {
+    if (auto given = parse_buckets(question, text)) return std::move(*given);
+  }
+  if (question.shape != Shape::kDecision) return parse_pairs(question, text, false);
+  Given given;
+  const SelectMode mode = question.parts.front().select.mode;
+  if (mode == SelectMode::kForm) return parse_pairs(question, text, true);
+  if (mode == SelectMode::kText) {
+    given.values.set(kText, Value(text));
+    return given;
+  }
+  for (const std::string_view id : split(text, ',')) {
+    if (id.empty()) return fail(ErrorCode::kInvalid, "there is an empty place between two commas");
+    given.options.emplace_back(id);
+  }
+  return given;
+}
+
+}  // namespace sb::inbox

@@ -1,0 +1,116 @@
+#include "inbox/question/choice_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text/unicode.hpp"
+#include "decision/prompt.hpp"
+#include "decision/render/shown_labels.hpp"
+#include "decision/text_block.hpp"
+#include "inbox/printable.hpp"
+#include "inbox/question/question.hpp"
+
+namespace sb::inbox {
+namespace {
+
+using decision::Decision;
+using decision::Option;
+using decision::Profile;
+using decision::Prompt;
+
+bool explains(const Profile& profile) {
+  return std::ranges::any_of(profile.sections_allowed,
+                             [](const std::string& section) { return section != "safety_notice"; });
+}
+
+void add_paragraph(std::string& text, std::string_view lead, std::string_view paragraph) {
+  if (!paragraph.empty()) {
+    text += fmt::format("{}{}\n\n", lead, lead.empty() ? quoted(paragraph) : continued(paragraph));
+  }
+}
+
+std::string known_first(const Decision& decision) {
+  std::string text;
+  add_paragraph(text, "", decision.sections.context);
+  add_paragraph(text, "", decision.sections.eli10);
+  add_paragraph(text, "At stake: ", decision.sections.stakes);
+  add_paragraph(text, "", decision.sections.kind_note);
+  add_paragraph(text, "", decision.sections.safety_notice);
+  add_paragraph(text, "Cannot be undone: ", decision.irreversible_note);
+  add_paragraph(text, "Approves exactly: ", decision.digest);
+  return text;
+}
+
+// One scheme for all options, so that no reader has to tell a letter from a label.
+bool needs_letters(const Decision& decision, const Profile& profile) {
+  return std::ranges::any_of(decision.options, [&](const Option& option) {
+    const bool is_long = word_units(option.label) > kBlockLabelWords || option.label.contains('\n');
+    return is_long || (explains(profile) && !option.description.empty());
+  });
+}
+
+std::string lettered(const Decision& decision, const Profile& profile) {
+  const bool marks = profile.recommended == decision::RecommendedMark::kSuffix;
+  std::string text;
+  for (std::size_t i = 0; i < decision.options.size(); ++i) {
+    const Option& option = decision.options[i];
+    text += fmt::format("{}: {}{}\n", decision::letters_of(i), continued(option.label),
+                        option.recommended && marks ? decision::kRecommendedSuffix : "");
+    if (explains(profile) && !option.description.empty()) text += fmt::format("   {}\n", continued(option.description));
+  }
+  return text + '\n';
+}
+
+std::string choice_text(const Decision& decision, const Profile& profile) {
+  std::string text = known_first(decision);
+  if (decision.select.mode == decision::SelectMode::kMany) {
+    text += fmt::format("Several may be chosen: {} to {}.\n\n", decision.select.min, decision.select.max);
+  }
+  const bool has_letters = needs_letters(decision, profile);
+  if (has_letters) text += lettered(decision, profile);
+  std::size_t shown = 0;
+  bool is_first = true;
+  for (const Prompt& page : decision::prompts_of(decision, profile, "")) {
+    std::vector<std::string> labels;
+    for (std::size_t i = 0; i < page.options.size(); ++i) {
+      const bool is_own = decision::entry_of(page, i) != decision::Entry::kOption;
+      labels.push_back(has_letters && !is_own ? decision::letters_of(shown) : page.options[i].label);
+      if (!is_own) ++shown;
+    }
+    if (!is_first) text += "\n\n";
+    is_first = false;
+    text += decision::render_block(decision.instruction, labels);
+  }
+  return text;
+}
+
+bool has_block(const Decision& decision) {
+  return decision.select.mode == decision::SelectMode::kOne || decision.select.mode == decision::SelectMode::kMany;
+}
+
+std::string without_end(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+std::string choice_text(const decision::Declaration& declaration) {
+  if (const Decision* decision = declaration.decision(); decision != nullptr && has_block(*decision)) {
+    return printable(choice_text(*decision, declaration.profile));
+  }
+  const decision::Flow* flow = declaration.flow();
+  const bool all_blocks = flow != nullptr && std::ranges::all_of(flow->steps, [](const decision::Step& step) {
+                            return has_block(step.decision);
+                          });
+  if (!all_blocks) return without_end(question_of(declaration).text);
+  std::string text;
+  for (const decision::Step& step : flow->steps) {
+    if (!text.empty()) text += "\n\n";
+    text += choice_text(step.decision, declaration.profile);
+  }
+  return printable(text);
+}
+
+}  // namespace sb::inbox

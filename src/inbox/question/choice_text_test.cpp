@@ -1,0 +1,66 @@
+#include "inbox/question/choice_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "decision/testing.hpp"
+
+namespace sb::inbox {
+namespace {
+
+using decision::declared;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(ChoiceText, ShortLabelsStandInTheBlock) {
+  EXPECT_EQ(choice_text(declared("{decision: env, instruction: Which environment?, options: [staging, production]}")),
+            "Which environment?\n\n1) staging\n2) production");
+}
+
+TEST(ChoiceText, LongLabelsBecomeLettersWithTheirTextAbove) {
+  const auto text = choice_text(declared(R"(
+decision: move
+profile: gstack
+instruction: How shall the table be moved?
+options:
+  - {id: once, label: Move the whole table in one night}
+  - {id: parts, label: In parts}
+)"));
+  EXPECT_EQ(text, "A: Move the whole table in one night\nB: In parts\n\nHow shall the table be moved?\n\n1) A\n2) B");
+}
+
+TEST(ChoiceText, SaysWhereSeveralMayBeChosen) {
+  EXPECT_EQ(
+      choice_text(declared("{decision: env, instruction: Which?, select: many, min: 1, max: 2, options: [x, y, z]}")),
+      "Several may be chosen: 1 to 2.\n\nWhich?\n\n1) x\n2) y\n3) z");
+}
+
+TEST(ChoiceText, WhatMustBeKnownComesFirst) {
+  const auto text = choice_text(declared(R"(
+decision: drop
+instruction: Drop the table?
+door: one-way
+irreversible_note: The rows are gone for good.
+options: [{id: keep, label: Keep it}, {id: drop, label: Drop it}]
+)"));
+  EXPECT_EQ(text, "Cannot be undone: The rows are gone for good.\n\nDrop the table?\n\n1) Keep it\n2) Drop it");
+}
+
+TEST(ChoiceText, DropsNothingBeyondTheCap) {
+  const auto text =
+      choice_text(declared("{decision: env, instruction: Which?, options: [a1, a2, a3, a4, a5, a6, a7, a8, a9]}"));
+  EXPECT_THAT(text, StartsWith("Which?\n\n1) a1\n"));
+  EXPECT_THAT(text, HasSubstr("6) a6\n7) More options\n\nWhich?\n\n1) a7\n2) a8\n3) a9"));
+}
+
+TEST(ChoiceText, FlowsHaveABlockAStepAndTextsNone) {
+  EXPECT_EQ(
+      choice_text(declared("{flow: f, steps: [{key: a, instruction: One?, options: [x, y]}, {key: b, instruction: "
+                           "Two?, options: [z, w]}]}")),
+      "One?\n\n1) x\n2) y\n\nTwo?\n\n1) z\n2) w");
+  EXPECT_EQ(choice_text(declared("{decision: name, instruction: What name?, select: text}")),
+            "What name?\n\nAnswer with a text.");
+}
+
+}  // namespace
+}  // namespace sb::inbox

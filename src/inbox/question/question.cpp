@@ -1,0 +1,259 @@
+#include "inbox/question/question.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "inbox/printable.hpp"
+#include "inbox/wire.hpp"
+
+namespace sb::inbox {
+namespace {
+
+using decision::Chain;
+using decision::Decision;
+using decision::Field;
+using decision::Flow;
+using decision::SelectMode;
+
+constexpr std::array kShapes{std::pair{Shape::kDecision, "decision"}, std::pair{Shape::kFlow, "flow"},
+                             std::pair{Shape::kChain, "chain"}};
+constexpr std::array kModes{std::pair{SelectMode::kOne, "one"}, std::pair{SelectMode::kMany, "many"},
+                            std::pair{SelectMode::kText, "text"}, std::pair{SelectMode::kForm, "form"},
+                            std::pair{SelectMode::kUrl, "url"}};
+constexpr std::array kTypes{std::pair{Field::Type::kString, "string"}, std::pair{Field::Type::kInteger, "integer"},
+                            std::pair{Field::Type::kNumber, "number"}, std::pair{Field::Type::kBoolean, "boolean"}};
+
+template <class Table, class E>
+const char* name_in(const Table& table, E wanted) {
+  return std::ranges::find(table, wanted, [](const auto& row) { return row.first; })->second;
+}
+
+template <class Table>
+auto value_in(const Table& table, const std::string& name) -> Result<decltype(table.front().first)> {
+  for (const auto& [value, known] : table) {
+    if (name == known) return value;
+  }
+  return fail(ErrorCode::kCorrupt, fmt::format("a stored question has an unknown kind {}", quote_json(name)));
+}
+
+Part part_of(const Decision& decision) {
+  Part part;
+  part.select = decision.select;
+  part.fields = decision.fields;
+  part.title = decision.title;
+  for (const decision::Option& option : decision.options) part.options.push_back({option.id, option.label});
+  return part;
+}
+
+Part part_of(const decision::ChainOption& option) {
+  Part part;
+  part.key = option.key;
+  part.title = option.label;
+  part.required_keys = option.required_keys;
+  part.conflicting_keys = option.conflicting_keys;
+  part.shipped = option.shipped;
+  for (const decision::Bucket bucket : {decision::Bucket::kInclude, decision::Bucket::kDefer, decision::Bucket::kCut}) {
+    const std::string name(decision::to_string(bucket));
+    part.options.push_back({name, name});
+  }
+  return part;
+}
+
+void add_paragraph(std::string& text, std::string_view lead, std::string_view paragraph) {
+  if (!paragraph.empty())
+    text += fmt::format("\n{}{}\n", lead, lead.empty() ? quoted(paragraph) : continued(paragraph));
+}
+
+void add_options(std::string& text, const Decision& decision, bool marks_recommended) {
+  std::size_t width = 0;
+  for (const decision::Option& option : decision.options) width = std::max(width, option.id.size());
+  if (!decision.options.empty()) text += "\n";
+  for (const decision::Option& option : decision.options) {
+    text += fmt::format("  {:<{}}  {}{}\n", option.id, width, continued(option.label),
+                        option.recommended && marks_recommended ? " (recommended)" : "");
+    if (!option.description.empty()) text += fmt::format("  {:<{}}  {}\n", "", width, continued(option.description));
+  }
+}
+
+std::string how_to_answer(const Decision& decision) {
+  switch (decision.select.mode) {
+    case SelectMode::kOne:
+      return "Choose one.";
+    case SelectMode::kMany:
+      return fmt::format("Choose {} to {}.", decision.select.min, decision.select.max);
+    case SelectMode::kText:
+      return "Answer with a text.";
+    case SelectMode::kUrl:
+      return fmt::format("Open {} and finish there; then answer accept.", continued(decision.url));
+    case SelectMode::kForm:
+      break;
+  }
+  std::string text = "Fill in:";
+  for (const Field& field : decision.fields) {
+    text += fmt::format("\n  {}  {}{}", field.key, continued(field.title), field.required ? "" : " (may be left out)");
+  }
+  return text;
+}
+
+std::string text_of(const Decision& decision, bool marks_recommended) {
+  std::string text = continued(decision.instruction) + "\n";
+  add_paragraph(text, "", decision.sections.context);
+  add_paragraph(text, "", decision.sections.eli10);
+  add_paragraph(text, "At stake: ", decision.sections.stakes);
+  add_paragraph(text, "", decision.sections.kind_note);
+  add_paragraph(text, "", decision.sections.safety_notice);
+  add_paragraph(text, "Cannot be undone: ", decision.irreversible_note);
+  add_paragraph(text, "Approves exactly: ", decision.digest);
+  add_options(text, decision, marks_recommended);
+  text += fmt::format("\n{}\n", how_to_answer(decision));
+  add_paragraph(text, "Net: ", decision.sections.net);
+  return text;
+}
+
+std::string text_of(const Chain& chain) {
+  std::string text =
+      chain.instruction.empty() ? fmt::format("What becomes of each of these?\n") : continued(chain.instruction) + "\n";
+  for (const decision::ChainOption& option : chain.options) {
+    text += fmt::format("\n{}  {}\n", option.key, continued(option.label));
+    if (!option.eli10.empty()) text += fmt::format("{}\n", quoted(option.eli10));
+    if (!option.description.empty()) text += fmt::format("{}\n", quoted(option.description));
+    for (const std::string& key : option.required_keys) text += fmt::format("  needs {}\n", key);
+    for (const std::string& key : option.conflicting_keys) text += fmt::format("  not together with {}\n", key);
+  }
+  return text + "\nFor each: include, defer or cut.\n";
+}
+
+Value field_value(const Field& field) {
+  Value value = Value::object({{"key", field.key},
+                               {"title", field.title},
+                               {"format", field.format},
+                               {"type", name_in(kTypes, field.type)},
+                               {"required", field.required}});
+  if (field.minimum) value.set("minimum", *field.minimum);
+  if (field.maximum) value.set("maximum", *field.maximum);
+  return value;
+}
+
+Result<Field> field_from(const Value& value) {
+  Field field;
+  field.key = SB_TRY(wire::string(value, "key"));
+  field.title = SB_TRY(wire::string(value, "title"));
+  field.format = SB_TRY(wire::string(value, "format"));
+  field.type = SB_TRY(value_in(kTypes, SB_TRY(wire::string(value, "type"))));
+  field.required = SB_TRY(wire::boolean(value, "required"));
+  if (value["minimum"].is_number()) field.minimum = value["minimum"].as_number();
+  if (value["maximum"].is_number()) field.maximum = value["maximum"].as_number();
+  return field;
+}
+
+Value part_value(const Part& part) {
+  Value value = Value::object({{"key", part.key},
+                               {"title", part.title},
+                               {"select", name_in(kModes, part.select.mode)},
+                               {"min", part.select.min},
+                               {"max", part.select.max}});
+  Value options = Value::array();
+  for (const Choice& choice : part.options) {
+    options.push_back(Value::object({{"id", choice.id}, {"label", choice.label}}));
+  }
+  value.set("options", std::move(options));
+  Value fields = Value::array();
+  for (const Field& field : part.fields) fields.push_back(field_value(field));
+  if (fields.size() > 0) value.set("fields", std::move(fields));
+  if (!part.required_keys.empty()) value.set("requires", Value::array(part.required_keys));
+  if (!part.conflicting_keys.empty()) value.set("conflicts", Value::array(part.conflicting_keys));
+  if (part.shipped) value.set("shipped", true);
+  return value;
+}
+
+Result<Part> part_from(const Value& value) {
+  Part part;
+  part.key = SB_TRY(wire::string(value, "key"));
+  part.title = SB_TRY(wire::string(value, "title"));
+  part.select.mode = SB_TRY(value_in(kModes, SB_TRY(wire::string(value, "select"))));
+  part.select.min = static_cast<int>(SB_TRY(wire::integer(value, "min")));
+  part.select.max = static_cast<int>(SB_TRY(wire::integer(value, "max")));
+  const Value& options = value["options"];
+  if (!options.is_array()) return fail(ErrorCode::kCorrupt, "a stored question has no options");
+  for (const Value& option : options.items()) {
+    part.options.push_back({SB_TRY(wire::string(option, "id")), SB_TRY(wire::string(option, "label"))});
+  }
+  if (value["fields"].is_array()) {
+    for (const Value& field : value["fields"].items()) part.fields.push_back(SB_TRY(field_from(field)));
+  }
+  part.required_keys = SB_TRY(wire::strings(value, "requires"));
+  part.conflicting_keys = SB_TRY(wire::strings(value, "conflicts"));
+  part.shipped = value.find("shipped") != nullptr;
+  return part;
+}
+
+}  // namespace
+
+const Choice* Part::find(std::string_view id) const {
+  const auto found = std::ranges::find(options, id, &Choice::id);
+  return found == options.end() ? nullptr : &*found;
+}
+
+const Part* Question::find(std::string_view key) const {
+  const auto found = std::ranges::find(parts, key, &Part::key);
+  return found == parts.end() ? nullptr : &*found;
+}
+
+Question question_of(const decision::Declaration& declaration) {
+  const bool marks_recommended = declaration.profile.recommended == decision::RecommendedMark::kSuffix;
+  Question question;
+  if (const Decision* decision = declaration.decision()) {
+    question.id = decision->id;
+    question.text = text_of(*decision, marks_recommended);
+    question.default_ids = decision->default_ids;
+    question.typed_confirmation = decision->typed_confirmation;
+    question.parts.push_back(part_of(*decision));
+  } else if (const Flow* flow = declaration.flow()) {
+    question.shape = Shape::kFlow;
+    question.id = flow->id;
+    for (const decision::Step& step : flow->steps) {
+      question.text += fmt::format("{}[{}] {}", question.text.empty() ? "" : "\n", step.key(),
+                                   text_of(step.decision, marks_recommended));
+      question.parts.push_back(part_of(step.decision));
+      question.parts.back().key = step.key();
+      question.parts.back().title = step.title;
+    }
+  } else if (const Chain* chain = declaration.chain()) {
+    question.shape = Shape::kChain;
+    question.id = chain->id;
+    question.text = text_of(*chain);
+    for (const decision::ChainOption& option : chain->options) question.parts.push_back(part_of(option));
+  }
+  question.text = printable(question.text);
+  return question;
+}
+
+Value to_value(const Question& question) {
+  Value parts = Value::array();
+  for (const Part& part : question.parts) parts.push_back(part_value(part));
+  Value value = Value::object({{"shape", name_in(kShapes, question.shape)},
+                               {"id", question.id},
+                               {"text", question.text},
+                               {"parts", std::move(parts)},
+                               {"default", Value::array(question.default_ids)}});
+  if (!question.typed_confirmation.empty()) value.set("typed_confirmation", question.typed_confirmation);
+  return value;
+}
+
+Result<Question> question_from(const Value& value) {
+  Question question;
+  question.shape = SB_TRY(value_in(kShapes, SB_TRY(wire::string(value, "shape"))));
+  question.id = SB_TRY(wire::string(value, "id"));
+  question.text = SB_TRY(wire::string(value, "text"));
+  const Value& parts = value["parts"];
+  if (!parts.is_array()) return fail(ErrorCode::kCorrupt, "a stored question has no parts");
+  for (const Value& part : parts.items()) question.parts.push_back(SB_TRY(part_from(part)));
+  question.default_ids = SB_TRY(wire::strings(value, "default"));
+  question.typed_confirmation = SB_TRY(wire::optional_string(value, "typed_confirmation"));
+  return question;
+}
+
+}  // namespace sb::inbox

@@ -1,0 +1,171 @@
+#include "mcp/asking/ask.hpp"
+
+#include <fmt/format.h>
+
+#include "base/limits.hpp"
+#include "inbox/printable.hpp"
+#include "inbox/profile_files.hpp"
+#include "inbox/question/answer_command.hpp"
+#include "inbox/question/choice_text.hpp"
+#include "mcp/asking/dialog.hpp"
+#include "mcp/service.hpp"
+#include "mcp/tools/tool_answers.hpp"
+
+namespace sb::mcp {
+namespace {
+
+using decision::Declaration;
+using inbox::DecisionState;
+
+std::unexpected<Error> wrong(std::string message) {
+  return fail(ErrorCode::kInvalid, std::move(message),
+              fmt::format("For example {{\"declaration\": {}}}", kDeclarationExample));
+}
+
+Result<Document> document_of(const Value& given) {
+  if (given.is_string()) return parse_document("declaration", given.as_string());
+  if (!given.is_object()) return wrong(fmt::format("`declaration` is {}, not an object", kind_name(given.kind())));
+  std::string text = to_json(given);
+  if (text.size() > limits::kDocumentBytes) {
+    return fail(ErrorCode::kLimit, fmt::format("the declaration has {} bytes; at most {} are allowed", text.size(),
+                                               limits::kDocumentBytes));
+  }
+  return Document{"declaration", std::move(text), given};
+}
+
+Checked<Declaration> declaration_of(const Seams& seams, const Value& given) {
+  const auto document = document_of(given);
+  if (!document) return std::unexpected(Faults{document.error()});
+  const decision::Profiles built_in = decision::Profiles::built_in();
+  const auto name = document->root.string_at("profile");
+  // The user's profiles are read only for a declaration that names one, so that a fault in them stops nothing else.
+  if (!name || built_in.find(*name)) return parse_declaration(*document, built_in, decision::Author::kModel);
+  const auto profiles = inbox::load_profiles(seams.files, seams.environment);
+  if (!profiles) return std::unexpected(profiles.error());
+  return parse_declaration(*document, *profiles, decision::Author::kModel);
+}
+
+Outcome faulty(const Faults& faults) {
+  Value all = Value::array();
+  for (const Error& fault : faults) {
+    if (all.size() < limits::kBlockers) all.push_back(fault.to_string());
+  }
+  engine::SessionError error = engine::session_error(faults.front());
+  error.code = "VALIDATION_ERROR";
+  if (all.size() > 1) error.details = Value::object({{"faults", std::move(all)}});
+  return error_result(error);
+}
+
+class Asking {
+ public:
+  Asking(ToolBench& bench, inbox::Desk& desk, const Declaration& declaration, Call& call)
+      : bench_(bench), inbox_(desk.inbox()), declaration_(declaration), call_(call) {}
+
+  // `again`: an answer that was told before does not do.
+  Result<Outcome> begin(const std::string& workspace, bool again) {
+    const inbox::Ticket ticket = SB_TRY(
+        inbox_.open(declaration_, {.workspace = workspace, .session = "", .asker = again ? std::string() : asker()}));
+    const DecisionState state = SB_TRY(inbox_.load(ticket.id));
+    if (!state.is_open()) return finish(state);
+    return ask(state, Asked{.decision = state.id});
+  }
+
+  Result<Outcome> resume(const Asked& asked) {
+    const DecisionState state = SB_TRY(inbox_.load(asked.decision));
+    if (state.opened.definition != declaration_.hash || !state.opened.session.empty()) {
+      return fail(ErrorCode::kForbidden, "the answer is to another question", "Make the call again as it was at first");
+    }
+    const Heard heard = SB_TRY(hear_dialog(inbox_, state, declaration_, call_, asked, Declining::kCloses));
+    // Nobody reads a late result; who asks again finds what was stored.
+    if (call_.is_late) return tool_result({});
+    const DecisionState after = SB_TRY(inbox_.load(asked.decision));
+    if (!after.is_open()) return finish(after);
+    return heard.again ? ask(after, *heard.again) : awaiting(after);
+  }
+
+ private:
+  Outcome ask(const DecisionState& state, const Asked& asked) {
+    auto question =
+        ask_in_dialog(bench_.seams(), state, declaration_, call_, asked, Value::object({{"tool", "ask"}}), state.id);
+    if (question) return std::move(*question);
+    return awaiting(state);
+  }
+
+  std::string asker() const { return fmt::format("the tool ask ({})", person_behind(call_)); }
+
+  Result<Outcome> finish(const DecisionState& state) {
+    const DecisionState taken = SB_TRY(inbox_.take(state.id, asker()));
+    // Withdrawn in that moment.
+    if (taken.is_open()) return awaiting(taken);
+    const Value outcome = text_content(to_json(to_json_value(taken)));
+    if (!state.is_taken) return tool_result({outcome});
+    return tool_result({text_content(fmt::format("This is the outcome of {}, which you were told before. To put the "
+                                                 "same question to the person once more, send `again: true`.",
+                                                 to_rfc3339(taken.outcome->at))),
+                        outcome});
+  }
+
+  Outcome awaiting(const DecisionState& state) const {
+    const bool is_signed = state.opened.needs_signature;
+    const std::string command = inbox::answer_command(state.id, declaration_);
+    std::string text = inbox::choice_text(declaration_);
+    if (is_signed && !state.opened.operators) {
+      text +=
+          "\n\nIt needs an operator's signature, and there is no operator yet: a person runs `signalbox operator "
+          "init`; "
+          "then ask again.\n";
+    } else {
+      text += fmt::format(
+          "\n\nA person {} this: `{}`{}.\nTell them so, and ask again once they have; do not answer for "
+          "them.\n",
+          is_signed ? "signs" : "answers", command, is_signed ? " in a terminal, with their passphrase" : "");
+    }
+    Value line = Value::object({{"kind", "awaiting"}});
+    const Value as_printed = to_json_value(state);
+    for (const Value::Member& member : as_printed.members()) line.set(member.name, member.value);
+    line.set("command", command);
+    line.set("url", Value());
+    return tool_result({text_content(std::move(text)), text_content(to_json(line))});
+  }
+
+  ToolBench& bench_;
+  inbox::Inbox& inbox_;
+  const Declaration& declaration_;
+  Call& call_;
+};
+
+Result<std::string> workspace_of(const ToolBench& bench, const Value& arguments) {
+  const Value* given = arguments.find("workspacePath");
+  if (given == nullptr || given->is_null()) return bench.files().canonical(".");
+  if (!given->is_string() || given->as_string().empty() || given->as_string().front() != '/') {
+    return fail(ErrorCode::kInvalid, "`workspacePath` is not an absolute path", "Give the project's folder, from /");
+  }
+  if (bench.files().kind(given->as_string()) != FileKind::kDirectory) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("there is no folder {}", quote_json(inbox::printable(given->as_string()))),
+                "Give the project's folder, from /");
+  }
+  return bench.files().canonical(given->as_string());
+}
+
+}  // namespace
+
+Outcome ask(ToolBench& bench, const Value& arguments, Call& call) {
+  const Value* given = arguments.find("declaration");
+  if (given == nullptr || given->is_null()) return error_result(wrong("`declaration` is missing").error());
+  const auto declaration = declaration_of(bench.seams(), *given);
+  if (!declaration) return faulty(declaration.error());
+  const auto desk = bench.desk();
+  if (!desk) return error_result(desk.error());
+  Asking asking(bench, (*desk)->desk(), *declaration, call);
+  const auto asked = call.state.string_at("tool") == "ask" ? Asked::read_from(call.state) : std::nullopt;
+  const auto outcome = [&]() -> Result<Outcome> {
+    if (asked) return asking.resume(*asked);
+    const Value& again = arguments["again"];
+    return asking.begin(SB_TRY(workspace_of(bench, arguments)), again.is_bool() && again.as_bool());
+  }();
+  if (!outcome) return error_result(outcome.error());
+  return *outcome;
+}
+
+}  // namespace sb::mcp

@@ -1,0 +1,272 @@
+// Over random declarations and revisions: every option can be reached through the form and comes back as its id.
+//
+// SB_SEED reproduces a run, SB_CASES sets how many cases there are.
+#include "mcp/asking/decision_form.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "decision/render/random_declarations.hpp"
+#include "decision/testing.hpp"
+
+namespace sb::mcp {
+namespace {
+
+using decision::declared;
+using decision::Dice;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Kind = FormAnswer::Kind;
+
+Value accept(Value content) {
+  return Value::object({{"action", "accept"}, {"content", std::move(content)}});
+}
+
+DecisionForm form_of(const decision::Declaration& declaration, DecisionForm::Options options = {}) {
+  auto form = DecisionForm::of(declaration, inbox::question_of(declaration), options);
+  EXPECT_TRUE(form) << form.error().to_string();
+  return std::move(*form);
+}
+
+Value random_decision(Dice& dice, const std::string& profile) {
+  const int count = decision::random_count(dice);
+  Value made = Value::object({{"decision", "which"},
+                              {"profile", profile},
+                              {"instruction", "Which of these?"},
+                              {"options", decision::random_options(dice, count, false)}});
+  if (dice.one_in(3)) {
+    made.set("select", "many");
+    if (dice.one_in(3)) made.set("min", dice.between(1, std::min(count, 3)));
+  }
+  return made;
+}
+
+Value random_flow(Dice& dice, const std::string& profile) {
+  Value steps = Value::array();
+  const int count = dice.between(1, 4);
+  for (int i = 0; i < count; ++i) {
+    Value step = random_decision(dice, profile);
+    step.erase("decision");
+    step.erase("profile");
+    step.set("key", fmt::format("step{}", i));
+    steps.push_back(std::move(step));
+  }
+  return Value::object({{"flow", "several"}, {"profile", profile}, {"steps", std::move(steps)}});
+}
+
+// What a client's list offers: value and title each.
+std::vector<std::pair<std::string, std::string>> entries_of(const Value& property) {
+  std::vector<std::pair<std::string, std::string>> all;
+  const Value& listed = property.find("oneOf") != nullptr ? property["oneOf"] : property["items"]["anyOf"];
+  if (listed.is_array()) {
+    for (const Value& entry : listed.items()) all.emplace_back(entry["const"].as_string(), entry["title"].as_string());
+  } else if (property["enum"].is_array()) {
+    for (std::size_t i = 0; i < property["enum"].size(); ++i) {
+      all.emplace_back(property["enum"].items()[i].as_string(), property["enumNames"].items()[i].as_string());
+    }
+  }
+  return all;
+}
+
+// The content that chooses these ids of a part and, elsewhere, as little as it must.
+Value content_choosing(const Value& properties, const std::string& part, const std::set<std::string>& ids) {
+  Value content = Value::object();
+  for (const Value::Member& field : properties.members()) {
+    const bool is_part =
+        part.empty() || field.name == part || field.name.starts_with(part + " (") || field.name.starts_with(part + ":");
+    if (field.value.string_at("type") == "boolean") {
+      content.set(field.name, ids.contains(field.name.substr(field.name.rfind(':') + 1)));
+      continue;
+    }
+    Value chosen = Value::array();
+    std::string one;
+    const auto entries = entries_of(field.value);
+    for (const auto& [value, title] : entries) {
+      if (is_part && ids.contains(value)) chosen.push_back(one = value);
+    }
+    if (field.value.string_at("type") == "array") {
+      const auto least = static_cast<std::size_t>(field.value["minItems"].as_integer());
+      if (chosen.size() == 0 && least > 0 && entries.back().first == "none-of-these") {
+        chosen.push_back("none-of-these");
+      }
+      for (std::size_t i = 0; i < entries.size() && chosen.size() < least; ++i) {
+        if (!is_part) chosen.push_back(entries[i].first);
+      }
+      content.set(field.name, std::move(chosen));
+    } else {
+      content.set(field.name, one.empty() ? entries.front().first : one);
+    }
+  }
+  return content;
+}
+
+// A page of rows with nothing of what is wanted says so by its last row.
+void say_none_where_none(Value& content) {
+  for (Value::Member& last : content.members()) {
+    if (!last.name.ends_with(":none-of-these")) continue;
+    const std::string page = last.name.substr(0, last.name.rfind(':') + 1);
+    last.value = std::ranges::none_of(content.members(), [&](const Value::Member& row) {
+      return row.name.starts_with(page) && row.value == Value(true);
+    });
+  }
+}
+
+// Ids to choose together with `id` so that as many are chosen as must be.
+std::set<std::string> ids_with(const decision::Decision& decision, const std::string& id) {
+  std::set<std::string> ids{id};
+  const auto least =
+      static_cast<std::size_t>(decision.select.mode == decision::SelectMode::kMany ? decision.select.min : 1);
+  for (const decision::Option& option : decision.options) {
+    if (ids.size() >= least) break;
+    ids.insert(option.id);
+  }
+  return ids;
+}
+
+void expect_reachable(const decision::Declaration& declaration, const decision::Decision& decision,
+                      const inbox::Question& question, Revision revision, const std::string& id) {
+  const std::set<std::string> wanted = ids_with(decision, id);
+  for (int page = 1; page <= 60; ++page) {
+    const auto form = DecisionForm::of(declaration, question, {.revision = revision, .page = page});
+    ASSERT_TRUE(form) << id << ": " << form.error().to_string();
+    const Value params = form->params();
+    const Value& properties = params["requestedSchema"]["properties"];
+    const FormAnswer answer = [&] {
+      if (decision.select.mode == decision::SelectMode::kMany) {
+        Value content = content_choosing(properties, "", wanted);
+        say_none_where_none(content);
+        return form->read(accept(std::move(content)));
+      }
+      const auto entries = entries_of(properties["choice"]);
+      const bool is_here = std::ranges::any_of(entries, [&](const auto& entry) { return entry.first == id; });
+      return form->read(accept(Value::object({{"choice", is_here ? id : entries.back().first}})));
+    }();
+    if (answer.kind == Kind::kMore) continue;
+    ASSERT_EQ(answer.kind, Kind::kAnswered) << answer.problem << "\n" << to_json(params);
+    const auto checked = inbox::check_answer(question, answer.given);
+    ASSERT_TRUE(checked) << checked.error().to_string();
+    EXPECT_EQ(std::set<std::string>(checked->options.begin(), checked->options.end()), wanted);
+    return;
+  }
+  FAIL() << id << " was on no page";
+}
+
+TEST(DecisionForm, EveryOptionIsReachedAndComesBackAsItsId) {
+  const std::uint64_t seed = decision::from_environment("SB_SEED", 4);
+  const std::uint64_t cases = decision::wanted_cases() / 25;
+  const decision::Profiles profiles = decision::all_profiles();
+  Dice dice(seed);
+  for (std::uint64_t i = 0; i < cases && !testing::Test::HasFailure(); ++i) {
+    const auto declaration = decision::declared_from(random_decision(dice, dice.of(profiles.ids())), profiles);
+    SCOPED_TRACE(fmt::format("SB_SEED={} case {}", seed, i));
+    const inbox::Question question = inbox::question_of(declaration);
+    const Revision revision = dice.one_in(3) ? Revision::k2025_06_18 : Revision::k2025_11_25;
+    const decision::Decision& one = *declaration.decision();
+    expect_reachable(declaration, one, question, revision, dice.of(one.options).id);
+  }
+}
+
+TEST(DecisionForm, EveryOptionOfAFlowIsReachedOrTheFlowIsLeftToTheInbox) {
+  const std::uint64_t seed = decision::from_environment("SB_SEED", 5);
+  const std::uint64_t cases = decision::wanted_cases() / 25;
+  const decision::Profiles profiles = decision::all_profiles();
+  Dice dice(seed);
+  int carried = 0;
+  for (std::uint64_t i = 0; i < cases && !testing::Test::HasFailure(); ++i) {
+    const auto declaration = decision::declared_from(random_flow(dice, dice.of(profiles.ids())), profiles);
+    SCOPED_TRACE(fmt::format("SB_SEED={} case {}", seed, i));
+    const inbox::Question question = inbox::question_of(declaration);
+    const auto form = DecisionForm::of(declaration, question, {.revision = Revision::k2026_07_28});
+    if (!form) continue;
+    const decision::Flow& flow = *declaration.flow();
+    const decision::Step& step = dice.of(flow.steps);
+    const std::string id = dice.of(step.decision.options).id;
+    const std::set<std::string> wanted = ids_with(step.decision, id);
+    const Value params = form->params();
+    const Value& properties = params["requestedSchema"]["properties"];
+    const Value content = content_choosing(properties, step.key(), wanted);
+    const FormAnswer answer = form->read(accept(content));
+    ASSERT_EQ(answer.kind, Kind::kAnswered) << answer.problem;
+    ++carried;
+    const Value& chosen = answer.given.values[step.key()];
+    std::set<std::string> got;
+    if (chosen.is_string()) got.insert(chosen.as_string());
+    if (chosen.is_array()) {
+      for (const Value& each : chosen.items()) got.insert(each.as_string());
+    }
+    EXPECT_EQ(got, wanted) << to_json(content);
+  }
+  EXPECT_GT(carried, static_cast<int>(cases / 10));
+}
+
+TEST(DecisionForm, ShowsTheQuestionAloneWhereThatIsAllThereIs) {
+  const auto form =
+      form_of(declared("{decision: env, instruction: Which environment?, options: [staging, production]}"));
+  EXPECT_EQ(form.params()["message"].as_string(), "Which environment?");
+  EXPECT_EQ(form.params().string_at("mode"), "form");
+  EXPECT_EQ(form.params().find("_meta"), nullptr);
+}
+
+TEST(DecisionForm, ShowsTheWholeTextWhereTheRenderersWouldLoseSomething) {
+  const auto form =
+      form_of(declared("{decision: env, instruction: Which?, options: [{id: a, label: A1, description: The first}, "
+                       "{id: b, label: B1}]}"));
+  EXPECT_THAT(form.params()["message"].as_string(), HasSubstr("The first"));
+}
+
+TEST(DecisionForm, NothingIsChosenBeforehand) {
+  const auto form = form_of(declared(
+      "{decision: env, profile: gstack, instruction: Which?, options: [{id: a, label: A1, recommended: true}, b]}"));
+  EXPECT_EQ(to_json(form.params()).find("\"default\""), std::string::npos);
+}
+
+TEST(DecisionForm, WordsThatMustBeTypedAreAField) {
+  const auto form = form_of(declared(
+      "{decision: drop, instruction: Drop it?, options: [keep, drop], typed_confirmation: DROP, door: one-way, "
+      "irreversible_note: Gone for good.}"));
+  EXPECT_EQ(form.read(accept(Value::object({{"choice", "drop"}}))).kind, Kind::kInvalid);
+  EXPECT_EQ(form.read(accept(Value::object({{"choice", "drop"}, {"confirmation", "drop"}}))).kind, Kind::kInvalid);
+  EXPECT_EQ(form.read(accept(Value::object({{"choice", "drop"}, {"confirmation", "DROP"}}))).kind, Kind::kAnswered);
+}
+
+TEST(DecisionForm, TellsTheWaysOfNotAnsweringApart) {
+  const auto form = form_of(declared("{decision: env, instruction: Which?, options: [a, b], select: many}"));
+  EXPECT_EQ(form.read(Value::object({{"action", "decline"}})).kind, Kind::kDeclined);
+  EXPECT_EQ(form.read(Value::object({{"action", "cancel"}})).kind, Kind::kCancelled);
+  EXPECT_EQ(form.read(accept({})).kind, Kind::kEmpty);
+  EXPECT_EQ(form.read(accept(Value::object())).kind, Kind::kEmpty);
+  EXPECT_EQ(form.read(Value::object({{"action", "accept"}})).kind, Kind::kEmpty);
+  EXPECT_EQ(form.read(accept(Value::object({{"choices", Value::array()}}))).kind, Kind::kEmpty);
+}
+
+TEST(DecisionForm, WhatNoFormCarriesIsLeftToTheInbox) {
+  for (const auto* yaml :
+       {"{decision: page, instruction: Sign in, select: url, url: \"https://example.org/\"}",
+        "{chain: c, skill: s, options: [{key: A, label: One, eli10: E, recommend: {choice: include, reason: r}}, {key: "
+        "B, label: Two, eli10: E, recommend: {choice: cut, reason: r}}]}",
+        "{flow: f, steps: [{key: a, instruction: Which?, options: [a1, a2, a3, a4, a5, a6, a7, a8]}]}"}) {
+    const auto declaration = declared(yaml);
+    const auto form = DecisionForm::of(declaration, inbox::question_of(declaration), {});
+    ASSERT_FALSE(form) << yaml;
+    EXPECT_EQ(form.error().code, ErrorCode::kUnsupported);
+  }
+}
+
+TEST(DecisionForm, AFlowIsOneFormWithAFieldAStep) {
+  const auto form = form_of(
+      declared("{flow: release, steps: [{key: branch, instruction: Which branch?, options: [main, hotfix]}, {key: env, "
+               "instruction: Which environments?, select: many, options: [staging, production]}]}"));
+  const Value content = Value::object({{"branch", "main"}, {"env", Value::array({"production"})}});
+  const FormAnswer answer = form.read(accept(content));
+  ASSERT_EQ(answer.kind, Kind::kAnswered) << answer.problem;
+  EXPECT_EQ(to_json(answer.given.values), R"({"branch":"main","env":["production"]})");
+  EXPECT_THAT(form.read(accept(Value::object({{"branch", "main"}}))).problem, HasSubstr("env"));
+  const Value params = form.params();
+  EXPECT_EQ(params["requestedSchema"]["properties"]["branch"].string_at("description"), "Which branch?");
+}
+
+}  // namespace
+}  // namespace sb::mcp

@@ -1,0 +1,186 @@
+#include "mcp/asking/dialog.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text/unicode.hpp"
+#include "inbox/home.hpp"
+#include "inbox/printable.hpp"
+#include "mcp/asking/decision_form.hpp"
+
+namespace sb::mcp {
+namespace {
+
+using inbox::DecisionState;
+using inbox::HostResult;
+
+constexpr std::size_t kNameBytes = 100;
+constexpr std::size_t kProblemBytes = 200;
+
+std::string short_line(std::string_view text, std::size_t bytes) {
+  std::string line = inbox::printable(text.substr(0, bytes * 2));
+  std::ranges::replace(line, '\n', ' ');
+  return std::string(beginning(line, bytes));
+}
+
+// A gate asks why: what is rejected comes back with the reason.
+bool takes_reason(const DecisionState& state, const decision::Declaration& declaration) {
+  const decision::Decision* decision = declaration.decision();
+  return decision != nullptr && decision->kind == decision::Kind::kApproval && !state.opened.session.empty();
+}
+
+Result<DecisionForm> form_of(const DecisionState& state, const decision::Declaration& declaration, const Call& call,
+                             const Asked& asked) {
+  return DecisionForm::of(
+      declaration, state.opened.question,
+      {.revision = call.revision, .page = asked.page, .takes_reason = takes_reason(state, declaration)});
+}
+
+// Looked at from any worker, so with a desk of its own; a store that cannot be read says nothing.
+bool is_closed(const Seams& seams, const std::string& decision) {
+  const auto desk = inbox::Desk::open(seams, store::Access::kReadOnly);
+  if (!desk) return false;
+  const auto state = (*desk)->inbox().load(decision);
+  return state && !state->is_open();
+}
+
+Asked next_round(const Asked& asked) {
+  Asked next = asked;
+  ++next.round;
+  return next;
+}
+
+// Hears one answer of a client.
+class Hearing {
+ public:
+  Hearing(inbox::Inbox& inbox, const DecisionState& state, const Call& call, const Asked& asked)
+      : inbox_(inbox), state_(state), call_(call), asked_(asked) {}
+
+  Result<Heard> hear(const DecisionForm& form, const Value& result, Declining declining) {
+    const FormAnswer answer = form.read(result);
+    switch (answer.kind) {
+      case FormAnswer::Kind::kAnswered:
+        return take(form, answer, result);
+      case FormAnswer::Kind::kMore: {
+        Asked next = next_round(asked_);
+        ++next.page;
+        return Heard{.again = next};
+      }
+      case FormAnswer::Kind::kDeclined:
+        if (declining == Declining::kIsNoted) return noted(inbox_.note_dialog_declined(state_.id, person()));
+        return noted(inbox_.decline(state_.id, person(), R"({"action":"decline"})"));
+      case FormAnswer::Kind::kCancelled:
+        return noted(inbox_.note_no_answer(state_.id, HostResult::kCancelled, person()));
+      case FormAnswer::Kind::kEmpty:
+        SB_TRY(noted(inbox_.note_no_answer(state_.id, HostResult::kEmpty, person())));
+        return once_more("nothing was chosen");
+      case FormAnswer::Kind::kInvalid:
+        return once_more(answer.problem);
+    }
+    return Heard{};
+  }
+
+  Result<Heard> nothing_came() {
+    const bool is_cancelled = call_.is_cancelled && call_.is_cancelled->load();
+    return noted(
+        inbox_.note_no_answer(state_.id, is_cancelled ? HostResult::kDismissed : HostResult::kTimedOut, person()));
+  }
+
+ private:
+  inbox::Credentials person() const { return {inbox::Channel::kElicitation, person_behind(call_)}; }
+
+  Result<Heard> take(const DecisionForm& form, const FormAnswer& answer, const Value& result) {
+    inbox::Submission submission;
+    submission.given = answer.given;
+    submission.from = person();
+    submission.raw = to_json(result["content"]);
+    submission.render_hash = form.render_hash();
+    const auto after = inbox_.answer(state_.id, submission, answer.remark);
+    if (after) return Heard{.has_answer = true};
+    const ErrorCode code = after.error().code;
+    if (code == ErrorCode::kInvalid || code == ErrorCode::kLimit) return once_more(after.error().message);
+    return noted(after);
+  }
+
+  Result<Heard> once_more(std::string_view problem) const {
+    if (asked_.has_failed || call_.is_late) return Heard{};
+    Asked next = next_round(asked_);
+    next.has_failed = true;
+    next.problem = short_line(problem, kProblemBytes);
+    return Heard{.again = next};
+  }
+
+  // Somebody else was first, or it may not be answered so: then it stands as it stood.
+  static Result<Heard> noted(const Result<DecisionState>& written) {
+    if (written) return Heard{};
+    const ErrorCode code = written.error().code;
+    if (code == ErrorCode::kConflict || code == ErrorCode::kForbidden) return Heard{};
+    return std::unexpected(written.error());
+  }
+
+  inbox::Inbox& inbox_;
+  const DecisionState& state_;
+  const Call& call_;
+  const Asked& asked_;
+};
+
+}  // namespace
+
+std::string Asked::key() const {
+  return round == 1 ? decision : fmt::format("{}.{}", decision, round);
+}
+
+void Asked::write_to(Value& state) const {
+  state.set("decision", decision);
+  state.set("page", page);
+  state.set("round", round);
+  if (has_failed) state.set("failed", true);
+}
+
+std::optional<Asked> Asked::read_from(const Value& state) {
+  const auto decision = state.string_at("decision");
+  const Value& page = state["page"];
+  const Value& round = state["round"];
+  if (!decision || !page.is_integer() || !round.is_integer()) return std::nullopt;
+  return Asked{*decision, static_cast<int>(page.as_integer()), static_cast<int>(round.as_integer()),
+               state.find("failed") != nullptr};
+}
+
+std::string person_behind(const Call& call) {
+  const std::string client = short_line(call.client_name, kNameBytes);
+  const std::string owner = short_line(call.principal, kNameBytes);
+  if (client.empty()) return owner;
+  return owner.empty() ? client : fmt::format("{} ({})", client, owner);
+}
+
+std::optional<Ask> ask_in_dialog(const Seams& seams, const DecisionState& state,
+                                 const decision::Declaration& declaration, const Call& call, const Asked& asked,
+                                 Value handler_state, std::string bound_to) {
+  const bool is_cancelled = call.is_cancelled && call.is_cancelled->load();
+  if (!call.client.has_form_elicitation || call.is_late || is_cancelled) return std::nullopt;
+  if (!state.is_open() || state.opened.needs_signature) return std::nullopt;
+  const auto form = form_of(state, declaration, call, asked);
+  if (!form) return std::nullopt;
+  Ask ask;
+  ask.requests.push_back({asked.key(), "elicitation/create", form->params(asked.problem)});
+  asked.write_to(handler_state);
+  ask.state = std::move(handler_state);
+  ask.bound_to = std::move(bound_to);
+  ask.is_moot = [seams, id = state.id] { return is_closed(seams, id); };
+  return ask;
+}
+
+Result<Heard> hear_dialog(inbox::Inbox& inbox, const DecisionState& state, const decision::Declaration& declaration,
+                          const Call& call, const Asked& asked, Declining declining) {
+  if (!state.is_open() || state.opened.needs_signature) return Heard{};
+  Hearing hearing(inbox, state, call, asked);
+  const Input* input = call.input(asked.key());
+  if (input == nullptr || input->kind == Input::Kind::kUnanswered) return hearing.nothing_came();
+  if (input->kind == Input::Kind::kFailed) return Heard{};
+  const auto form = form_of(state, declaration, call, asked);
+  if (!form) return Heard{};
+  return hearing.hear(*form, input->value, declining);
+}
+
+}  // namespace sb::mcp

@@ -1,0 +1,297 @@
+#include "mcp/http/endpoint.hpp"
+
+#include <algorithm>
+
+#include "mcp/limits.hpp"
+
+namespace sb::mcp {
+namespace {
+
+constexpr std::string_view kListen = "subscriptions/listen";
+
+bool is_request(const net::RpcMessage& message) {
+  return std::holds_alternative<net::RpcRequest>(message) || std::holds_alternative<net::Malformed>(message);
+}
+
+// Of the only request there is; null for a batch and for what is no request.
+Value id_of(const net::RpcRead& read) {
+  if (read.is_batch) return {};
+  const auto* request = std::get_if<net::RpcRequest>(&read.messages.front());
+  return request == nullptr ? Value() : request->id;
+}
+
+bool is_initialize(const net::RpcRead& read) {
+  const auto* request = read.is_batch ? nullptr : std::get_if<net::RpcRequest>(&read.messages.front());
+  return request != nullptr && request->method == "initialize";
+}
+
+// Answers `initialize`; the session is only there when that went well.
+class Opening : public ReplyPath {
+ public:
+  Opening(HttpSessions& sessions, HttpSessionPtr session, net::ExchangePtr exchange, net::Headers headers)
+      : sessions_(sessions),
+        session_(std::move(session)),
+        exchange_(std::move(exchange)),
+        headers_(std::move(headers)) {}
+
+  void send(const Value&) override {}
+  void finish(const Value& response) override {
+    if (response.find("result") != nullptr) {
+      const std::string id = sessions_.add(session_);
+      if (id.empty()) {
+        exchange_->respond(refusal(503, "Too many sessions are open; try again later", std::move(headers_)));
+        return;
+      }
+      headers_.emplace_back("Mcp-Session-Id", id);
+    }
+    exchange_->respond(json_answer(200, response, std::move(headers_)));
+  }
+
+ private:
+  HttpSessions& sessions_;
+  HttpSessionPtr session_;
+  net::ExchangePtr exchange_;
+  net::Headers headers_;
+};
+
+}  // namespace
+
+struct HttpEndpoint::Visit {
+  net::HttpRequest request;
+  net::ExchangePtr exchange;
+  std::string principal;
+  net::Headers headers;
+
+  void refuse(int status, std::string message, Value id = {}, int code = kTransportError) {
+    exchange->respond(refusal(status, std::move(message), std::move(headers), std::move(id), code));
+  }
+  void refuse(int status, const net::RpcError& error, Value id) {
+    exchange->respond(json_answer(status, net::rpc_error(std::move(id), error), std::move(headers)));
+  }
+  void answer(int status) { exchange->respond({.status = status, .headers = std::move(headers), .body = {}}); }
+};
+
+struct HttpEndpoint::OneRequest {
+  std::shared_ptr<Peer> peer;
+  std::shared_ptr<OneAnswer> answer;
+  bool is_listening = false;
+};
+
+HttpEndpoint::HttpEndpoint(PeerShared& shared, Seal seal, ParamHeaders param_headers)
+    : shared_(shared),
+      site_{shared.scheduler, ticks_, kept_},
+      sessions_(site_, shared, std::move(seal)),
+      param_headers_(std::move(param_headers)) {
+  timer_ = shared_.scheduler.after(Ticks::kStepMs, [this] { tick(); });
+}
+
+HttpEndpoint::~HttpEndpoint() {
+  shared_.scheduler.cancel(timer_);
+  close();
+}
+
+void HttpEndpoint::tick() {
+  timer_ = shared_.scheduler.after(Ticks::kStepMs, [this] { tick(); });
+  ++ticks_.now;
+  sessions_.tick();
+  // A copy: a reader that is gone is noticed here, and leaves the set.
+  for (const auto& one : std::vector(running_.begin(), running_.end())) one->answer->keep_alive();
+}
+
+void HttpEndpoint::handle(net::HttpRequest request, net::ExchangePtr exchange, const std::string& principal,
+                          net::Headers headers) {
+  Visit visit{std::move(request), std::move(exchange), principal, std::move(headers)};
+  if (is_closing_) return visit.refuse(503, "The server is stopping");
+  if (visit.request.method == "POST") return post(std::move(visit));
+  if (visit.request.method == "GET") return get(std::move(visit));
+  if (visit.request.method == "DELETE") return erase(std::move(visit));
+  visit.headers.emplace_back("Allow", "GET, POST, DELETE");
+  visit.refuse(405, "Only POST, GET and DELETE are answered here");
+}
+
+void HttpEndpoint::post(Visit visit) {
+  if (!accepts(visit.request, "application/json") || !accepts(visit.request, "text/event-stream")) {
+    return visit.refuse(406, "Accept must allow both application/json and text/event-stream");
+  }
+  if (!is_json(visit.request)) return visit.refuse(415, "Content-Type must be application/json");
+  const net::RpcRead read = net::read_rpc(visit.request.body);
+  visit.request.body = {};
+  const net::RpcMessage& first = read.messages.front();
+  if (const auto* malformed = std::get_if<net::Malformed>(&first); malformed != nullptr && !read.is_batch) {
+    return visit.refuse(400, malformed->error, malformed->id);
+  }
+  const auto is_stateless = [&](const net::RpcMessage& one) { return is_of_stateless_era(visit.request, one); };
+  if (std::ranges::any_of(read.messages, is_stateless)) return post_stateless(std::move(visit), read);
+  const auto version = trimmed_header(visit.request, "MCP-Protocol-Version");
+  if (version && !revision_of(*version)) {
+    const net::RpcError error{.code = code::kUnsupportedVersion,
+                              .message = "MCP-Protocol-Version names a version this server does not have",
+                              .data = Value::object({{"supported", all_versions()}, {"requested", *version}})};
+    return visit.refuse(400, error, id_of(read));
+  }
+  if (is_initialize(read)) return post_initialize(std::move(visit), read);
+  post_in_session(std::move(visit), read);
+}
+
+void HttpEndpoint::post_stateless(Visit visit, const net::RpcRead& read) {
+  if (read.is_batch) {
+    return visit.refuse(400, "Batches are not part of this version of the protocol", {}, net::rpc::kInvalidRequest);
+  }
+  // Nothing here outlives its request, so there is nothing a notification could be about.
+  if (std::holds_alternative<net::RpcNotification>(read.messages.front())) return visit.answer(202);
+  const auto* request = std::get_if<net::RpcRequest>(&read.messages.front());
+  if (request == nullptr) {
+    return visit.refuse(400, "A response has nothing to answer here", {}, net::rpc::kInvalidRequest);
+  }
+  if (const auto fault = stateless_fault(visit.request, *request, param_headers_)) {
+    return visit.refuse(400, *fault, request->id);
+  }
+  const bool is_listening = request->method == kListen;
+  if (is_listening && listeners() >= limits::kListeners) {
+    return visit.refuse(503, "Too many streams are open; try again later", request->id);
+  }
+  auto one = std::make_shared<OneRequest>();
+  one->peer = std::make_shared<Peer>(shared_, PeerOrigin{.principal = visit.principal, .is_one_request = true});
+  one->answer = std::make_shared<OneAnswer>(site_, std::move(visit.exchange), std::move(visit.headers));
+  one->is_listening = is_listening;
+  if (is_listening) ++listening_;
+  running_.insert(one);
+  one->answer->start([this, weak = std::weak_ptr(one)](bool is_gone) {
+    const auto over = weak.lock();
+    if (!over || running_.erase(over) == 0) return;
+    if (over->is_listening) --listening_;
+    if (is_gone) over->peer->cancel_all();
+  });
+  one->peer->receive(read, one->answer);
+}
+
+void HttpEndpoint::post_initialize(Visit visit, const net::RpcRead& read) {
+  auto session = sessions_.make(visit.principal);
+  Peer& peer = session->peer();
+  peer.receive(read,
+               std::make_shared<Opening>(sessions_, session, std::move(visit.exchange), std::move(visit.headers)));
+}
+
+HttpSessionPtr HttpEndpoint::session_of(Visit& visit, Value id) {
+  if (visit.request.count("Mcp-Session-Id") > 1) {
+    visit.refuse(400, "There are several Mcp-Session-Id headers", std::move(id));
+    return nullptr;
+  }
+  const auto name = trimmed_header(visit.request, "Mcp-Session-Id");
+  if (!name) {
+    visit.refuse(400, "Mcp-Session-Id is missing: send initialize first and repeat the id its answer carries",
+                 std::move(id));
+    return nullptr;
+  }
+  auto session = sessions_.find(*name, visit.principal);
+  if (!session) visit.refuse(404, "Session not found: send initialize for a new one", std::move(id), kSessionNotFound);
+  return session;
+}
+
+void HttpEndpoint::post_in_session(Visit visit, const net::RpcRead& read) {
+  const HttpSessionPtr session = session_of(visit, id_of(read));
+  if (!session) return;
+  if (read.is_batch && !has_batches(session->peer().revision())) {
+    return visit.refuse(400, "Batches are not part of this version of the protocol", {}, net::rpc::kInvalidRequest);
+  }
+  if (std::ranges::none_of(read.messages, is_request)) {
+    visit.answer(202);
+    session->peer().receive(read, nullptr);
+    return;
+  }
+  const auto stream = session->new_stream(id_of(read), true);
+  stream->answer(std::move(visit.exchange), std::move(visit.headers));
+  session->peer().receive(read, stream);
+}
+
+void HttpEndpoint::get(Visit visit) {
+  if (!accepts(visit.request, "text/event-stream")) return visit.refuse(406, "Accept must allow text/event-stream");
+  const auto version = trimmed_header(visit.request, "MCP-Protocol-Version");
+  const auto revision = version ? revision_of(*version) : std::nullopt;
+  if (visit.request.count("Mcp-Session-Id") == 0 && (!version || (revision && is_stateless(*revision)))) {
+    visit.headers.emplace_back("Allow", "POST");
+    return visit.refuse(405, "Without a session there is no stream to GET");
+  }
+  if (version && !revision) return visit.refuse(400, "MCP-Protocol-Version names a version this server does not have");
+  const HttpSessionPtr session = session_of(visit, {});
+  if (!session) return;
+  if (const auto last = trimmed_header(visit.request, "Last-Event-ID"); last && !last->empty()) {
+    const auto id = parse_event_id(*last);
+    if (!id) return visit.refuse(400, "Last-Event-ID is not an id of this server's events");
+    return resume(std::move(visit), *session, *id);
+  }
+  if (session->has_open_general()) return visit.refuse(409, "The stream of this session is open already");
+  if (listeners() >= limits::kListeners) return visit.refuse(503, "Too many streams are open; try again later");
+  session->general().attach(std::move(visit.exchange), std::nullopt, std::move(visit.headers));
+}
+
+void HttpEndpoint::resume(Visit visit, HttpSession& session, const EventId& last) {
+  const bool is_ours = last.boot == sessions_.boot();
+  if (last.stream == kGeneralStream) {
+    if (!session.has_open_general() && listeners() >= limits::kListeners) {
+      return visit.refuse(503, "Too many streams are open; try again later");
+    }
+    const auto after = is_ours ? std::optional(last.number) : std::nullopt;
+    session.general().attach(std::move(visit.exchange), after, std::move(visit.headers));
+    return;
+  }
+  const auto stream = is_ours ? session.stream(last.stream) : nullptr;
+  if (stream && stream->has_nothing_after(last.number)) {
+    session.forget_stream(last.stream);
+    return visit.answer(204);  // to an event source: do not come back
+  }
+  if (stream) {
+    stream->attach(std::move(visit.exchange), last.number, std::move(visit.headers));
+    return;
+  }
+  if (last.request.is_null()) return visit.refuse(410, "What that stream still had to say is no longer kept");
+  // Its caller still waits, and this is the only way to tell it that it waits in vain.
+  const auto lost = session.new_stream(last.request, false);
+  lost->attach(std::move(visit.exchange), std::nullopt, std::move(visit.headers));
+  lost->finish(net::rpc_error(last.request, {.code = net::rpc::kInternalError,
+                                             .message = is_ours ? "The answer is no longer kept; make the call again"
+                                                                : "The server was started again while this call ran; "
+                                                                  "make the call again"}));
+  session.forget_stream(lost->number());
+}
+
+void HttpEndpoint::erase(Visit visit) {
+  const auto version = trimmed_header(visit.request, "MCP-Protocol-Version");
+  const auto revision = version ? revision_of(*version) : std::nullopt;
+  if (visit.request.count("Mcp-Session-Id") == 0 && revision && is_stateless(*revision)) {
+    visit.headers.emplace_back("Allow", "POST");
+    return visit.refuse(405, "There are no sessions to end in this version of the protocol");
+  }
+  if (!session_of(visit, {})) return;
+  sessions_.end(*trimmed_header(visit.request, "Mcp-Session-Id"), visit.principal);
+  visit.answer(204);
+}
+
+std::size_t HttpEndpoint::listeners() const {
+  return listening_ + sessions_.open_general_streams();
+}
+
+void HttpEndpoint::end_of_input() {
+  is_closing_ = true;
+  sessions_.end_of_input();
+  for (const auto& one : std::vector(running_.begin(), running_.end())) {
+    one->peer->end_listening();
+    one->peer->end_of_input();
+  }
+}
+
+bool HttpEndpoint::has_work() const {
+  return !sessions_.is_quiet() ||
+         std::ranges::any_of(running_, [](const auto& one) { return one->peer->running() > 0; });
+}
+
+void HttpEndpoint::close() {
+  is_closing_ = true;
+  sessions_.end_all();
+  for (const auto& one : std::vector(running_.begin(), running_.end())) {
+    one->peer->close();
+    one->answer->end();
+  }
+}
+
+}  // namespace sb::mcp

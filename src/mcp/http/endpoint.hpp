@@ -1,0 +1,60 @@
+// What stands behind the path of the MCP server: which request is of which era and session, and what becomes of it.
+// Everything of http_server.hpp except sockets and the question who may come in.
+//
+// Threads: all on the loop's thread.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include "mcp/http/client_sessions.hpp"
+#include "mcp/http/headers.hpp"
+
+namespace sb::mcp {
+
+class HttpEndpoint {
+ public:
+  HttpEndpoint(PeerShared& shared, Seal seal, ParamHeaders param_headers);
+  ~HttpEndpoint();
+  HttpEndpoint(const HttpEndpoint&) = delete;
+
+  // `headers` go with every answer.
+  void handle(net::HttpRequest request, net::ExchangePtr exchange, const std::string& principal, net::Headers headers);
+
+  // The server goes down: nothing new is taken, streams end, questions are parked, running calls are answered.
+  void end_of_input();
+  // What still runs is cancelled.
+  void close();
+
+  bool has_work() const;
+  std::size_t sessions() const { return sessions_.count(); }
+  std::size_t listeners() const;
+
+ private:
+  struct Visit;       // a request on its way through here
+  struct OneRequest;  // a stateless one that is being worked on
+
+  void post(Visit visit);
+  void post_stateless(Visit visit, const net::RpcRead& read);
+  void post_initialize(Visit visit, const net::RpcRead& read);
+  void post_in_session(Visit visit, const net::RpcRead& read);
+  void get(Visit visit);
+  void resume(Visit visit, HttpSession& session, const EventId& last);
+  void erase(Visit visit);
+  HttpSessionPtr session_of(Visit& visit, Value id);
+  void tick();
+
+  PeerShared& shared_;
+  Ticks ticks_;
+  KeptBytes kept_;
+  const StreamSite site_;
+  HttpSessions sessions_;
+  const ParamHeaders param_headers_;
+  std::set<std::shared_ptr<OneRequest>> running_;
+  std::size_t listening_ = 0;
+  net::Scheduler::Timer timer_ = 0;
+  bool is_closing_ = false;
+};
+
+}  // namespace sb::mcp

@@ -1,0 +1,107 @@
+#include "mcp/http/http_server.hpp"
+
+#include <fmt/format.h>
+
+#include "mcp/http/endpoint.hpp"
+#include "mcp/http/gate.hpp"
+#include "mcp/limits.hpp"
+
+namespace sb::mcp {
+
+struct HttpServer::Parts : std::enable_shared_from_this<Parts> {
+  Parts(net::Loop& loop, ServerParts given, HttpOptions wanted)
+      : server(std::move(given)),
+        options(std::move(wanted)),
+        states(Seal(server.seal_key), server.clock, server.random, server.is_first_use),
+        workers(std::make_unique<net::Workers<Service>>(server.make_service, limits::kWorkers, limits::kWaitingCalls)),
+        watch(loop, *workers),
+        shared{server.facts, loop, *workers, states, server.random, server.clock, watch},
+        listener(loop, {.address = options.address, .port = options.port},
+                 [this](net::HttpRequest request, net::ExchangePtr exchange) {
+                   handle(std::move(request), std::move(exchange));
+                 }) {}
+  // What still works uses the rest.
+  ~Parts() { workers.reset(); }
+
+  Status open();
+  void handle(net::HttpRequest request, net::ExchangePtr exchange);
+
+  ServerParts server;
+  HttpOptions options;
+  RequestStates states;
+  std::unique_ptr<net::Workers<Service>> workers;
+  Watch watch;
+  PeerShared shared;
+  std::optional<HttpGate> gate;
+  std::optional<HttpEndpoint> endpoint;
+  net::HttpListener listener;
+  bool has_work = false;
+};
+
+Status HttpServer::Parts::open() {
+  if (!listener.is_loopback() && !options.bearer) {
+    return fail(
+        ErrorCode::kForbidden,
+        fmt::format("{} is not a loopback address, and there are no tokens to let people in by", options.address));
+  }
+  SB_TRY(listener.open());
+  gate.emplace(listener.is_loopback(), options.address, options.hosts, options.bearer);
+  endpoint.emplace(shared, Seal(server.seal_key), param_headers_of(server.make_service()->tools()));
+  return {};
+}
+
+void HttpServer::Parts::handle(net::HttpRequest request, net::ExchangePtr exchange) {
+  if (auto refused = gate->check_site(request)) return exchange->respond(std::move(*refused));
+  if (gate->is_preflight(request)) return exchange->respond(gate->preflight_answer(request));
+  net::Headers headers = gate->cors_headers(request);
+  if (request.path == "/healthz" && (request.method == "GET" || request.method == "HEAD")) {
+    const Value body = Value::object({{"name", server.facts.info["name"]}, {"version", server.facts.info["version"]}});
+    return exchange->respond(json_answer(200, body, std::move(headers)));
+  }
+  auto visitor = gate->check_token(request);
+  if (auto* refused = std::get_if<net::HttpAnswer>(&visitor)) {
+    refused->headers.insert(refused->headers.end(), headers.begin(), headers.end());
+    return exchange->respond(std::move(*refused));
+  }
+  if (request.path == options.path) {
+    if (options.needs_token && std::get<std::string>(visitor) == "local") {
+      headers.emplace_back("WWW-Authenticate", R"(Bearer realm="signalbox")");
+      return exchange->respond(refusal(401, "A bearer token is needed", std::move(headers)));
+    }
+    return endpoint->handle(std::move(request), std::move(exchange), std::get<std::string>(visitor),
+                            std::move(headers));
+  }
+  if (options.fallback) return options.fallback(std::move(request), std::move(exchange));
+  exchange->respond(refusal(404, "There is nothing at this path", std::move(headers)));
+}
+
+HttpServer::HttpServer(net::Loop& loop, ServerParts parts, HttpOptions options)
+    : parts_(std::make_shared<Parts>(loop, std::move(parts), std::move(options))) {}
+
+HttpServer::~HttpServer() = default;
+
+Status HttpServer::open() {
+  return parts_->open();
+}
+
+int HttpServer::port() const {
+  return parts_->listener.port();
+}
+
+void HttpServer::close(std::function<void()> done) {
+  if (!parts_->endpoint) return done();
+  parts_->endpoint->end_of_input();
+  parts_->listener.close(limits::kCloseWaitMs, [weak = std::weak_ptr(parts_), done = std::move(done)] {
+    if (const auto parts = weak.lock()) {
+      parts->has_work = parts->endpoint->has_work();
+      parts->endpoint->close();
+    }
+    done();
+  });
+}
+
+bool HttpServer::has_work() const {
+  return parts_->has_work;
+}
+
+}  // namespace sb::mcp

@@ -1,0 +1,159 @@
+// The inside of a Peer, shared by the files that make it: peer.cpp (messages in, what it answers by itself),
+// calls.cpp (requests that go to a worker and what comes out), asking.cpp (questions to the client),
+// listening.cpp (changes that are told). For nobody else.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mcp/peer/peer.hpp"
+
+namespace sb::mcp {
+
+inline constexpr std::string_view kMetaVersion = "io.modelcontextprotocol/protocolVersion";
+inline constexpr std::string_view kMetaClient = "io.modelcontextprotocol/clientInfo";
+inline constexpr std::string_view kMetaCapabilities = "io.modelcontextprotocol/clientCapabilities";
+inline constexpr std::string_view kMetaLogLevel = "io.modelcontextprotocol/logLevel";
+inline constexpr std::string_view kMetaSubscription = "io.modelcontextprotocol/subscriptionId";
+
+// One request that a worker answers, from its arrival to its response; maybe several rounds of asking in between.
+struct Running {
+  std::uint64_t number = 0;
+  std::shared_ptr<const net::RpcRequest> request;
+  ReplyPathPtr reply;  // null: nobody wants a response any more
+  Call call;           // as each round begins; `inputs` grow
+  std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
+  Value progress_token;  // null: no progress wanted
+  std::optional<double> last_progress;
+  std::optional<LogLevel> log_level;        // stateless era: the least that is wanted
+  std::optional<std::string> sealed_state;  // stateless era: as it came with the request
+
+  // Sessions' era, while the client is asked. `open` maps our request's id to the key in the Ask.
+  std::optional<Ask> ask;
+  std::map<std::string, std::string, std::less<>> open;
+  std::size_t rounds = 0;
+  bool has_waited_enough = false;
+  net::Scheduler::Timer hold_timer = 0;
+  net::Scheduler::Timer moot_timer = 0;
+};
+using RunningPtr = std::shared_ptr<Running>;
+
+// A question its call has given up; what the handler needs to be told the answer after all.
+struct LateCall {
+  std::shared_ptr<const net::RpcRequest> request;
+  Call call;
+  std::size_t bytes = 0;  // of the request
+};
+struct LateQuestion {
+  std::string id;   // of our request
+  std::string key;  // in the Ask
+  TimestampMs asked = 0;
+  std::shared_ptr<LateCall> call;
+};
+
+struct Listener {
+  std::uint64_t number = 0;
+  Value id;
+  ReplyPathPtr reply;
+  Watch::Interest interest;
+};
+
+// How a request was made: which era, and who makes it.
+struct Sender {
+  Revision revision = Revision::k2025_11_25;
+  ClientCapabilities capabilities;
+  std::string client_name;
+  std::optional<LogLevel> log_level;
+};
+
+struct Peer::Parts {
+  Parts(Peer& peer, PeerShared& use_shared, PeerOrigin use_origin)
+      : self(peer), shared(use_shared), origin(std::move(use_origin)) {}
+
+  // peer.cpp
+  void receive(const net::RpcMessage& message, const ReplyPathPtr& reply, bool is_in_batch);
+  void request(const net::RpcRequest& request, const ReplyPathPtr& reply, bool is_in_batch);
+  void notification(const net::RpcNotification& notification);
+  std::optional<Value> initialize(const Value& params, RpcError& error);
+  // What it answers at once, or nothing when the method is none of these.
+  std::optional<std::variant<Value, RpcError>> answer_at_once(const net::RpcRequest& request, const Sender& sender,
+                                                              bool is_stateless_request);
+  bool is_id_in_use(const Value& id) const;
+
+  // calls.cpp
+  class Sink;
+  void start(const net::RpcRequest& request, Sender sender, const ReplyPathPtr& reply);
+  void work(const RunningPtr& running);
+  void worked(std::uint64_t number, Outcome outcome, Call call);
+  void finish(const RunningPtr& running, const std::variant<Value, RpcError>& outcome);
+  void show_input_required(const RunningPtr& running, Ask ask);
+  void cancel(const RunningPtr& running);
+  void progress(std::uint64_t number, double progress, std::optional<double> total, const std::string& message);
+  void log(std::uint64_t number, LogLevel level, const std::string& logger, const Value& data);
+  RunningPtr find(std::uint64_t number) const;
+  void tell_idle();
+
+  // asking.cpp
+  void ask_client(const RunningPtr& running, Ask ask);
+  void answer_from_client(const net::RpcResponse& response);
+  void run_late(const std::shared_ptr<LateCall>& late);
+  void give_up(const RunningPtr& running, bool keeps_questions);
+  void resume(const RunningPtr& running);
+  void wait_at_most(const RunningPtr& running);
+  void plan_moot(const RunningPtr& running);
+  void ask_whether_moot(const RunningPtr& running);
+  void keep_late(const RunningPtr& running);
+  void tell_cancelled(const RunningPtr& running);
+
+  // listening.cpp
+  void subscribe(const net::RpcRequest& request, const ReplyPathPtr& reply);
+  void unsubscribe(const net::RpcRequest& request, const ReplyPathPtr& reply);
+  void listen(const net::RpcRequest& request, const ReplyPathPtr& reply);
+  void acknowledge(std::uint64_t number, const Value& filter, Watch::Fingerprints seen);
+  void watch_lists();
+  // The fingerprints of those that exist, taken on a worker, then `done` here; false when no worker takes it.
+  bool take_fingerprints(std::vector<std::string> what, std::function<void(Parts&, Watch::Fingerprints)> done);
+
+  Peer& self;
+  PeerShared& shared;
+  PeerOrigin origin;
+
+  bool is_closed = false;
+  bool can_ask = true;
+
+  // The session, where there is one.
+  bool is_initialized = false;
+  Sender session;
+  LogLevel session_level = LogLevel::kInfo;
+  ReplyPathPtr general;
+  Watch::Interest lists;
+  bool is_watching_lists = false;
+  std::map<std::string, Watch::Interest, std::less<>> subscriptions;  // by URI
+
+  std::uint64_t last_number = 0;
+  std::map<std::uint64_t, RunningPtr> running;
+  std::map<std::string, std::uint64_t, std::less<>> by_id;  // the request's id as JSON, to its number
+  std::size_t errands = 0;  // further work for this client that a worker has or waits for
+  std::vector<std::function<void()>> idle;
+
+  std::string question_prefix;  // random, so that an answer to another server's question is nobody's
+  std::uint64_t last_question = 0;
+  std::map<std::string, std::uint64_t, std::less<>> asked;  // our request's id, to the call
+  std::deque<LateQuestion> late;
+
+  std::map<std::string, Listener, std::less<>> listeners;  // by the request's id as JSON
+};
+
+// `params` may have it or not; {} where it is no object.
+const Value& meta_of(const Value& params);
+// What a worker does with a request: the handler, and again for what this client cannot be asked. Never throws.
+Outcome run_handler(Service& service, const ServerFacts& facts, const net::RpcRequest& request, Call& call);
+// The method's response, with the era's own additions.
+void reply_result(const ReplyPathPtr& reply, const Value& id, Value result);
+void reply_error(const ReplyPathPtr& reply, const Value& id, const RpcError& error);
+
+}  // namespace sb::mcp

@@ -1,0 +1,18 @@
+// What goes out, cut to what a revision knows: members it has not got yet are taken off, blocks it cannot carry become
+// text. Pure.
+#pragma once
+
+#include "mcp/peer/revision.hpp"
+
+namespace sb::mcp {
+
+// An item of a list: a tool, a resource, a template, a prompt.
+Value shaped_item(Value item, Revision revision);
+// A result with `content`, `messages` or `contents`; others come back as they are.
+Value shaped_result(Value result, Revision revision);
+// A server's {name, version, …}.
+Value shaped_info(Value info, Revision revision);
+// The parameters of a request to the client.
+Value shaped_question(Value params, Revision revision);
+
+}  // namespace sb::mcp

@@ -1,0 +1,108 @@
+#include "mcp/tools/signalbox_server.hpp"
+
+#include <fmt/format.h>
+
+#include <mutex>
+
+#include "base/crypto.hpp"
+#include "engine/state/keyring.hpp"
+#include "inbox/home.hpp"
+#include "mcp/tools/tool_service.hpp"
+
+namespace sb::mcp {
+namespace {
+
+constexpr std::string_view kStates = "request-states";
+constexpr std::string_view kSealLabel = "signalbox mcp seal 1";
+constexpr int kDroppedAtOnce = 100;
+
+constexpr std::string_view kInstructions =
+    "Signalbox leads you through workflows, step by step, and keeps what was done.\n"
+    "- A task that fits a workflow, or a person who names one: list_workflows when you do not know its id, then "
+    "start_workflow.\n"
+    "- Do exactly the step you are shown, then deliver it with continue_workflow and the continueToken of the last "
+    "line "
+    "of JSON. Put what you did and found into output.notesMarkdown, artifacts the step asks for into output.artifacts, "
+    "context keys into context. `requires` in that line says what will be checked.\n"
+    "- kind blocked: mend what it names and deliver again. kind awaiting_decision: a person must decide; call "
+    "continue_workflow with the same token later. You cannot decide for them. kind complete: done.\n"
+    "- Work from an earlier conversation, or after losing your context: resume_session.\n"
+    "- A question for the person outside of any workflow: ask.";
+
+// What the server keeps in the store besides sessions: which request states were used, and the key they are sealed
+// with. Thread-safe.
+class StateKeeping {
+ public:
+  explicit StateKeeping(const Seams& seams) : seams_(seams), spare_key_(seams.random.bytes(32)) {}
+
+  // Derived from the key that signs tokens, so that all servers on one home agree. Where there is no store, what was
+  // sealed counts only here.
+  std::string key() {
+    const std::scoped_lock lock(mutex_);
+    if (key_.empty()) {
+      if (auto derived = derive()) key_ = std::move(*derived);
+    }
+    return key_.empty() ? spare_key_ : key_;
+  }
+
+  Result<bool> is_first_use(std::string_view nonce, TimestampMs expires) {
+    const std::scoped_lock lock(mutex_);
+    SB_TRY(open());
+    return desk_->store().write([&](store::Transaction& transaction) -> Result<bool> {
+      if (SB_TRY(transaction.get(kStates, nonce))) return false;
+      SB_TRY(transaction.put(kStates, nonce, "used", fmt::format("{:015}", std::max<TimestampMs>(expires, 0))));
+      SB_TRY(drop_expired(transaction));
+      return true;
+    });
+  }
+
+ private:
+  Status open() {
+    if (!desk_) desk_ = SB_TRY(inbox::Desk::open(seams_, store::Access::kReadWrite));
+    return {};
+  }
+
+  Result<std::string> derive() {
+    SB_TRY(open());
+    return desk_->store().write([&](store::Transaction& transaction) -> Result<std::string> {
+      engine::Keyring keys;
+      SB_TRY(keys.load_or_make(transaction, seams_.random, seams_.clock.now_ms()));
+      return std::string(as_bytes(hmac_sha256(keys.current().secret, kSealLabel)));
+    });
+  }
+
+  Status drop_expired(store::Transaction& transaction) {
+    const std::string now = fmt::format("{:015}", std::max<TimestampMs>(seams_.clock.now_ms(), 0));
+    const auto rows = SB_TRY(transaction.list(kStates, {.by = store::Order::kSort, .limit = kDroppedAtOnce}));
+    for (const store::Row& row : rows) {
+      if (row.sort && *row.sort < now) SB_TRY(transaction.remove(kStates, row.key));
+    }
+    return {};
+  }
+
+  Seams seams_;
+  std::mutex mutex_;
+  std::string spare_key_, key_;
+  std::unique_ptr<inbox::Desk> desk_;
+};
+
+}  // namespace
+
+ServerParts make_server_parts(const Seams& seams) {
+  auto keeping = std::make_shared<StateKeeping>(seams);
+  return {
+      .facts = {.info = Value::object({{"name", "signalbox"}, {"title", "Signalbox"}, {"version", SIGNALBOX_VERSION}}),
+                .instructions = std::string(kInstructions),
+                .has_resources = true,
+                .has_prompts = true,
+                .has_completions = true,
+                .has_logging = true},
+      .make_service = [seams] { return std::make_unique<ToolService>(seams); },
+      .seal_key = [keeping] { return keeping->key(); },
+      .is_first_use = [keeping](std::string_view nonce,
+                                TimestampMs expires) { return keeping->is_first_use(nonce, expires); },
+      .clock = seams.clock,
+      .random = seams.random};
+}
+
+}  // namespace sb::mcp

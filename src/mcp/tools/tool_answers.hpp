@@ -1,0 +1,21 @@
+// What tools give back: the answer of a session, and errors an agent can act on.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/document/value.hpp"
+#include "base/result.hpp"
+#include "engine/answer/answer.hpp"
+#include "engine/session/sessions.hpp"
+
+namespace sb::mcp {
+
+// The text for the agent, then one line of JSON. `note`: what was made of the input, ahead of the text.
+Value answer_result(const engine::Answer& answer, std::string_view note = {});
+
+// {code, message, retry, details?} as text, with isError. The remedy stands in the message.
+Value error_result(const engine::SessionError& error);
+Value error_result(Error error);
+
+}  // namespace sb::mcp

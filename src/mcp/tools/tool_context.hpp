@@ -1,0 +1,54 @@
+// What one worker does a tool's work with. Nothing is opened before it is needed: listing tools needs no store, and
+// validating a workflow needs only the catalog.
+//
+// Not thread-safe; every worker has its own.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/seams.hpp"
+#include "engine/session/session_home.hpp"
+#include "mcp/call.hpp"
+#include "workflow/catalog/catalog.hpp"
+
+namespace sb::mcp {
+
+class ToolBench {
+ public:
+  // The seams must outlive it.
+  explicit ToolBench(const Seams& seams) : seams_(seams) {}
+
+  // Whose work is done until the next one; while a step's command runs, its client hears of it and may cancel it.
+  // Null: nobody's.
+  void work_for(const Call* call) {
+    call_ = call;
+    waited_s_ = 0;
+  }
+
+  const Seams& seams() const { return seams_; }
+  Files& files() const { return seams_.files; }
+  Result<Homes> homes() const { return sb::homes(seams_.environment); }
+
+  // The user's desk, with configuration and operators as they are now. One that cannot be had is tried again by the
+  // next call; one whose file was taken away or replaced is opened anew, so that nothing is written where nobody will
+  // read it.
+  Result<engine::SessionDesk*> desk();
+  // As it is now; of the files that did not change since the last time nothing is read again.
+  Result<workflow::Catalog> catalog(const std::string& workspace);
+  // Of the folder the server was started in, for what names no workspace.
+  Result<std::string> workspace_here() const;
+  Result<workflow::Catalog> catalog_here();
+
+ private:
+  bool keeps_going();
+
+  Seams seams_;
+  const Call* call_ = nullptr;
+  int waited_s_ = 0;
+  std::unique_ptr<engine::SessionDesk> desk_;
+  std::uint64_t store_identity_ = 0;
+  workflow::SourceCache sources_;
+};
+
+}  // namespace sb::mcp

@@ -1,0 +1,126 @@
+// From a work tree to a merged change, in steps that can each be made again. A step first looks at the world whether
+// its effect is there; only then acts; its event is appended by the caller afterwards. So a kill between the effect and
+// its event changes nothing: the commit has the same hash (its times come from the run's log), the push finds the
+// branch there, the request is found by its mark, a merge is found merged.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/seams.hpp"
+#include "pipeline/forge/forge.hpp"
+#include "pipeline/git/git.hpp"
+
+namespace sb::pipeline {
+
+enum class DeliveryStep {
+  kHead,
+  kScope,
+  kChecks,
+  kSecrets,
+  kCommit,
+  kPush,
+  kRequest,
+  kRequestChecks,
+  kUpdate,
+  kMerge,
+  kConfirm,
+  kClose
+};
+std::string_view to_string(DeliveryStep step);  // head, scope, checks, …
+
+// The cause of a finding of `merge`: `update` is what helps.
+inline constexpr std::string_view kBaseMoved = "base_moved";
+
+struct Finding {  // against delivering; for the fixer, the reviewer and the person
+  std::string severity, summary, file, cause;
+  Value to_value() const;
+};
+
+struct ProjectCheck {
+  std::string name, run;
+  std::int64_t time_ms = 600'000;
+};
+
+struct DeliveryWish {
+  std::string run = {}, session = {}, goal = {};
+  WorkTree tree = {};
+  int round = 0;            // of fixing; each round is one commit
+  std::string parent = {};  // what the commit stands on: the base, or the round before
+  TimestampMs at = 0;       // the commit's time
+  std::vector<std::string> files_changed = {}, out_of_scope = {}, protected_paths = {};
+  std::vector<std::string> internal_paths = {};  // of Signalbox, never delivered: .signalbox/current-pitch.md, …
+  std::vector<std::string> retired_paths = {};   // of those: taken out of the base where it has them
+  std::vector<ProjectCheck> checks = {};
+  bool checks_trusted = false;
+  std::string title = {}, body = {};                // of the request
+  std::string type = {}, scope = {}, subject = {};  // of the commit
+  Identity identity = {};
+  std::string remote = "origin";
+  bool waits_for_checks = true;
+  std::string request = {};  // its id, once it is known
+  Ticket ticket = {};        // closed in the end
+};
+
+struct StepDone {
+  bool passed = true;
+  std::vector<Finding> findings = {};  // not passed: why
+  Value facts = {};                    // for the event: {commit}, {request, url}, {output, exit}, {collateral: […]}, …
+  bool was_there = false;              // done before
+  std::int64_t again_at_ms = 0;        // not passed and without findings: not yet; look again then
+};
+
+struct DeliveryParts {
+  Seams seams;
+  Forge& forge;
+  std::vector<std::string> secrets = {};  // known values, besides the patterns
+  // Runs a project's check in the sandbox, in the work tree.
+  std::function<Result<Exit>(const ProjectCheck&, const std::string& directory)> run_check;
+  std::function<bool()> keeps_going = {};
+};
+
+// One step. `before`: the facts of the steps done in this round, under their names or all in one object. An error stops
+// the run (retry_helps: parks it). What somebody can mend in the change, or must decide, is a finding instead.
+//
+// `update` is only made when the forge refused a merge because the base had moved on (finding `base_moved`); checks,
+// push, request and its checks are made again behind it. Its commit has the base as its first parent and what was
+// reviewed as its second, so nothing that was pushed is taken back, and one commit is still one commit.
+//
+// | step | looks at | does | facts |
+// |---|---|---|---|
+// | head | the run's branch, at the parent or above it | folds in commits an agent made | head, [folded] |
+// | scope | all changes against the parent | fixes them as a tree | tree, snapshot, files, collateral, unchanged |
+// | checks | | runs them, puts the work tree back | checks: [{name, passed, exit, output, …}], [restored] |
+// | secrets | lines the tree adds | | scanned |
+// | commit | the branch has it | a commit of the tree, its times from the run | commit, parent, tree |
+// | push | the remote has it | pushes, if the remote's branch is where we left it | commit |
+// | request | branch and mark | opens or updates | request, url, at |
+// | request_checks | | asks; `again_at_ms` while they run | state |
+// | update | the branch has the base | merges the base into branch and work tree | commit, base, tree, snapshot |
+// | merge | it is merged | asks for it, at this commit only | at |
+// | confirm | it is merged | | merged_as, base |
+// | close | it is closed | closes the ticket with a word | |
+Result<StepDone> deliver(DeliveryStep step, const DeliveryWish& wish, const Value& before, DeliveryParts& parts);
+
+// For DeliveryParts::run_check: in bubblewrap where that works (the work tree writable, the rest read-only or absent,
+// no network, no variables but PATH, HOME, LANG, TERM), without where it does not; `sandbox` gets its name.
+using RunCheck = std::function<Result<Exit>(const ProjectCheck&, const std::string& directory)>;
+RunCheck make_check_runner(const Seams& seams, const Homes& homes, std::function<bool()> keeps_going = {},
+                           std::string* sandbox = nullptr, std::vector<std::string> secret_files = {});
+
+// Pure parts.
+struct ScopeReport {
+  std::vector<Finding> blocking;        // undeclared or out of scope or protected, each naming its file
+  std::vector<std::string> collateral;  // changed beside what was declared
+  std::vector<std::string> unchanged;   // declared and not changed
+};
+// Of Signalbox, not of the change: never delivered, never counted.
+bool is_internal(const Change& change, const DeliveryWish& wish);
+Finding repository_finding(const std::string& path);
+ScopeReport check_scope(const std::vector<Change>& changes, const DeliveryWish& wish);
+// Added lines only; names file, line and kind, never the value.
+std::vector<Finding> scan_secrets(std::string_view diff, const std::vector<std::string>& known);
+
+}  // namespace sb::pipeline

@@ -1,0 +1,171 @@
+// Whether what changed is what was announced.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "agent/tools/guarded_files.hpp"
+#include "base/text/path_glob.hpp"
+#include "inbox/open_step.hpp"
+#include "pipeline/delivery/delivery.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+constexpr std::string_view kOurs = ".signalbox";
+
+bool any_covers(const std::vector<std::string>& globs, std::string_view path) {
+  return std::ranges::any_of(globs, [&](const std::string& glob) { return glob_covers(glob, path); });
+}
+
+// A path, a glob, or a sentence with paths in it.
+std::vector<std::string> globs_of(const std::vector<std::string>& entries) {
+  std::vector<std::string> globs;
+  for (const std::string& entry : entries) {
+    const std::size_t begin = std::min(entry.find_first_not_of(" \t\n`"), entry.size());
+    const std::size_t end = entry.find_last_not_of(" \t\n`");
+    const std::string plain = begin < entry.size() ? entry.substr(begin, end - begin + 1) : "";
+    if (!plain.empty()) globs.push_back(lexically_normal(plain));
+    for (std::string& path : inbox::paths_named(entry)) globs.push_back(lexically_normal(path));
+  }
+  return globs;
+}
+
+std::vector<std::string> globs_named(const std::vector<std::string>& sentences) {
+  std::vector<std::string> globs;
+  for (const std::string& sentence : sentences) {
+    for (std::string& path : inbox::paths_named(sentence)) globs.push_back(lexically_normal(path));
+  }
+  return globs;
+}
+
+// Whether the path stands in the sentence as a word of its own, with or without quotes around it.
+bool names_path(std::string_view sentence, std::string_view path) {
+  const auto is_of_path = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '/' || (c & 0x80) != 0;
+  };
+  for (std::size_t at = sentence.find(path); at != sentence.npos; at = sentence.find(path, at + 1)) {
+    const std::size_t end = at + path.size();
+    const bool begins = at == 0 || (!is_of_path(sentence[at - 1]) && sentence[at - 1] != '.');
+    // A full stop ends a sentence, or goes on with the name.
+    const bool goes_on = end + 1 < sentence.size() && sentence[end] == '.' && is_of_path(sentence[end + 1]);
+    if (begins && !goes_on && (end == sentence.size() || !is_of_path(sentence[end]))) return true;
+  }
+  return false;
+}
+
+// Covers what nobody could have meant: then it announces nothing.
+bool covers_everything(std::string_view glob) {
+  return glob == "." || glob.empty() || glob_covers(glob, "signalbox-probe-1/signalbox-probe-2/signalbox-probe.3");
+}
+
+struct Rules {
+  std::vector<std::string> declared, forbidden, protected_paths;
+  const std::vector<std::string>& out_of_scope;  // sentences
+};
+
+// Why a file may not be delivered; empty when it may.
+std::optional<Finding> fault_of(const std::string& path, const Rules& rules) {
+  const auto finding = [&](const char* severity, std::string summary, const char* cause) {
+    return Finding{severity, std::move(summary), shown(path), cause};
+  };
+  const auto names_it = [&](const std::string& sentence) { return names_path(sentence, path); };
+  if (any_covers(rules.forbidden, path) || std::ranges::any_of(rules.out_of_scope, names_it)) {
+    return finding("critical", fmt::format("{} was changed although it is out of scope", shown(path)), "out_of_scope");
+  }
+  if (any_covers(rules.protected_paths, path) || path.starts_with(std::string(kOurs) + "/")) {
+    return finding("critical", fmt::format("{} was changed although it is protected", shown(path)), "protected_path");
+  }
+  if (!any_covers(rules.declared, path)) {
+    return finding("major", fmt::format("{} was changed and is not among the declared files", shown(path)),
+                   "undeclared_file");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_internal(const Change& change, const DeliveryWish& wish) {
+  if (any_covers(wish.internal_paths, change.path)) return true;
+  if (agent::is_left_by_write(base_name(change.path))) return true;
+  // Notes and designs that phases write there for each other.
+  return change.status == 'A' && change.path.starts_with(std::string(kOurs) + "/") && change.path.ends_with(".md");
+}
+
+Finding repository_finding(const std::string& path) {
+  return {"major", fmt::format("{} is a repository of its own", shown(path)), shown(path), "nested_repository"};
+}
+
+ScopeReport check_scope(const std::vector<Change>& changes, const DeliveryWish& wish) {
+  ScopeReport report;
+  Rules rules{.declared = globs_of(wish.files_changed),
+              .forbidden = globs_named(wish.out_of_scope),
+              .protected_paths = wish.protected_paths,
+              .out_of_scope = wish.out_of_scope};
+  std::erase_if(rules.declared, [&](const std::string& glob) {
+    if (!covers_everything(glob)) return false;
+    report.blocking.push_back(
+        {"major", fmt::format("the declared files name everything ({})", shown(glob)), "", "undeclared_file"});
+    return true;
+  });
+  std::vector<std::string> touched;
+  for (const Change& change : changes) {
+    if (is_internal(change, wish)) continue;
+    for (const std::string& path : {change.old_path, change.path}) {  // a rename touches both
+      if (path.empty()) continue;
+      touched.push_back(path);
+      auto fault = fault_of(path, rules);
+      if (!fault) continue;
+      report.blocking.push_back(std::move(*fault));
+      report.collateral.push_back(shown(path));
+    }
+    if (change.is_repository && !change.was_repository) {
+      report.blocking.push_back(repository_finding(change.path));
+    }
+  }
+  for (const std::string& entry : wish.files_changed) {
+    const auto globs = globs_of({entry});
+    const bool is_touched = std::ranges::any_of(touched, [&](const auto& path) { return any_covers(globs, path); });
+    if (!is_touched) report.unchanged.push_back(shown(entry));
+  }
+  return report;
+}
+
+Value Finding::to_value() const {
+  Value value = Value::object({{"severity", severity}, {"summary", summary}});
+  if (!file.empty()) value.set("file", file);
+  if (!cause.empty()) value.set("cause", cause);
+  return value;
+}
+
+std::string_view to_string(DeliveryStep step) {
+  switch (step) {
+    case DeliveryStep::kHead:
+      return "head";
+    case DeliveryStep::kScope:
+      return "scope";
+    case DeliveryStep::kChecks:
+      return "checks";
+    case DeliveryStep::kSecrets:
+      return "secrets";
+    case DeliveryStep::kCommit:
+      return "commit";
+    case DeliveryStep::kPush:
+      return "push";
+    case DeliveryStep::kRequest:
+      return "request";
+    case DeliveryStep::kRequestChecks:
+      return "request_checks";
+    case DeliveryStep::kUpdate:
+      return "update";
+    case DeliveryStep::kMerge:
+      return "merge";
+    case DeliveryStep::kConfirm:
+      return "confirm";
+    case DeliveryStep::kClose:
+      return "close";
+  }
+  return "?";
+}
+
+}  // namespace sb::pipeline

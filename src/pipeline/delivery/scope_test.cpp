@@ -1,0 +1,132 @@
+// Whether what changed is what was announced; and what a diff adds.
+#include <gmock/gmock.h>
+
+#include "pipeline/delivery/testing.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+std::vector<std::string> blocked_files(const ScopeReport& report) {
+  std::vector<std::string> files;
+  for (const Finding& finding : report.blocking) files.push_back(finding.cause + " " + finding.file);
+  return files;
+}
+
+TEST(Scope, DeclaredFilesPass) {
+  const DeliveryWish wish{.files_changed = {"src/a.cpp", "./src/b.cpp", "docs/*.md", "tests/", "`lib/c.cpp`"}};
+  const ScopeReport report = check_scope(
+      {{'M', "src/a.cpp"}, {'A', "src/b.cpp"}, {'M', "docs/x.md"}, {'A', "tests/deep/y.txt"}, {'D', "lib/c.cpp"}},
+      wish);
+  EXPECT_THAT(report.blocking, IsEmpty());
+  EXPECT_THAT(report.collateral, IsEmpty());
+  EXPECT_THAT(report.unchanged, IsEmpty());
+}
+
+TEST(Scope, UndeclaredFilesBlockAndAreNamed) {
+  const DeliveryWish wish{.files_changed = {"src/a.cpp", "src/never.cpp"}};
+  const ScopeReport report = check_scope({{'M', "src/a.cpp"}, {'A', "src/a.cpp.bak"}, {'D', "README.md"}}, wish);
+  EXPECT_THAT(blocked_files(report), ElementsAre("undeclared_file src/a.cpp.bak", "undeclared_file README.md"));
+  EXPECT_THAT(report.blocking[0].summary, HasSubstr("src/a.cpp.bak"));
+  EXPECT_THAT(report.collateral, ElementsAre("src/a.cpp.bak", "README.md"));
+  EXPECT_THAT(report.unchanged, ElementsAre("src/never.cpp"));
+}
+
+// Shaping forbids it, coding declares and touches it: what was forbidden stays forbidden.
+TEST(Scope, OutOfScopeWinsOverDeclared) {
+  const DeliveryWish wish{.files_changed = {"src/a.cpp", "api/schema.json"},
+                          .out_of_scope = {"Do not touch `api/**` or the exports.", "Spreadsheets.", "src/legacy.cpp"}};
+  const ScopeReport report = check_scope({{'M', "src/a.cpp"}, {'M', "api/schema.json"}, {'M', "src/legacy.cpp"}}, wish);
+  EXPECT_THAT(blocked_files(report), ElementsAre("out_of_scope api/schema.json", "out_of_scope src/legacy.cpp"));
+  EXPECT_EQ(report.blocking[0].severity, "critical");
+}
+
+TEST(Scope, ARenameTouchesBothNames) {
+  const DeliveryWish wish{.files_changed = {"src/new.cpp"}, .out_of_scope = {"old/kept.cpp"}};
+  const ScopeReport report =
+      check_scope({{'R', "src/new.cpp", "old/kept.cpp"}, {'R', "src/other.cpp", "src/new.cpp"}}, wish);
+  EXPECT_THAT(blocked_files(report), ElementsAre("out_of_scope old/kept.cpp", "undeclared_file src/other.cpp"));
+}
+
+TEST(Scope, ProtectedPathsAndOurOwnBlock) {
+  const DeliveryWish wish{.files_changed = {".github/workflows/ci.yaml", ".signalbox/workflows/x.yaml", "a"},
+                          .protected_paths = {".github/**"}};
+  const ScopeReport report = check_scope({{'M', ".github/workflows/ci.yaml"},
+                                          {'A', ".signalbox/workflows/x.yaml"},
+                                          {'A', ".signalbox/notes.md"},
+                                          {'M', "a"}},
+                                         wish);
+  EXPECT_THAT(blocked_files(report),
+              ElementsAre("protected_path .github/workflows/ci.yaml", "protected_path .signalbox/workflows/x.yaml"));
+}
+
+TEST(Scope, ADeclarationOfEverythingDeclaresNothing) {
+  for (const char* wide : {"**", ".", "*/**", "**/*", "./", "{a,**}"}) {
+    const DeliveryWish wish{.files_changed = {wide}};
+    const ScopeReport report = check_scope({{'M', "x/y.txt"}}, wish);
+    EXPECT_GE(report.blocking.size(), 2u) << wide;
+  }
+}
+
+TEST(Scope, NamesThatAreNoTextAreShownAndHeld) {
+  const DeliveryWish wish{.files_changed = {"data/"}};
+  const ScopeReport report = check_scope({{'A', "data/\xff\n"}, {'A', "x\xff\n"}}, wish);
+  EXPECT_THAT(blocked_files(report), ElementsAre("undeclared_file x\\xff\\x0a"));
+}
+
+TEST(Scope, ARepositoryInsideIsNotDelivered) {
+  const DeliveryWish wish{.files_changed = {"lib"}};
+  Change change{'A', "lib"};
+  change.is_repository = true;
+  EXPECT_THAT(blocked_files(check_scope({change}, wish)), ElementsAre("nested_repository lib"));
+}
+
+constexpr const char* kKey = "ghp_9fK2mQ7xZr4LpW8sVb3NcT6yHj1DgA5eUo0i";
+
+TEST(SecretScan, NamesFileLineAndKindNeverTheValue) {
+  const std::string diff = std::string("diff --git a/src/a.txt b/src/a.txt\n--- a/src/a.txt\n+++ b/src/a.txt\n") +
+                           "@@ -10,2 +10,3 @@\n context\n+fine\n+token = \"" + kKey + "\"\n-gone\n";
+  const auto findings = scan_secrets(diff, {});
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_THAT(findings[0].summary, AllOf(HasSubstr("src/a.txt:12"), HasSubstr("github"), Not(HasSubstr(kKey))));
+  EXPECT_EQ(findings[0].severity, "critical");
+}
+
+TEST(SecretScan, OnlyWhatIsAdded) {
+  const std::string gone = std::string("--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n-token = \"") + kKey + "\"\n " + kKey + "\n";
+  EXPECT_THAT(scan_secrets(gone, {}), IsEmpty());
+}
+
+TEST(SecretScan, KnownValuesInAnything) {
+  const std::string known = "correct horse";
+  const auto found = scan_secrets("--- a/x\n+++ b/x\n@@ -0,0 +1,1 @@\n+\xff\x00" + known + "\xfe\n", {known, "ab"});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_THAT(found[0].summary, Not(HasSubstr(known)));
+}
+
+// Lines of the file that look like the diff's own.
+TEST(SecretScan, ADiffInTheFileDoesNotFoolIt) {
+  const std::string diff =
+      std::string("--- a/real.txt\n+++ b/real.txt\n@@ -0,0 +1,4 @@\n+++ b/fake.txt\n+@@ -1 +900 @@\n") +
+      "+--- a/fake.txt\n+key = \"" + kKey + "\"\n";
+  const auto findings = scan_secrets(diff, {});
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_THAT(findings[0].summary, HasSubstr("real.txt:4"));
+}
+
+TEST(SecretScan, AKeyOverSeveralLines) {
+  const std::string diff =
+      "--- a/k\n+++ b/k\n@@ -0,0 +1,3 @@\n+-----BEGIN RSA PRIVATE KEY-----\n+MIIEpAIBAAKCAQEA7\n+-----END RSA PRIVATE "
+      "KEY-----\n";
+  const auto findings = scan_secrets(diff, {});
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_THAT(findings[0].summary, HasSubstr("k:1"));
+}
+
+}  // namespace
+}  // namespace sb::pipeline

@@ -1,0 +1,133 @@
+// For the tests of delivery: a throw-away repository with a bare remote, and what a run would do to it.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "base/fakes.hpp"
+#include "pipeline/delivery/delivery.hpp"
+#include "pipeline/forge/local_forge.hpp"
+
+namespace sb::pipeline {
+
+inline std::string told(const Error& error) {
+  return error.to_string();
+}
+
+class GitPlace {
+ public:
+  explicit GitPlace(std::map<std::string, std::string, std::less<>> more = {}) {
+    std::string pattern = "/var/tmp/sb-delivery-XXXXXX";  // a check gets a /tmp of its own
+    directory = std::filesystem::canonical(::mkdtemp(pattern.data()));
+    more["PATH"] = ::getenv("PATH");
+    more["HOME"] = directory + "/home";
+    environment = Environment(std::move(more));
+    std::filesystem::create_directories(directory + "/home/.sb");
+    sh("git init -q --bare -b main remote.git && git init -q -b main repo");
+    put("repo/README.md", "# Shop\n");
+    put("repo/src/price.txt", "100\n");
+    put("repo/src/other.txt", "other\n");
+    sh("cd repo && git remote add origin ../remote.git && git add -A && " + commit("first") +
+       " && git push -q origin main");
+  }
+  ~GitPlace() {
+    std::error_code error;
+    std::filesystem::remove_all(directory, error);
+  }
+  GitPlace(const GitPlace&) = delete;
+
+  static std::string commit(const std::string& subject) {
+    return "git -c user.name=Ada -c user.email=ada@example.org commit -q -m '" + subject + "'";
+  }
+  // Its output without the last line break; fails the test when the command does.
+  std::string sh(const std::string& command, int expected = 0) {
+    const auto exit = process.run({.argv = {"sh", "-c", command},
+                                   .directory = directory,
+                                   .environment = std::map<std::string, std::string>{{"PATH", ::getenv("PATH")},
+                                                                                     {"HOME", directory + "/home"},
+                                                                                     {"LC_ALL", "C.UTF-8"}},
+                                   .merges_errors = true});
+    EXPECT_TRUE(exit) << command;
+    EXPECT_EQ(exit->code, expected) << command << "\n" << exit->output;
+    std::string output = exit->output;
+    while (output.ends_with('\n')) output.pop_back();
+    return output;
+  }
+  void put(const std::string& path, const std::string& bytes) {
+    const std::filesystem::path whole = std::filesystem::path(directory) / path;
+    std::filesystem::create_directories(whole.parent_path());
+    std::ofstream(whole, std::ios::binary) << bytes;
+  }
+  std::string read(const std::string& path) {
+    std::ifstream file(directory + "/" + path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::string repo() const { return directory + "/repo"; }
+  std::string in_remote(const std::string& ref) {
+    return sh("git -C remote.git rev-parse -q --verify " + ref + " || true");
+  }
+
+  WorkTreeWish tree_wish(const std::string& run = "run1") const {
+    return {.repository = repo(), .place = directory + "/trees", .run = run};
+  }
+  WorkTree tree(const std::string& run = "run1") {
+    const auto made = make_work_tree(seams, tree_wish(run));
+    EXPECT_TRUE(made) << (made ? "" : told(made.error()));
+    return made.value_or(WorkTree{});
+  }
+  DeliveryWish wish(const WorkTree& tree, const std::string& run = "run1") const {
+    DeliveryWish wish{.run = run, .session = "sess_1", .goal = "Raise the price"};
+    wish.tree = tree;
+    wish.parent = tree.base_commit;
+    wish.at = 1'700'000'000'000;
+    wish.files_changed = {"src/price.txt"};
+    wish.title = "Raise the price";
+    wish.body = "It is too low.";
+    wish.type = "fix", wish.scope = "shop", wish.subject = "raise the price";
+    return wish;
+  }
+  Homes homes() const { return {directory + "/home/.sb", directory + "/home/.sb", directory + "/home/.sb"}; }
+  DeliveryParts parts(Forge& forge) {
+    return {.seams = seams, .forge = forge, .run_check = make_check_runner(seams, homes())};
+  }
+  std::unique_ptr<Forge> local_forge() { return make_local_forge(seams, repo(), "origin"); }
+
+  std::string directory;
+  SystemFiles files;
+  FakeClock clock;
+  FakeRandom random;
+  SystemProcess process;
+  Environment environment;
+  FakeStreams streams;
+  Seams seams{files, clock, random, process, environment, streams};
+};
+
+inline constexpr DeliveryStep kAllSteps[] = {
+    DeliveryStep::kHead,   DeliveryStep::kScope,   DeliveryStep::kChecks,  DeliveryStep::kSecrets,
+    DeliveryStep::kCommit, DeliveryStep::kPush,    DeliveryStep::kRequest, DeliveryStep::kRequestChecks,
+    DeliveryStep::kMerge,  DeliveryStep::kConfirm, DeliveryStep::kClose};
+
+inline StepDone must(Result<StepDone> done) {
+  EXPECT_TRUE(done) << (done ? "" : told(done.error()));
+  return done ? std::move(*done) : StepDone{.passed = false};
+}
+
+// All steps up to and with `last`, each facts kept as the coordinator keeps them.
+inline Value go_through(const DeliveryWish& wish, DeliveryParts& parts, DeliveryStep last, int times = 1) {
+  Value facts = Value::object();
+  for (const DeliveryStep step : kAllSteps) {
+    StepDone done;
+    for (int i = 0; i < times; ++i) done = must(deliver(step, wish, facts, parts));
+    EXPECT_TRUE(done.passed) << to_string(step) << ": " << (done.findings.empty() ? "" : done.findings.front().summary);
+    facts.set(to_string(step), done.facts);
+    if (step == last) break;
+  }
+  return facts;
+}
+
+}  // namespace sb::pipeline

@@ -1,0 +1,51 @@
+// GitHub's REST API: one request a call, its answers and refusals told apart. Only for github_*.cpp.
+//
+// The token is looked up for each request and stands in no error. It is sent over TLS, or to loopback. Redirects are
+// not followed: a repository that moved is said to have.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/document/value.hpp"
+#include "base/seams.hpp"
+#include "net/http_client.hpp"
+
+namespace sb::pipeline {
+
+struct GithubAnswer {
+  int status = 0;
+  Value body = {};
+  std::string message = {};  // GitHub's own words, cleaned: `message` and what `errors` say
+};
+
+class GithubApi {
+ public:
+  GithubApi(const Seams& seams, net::HttpClient& http, std::string url, std::string token)
+      : seams_(seams), http_(http), url_(std::move(url)), token_(std::move(token)) {}
+
+  // `path` begins with /. 2xx and those of `fine` are answers; anything else is an error of forge.hpp.
+  Result<GithubAnswer> send(const std::string& method, const std::string& path, const Value& body = {},
+                            std::vector<int> fine = {});
+  // Every page of a list, or of the list under `member`; kLimit over `max_items`. `path` has a query already.
+  Result<std::vector<Value>> pages(const std::string& path, std::string_view member = {},
+                                   std::size_t max_items = 10'000);
+  std::int64_t retry_after_ms() const { return retry_after_ms_; }
+  Result<std::string> token() const;
+  const std::string& url() const { return url_; }
+
+ private:
+  Result<GithubAnswer> read(const net::ClientAnswer& answer, const std::string& what, const std::vector<int>& fine);
+  std::unexpected<Error> refusal(const net::ClientAnswer& answer, const GithubAnswer& read, const std::string& what);
+
+  Seams seams_;
+  net::HttpClient& http_;
+  std::string url_, token_;
+  std::int64_t retry_after_ms_ = 0;
+};
+
+// For a part of a path or a query.
+std::string percent_encoded(std::string_view text);
+
+}  // namespace sb::pipeline

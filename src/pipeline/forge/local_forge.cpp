@@ -1,0 +1,247 @@
+#include "pipeline/forge/local_forge.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/crypto.hpp"
+#include "base/document/document.hpp"
+#include "pipeline/git/git.hpp"
+#include "pipeline/limits.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+std::string line_of(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+class LocalForge final : public Forge {
+ public:
+  LocalForge(const Seams& seams, std::string repository, std::string remote)
+      : seams_(seams), git_(seams, std::move(repository)), remote_(std::move(remote)) {}
+  std::string name() const override { return "local"; }
+  bool is_hosted() const override { return false; }
+
+  Result<std::optional<ChangeRequest>> find(const RequestName& name) override;
+  Result<ChangeRequest> open_or_update(const RequestWish& wish) override;
+  Result<RequestChecks> checks(const ChangeRequest&) override { return RequestChecks{}; }
+  Status merge(const ChangeRequest& request, const std::string& commit, const std::string& title) override;
+  Result<bool> needs_update(const ChangeRequest& request) override;
+  Status comment(const ChangeRequest& request, const std::string& mark, const std::string& text) override;
+  Result<Ticket> ticket(const std::string& url_or_id) override;
+  Status close_ticket(const Ticket& ticket, const std::string& comment) override;
+
+ private:
+  // What the remote has, read at once.
+  struct There {
+    std::map<std::string, std::string> refs;  // to their hashes
+    std::string at(const std::string& ref) const { return refs.contains(ref) ? refs.at(ref) : ""; }
+  };
+  struct Note {
+    std::string hash;  // of the blob; empty: there is none
+    Value value;
+    std::string text(std::string_view name) const { return value.string_at(name).value_or(""); }
+  };
+  static std::string note_ref(const std::string& run) { return "refs/signalbox/requests/" + run; }
+  static std::string branch_ref(const std::string& branch) { return "refs/heads/" + branch; }
+  Result<There> look(const std::string& ref);  // every branch, and this one
+  Result<Note> note_at(const There& there, const std::string& ref);
+  Status put_note(const std::string& ref, const std::string& expected, const Value& note);
+  Status push(const std::string& ref, const std::string& expected, const std::string& hash);
+  Status have(const std::string& ref, const std::string& hash);
+  Result<ChangeRequest> request_of(const There& there, const Note& note);
+
+  Seams seams_;
+  Git git_;
+  std::string remote_, url_ = {};
+};
+
+Result<LocalForge::There> LocalForge::look(const std::string& ref) {
+  if (url_.empty() && remote_.find('/') != std::string::npos) url_ = remote_;
+  if (url_.empty()) {
+    Exit url = SB_TRY(git_.run({.words = {"remote", "get-url", remote_}, .fine = {0, 2, 128}}));
+    if (url.code != 0) {
+      return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(remote_)),
+                  fmt::format("Make one: git init --bare ../remote.git && git remote add {} ../remote.git", remote_));
+    }
+    url_ = line_of(std::move(url.output));
+  }
+  const std::string text =
+      SB_TRY(git_.run(GitCall{.words = {"ls-remote", "--quiet", remote_, "refs/heads/*", ref}, .is_remote = true}))
+          .output;
+  There there;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    const std::size_t tab = std::min(line.find('\t'), line.size());
+    if (tab < line.size()) there.refs.emplace(line.substr(tab + 1), line.substr(0, tab));
+    at = end + 1;
+  }
+  return there;
+}
+
+// So that the object is in the work copy too.
+Status LocalForge::have(const std::string& ref, const std::string& hash) {
+  if (SB_TRY(git_.has_object(hash))) return {};
+  SB_TRY(
+      git_.run(GitCall{.words = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--refmap=", remote_, ref},
+                       .is_remote = true}));
+  return {};
+}
+
+Result<LocalForge::Note> LocalForge::note_at(const There& there, const std::string& ref) {
+  Note note{.hash = there.at(ref), .value = {}};
+  if (note.hash.empty()) return note;
+  SB_TRY(have(ref, note.hash));
+  const std::string text =
+      SB_TRY(git_.run(GitCall{.words = {"cat-file", "blob", note.hash}, .max_bytes = limits::kDiffBytes})).output;
+  auto parsed = parse_json(text);
+  if (!parsed || !parsed->is_object()) {
+    return fail(ErrorCode::kInvalid, fmt::format("{} of the remote is not what Signalbox writes there", shown(ref)),
+                fmt::format("Look at it: git cat-file blob {}", note.hash));
+  }
+  note.value = std::move(*parsed);
+  return note;
+}
+
+Status LocalForge::push(const std::string& ref, const std::string& expected, const std::string& hash) {
+  const auto pushed =
+      git_.run(GitCall{.words = {"push", "--quiet", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags",
+                                 fmt::format("--force-with-lease={}:{}", ref, expected), remote_, hash + ":" + ref},
+                       .is_remote = true});
+  if (pushed) return {};
+  // A push of ours that outlived a killed process may have been first.
+  if (pushed.error().code == ErrorCode::kConflict && SB_TRY(look(ref)).at(ref) == hash) return {};
+  return std::unexpected(pushed.error());
+}
+
+Status LocalForge::put_note(const std::string& ref, const std::string& expected, const Value& note) {
+  const std::string hash = line_of(SB_TRY(git_.run({"hash-object", "-w", "--stdin"}, to_canonical_json(note) + "\n")));
+  if (hash == expected) return {};
+  return push(ref, expected, hash);
+}
+
+Result<ChangeRequest> LocalForge::request_of(const There& there, const Note& note) {
+  const std::string branch = branch_ref(note.text("branch")), base = branch_ref(note.text("base"));
+  ChangeRequest request{.id = note.text("run"), .url = {}, .commit = there.at(branch)};
+  request.url = fmt::format("{} {}", url_, note_ref(request.id));
+  const std::string base_hash = there.at(base);
+  const std::string head = request.commit.empty() ? note.text("commit") : request.commit;
+  if (!base_hash.empty() && !head.empty()) {
+    SB_TRY(have(base, base_hash));
+    if (!request.commit.empty()) SB_TRY(have(branch, request.commit));
+    // A branch that was removed, and its commit with it, is merged only if the base has it.
+    if (SB_TRY(git_.has_object(head)) && SB_TRY(git_.is_ancestor(head, base_hash))) {
+      request.state = ChangeRequest::State::kMerged;
+      request.commit = request.merged_as = head;
+      request.merged_base = base_hash;
+      return request;
+    }
+  }
+  if (request.commit.empty()) request.state = ChangeRequest::State::kClosed;
+  return request;
+}
+
+Result<std::optional<ChangeRequest>> LocalForge::find(const RequestName& name) {
+  const auto& [branch, run, id] = name;
+  const There there = SB_TRY(look(note_ref(run)));
+  const Note note = SB_TRY(note_at(there, note_ref(run)));
+  if (note.hash.empty()) return std::nullopt;
+  if (note.text("branch") != branch) {
+    return fail(ErrorCode::kConflict, fmt::format("the request of run {} is for another branch", shown(run)));
+  }
+  return SB_TRY(request_of(there, note));
+}
+
+Result<ChangeRequest> LocalForge::open_or_update(const RequestWish& wish) {
+  const There there = SB_TRY(look(note_ref(wish.run)));
+  const std::string head = there.at(branch_ref(wish.branch));
+  if (head != wish.commit) {
+    return fail(ErrorCode::kConflict, fmt::format("the remote's {} is at {}, not at {}", shown(wish.branch),
+                                                  head.empty() ? "nothing" : head, shown(wish.commit)));
+  }
+  const Note before = SB_TRY(note_at(there, note_ref(wish.run)));
+  Note note = before;
+  note.value.set("v", 1);
+  note.value.set("run", wish.run);
+  note.value.set("branch", wish.branch);
+  note.value.set("base", wish.base);
+  note.value.set("commit", wish.commit);
+  note.value.set("title", wish.title);
+  note.value.set("body", wish.body);
+  if (!note.value["comments"].is_array()) note.value.set("comments", Value::array());
+  SB_TRY(put_note(note_ref(wish.run), before.hash, note.value));
+  ChangeRequest request = SB_TRY(request_of(there, note));
+  request.was_there = !before.hash.empty();
+  return request;
+}
+
+Status LocalForge::merge(const ChangeRequest& request, const std::string& commit, const std::string&) {
+  const There there = SB_TRY(look(note_ref(request.id)));
+  const Note note = SB_TRY(note_at(there, note_ref(request.id)));
+  if (note.hash.empty()) return fail(ErrorCode::kNotFound, fmt::format("there is no request {}", shown(request.id)));
+  const ChangeRequest now = SB_TRY(request_of(there, note));
+  if (now.state == ChangeRequest::State::kMerged && now.merged_as == commit) return {};
+  if (now.commit != commit) {
+    return fail(ErrorCode::kConflict, fmt::format("the request is at {} by now, not at {}",
+                                                  now.commit.empty() ? "nothing" : now.commit, shown(commit)));
+  }
+  const std::string base = note.text("base"), base_hash = there.at(branch_ref(base));
+  if (base_hash.empty()) return fail(ErrorCode::kNotFound, fmt::format("the remote has no branch {}", shown(base)));
+  if (!SB_TRY(git_.is_ancestor(base_hash, commit))) {
+    return fail(ErrorCode::kConflict,
+                fmt::format("{} has moved on since the run began, so merging is not a fast-forward", shown(base)));
+  }
+  return push(branch_ref(base), base_hash, commit);
+}
+
+Result<bool> LocalForge::needs_update(const ChangeRequest& request) {
+  const There there = SB_TRY(look(note_ref(request.id)));
+  const Note note = SB_TRY(note_at(there, note_ref(request.id)));
+  const std::string base = branch_ref(note.text("base")), base_hash = there.at(base);
+  const std::string head = there.at(branch_ref(note.text("branch")));
+  if (base_hash.empty() || head.empty()) return false;
+  SB_TRY(have(base, base_hash));
+  return !SB_TRY(git_.is_ancestor(base_hash, head));
+}
+
+Status LocalForge::comment(const ChangeRequest& request, const std::string& mark, const std::string& text) {
+  Note note = SB_TRY(note_at(SB_TRY(look(note_ref(request.id))), note_ref(request.id)));
+  if (note.hash.empty()) return fail(ErrorCode::kNotFound, fmt::format("there is no request {}", shown(request.id)));
+  Value comments = note.value["comments"].is_array() ? note.value["comments"] : Value::array();
+  for (const Value& one : comments.items()) {
+    if (one.string_at("mark") == mark) return {};
+  }
+  comments.push_back(Value::object({{"mark", mark}, {"text", text}}));
+  note.value.set("comments", std::move(comments));
+  return put_note(note_ref(request.id), note.hash, note.value);
+}
+
+Result<Ticket> LocalForge::ticket(const std::string& url_or_id) {
+  if (url_or_id.find("://") != std::string::npos || url_or_id.starts_with("github:")) {
+    return fail(
+        ErrorCode::kUnsupported,
+        fmt::format("the forge here is local, and fetches no ticket from {}", shown(url_or_id)),
+        "Save it as a file and give that: --ticket FILE (or - for the input); or set forge: {kind: github, ...}");
+  }
+  const std::string path = url_or_id.starts_with('/') ? url_or_id : join_path(git_.directory(), url_or_id);
+  return read_ticket(SB_TRY(seams_.files.read(path, limits::kTicketBytes)), url_or_id);
+}
+
+Status LocalForge::close_ticket(const Ticket& ticket, const std::string& comment) {
+  if (ticket.id.empty()) return {};
+  const std::string ref = "refs/signalbox/closed/" + sha256_hex(ticket.id);
+  if (!SB_TRY(look(ref)).at(ref).empty()) return {};
+  return put_note(ref, "",
+                  Value::object({{"v", 1}, {"ticket", ticket.id}, {"title", ticket.title}, {"comment", comment}}));
+}
+
+}  // namespace
+
+std::unique_ptr<Forge> make_local_forge(const Seams& seams, std::string repository, std::string remote) {
+  return std::make_unique<LocalForge>(seams, std::move(repository), std::move(remote));
+}
+
+}  // namespace sb::pipeline

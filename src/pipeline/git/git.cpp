@@ -1,0 +1,308 @@
+#include "pipeline/git/git.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text/unicode.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+constexpr std::size_t kToldBytes = 600;  // of git's own words in an error
+constexpr std::size_t kSecretBytes = 6;  // shorter ones would take out half of every text
+constexpr std::size_t kTokenBytes = 16;  // a user's name is shorter
+constexpr std::string_view kSecretName = "SIGNALBOX_GIT_SECRET";
+
+// Nothing of the repository is run: no hooks, no monitors, no `ext::` transports; nothing is asked.
+constexpr std::array<const char*, 11> kSettings = {"core.hooksPath=/dev/null",
+                                                   "core.fsmonitor=false",
+                                                   "core.askPass=",
+                                                   "core.quotePath=false",
+                                                   "protocol.ext.allow=never",
+                                                   "gc.auto=0",
+                                                   "maintenance.auto=0",
+                                                   "advice.detachedHead=false",
+                                                   "submodule.recurse=false",
+                                                   "push.recurseSubmodules=no",
+                                                   "color.ui=false"};
+
+// What a transport may need of the user's: keys by their agent, proxies, certificates.
+constexpr std::array<const char*, 14> kForRemotes = {
+    "SSH_AUTH_SOCK", "https_proxy",   "HTTPS_PROXY",  "http_proxy",     "all_proxy",      "ALL_PROXY",       "no_proxy",
+    "NO_PROXY",      "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSH_COMMAND", "USER"};
+
+std::map<std::string, std::string> environment_for(const Seams& seams, const GitCall& call, bool has_ssh_command) {
+  std::map<std::string, std::string> clean = {
+      {"PATH", seams.environment.get("PATH").value_or("/usr/local/bin:/usr/bin:/bin")},
+      {"HOME", seams.environment.get("HOME").value_or("/")},
+      {"LC_ALL", "C.UTF-8"},
+      {"LANGUAGE", "C"},
+      {"GIT_TERMINAL_PROMPT", "0"},
+      {"GIT_ASKPASS", ""},
+      {"SSH_ASKPASS", ""},
+      {"GCM_INTERACTIVE", "never"},
+      {"GIT_LITERAL_PATHSPECS", "1"},
+      {"GIT_NO_REPLACE_OBJECTS", "1"},
+      {"GIT_EDITOR", "false"},
+      {"GIT_PAGER", "cat"},
+  };
+  if (const auto config = seams.environment.get("XDG_CONFIG_HOME")) clean["XDG_CONFIG_HOME"] = *config;
+  if (call.is_remote) {
+    for (const char* name : kForRemotes) {
+      if (const auto value = seams.environment.get(name)) clean[name] = *value;
+    }
+    // ssh would ask on the terminal otherwise.
+    if (!has_ssh_command && !clean.contains("GIT_SSH_COMMAND")) clean["GIT_SSH_COMMAND"] = "ssh -o BatchMode=yes";
+  }
+  if (!call.secret.empty()) clean[std::string(kSecretName)] = call.secret.value;
+  for (const auto& [name, value] : call.environment) clean[name] = value;
+  return clean;
+}
+
+void add_secret(std::vector<std::string>& words, const std::string& origin) {
+  const std::string name = fmt::format("credential.{}.helper=", origin);
+  // The first empties the list of helpers, so that none of the user's is asked or told.
+  words.insert(words.end(), {"-c", name, "-c",
+                             fmt::format("{}!f() {{ test \"$1\" = get && echo username=x-access-token "
+                                         "&& echo \"password=${}\"; }}; f",
+                                         name, kSecretName)});
+}
+
+// `https://name:word@host` without what stands before the host.
+std::string without_credentials(std::string text) {
+  for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at + 3)) {
+    const std::size_t end = std::min(text.find_first_of("/ \t\n'\"", at + 3), text.size());
+    const std::size_t sign = text.rfind('@', end);
+    if (sign != std::string::npos && sign > at + 2 && sign < end) text.erase(at + 3, sign - at - 2);
+  }
+  return text;
+}
+
+std::string without_secret(std::string text, const std::string& secret) {
+  if (secret.empty()) return text;
+  for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) {
+    text.replace(at, secret.size(), "***");
+  }
+  return text;
+}
+
+bool is_noise(std::string_view line) {
+  return line.empty() || line.starts_with("hint:") || line.starts_with("Preparing worktree") ||
+         line.starts_with("Updating files") || line.starts_with("To ") || line.starts_with("Done") ||
+         line.starts_with("HEAD is now") || line.starts_with("warning:");
+}
+
+// What git said, on one line.
+std::string told(const Exit& exit, const std::string& secret) {
+  std::string text = without_credentials(without_secret(exit.errors + exit.output, secret));
+  std::ranges::replace(text, '\t', ' ');
+  std::string line;
+  for (std::size_t at = 0; at < text.size() && line.size() < kToldBytes;) {
+    const std::size_t end = std::min(text.find_first_of("\n\r", at), text.size());
+    std::string_view part = std::string_view(text).substr(at, end - at);
+    at = end + 1;
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    for (const std::string_view word : {"fatal: ", "error: "}) {
+      if (part.starts_with(word)) part.remove_prefix(word.size());
+    }
+    if (!is_noise(part)) line += (line.empty() ? "" : "; ") + shown(part);
+  }
+  return std::string(beginning(line, kToldBytes));
+}
+
+bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != text.npos; });
+}
+
+Error error_of(const Exit& exit, const GitCall& call) {
+  const std::string what = call.words.empty() ? "" : call.words.front();
+  const std::string_view all = exit.errors;
+  const auto error = [&](ErrorCode code, std::string remedy, bool retry = false) {
+    std::string said = told(exit, call.secret.value);
+    if (said.empty()) said = fmt::format("it ended with {}", exit.code);
+    return Error{code, fmt::format("git {}: {}", what, said), std::move(remedy), {}, retry};
+  };
+  if (has_any(all, {"No space left on device", "Disk quota exceeded", "File too large", "Read-only file system",
+                    "unable to write", "unable to create"}) ||
+      exit.code == 128 + 25) {  // SIGXFSZ
+    return error(ErrorCode::kIo, "Make room on the disk, or see that it may be written to, and go on");
+  }
+  if (has_any(all, {"Authentication failed", "could not read Username", "could not read Password",
+                    "Permission denied (publickey", "error: 403", "error: 401", "HTTP 403"})) {
+    return error(ErrorCode::kForbidden, "Check the forge's token, or that you can push there yourself");
+  }
+  if (has_any(exit.errors + exit.output, {"[rejected]", "[remote rejected]", "rejected by remote"})) {
+    return error(ErrorCode::kConflict, "");
+  }
+  if (has_any(all, {"dubious ownership"})) return error(ErrorCode::kForbidden, "");
+  if (has_any(all, {"not a git repository"}) && !call.is_remote) {
+    return error(ErrorCode::kNotFound, "Name a folder of a git repository, or make one: git init");
+  }
+  if (call.is_remote && has_any(all, {"couldn't find remote ref"})) return error(ErrorCode::kNotFound, "");
+  // Whoever answered knows of no such repository: waiting does not help.
+  if (call.is_remote &&
+      has_any(all, {"does not appear to be a git repository", "epository not found", "' not found"})) {
+    return error(ErrorCode::kInvalid, "See the remote's address: git remote -v");
+  }
+  if (call.is_remote) return error(ErrorCode::kUnavailable, "See whether the remote can be reached", true);
+  if (has_any(all, {"already exists", "is already checked out", "already used by worktree", "cannot lock ref"})) {
+    return error(ErrorCode::kConflict, "");
+  }
+  return error(ErrorCode::kInvalid, "");
+}
+
+}  // namespace
+
+std::string shown(std::string_view bytes) {
+  std::string text;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const auto byte = static_cast<unsigned char>(bytes[at]);
+    std::size_t length = byte < 0x80 ? 1 : byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    length = std::min(length, bytes.size() - at);
+    const std::string_view piece = bytes.substr(at, length);
+    std::size_t place = 0;
+    if (byte < 0x20 || byte == 0x7f || !is_utf8(piece)) {
+      text += fmt::format("\\x{:02x}", byte);
+      length = 1;
+    } else if (const char32_t c = next_code_point(piece, place); is_invisible(c) || (c >= 0x80 && c < 0xa0)) {
+      text += fmt::format("\\u{{{:x}}}", static_cast<std::uint32_t>(c));
+    } else {
+      text += piece;
+    }
+    at += length;
+  }
+  return text;
+}
+
+std::string host_of_url(std::string_view url) {
+  if (!url.starts_with("https://") && !url.starts_with("http://")) return {};
+  url.remove_prefix(url.find("://") + 3);
+  url = url.substr(0, url.find('/'));
+  if (const std::size_t sign = url.rfind('@'); sign != url.npos) url.remove_prefix(sign + 1);
+  if (url.starts_with('[')) return std::string(url.substr(0, std::min(url.find(']') + 1, url.size())));
+  return std::string(url.substr(0, url.find(':')));
+}
+
+GitSecret secret_for(std::string_view url, const std::string& secret, const std::string& host) {
+  url = url.substr(0, url.find('\n'));
+  if (host.empty() || host_of_url(url) != host) return {};
+  const std::size_t begin = url.find("://") + 3;
+  std::string_view place = url.substr(begin, std::min(url.find('/', begin), url.size()) - begin);
+  if (const std::size_t sign = place.rfind('@'); sign != place.npos) place.remove_prefix(sign + 1);
+  return {secret, std::string(url.substr(0, begin)) + std::string(place)};
+}
+
+std::vector<std::string> secrets_in_configuration(const Seams& seams, const std::string& directory) {
+  Git git(seams, directory);
+  const auto listed = git.run(GitCall{.words = {"config", "--list", "-z"}, .fine = {0, 1, 128}});
+  std::vector<std::string> secrets;
+  const auto add = [&](std::string_view value) {
+    if (value.size() >= kSecretBytes) secrets.emplace_back(value);
+  };
+  std::string_view rest = listed ? std::string_view(listed->output) : std::string_view();
+  while (!rest.empty()) {
+    const std::string_view entry = rest.substr(0, rest.find('\0'));
+    rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
+    const std::string_view name = entry.substr(0, entry.find('\n'));
+    const std::string_view value = entry.substr(std::min(name.size() + 1, entry.size()));
+    // Addresses stand in names too: url.https://TOKEN@host/.insteadof
+    for (const std::string_view text : {name, value}) {
+      for (std::size_t at = text.find("://"); at != text.npos; at = text.find("://", at + 3)) {
+        std::string_view place = text.substr(at + 3);
+        place = place.substr(0, place.find_first_of("/ \t\n"));
+        const std::size_t sign = place.rfind('@');
+        if (sign == place.npos) continue;
+        const std::string_view user = place.substr(0, sign);
+        const std::size_t colon = user.find(':');
+        if (colon != user.npos) add(user.substr(colon + 1));
+        if (const std::string_view first = user.substr(0, colon); first.size() >= kTokenBytes) add(first);
+      }
+    }
+    if (name.ends_with(".extraheader")) {
+      const std::size_t blank = value.find_last_of(" \t");
+      add(value.substr(blank == value.npos ? 0 : blank + 1));
+    }
+  }
+  return secrets;
+}
+
+Result<Exit> Git::run(const GitCall& call) {
+  std::vector<std::string> argv = {"git", "-C", directory_};
+  for (const char* setting : kSettings) argv.insert(argv.end(), {"-c", setting});
+  if (!call.secret.empty()) add_secret(argv, call.secret.origin);
+  GitCall whole = call;
+  if (!git_dir_.empty()) {
+    whole.environment.emplace("GIT_DIR", git_dir_);
+    whole.environment.emplace("GIT_WORK_TREE", directory_);
+  }
+  if (call.is_remote && !has_ssh_command_) {
+    const GitCall look{.words = {"config", "--get", "core.sshCommand"}, .fine = {0, 1}};
+    has_ssh_command_ = SB_TRY(run(look)).code == 0;
+  }
+  argv.insert(argv.end(), call.words.begin(), call.words.end());
+  // When we are killed, a work tree or an index of ours must not go on being filled while the run is taken up again:
+  // two would take each other's locks. All else may end by itself: it is looked for before it is done again, and a push
+  // that is cut leaves locks in the remote.
+  constexpr std::array<std::string_view, 6> kFilling = {"worktree",  "submodule",    "add",
+                                                        "read-tree", "update-index", "restore"};
+  const bool is_filling = std::ranges::find(kFilling, call.words.front()) != kFilling.end();
+  auto exit = seams_.process.run({.argv = std::move(argv),
+                                  .input = call.input,
+                                  .environment = environment_for(seams_, whole, has_ssh_command_.value_or(false)),
+                                  .timeout_ms = call.time_ms,
+                                  .max_output_bytes = call.max_bytes,
+                                  .ends_all = is_filling});
+  if (!exit) return std::unexpected(std::move(exit).error());
+  if (exit->code == 127 && exit->errors.starts_with("git: ")) {
+    return fail(ErrorCode::kUnavailable, "git cannot be run", "Install git");
+  }
+  if (exit->timed_out) {
+    return std::unexpected(Error{ErrorCode::kUnavailable,
+                                 fmt::format("git {} did not end within {} s", call.words.front(), call.time_ms / 1000),
+                                 "See whether the remote can be reached",
+                                 {},
+                                 true});
+  }
+  if (std::ranges::find(call.fine, exit->code) == call.fine.end()) return std::unexpected(error_of(*exit, call));
+  if (exit->output_cut) {
+    return fail(ErrorCode::kLimit, fmt::format("git {} gave more than {} bytes", call.words.front(), call.max_bytes));
+  }
+  return exit;
+}
+
+Result<std::string> Git::run(std::vector<std::string> words, const std::string& input) {
+  return std::move(SB_TRY(run(GitCall{.words = std::move(words), .input = input})).output);
+}
+
+Result<std::optional<std::string>> Git::find_commit(const std::string& name) {
+  if (name.empty() || name.find('\0') != std::string::npos) return std::nullopt;
+  Exit exit = SB_TRY(run(
+      {.words = {"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"}, .fine = {0, 1, 128}}));
+  while (exit.output.ends_with('\n')) exit.output.pop_back();
+  if (exit.code != 0 || exit.output.empty()) return std::nullopt;
+  return std::move(exit.output);
+}
+
+Result<std::string> Git::commit_of(const std::string& name) {
+  auto found = SB_TRY(find_commit(name));
+  if (!found) return fail(ErrorCode::kNotFound, fmt::format("{} names no commit here", shown(name)));
+  return std::move(*found);
+}
+
+Status Git::unlock(const std::string& ref) {
+  const std::string common = SB_TRY(run({"rev-parse", "--path-format=absolute", "--git-common-dir"}));
+  return seams_.files.remove(join_path(common.substr(0, common.find('\n')), ref + ".lock"));
+}
+
+Result<bool> Git::has_object(const std::string& name) {
+  return SB_TRY(run({.words = {"cat-file", "-e", name}, .fine = {0, 1, 128}})).code == 0;
+}
+
+Result<bool> Git::is_ancestor(const std::string& old, const std::string& young) {
+  if (old == young) return true;
+  return SB_TRY(run({.words = {"merge-base", "--is-ancestor", old, young}, .fine = {0, 1}})).code == 0;
+}
+
+}  // namespace sb::pipeline

@@ -1,0 +1,406 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "agent/tools/guarded_files.hpp"
+#include "pipeline/git/git.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+constexpr std::string_view kReady = "signalbox-ready";  // in the work tree's git folder, once it is whole
+
+std::string line_of(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+std::vector<std::string> lines_of(std::string_view text, char end = '\n') {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t length = std::min(text.find(end), text.size());
+    if (length > 0) lines.emplace_back(text.substr(0, length));
+    text.remove_prefix(std::min(length + 1, text.size()));
+  }
+  return lines;
+}
+
+std::string was_ref(const std::string& branch) {
+  return "refs/signalbox/was/" + branch;
+}
+
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && name.size() <= 128 && name.front() != '-' && name.front() != '.' &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == name.npos;
+}
+
+// Links are not followed: what they lead to is not ours.
+Status remove_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  if (error) return fail(ErrorCode::kIo, fmt::format("cannot remove {}: {}", shown(path), error.message()));
+  return {};
+}
+
+// Making one work tree, step by step.
+class Maker {
+ public:
+  Maker(const Seams& seams, const WorkTreeWish& wish, std::string root, std::string place)
+      : seams_(seams),
+        wish_(wish),
+        git_(seams, std::move(root)),
+        path_(join_path(place, wish.run)),
+        branch_(wish.strategy == "read-only" ? "" : wish.prefix + wish.run),
+        base_ref_("refs/signalbox/base/" + wish.run) {}
+
+  Result<WorkTree> make();
+
+ private:
+  Result<std::string> base_commit();
+  Result<std::string> find_base();
+  Result<WorkTree> in_place(const std::string& commit);
+  Result<std::string> git_folder();  // of the work tree, empty: it is not registered
+  Status clear_half_made();
+  Status add(const std::string& commit);
+  Status add_submodules();
+  Result<bool> claim_branch(const std::string& commit);  // whether it is there
+  // `folder`: where git keeps it.
+  Result<WorkTree> made(const std::string& path, const std::string& commit, const std::string& folder) const {
+    std::string real = SB_TRY(seams_.files.canonical(folder));
+    return WorkTree{path, branch_, wish_.base, commit, std::move(real)};
+  }
+
+  Seams seams_;
+  const WorkTreeWish& wish_;
+  Git git_;
+  std::string path_, branch_, base_ref_;
+};
+
+Result<std::string> Maker::find_base() {
+  const std::string tracking = fmt::format("refs/remotes/{}/{}", wish_.remote, wish_.base);
+  const auto remotes = lines_of(SB_TRY(git_.run({"remote"})));
+  Status fetched;
+  const std::string url = line_of(git_.run({"remote", "get-url", wish_.remote}).value_or(""));
+  if (std::ranges::find(remotes, wish_.remote) != remotes.end()) {
+    const auto exit = git_.run(GitCall{.words = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", wish_.remote,
+                                                 fmt::format("+refs/heads/{}:{}", wish_.base, tracking)},
+                                       .secret = secret_for(url, wish_.secret, wish_.secret_host),
+                                       .is_remote = true});
+    const bool is_in_the_way =
+        !exit && (exit.error().code == ErrorCode::kIo || exit.error().code == ErrorCode::kInvalid);
+    if (is_in_the_way) return std::unexpected(exit.error());
+    if (!exit) fetched = std::unexpected(exit.error());
+    // A branch that the remote does not have any more is not to be built on.
+    if (exit || exit.error().code != ErrorCode::kNotFound) {
+      if (auto commit = SB_TRY(git_.find_commit(tracking))) return std::move(*commit);
+    }
+  }
+  if (auto commit = SB_TRY(git_.find_commit("refs/heads/" + wish_.base))) return std::move(*commit);
+  return fail(ErrorCode::kNotFound,
+              fmt::format("there is no branch {} to start from{}{}", shown(wish_.base), fetched ? "" : ": ",
+                          fetched ? "" : fetched.error().message),
+              "Name the branch changes go to in signalbox.yaml: base: NAME");
+}
+
+Result<std::string> Maker::base_commit() {
+  if (auto known = SB_TRY(git_.find_commit(base_ref_))) return std::move(*known);
+  const std::string commit = SB_TRY(find_base());
+  if (wish_.strategy == "none") SB_TRY(check_in_place(SB_TRY(git_.commit_of("HEAD")), wish_.base, commit));
+  if (!branch_.empty() && SB_TRY(git_.find_commit("refs/heads/" + branch_))) {
+    return fail(ErrorCode::kConflict,
+                fmt::format("the branch {} exists already and is not of this run", shown(branch_)),
+                "Rename or remove it, or choose another prefix in signalbox.yaml: branch: {prefix: …}");
+  }
+  // Git keeps no branch below another one's name.
+  for (std::size_t at = branch_.find('/'); at != std::string::npos; at = branch_.find('/', at + 1)) {
+    const std::string above = branch_.substr(0, at);
+    if (!SB_TRY(git_.find_commit("refs/heads/" + above))) continue;
+    return fail(ErrorCode::kConflict,
+                fmt::format("there is a branch {}, so there can be none called {}", shown(above), shown(branch_)),
+                "Rename it, or choose another prefix in signalbox.yaml: branch: {prefix: …}");
+  }
+  SB_TRY(git_.unlock(base_ref_));
+  SB_TRY(git_.run({"update-ref", base_ref_, commit, ""}));
+  return commit;
+}
+
+Result<bool> Maker::claim_branch(const std::string& commit) {
+  if (branch_.empty()) return false;
+  const auto tip = SB_TRY(git_.find_commit("refs/heads/" + branch_));
+  if (!tip) return false;
+  if (*tip == commit) return true;
+  return fail(ErrorCode::kConflict,
+              fmt::format("the branch {} is at {}, which is not where this run starts", shown(branch_), *tip),
+              "Rename or remove it and go on");
+}
+
+Result<std::string> Maker::git_folder() {
+  const std::string common = line_of(SB_TRY(git_.run({"rev-parse", "--path-format=absolute", "--git-common-dir"})));
+  const std::string folders = join_path(common, "worktrees");
+  if (seams_.files.kind(folders) != FileKind::kDirectory) return std::string();
+  for (const std::string& name : SB_TRY(seams_.files.list(folders))) {
+    if (!name.starts_with(wish_.run)) continue;
+    const std::string folder = join_path(folders, name);
+    const auto leads_to = seams_.files.read(join_path(folder, "gitdir"), 64 << 10);
+    if (leads_to && line_of(*leads_to) == join_path(path_, ".git")) return folder;
+    // Killed before it was written, or before anything was: git would never look at this folder again.
+    const auto lock = seams_.files.read(join_path(folder, "locked"), 4096);
+    const auto inside = seams_.files.list(folder);
+    const bool is_begun = lock ? line_of(*lock) == "initializing" || lock->empty() : inside && inside->empty();
+    const bool is_written = leads_to && leads_to->ends_with('\n');
+    if (!is_written && name == wish_.run && is_begun) SB_TRY(remove_folder(folder));
+  }
+  return std::string();
+}
+
+// Only called while kReady is missing: nobody was ever given this work tree.
+Status Maker::clear_half_made() {
+  const std::string folder = SB_TRY(git_folder());
+  if (folder.empty() && seams_.files.kind(path_) != FileKind::kMissing) {
+    const auto entries = seams_.files.list(path_);
+    if (!entries || !entries->empty()) {
+      return fail(ErrorCode::kConflict, fmt::format("{} is there already and is no work tree of ours", shown(path_)),
+                  "Move it away");
+    }
+  }
+  if (!folder.empty()) {
+    SB_TRY(remove_folder(path_));
+    SB_TRY(remove_folder(folder));
+  }
+  return {};
+}
+
+Status Maker::add(const std::string& commit) {
+  std::vector<std::string> words = {"worktree", "add", "--quiet"};
+  const bool has_branch = SB_TRY(claim_branch(commit));
+  if (branch_.empty()) {
+    words.insert(words.end(), {"--detach", path_, commit});
+  } else if (has_branch) {
+    words.insert(words.end(), {path_, branch_});
+  } else {
+    words.insert(words.end(), {"--no-track", "-b", branch_, path_, commit});
+  }
+  Status done;
+  if (auto added = git_.run(GitCall{.words = std::move(words)}); !added) done = std::unexpected(added.error());
+  if (done) done = add_submodules();
+  if (done) {
+    const std::string folder = SB_TRY(git_folder());
+    done = seams_.files.write_atomic(join_path(folder, kReady), commit + "\n");
+  }
+  if (done) return {};
+  // Nothing stays registered; that cleaning up may fail as well must not hide the reason.
+  const Status cleared = clear_half_made();
+  if (cleared && !has_branch && !branch_.empty()) {
+    (void)git_.run({"update-ref", "-d", "refs/heads/" + branch_, commit});
+  }
+  if (cleared) (void)git_.run({"update-ref", "-d", base_ref_, commit});
+  Error error = done.error();
+  error.message = fmt::format("the work tree {} could not be made: {}", shown(path_), error.message);
+  return std::unexpected(std::move(error));
+}
+
+Status Maker::add_submodules() {
+  if (seams_.files.kind(join_path(path_, ".gitmodules")) == FileKind::kMissing) return {};
+  Git tree(seams_, path_);
+  const auto exit =
+      tree.run(GitCall{.words = {"submodule", "--quiet", "update", "--init", "--recursive"}, .is_remote = true});
+  if (exit) return {};
+  Error error = exit.error();
+  error.message = "its submodules cannot be fetched: " + error.message;
+  error.remedy = "See that `git submodule update --init --recursive` works in a new clone";
+  return std::unexpected(std::move(error));
+}
+
+Result<WorkTree> Maker::in_place(const std::string& commit) {
+  const RepositoryFacts facts = SB_TRY(look_at_repository(seams_, git_.directory()));
+  const std::string folder = line_of(SB_TRY(git_.run({"rev-parse", "--absolute-git-dir"})));
+  if (facts.branch == branch_) return made(git_.directory(), commit, folder);
+  if (facts.is_dirty) {
+    (void)git_.run({"update-ref", "-d", base_ref_, commit});
+    return fail(ErrorCode::kConflict, fmt::format("{} has changes that are not committed", shown(facts.root)),
+                "Commit or stash them, or let the run have a work tree of its own: branch: {strategy: worktree}");
+  }
+  // Where it goes back to when the run is over.
+  const std::string was = was_ref(branch_);
+  if (facts.branch.empty()) {
+    SB_TRY(git_.run({"update-ref", "--no-deref", was, facts.head}));
+  } else {
+    SB_TRY(git_.run({"symbolic-ref", was, "refs/heads/" + facts.branch}));
+  }
+  if (SB_TRY(claim_branch(commit))) {
+    SB_TRY(git_.run({"checkout", "--quiet", branch_, "--"}));
+  } else {
+    SB_TRY(git_.run({"checkout", "--quiet", "--no-track", "-b", branch_, commit, "--"}));
+  }
+  return made(git_.directory(), commit, folder);
+}
+
+Result<WorkTree> Maker::make() {
+  if (!branch_.empty()) {
+    const auto named = git_.run({"check-ref-format", "refs/heads/" + branch_});
+    if (!named) return fail(ErrorCode::kInvalid, fmt::format("{} cannot be the name of a branch", shown(branch_)));
+  }
+  const std::string commit = SB_TRY(base_commit());
+  if (wish_.strategy == "none") return in_place(commit);
+  const std::string folder = SB_TRY(git_folder());
+  const bool is_whole = !folder.empty() && seams_.files.kind(join_path(folder, kReady)) == FileKind::kFile;
+  if (is_whole && seams_.files.kind(join_path(path_, ".git")) == FileKind::kFile) {
+    return made(path_, commit, folder);
+  }
+  if (is_whole) {
+    return fail(ErrorCode::kConflict, fmt::format("the work tree {} is not there any more", shown(path_)),
+                "Put it back; or give it up: git worktree prune");
+  }
+  if (!branch_.empty()) SB_TRY(git_.unlock("refs/heads/" + branch_));
+  SB_TRY(clear_half_made());
+  SB_TRY(add(commit));
+  return made(path_, commit, SB_TRY(git_folder()));
+}
+
+Result<std::string> place_for(const Seams& seams, const WorkTreeWish& wish, const std::string& root) {
+  SB_TRY(seams.files.make_directories(wish.place, 0700));
+  std::string place = SB_TRY(seams.files.canonical(wish.place));
+  if ((root + "/").starts_with(place + "/")) {
+    return fail(ErrorCode::kInvalid, fmt::format("{} holds the repository itself", shown(place)),
+                "Keep work trees in a folder of their own");
+  }
+  return place;
+}
+
+// What is in the work tree and not in `delivered`.
+Result<std::string> undelivered(Git& git, const WorkTree& tree, const std::string& delivered) {
+  const std::string against = delivered.empty() ? tree.base_commit : delivered;
+  const std::string head = SB_TRY(git.commit_of("HEAD"));
+  if (!SB_TRY(git.is_ancestor(head, against))) return fmt::format("the commit {}", head);
+  for (const Change& change : SB_TRY(git.changes(against))) {
+    const bool is_ours = change.path.starts_with(".signalbox/") || change.path.starts_with(".workrail/");
+    const bool is_note = is_ours && change.path.ends_with(".md");
+    if (!is_note) return "changes in " + shown(change.path);
+  }
+  return std::string();
+}
+
+Status drop_branch(Git& git, const WorkTree& tree, const std::string& delivered) {
+  const auto tip = SB_TRY(git.find_commit("refs/heads/" + tree.branch));
+  const std::string against = delivered.empty() ? tree.base_commit : delivered;
+  if (tip && SB_TRY(git.is_ancestor(*tip, against))) {
+    SB_TRY(git.run({"update-ref", "-d", "refs/heads/" + tree.branch, *tip}));
+  }
+  return {};
+}
+
+// Worked in place: the user's own folder goes back to where it was, unless it holds anything that is not delivered.
+Status go_back(Git& git, const WorkTree& tree, const std::string& delivered) {
+  const std::string was = was_ref(tree.branch);
+  const auto stays = [&](std::string_view why) {
+    return fail(ErrorCode::kConflict, fmt::format("it is on the branch {}: {}", shown(tree.branch), why),
+                "Go back yourself: git checkout BRANCH");
+  };
+  const Exit on = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", "HEAD"}, .fine = {0, 1}}));
+  if (line_of(on.output) == "refs/heads/" + tree.branch) {
+    const std::string kept = SB_TRY(undelivered(git, tree, delivered));
+    if (!kept.empty()) return stays("it holds " + kept + ", which is not delivered");
+    const Exit named = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", was}, .fine = {0, 1, 128}}));
+    const std::string branch = line_of(named.output);
+    const auto commit = SB_TRY(git.find_commit(was));
+    if (!commit) return stays("where it was before is not known");
+    std::vector<std::string> words = {"checkout", "--quiet", "--detach", *commit, "--"};
+    if (branch.starts_with("refs/heads/")) words = {"checkout", "--quiet", branch.substr(11), "--"};
+    SB_TRY(git.run(std::move(words)));
+  }
+  SB_TRY(drop_branch(git, tree, delivered));
+  SB_TRY(git.run({.words = {"symbolic-ref", "--delete", "--quiet", was}, .fine = {0, 1, 128}}));
+  SB_TRY(git.run({"update-ref", "--no-deref", "-d", was}));
+  return {};
+}
+
+}  // namespace
+
+Result<RepositoryFacts> look_at_repository(const Seams& seams, const std::string& directory) {
+  if (seams.files.kind(directory) != FileKind::kDirectory) {
+    return fail(ErrorCode::kNotFound, fmt::format("{} is not a folder", shown(directory)));
+  }
+  Git git(seams, directory);
+  RepositoryFacts facts;
+  facts.is_bare = line_of(SB_TRY(git.run({"rev-parse", "--is-bare-repository"}))) == "true";
+  facts.root = line_of(SB_TRY(
+      git.run({"rev-parse", "--path-format=absolute", facts.is_bare ? "--absolute-git-dir" : "--show-toplevel"})));
+  if (facts.root.empty()) facts.root = SB_TRY(seams.files.canonical(directory));
+  const Exit branch = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", "--short", "HEAD"}, .fine = {0, 1}}));
+  facts.branch = line_of(branch.output);
+  facts.head = SB_TRY(git.find_commit("HEAD")).value_or("");
+  facts.remotes = lines_of(SB_TRY(git.run({"remote"})));
+  if (facts.is_bare) return facts;
+  facts.is_dirty = !SB_TRY(git.run({.words = {"status", "--porcelain", "-z", "--ignore-submodules=dirty"},
+                                    .environment = {{"GIT_OPTIONAL_LOCKS", "0"}}}))
+                        .output.empty();
+  facts.has_submodules = seams.files.kind(join_path(facts.root, ".gitmodules")) == FileKind::kFile;
+  return facts;
+}
+
+Status check_in_place(const std::string& head, const std::string& base, const std::string& commit) {
+  if (head == commit) return {};
+  return fail(
+      ErrorCode::kConflict,
+      fmt::format("the checkout is at {}, and {} is at {} where changes go: strategy none works in the checkout",
+                  head.substr(0, 12), shown(base), commit.substr(0, 12)),
+      fmt::format("Bring {0} up to date and push what is yours (git checkout {0} && git pull), or let the run "
+                  "have a work tree of its own: branch: {{strategy: worktree}}",
+                  shown(base)));
+}
+
+Result<WorkTree> make_work_tree(const Seams& seams, const WorkTreeWish& wish) {
+  if (!is_plain_name(wish.run)) return fail(ErrorCode::kInvalid, "the run's id cannot be the name of a folder");
+  if (wish.strategy != "worktree" && wish.strategy != "read-only" && wish.strategy != "none") {
+    return fail(ErrorCode::kInvalid, fmt::format("{} is no branch strategy", shown(wish.strategy)),
+                "One of none, worktree, read-only");
+  }
+  const RepositoryFacts facts = SB_TRY(look_at_repository(seams, wish.repository));
+  if (facts.is_bare) {
+    return fail(ErrorCode::kInvalid, fmt::format("{} is a bare repository", shown(facts.root)),
+                "Name a clone of it that files are checked out in");
+  }
+  if (facts.head.empty()) {
+    return fail(ErrorCode::kInvalid, fmt::format("{} has no commit yet", shown(facts.root)), "Make a first commit");
+  }
+  const std::string place = wish.strategy == "none" ? "" : SB_TRY(place_for(seams, wish, facts.root));
+  return Maker(seams, wish, facts.root, place).make();
+}
+
+// One that cannot be looked at is told about by delivery.
+void sweep_work_tree(const Seams& seams, const WorkTree& tree) {
+  auto git = git_of_work_tree(seams, tree);
+  if (!git) return;
+  const auto there = git->run(GitCall{.words = {"ls-files", "--others", "-z", "--", ":(glob)**/.signalbox-write.*"},
+                                      .environment = {{"GIT_LITERAL_PATHSPECS", "0"}}});
+  if (!there) return;
+  for (const std::string& name : lines_of(there->output, '\0')) {
+    if (agent::is_left_by_write(base_name(name))) (void)seams.files.remove(join_path(tree.path, name));
+  }
+}
+
+Status remove_work_tree(const Seams& seams, const std::string& repository, const WorkTree& tree,
+                        const std::string& delivered) {
+  Git git(seams, repository);
+  const std::string run = base_name(tree.path);
+  const auto root = seams.files.canonical(repository);
+  if (root && *root == tree.path) return go_back(git, tree, delivered);
+  if (seams.files.kind(tree.path) != FileKind::kMissing) {
+    Git inside = SB_TRY(git_of_work_tree(seams, tree));
+    const std::string kept = SB_TRY(undelivered(inside, tree, delivered));
+    if (!kept.empty()) {
+      return fail(ErrorCode::kConflict, fmt::format("{} holds work that is not delivered: {}", shown(tree.path), kept),
+                  "It is kept; take what you need and remove it: git worktree remove --force");
+    }
+    SB_TRY(git.run({"worktree", "remove", "--force", tree.path}));
+  }
+  if (!tree.branch.empty()) SB_TRY(drop_branch(git, tree, delivered));
+  for (const char* name : {"base", "tree", "snapshot"}) {
+    SB_TRY(git.run({"update-ref", "-d", fmt::format("refs/signalbox/{}/{}", name, run)}));
+  }
+  return {};
+}
+
+}  // namespace sb::pipeline

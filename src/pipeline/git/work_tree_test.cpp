@@ -1,0 +1,356 @@
+// Work trees on real repositories: made once however often it is asked, repaired after a kill, never lost with work.
+#include <gmock/gmock.h>
+
+#include "pipeline/delivery/testing.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// Hands commands on, after a look at them.
+class Watched final : public Process {
+ public:
+  using Look = std::function<void(Command&)>;
+  Watched(Process& inner, Look look) : inner_(inner), look_(std::move(look)) {}
+  Result<Exit> run(const Command& command) override {
+    Command changed = command;
+    look_(changed);
+    return inner_.run(changed);
+  }
+
+ private:
+  Process& inner_;
+  Look look_;
+};
+
+bool has_word(const Command& command, std::string_view word) {
+  return std::ranges::find(command.argv, word) != command.argv.end();
+}
+
+struct Trees : testing::Test {
+  GitPlace place;
+
+  Seams seams_with(Process& process) {
+    return {place.files, place.clock, place.random, process, place.environment, place.streams};
+  }
+  Error refused(const WorkTreeWish& wish) {
+    const auto made = make_work_tree(place.seams, wish);
+    EXPECT_FALSE(made);
+    return made ? Error{} : made.error();
+  }
+  // Nothing of a run: no folder, no branch, no ref.
+  void expect_no_trace(const std::string& run = "run1") {
+    EXPECT_FALSE(std::filesystem::exists(place.directory + "/trees/" + run));
+    EXPECT_EQ(place.sh("git -C repo for-each-ref --format='%(refname)' refs/signalbox refs/heads/signalbox"), "");
+    EXPECT_EQ(place.sh("git -C repo worktree list | wc -l"), "1");
+    EXPECT_THAT(place.sh("ls repo/.git/worktrees 2>/dev/null || true"), IsEmpty());
+  }
+};
+
+TEST_F(Trees, AreTheSameWhenAskedAgain) {
+  const WorkTree first = place.tree();
+  EXPECT_EQ(first.branch, "signalbox/run1");
+  EXPECT_EQ(first.base_commit, place.in_remote("main"));
+  // Meanwhile the base moves on and the agent has worked.
+  place.sh("git clone -q remote.git other && cd other && echo x > x && git add x && " + GitPlace::commit("x") +
+           " && git push -q");
+  place.put("trees/run1/src/price.txt", "120\n");
+  const WorkTree second = place.tree();
+  EXPECT_EQ(second.path, first.path);
+  EXPECT_EQ(second.base_commit, first.base_commit);
+  EXPECT_EQ(place.read("trees/run1/src/price.txt"), "120\n");
+  // A new run starts from where the base is by now, though nobody fetched it.
+  EXPECT_EQ(place.tree("run2").base_commit, place.in_remote("main"));
+}
+
+// What `git worktree add` leaves behind when it is killed, from its first trace to its last.
+TEST_F(Trees, HalfMadeOnesAreMadeWhole) {
+  const std::string ready = place.directory + "/repo/.git/worktrees/run1/signalbox-ready";
+  const std::string base = "git -C repo update-ref refs/signalbox/base/run1 main";
+  const std::string registered =
+      base + " && mkdir -p repo/.git/worktrees/run1 && printf initializing > repo/.git/worktrees/run1/locked";
+  const std::string states[] = {
+      base,
+      base + " && git -C repo branch signalbox/run1 main",
+      registered,
+      registered +
+          " && git -C repo branch signalbox/run1 main && mkdir -p trees/run1/src && echo \"$PWD/trees/run1/.git\" > "
+          "repo/.git/worktrees/run1/gitdir && echo half > trees/run1/src/price.txt",
+      registered +
+          " && rm -r repo/.git/worktrees && git -C repo worktree add -q --lock -b signalbox/run1 ../trees/run1 main "
+          "&& rm trees/run1/src/price.txt",
+  };
+  for (const std::string& state : states) {
+    SCOPED_TRACE(state);
+    place.sh(state);
+    const WorkTree tree = place.tree();
+    EXPECT_TRUE(std::filesystem::exists(ready));
+    EXPECT_EQ(place.sh("git -C trees/run1 status --porcelain"), "");
+    EXPECT_EQ(place.sh("git -C trees/run1 symbolic-ref HEAD"), "refs/heads/signalbox/run1");
+    EXPECT_EQ(place.read("trees/run1/src/price.txt"), "100\n");
+    EXPECT_TRUE(remove_work_tree(place.seams, place.repo(), tree, ""));
+    expect_no_trace();
+  }
+}
+
+// The real thing, killed after longer and longer.
+TEST_F(Trees, KilledWhileTheyAreMade) {
+  place.sh("cd repo && for i in $(seq 300); do head -c 20000 /dev/urandom > f$i; done && git add -A && " +
+           GitPlace::commit("many") + " && git push -q origin main");
+  const std::string whole = place.in_remote("main^{tree}");
+  for (int ms = 2; ms < 60; ms = ms * 3 / 2 + 1) {
+    Watched killing(place.process, [&](Command& command) {
+      if (has_word(command, "worktree") && has_word(command, "add")) command.timeout_ms = ms;
+    });
+    (void)make_work_tree(seams_with(killing), place.tree_wish());
+    const WorkTree tree = place.tree();
+    EXPECT_EQ(Git(place.seams, tree.path).snapshot("HEAD"), whole) << ms;
+    EXPECT_TRUE(remove_work_tree(place.seams, place.repo(), tree, ""));
+    expect_no_trace();
+  }
+}
+
+TEST_F(Trees, ABranchOfSomebodyElseIsLeftAlone) {
+  place.sh("git -C repo branch signalbox/run1 main");
+  const Error error = refused(place.tree_wish());
+  EXPECT_EQ(error.code, ErrorCode::kConflict);
+  EXPECT_THAT(error.message, HasSubstr("signalbox/run1"));
+  EXPECT_EQ(place.sh("git -C repo for-each-ref --format='%(refname)' refs/signalbox"), "");
+  EXPECT_EQ(place.sh("git -C repo branch --list 'signalbox/*'"), "  signalbox/run1");
+}
+
+TEST_F(Trees, ABranchWhoseNameIsTheirFolder) {
+  place.sh("git -C repo branch signalbox main");
+  const Error error = refused(place.tree_wish());
+  EXPECT_EQ(error.code, ErrorCode::kConflict);
+  EXPECT_THAT(error.remedy, HasSubstr("prefix"));
+}
+
+TEST_F(Trees, AFolderOfSomebodyElseIsLeftAlone) {
+  place.put("trees/run1/mine.txt", "keep\n");
+  EXPECT_EQ(refused(place.tree_wish()).code, ErrorCode::kConflict);
+  EXPECT_EQ(place.read("trees/run1/mine.txt"), "keep\n");
+}
+
+TEST_F(Trees, ADiskThatFillsLeavesNothingRegistered) {
+  place.sh("cd repo && head -c 100000 /dev/urandom > big && git add -A && " + GitPlace::commit("big") +
+           " && git push -q origin main");
+  Watched full(place.process, [](Command& command) {
+    if (!has_word(command, "worktree")) return;
+    const std::vector<std::string> limit = {"sh", "-c", "ulimit -f 8; exec \"$@\"", "sh"};
+    command.argv.insert(command.argv.begin(), limit.begin(), limit.end());
+  });
+  const auto made = make_work_tree(seams_with(full), place.tree_wish());
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, ErrorCode::kIo) << told(made.error());
+  EXPECT_THAT(told(made.error()), AllOf(HasSubstr("could not be made"), HasSubstr("Make room")));
+  expect_no_trace();
+  place.tree();
+}
+
+TEST_F(Trees, ASmallFileSystemThatFills) {
+  place.sh("cd repo && head -c 400000 /dev/urandom > big && git add -A && " + GitPlace::commit("big") +
+           " && git push -q origin main");
+  place.sh("mkdir trees && mount -t tmpfs -o size=128k none trees 2>/dev/null; true");
+  if (place.sh("stat -f -c %T trees") != "tmpfs") GTEST_SKIP() << "no file system can be mounted here";
+  const auto made = make_work_tree(place.seams, place.tree_wish());
+  const std::string left = place.sh("ls -A trees");
+  place.sh("umount trees");
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, ErrorCode::kIo) << told(made.error());
+  EXPECT_EQ(left, "");
+  expect_no_trace();
+}
+
+TEST_F(Trees, StartWhereTheyCan) {
+  // The remote is out of reach: what was fetched last.
+  place.sh(
+      "cd repo && git remote set-url origin http://127.0.0.1:1/x.git && echo local >> README.md && git add -A && " +
+      GitPlace::commit("local"));
+  const WorkTree tracking = place.tree("run1");
+  EXPECT_EQ(tracking.base_commit, place.sh("git -C repo rev-parse origin/main"));
+  // There is none: the branch itself.
+  place.sh("git -C repo remote remove origin");
+  EXPECT_EQ(place.tree("run2").base_commit, place.sh("git -C repo rev-parse main"));
+  WorkTreeWish wish = place.tree_wish("run3");
+  wish.base = "trunk";
+  const Error error = refused(wish);
+  EXPECT_EQ(error.code, ErrorCode::kNotFound);
+  EXPECT_THAT(told(error), AllOf(HasSubstr("trunk"), HasSubstr("signalbox.yaml")));
+}
+
+TEST_F(Trees, ABranchTheRemoteDoesNotHave) {
+  WorkTreeWish wish = place.tree_wish();
+  wish.base = "trunk";
+  EXPECT_EQ(refused(wish).code, ErrorCode::kNotFound);
+  expect_no_trace();
+}
+
+TEST_F(Trees, DirtyAndDetachedRepositoriesAreToldAndLeftAsTheyAre) {
+  place.sh("cd repo && git checkout -q --detach && echo dirty >> README.md && touch new");
+  const auto facts = look_at_repository(place.seams, place.repo() + "/src");
+  ASSERT_TRUE(facts);
+  EXPECT_EQ(facts->root, place.repo());
+  EXPECT_TRUE(facts->is_dirty);
+  EXPECT_EQ(facts->branch, "");
+  EXPECT_THAT(facts->remotes, testing::ElementsAre("origin"));
+  place.tree();
+  EXPECT_EQ(place.sh("git -C repo status --porcelain"), " M README.md\n?? new");
+  EXPECT_EQ(place.read("trees/run1/README.md"), "# Shop\n");
+}
+
+TEST_F(Trees, RepositoriesThatAreNone) {
+  place.sh("mkdir plain && git init -q empty");
+  const auto code = [&](const std::string& directory) {
+    WorkTreeWish wish = place.tree_wish();
+    wish.repository = place.directory + directory;
+    return refused(wish).code;
+  };
+  EXPECT_EQ(code("/plain"), ErrorCode::kNotFound);
+  EXPECT_EQ(code("/missing"), ErrorCode::kNotFound);
+  EXPECT_EQ(code("/empty"), ErrorCode::kInvalid);
+  EXPECT_EQ(code("/remote.git"), ErrorCode::kInvalid);
+}
+
+TEST_F(Trees, NamesThatLeadElsewhere) {
+  for (const char* run : {"", "..", "../x", "a/b", "-x", ".git", "a b", "a\nb"}) {
+    EXPECT_EQ(refused(place.tree_wish(run)).code, ErrorCode::kInvalid) << run;
+  }
+  WorkTreeWish wish = place.tree_wish();
+  wish.prefix = "..lock~^";
+  EXPECT_EQ(refused(wish).code, ErrorCode::kInvalid);
+  wish = place.tree_wish();
+  wish.place = place.directory;
+  EXPECT_EQ(refused(wish).code, ErrorCode::kInvalid);
+  wish = place.tree_wish();
+  wish.base = "--upload-pack=touch${IFS}hacked";
+  EXPECT_EQ(refused(wish).code, ErrorCode::kNotFound);
+  wish = place.tree_wish();
+  wish.strategy = "clone";
+  EXPECT_EQ(refused(wish).code, ErrorCode::kInvalid);
+}
+
+TEST_F(Trees, SubmodulesAreFetchedOrRefused) {
+  place.sh("git init -q -b main lib && cd lib && echo lib > lib.txt && git add -A && " + GitPlace::commit("lib"));
+  place.sh("cd repo && git -c protocol.file.allow=always submodule --quiet add \"$PWD/../lib\" vendor/lib && " +
+           GitPlace::commit("with lib") + " && git push -q origin main");
+  EXPECT_TRUE(look_at_repository(place.seams, place.repo())->has_submodules);
+  // Git takes none from a path unless it is told to.
+  const Error error = refused(place.tree_wish());
+  EXPECT_THAT(told(error), AllOf(HasSubstr("submodules cannot be fetched"), HasSubstr("vendor/lib")));
+  expect_no_trace();
+  place.put("home/.gitconfig", "[protocol \"file\"]\n\tallow = always\n");
+  const WorkTree tree = place.tree();
+  EXPECT_EQ(place.read("trees/run1/vendor/lib/lib.txt"), "lib\n");
+  EXPECT_TRUE(remove_work_tree(place.seams, place.repo(), tree, ""));
+  expect_no_trace();
+}
+
+TEST_F(Trees, ReadOnlyOnesAreOfNoBranch) {
+  WorkTreeWish wish = place.tree_wish();
+  wish.strategy = "read-only";
+  const auto tree = make_work_tree(place.seams, wish);
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->branch, "");
+  EXPECT_EQ(place.sh("git -C trees/run1 symbolic-ref -q HEAD", 1), "");
+  EXPECT_EQ(make_work_tree(place.seams, wish)->path, tree->path);
+}
+
+TEST_F(Trees, InPlaceOnlyWhereNothingIsLost) {
+  WorkTreeWish wish = place.tree_wish();
+  wish.strategy = "none";
+  place.put("repo/README.md", "mine\n");
+  EXPECT_EQ(refused(wish).code, ErrorCode::kConflict);
+  EXPECT_EQ(place.sh("git -C repo symbolic-ref --short HEAD"), "main");
+  place.sh("git -C repo checkout -q README.md");
+  const auto tree = make_work_tree(place.seams, wish);
+  ASSERT_TRUE(tree) << told(tree.error());
+  EXPECT_EQ(tree->path, place.repo());
+  EXPECT_EQ(place.sh("git -C repo symbolic-ref --short HEAD"), "signalbox/run1");
+  place.put("repo/src/price.txt", "120\n");
+  EXPECT_EQ(make_work_tree(place.seams, wish)->base_commit, tree->base_commit);
+  EXPECT_FALSE(remove_work_tree(place.seams, place.repo(), *tree, ""));
+  EXPECT_EQ(place.read("repo/src/price.txt"), "120\n");
+  EXPECT_EQ(place.sh("git -C repo symbolic-ref --short HEAD"), "signalbox/run1");
+}
+
+TEST_F(Trees, InPlaceTheCheckoutGoesBackToWhereItWas) {
+  for (const std::string was : {"topic", "nowhere"}) {
+    place.sh(was == "topic" ? "git -C repo checkout -q -b topic" : "git -C repo checkout -q --detach");
+    const std::string head = place.sh("git -C repo rev-parse HEAD");
+    WorkTreeWish wish = place.tree_wish("run-" + was);
+    wish.strategy = "none";
+    const auto tree = make_work_tree(place.seams, wish);
+    ASSERT_TRUE(tree) << told(tree.error());
+    place.put("repo/src/price.txt", was);
+    place.sh("cd repo && git add -A && " + GitPlace::commit("delivered"));
+    const std::string delivered = place.sh("git -C repo rev-parse HEAD");
+    for (int times = 0; times < 2; ++times) {
+      const Status removed = remove_work_tree(place.seams, place.repo(), *tree, delivered);
+      EXPECT_TRUE(removed) << told(removed.error());
+    }
+    EXPECT_EQ(place.sh("git -C repo rev-parse HEAD"), head);
+    EXPECT_EQ(place.sh("git -C repo symbolic-ref -q --short HEAD || true"), was == "topic" ? "topic" : "");
+    EXPECT_EQ(place.sh("git -C repo for-each-ref refs/signalbox/was refs/heads/signalbox"), "");
+  }
+}
+
+TEST_F(Trees, InPlaceOnlyWhereTheBaseIs) {
+  WorkTreeWish wish = place.tree_wish();
+  wish.strategy = "none";
+  place.sh("cd repo && git checkout -q -b feature && echo half > half.txt && git add -A && " +
+           GitPlace::commit("not for anybody"));
+  const Error error = refused(wish);
+  EXPECT_EQ(error.code, ErrorCode::kConflict);
+  EXPECT_THAT(told(error), HasSubstr("git checkout main"));
+  EXPECT_EQ(place.sh("git -C repo symbolic-ref --short HEAD"), "feature");
+  EXPECT_EQ(place.sh("git -C repo for-each-ref refs/signalbox"), "");
+}
+
+// Escalated or not: what is not delivered stays.
+TEST_F(Trees, WhatKilledWritesLeftIsSwept) {
+  const WorkTree tree = place.tree();
+  const std::string left = ".signalbox-write.0123456789ab";
+  for (const std::string& folder : {"", "src/", ".signalbox/", "new/deep/"}) {
+    place.put("trees/run1/" + folder + left, "half");
+  }
+  place.put("trees/run1/src/.signalbox-write.md", "somebody's");
+  place.put("trees/run1/.gitignore", ".signalbox-write*\n");
+  sweep_work_tree(place.seams, tree);
+  EXPECT_EQ(place.sh("cd trees/run1 && find . -name '.signalbox-write*'"), "./src/.signalbox-write.md");
+}
+
+TEST_F(Trees, D07_WorkThatIsNotDeliveredIsNeverRemoved) {
+  const WorkTree tree = place.tree();
+  const auto expect_kept = [&](const std::string& delivered, std::string_view named) {
+    const Status removed = remove_work_tree(place.seams, place.repo(), tree, delivered);
+    ASSERT_FALSE(removed);
+    EXPECT_EQ(removed.error().code, ErrorCode::kConflict);
+    EXPECT_THAT(removed.error().message, HasSubstr(std::string(named)));
+    EXPECT_TRUE(std::filesystem::exists(tree.path + "/README.md"));
+  };
+  place.put("trees/run1/src/price.txt", "120\n");
+  expect_kept("", "src/price.txt");
+  place.sh("git -C trees/run1 checkout -q src/price.txt");
+  place.put("trees/run1/new file.txt", "new\n");
+  expect_kept("", "new file.txt");
+  // Hidden in its index, or committed and not pushed.
+  place.sh(
+      "cd trees/run1 && rm 'new file.txt' && git update-index --assume-unchanged README.md && echo x >> README.md");
+  expect_kept("", "README.md");
+  place.sh("cd trees/run1 && git update-index --no-assume-unchanged README.md && git add -A && " +
+           GitPlace::commit("mine"));
+  expect_kept(tree.base_commit, "the commit");
+  const std::string head = place.sh("git -C trees/run1 rev-parse HEAD");
+  place.put("trees/run1/.signalbox/current-pitch.md", "notes of a phase\n");
+  EXPECT_TRUE(remove_work_tree(place.seams, place.repo(), tree, head));
+  expect_no_trace();
+  EXPECT_TRUE(remove_work_tree(place.seams, place.repo(), tree, head));  // again
+}
+
+}  // namespace
+}  // namespace sb::pipeline

@@ -1,0 +1,56 @@
+// What a phase leaves behind for the next ones, and what of it each is given. Pure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/context/isolation.hpp"
+#include "base/document/value.hpp"
+
+namespace sb::pipeline {
+
+enum class Phase { kDiscovery, kShaping, kDesign, kCoding, kReview, kFix, kAudit };
+std::string_view to_string(Phase phase);
+std::optional<Phase> phase_named(std::string_view name);
+
+// The kind its last step hands over; empty: any.
+std::string_view artifact_kind(Phase phase);
+
+enum class ResultKind { kFull, kPartial, kFallback };
+std::string_view to_string(ResultKind kind);
+
+struct PhaseResult {
+  ResultKind kind = ResultKind::kFallback;
+  Value artifact = {};     // kFull: valid by its contract
+  std::string notes = {};  // newest first, as the engine recalls them
+  std::string why = {};    // why it is not full
+  // Phases before it that were not full: {phase, round, kind, why}; repeated by every later phase.
+  Value::Array degraded = {};
+  Value to_value() const;
+  static Result<PhaseResult> from(const Value& value);
+};
+
+// full: an artifact of the contract. partial: none, but more than 50 characters of notes. fallback: neither.
+PhaseResult judge_phase(Phase phase, const Value& artifact, std::string_view notes, Value::Array degraded);
+
+enum class OnPartial { kProceed, kRetryOnce, kEscalate };
+
+// What each target phase gets from the earlier ones, by the table, as sources of kind kPrior with their priorities; the
+// committed interpretation with its assumptions and every degradation are priority 1 for all. Partial results pass
+// their notes on. Confidence and retrospectives are marked author_view. What fixer and auditor are there for, findings
+// and what the audit made of them, is kDocument, one source a finding: their task, and a prior result to a challenger.
+struct Results {
+  std::map<Phase, PhaseResult> newest;
+  Value interpretation = {};                 // wr.interpretation, once it is committed
+  Value::Array findings = {};                // of the newest review
+  std::vector<std::string> collateral = {};  // files changed beyond what was declared
+};
+std::vector<agent::Source> context_for(Phase target, const Results& results);
+
+// Sources as they are kept with a phase, for the agents it starts.
+Value to_value(const std::vector<agent::Source>& sources);
+std::vector<agent::Source> sources_from(const Value& value);
+
+}  // namespace sb::pipeline

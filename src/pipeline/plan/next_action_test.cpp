@@ -1,0 +1,481 @@
+#include "pipeline/plan/next_action.hpp"
+
+#include <gmock/gmock.h>
+
+#include "pipeline/limits.hpp"
+#include "pipeline/plan/testing.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+const std::string kUpToReview = "discovery, shaping, coding, deliver 0, review";
+
+TEST(Plan, FullCleanMergesOnALocalForge) {
+  Walk walk;
+  EXPECT_EQ(walk.run(), kUpToReview + ", merge, merged");
+}
+
+TEST(Plan, MinorIsFixedAndReviewedAgain) {
+  Walk walk;
+  walk.verdicts = {"minor", "clean"};
+  EXPECT_EQ(walk.run(), kUpToReview + ", fix 1, deliver 1, review 1, merge, merged");
+}
+
+TEST(Plan, MinorThreeTimesGoesToAPerson) {
+  Walk walk;
+  walk.verdicts = {"minor", "minor", "minor"};
+  EXPECT_EQ(walk.run(), kUpToReview +
+                            ", fix 1, deliver 1, review 1, fix 2, deliver 2, review 2, escalate fix-loop, "
+                            "ask escalation, and waits");
+}
+
+TEST(Plan, BlockingIsAuditedFixedAndNeverMergesByItself) {
+  Walk walk;
+  walk.verdicts = {"blocking", "clean"};
+  EXPECT_EQ(walk.run(), kUpToReview + ", audit, fix 1, deliver 1, review 1, ask merge, and waits");
+}
+
+TEST(Plan, BlockingAgainAfterAnAuditGoesToAPerson) {
+  for (const std::string second : {"blocking", "minor"}) {
+    Walk walk;
+    walk.verdicts = {"blocking", second};
+    EXPECT_EQ(walk.run(),
+              kUpToReview + ", audit, fix 1, deliver 1, review 1, escalate audit-chain, ask escalation, and waits");
+  }
+}
+
+TEST(Plan, UnknownVerdictCountsAsBlocking) {
+  Walk walk;
+  walk.ends["review"] = {"partial"};
+  EXPECT_EQ(walk.run(), kUpToReview + ", audit, fix 1, deliver 1, review 1, ask merge, and waits");
+}
+
+TEST(Plan, ASessionThatIsRetriedIsWorkedOnAndTheQuestionAboutItIsSettled) {
+  Walk walk;
+  walk.ends["coding"] = {"killed", "stalled", "full"};
+  walk.words["escalation"] = {"(retried)", "(retried)"};
+  walk.words["merge"] = {"merge"};
+  EXPECT_EQ(walk.run(),
+            "discovery, shaping, coding, escalate coding, ask escalation, (retried), escalate coding, ask escalation, "
+            "(retried), deliver 0, review, ask merge, merge, merge, merged");
+  EXPECT_EQ(walk.state.asked.front().choice, "(retried)");
+  EXPECT_EQ(walk.state.asked.front().by, "kim");
+  EXPECT_EQ(walk.state.newest(Phase::kCoding)->attempt, 1);
+}
+
+TEST(Plan, ASessionThatIsRetriedAtOnceIsAskedAboutByNobody) {
+  Walk walk;
+  walk.ends["coding"] = {"killed", "full"};
+  walk.retries_at_once = true;
+  EXPECT_EQ(walk.run(), "discovery, shaping, coding, escalate coding, (retried), deliver 0, review, merge, merged");
+}
+
+TEST(Plan, PersonMayHaveItFixedOnceMore) {
+  Walk walk;
+  walk.verdicts = {"minor", "minor", "minor", "clean"};
+  walk.words["escalation"] = {"fix"};
+  walk.words["merge"] = {"merge"};
+  walk.remarks["fix"] = "Mind the index.";
+  EXPECT_EQ(walk.run(), kUpToReview +
+                            ", fix 1, deliver 1, review 1, fix 2, deliver 2, review 2, escalate fix-loop, "
+                            "ask escalation, fix, fix 3, deliver 3, review 3, ask merge, merge, merge, merged");
+  const auto findings = findings_before(walk.state, 3);
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[1].string_at("summary"), "Mind the index.");
+}
+
+TEST(Plan, PersonMayMergeAnEscalatedChange) {
+  Walk walk;
+  walk.verdicts = {"blocking", "blocking"};
+  walk.words["escalation"] = {"merge"};
+  EXPECT_EQ(walk.run(), kUpToReview +
+                            ", audit, fix 1, deliver 1, review 1, escalate audit-chain, ask escalation, merge, merge, "
+                            "merged");
+}
+
+TEST(Plan, PartialGoesOnByDefault) {
+  Walk walk;
+  walk.ends["discovery"] = {"partial"};
+  EXPECT_EQ(walk.run(), kUpToReview + ", merge, merged");
+}
+
+TEST(Plan, PartialMayBeTriedOnceMore) {
+  Walk walk;
+  walk.settings.on_partial = OnPartial::kRetryOnce;
+  walk.ends["discovery"] = {"partial", "partial"};
+  EXPECT_EQ(walk.run(), "discovery, discovery again, shaping, coding, deliver 0, review, merge, merged");
+}
+
+TEST(Plan, PartialMayEscalate) {
+  Walk walk;
+  walk.settings.on_partial = OnPartial::kEscalate;
+  walk.ends["shaping"] = {"partial"};
+  walk.words["escalation"] = {"proceed"};
+  EXPECT_EQ(walk.run(),
+            "discovery, shaping, escalate shaping, ask escalation, proceed, coding, deliver 0, review, "
+            "ask merge, and waits");
+}
+
+TEST(Plan, FallbackEscalatesAndMayBeTriedAgain) {
+  Walk walk;
+  walk.ends["discovery"] = {"fallback", "full"};
+  walk.words["escalation"] = {"retry"};
+  walk.words["merge"] = {"merge"};
+  EXPECT_EQ(walk.run(),
+            "discovery, escalate discovery, ask escalation, retry, discovery again, shaping, coding, "
+            "deliver 0, review, ask merge, merge, merge, merged");
+}
+
+TEST(Plan, SecondFailureIsAskedAboutAgain) {
+  Walk walk;
+  walk.ends["coding"] = {"agent_died", "stalled"};
+  walk.words["escalation"] = {"retry", "stop"};
+  EXPECT_EQ(walk.run(),
+            "discovery, shaping, coding, escalate coding, ask escalation, retry, coding again, "
+            "escalate coding, ask escalation, stop, stopped");
+}
+
+// D24: a loop that ends before its workflow is no success, whatever it wrote.
+TEST(Plan, D24_EndingEarlyIsAFailure) {
+  for (const char* state : {"stopped_early", "turn_limit", "repeating", "killed"}) {
+    Walk walk;
+    walk.ends["coding"] = {state};
+    EXPECT_EQ(walk.run(), "discovery, shaping, coding, escalate coding, ask escalation, and waits") << state;
+  }
+}
+
+TEST(Plan, InterfaceIsDesignedAndAPersonSaysYes) {
+  Walk walk;
+  walk.touches_ui = true;
+  EXPECT_EQ(walk.run(), "discovery, shaping, design, ask ui, and waits");
+  Walk answered;
+  answered.touches_ui = true;
+  answered.words["ui"] = {"again", "approve"};
+  EXPECT_EQ(answered.run(),
+            "discovery, shaping, design, ask ui, again, design again, ask ui, approve, coding, "
+            "deliver 0, review, merge, merged");
+}
+
+TEST(Plan, HostedForgesAreAskedAboutMerging) {
+  Walk walk;
+  walk.is_hosted = true;
+  EXPECT_EQ(walk.run(), kUpToReview + ", ask merge, and waits");
+  Walk left;
+  left.is_hosted = true;
+  left.words["merge"] = {"leave"};
+  EXPECT_EQ(left.run(), kUpToReview + ", ask merge, leave, requested");
+  Walk mended;
+  mended.is_hosted = true;
+  mended.words["merge"] = {"fix", "merge"};
+  EXPECT_EQ(mended.run(),
+            kUpToReview + ", ask merge, fix, fix 1, deliver 1, review 1, ask merge, merge, merge, merged");
+}
+
+TEST(Plan, MergeNeverAndAutoAreKept) {
+  Walk never;
+  never.settings.merge = MergePolicy::kNever;
+  EXPECT_EQ(never.run(), kUpToReview + ", requested");
+  Walk automatic;
+  automatic.is_hosted = true;
+  automatic.settings.merge = MergePolicy::kAuto;
+  EXPECT_EQ(automatic.run(), kUpToReview + ", merge, merged");
+}
+
+TEST(Plan, OutageParksAndComesBack) {
+  Walk walk;
+  walk.ends["coding"] = {"outage", "outage", "full"};
+  EXPECT_EQ(walk.run(), "discovery, shaping, coding, parked, parked, deliver 0, review, merge, merged");
+}
+
+TEST(Plan, ImplementTakesAPitchAndArchivesIt) {
+  Walk walk;
+  walk.mode = RunMode::kImplement;
+  EXPECT_EQ(walk.run(), "coding, deliver 0, review, merge, archive, merged");
+}
+
+TEST(Plan, FindingsOfDeliveryAreFixedWithinTheRounds) {
+  for (const char* step : {"scope", "checks", "secrets"}) {
+    Walk walk;
+    walk.steps[step] = {false};
+    EXPECT_EQ(walk.run(), fmt::format("discovery, shaping, coding, {} 0 fails, fix 1, deliver 1, review 1, merge, "
+                                      "merged",
+                                      step));
+    const auto findings = findings_before(walk.state, 1);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].string_at("summary"), fmt::format("{} said no", step));
+  }
+}
+
+TEST(Plan, FindingsOfDeliveryGoToAPersonAfterTheRounds) {
+  Walk walk;
+  walk.steps["scope"] = {false, false, false};
+  walk.words["escalation"] = {"accept"};
+  EXPECT_EQ(walk.run(),
+            "discovery, shaping, coding, scope 0 fails, fix 1, scope 1 fails, fix 2, scope 2 fails, "
+            "escalate delivery, ask escalation, accept, deliver 2, review 2, ask merge, and waits");
+}
+
+TEST(Plan, FailingChecksOfTheForgeAreFixed) {
+  Walk walk;
+  walk.steps["request_checks"] = {false};
+  walk.causes["request_checks"] = "checks_failed";
+  EXPECT_EQ(walk.run(), kUpToReview + ", request_checks 0 fails, fix 1, deliver 1, review 1, merge, merged");
+}
+
+Walk behind_by(int times) {
+  Walk walk;
+  walk.causes["merge"] = std::string(kBaseMoved);
+  walk.steps["merge"] = std::deque<bool>(static_cast<std::size_t>(times), false);
+  return walk;
+}
+
+TEST(Plan, ABaseThatMovedOnIsMergedIntoTheBranchAndThatIsDelivered) {
+  EXPECT_EQ(behind_by(1).run(), kUpToReview + ", merge 0 fails, update, deliver 0, merge, merged");
+  Walk person = behind_by(1);
+  person.settings.merge = MergePolicy::kAsk;
+  person.words["merge"] = {"merge"};
+  EXPECT_EQ(person.run(), kUpToReview + ", ask merge, merge, merge 0 fails, update, deliver 0, merge, merged");
+}
+
+TEST(Plan, AConflictWithTheBaseGoesToAPerson) {
+  Walk walk = behind_by(1);
+  walk.steps["update"] = {false};
+  walk.words["escalation"] = {"retry"};
+  EXPECT_EQ(walk.run(),
+            kUpToReview +
+                ", merge 0 fails, update 0 fails, escalate merge, ask escalation, retry, update, deliver 0, "
+                "merge, merged");
+  Walk left = behind_by(1);
+  left.steps["update"] = {false};
+  left.words["escalation"] = {"leave"};
+  EXPECT_THAT(left.run(), testing::EndsWith("leave, requested"));
+}
+
+TEST(Plan, WhatDoesNotPassItsChecksOnTheNewBaseIsFixedThere) {
+  Walk walk = behind_by(1);
+  walk.steps["checks"] = {true, false};
+  EXPECT_EQ(walk.run(),
+            kUpToReview + ", merge 0 fails, update, checks 0 fails, fix 1, deliver 1, review 1, merge, merged");
+}
+
+TEST(Plan, ABaseThatNeverRestsGoesToAPerson) {
+  Walk walk = behind_by(limits::kUpdates + 1);
+  const std::string trace = walk.run();
+  EXPECT_THAT(trace, testing::EndsWith("merge 0 fails, escalate merge, ask escalation, and waits"));
+  EXPECT_EQ(
+      std::ranges::count_if(walk.state.delivered, [](const auto& made) { return made.step == DeliveryStep::kUpdate; }),
+      limits::kUpdates);
+  Walk enough = behind_by(limits::kUpdates);
+  EXPECT_THAT(enough.run(), testing::EndsWith("merge, merged"));
+}
+
+TEST(Plan, ChecksThatNeverEndAreNothingForTheFixer) {
+  Walk walk;
+  walk.steps["request_checks"] = {false};
+  walk.failed_facts["request_checks"] = Value::object({{"state", "pending"}});
+  EXPECT_THAT(walk.run(), testing::EndsWith("request_checks 0 fails, escalate delivery, ask escalation, and waits"));
+}
+
+// D19: a merge that was refused is not called merged.
+TEST(Plan, D19_RefusedMergeGoesToAPerson) {
+  for (const char* step : {"merge", "confirm"}) {
+    Walk walk;
+    walk.steps[step] = {false};
+    EXPECT_THAT(walk.run(), testing::HasSubstr("fails, escalate merge, ask escalation, and waits"));
+    EXPECT_EQ(walk.state.outcome, "");
+  }
+  Walk left;
+  left.steps["merge"] = {false};
+  left.words["escalation"] = {"leave"};
+  EXPECT_THAT(left.run(), testing::EndsWith("leave, requested"));
+  Walk again;
+  again.steps["merge"] = {false, true};
+  again.words["escalation"] = {"retry"};
+  EXPECT_THAT(again.run(), testing::EndsWith("retry, merge, merged"));
+}
+
+TEST(Plan, PushThatIsRejectedNeedsAPerson) {
+  Walk walk;
+  walk.steps["push"] = {false};
+  EXPECT_EQ(walk.run(), "discovery, shaping, coding, push 0 fails, escalate delivery, ask escalation, and waits");
+}
+
+TEST(Plan, TicketIsClosedOnceItIsMerged) {
+  Walk walk;
+  walk.ticket.id = "T-1";
+  walk.ticket.title = "T";
+  EXPECT_EQ(walk.run(), kUpToReview + ", merge, close, merged");
+  Walk failing;
+  failing.ticket = walk.ticket;
+  failing.steps["close"] = {false};
+  EXPECT_EQ(failing.run(), kUpToReview + ", merge, close 0 fails, merged");
+}
+
+TEST(Plan, EscalateModeAsksAtOnce) {
+  Walk walk;
+  walk.mode = RunMode::kEscalate;
+  walk.words["escalation"] = {"full"};
+  EXPECT_EQ(walk.run(),
+            "escalate routing, ask escalation, full, discovery, shaping, coding, deliver 0, review, "
+            "ask merge, and waits");
+}
+
+// D23: a question that ended without an answer is no approval.
+TEST(Plan, D23_QuestionWithoutAnAnswerIsNoYes) {
+  for (const char* ending : {"(declined)", "(cancelled)", "(expired)"}) {
+    Walk walk;
+    walk.touches_ui = true;
+    walk.words["ui"] = {ending};
+    EXPECT_EQ(walk.run(), fmt::format("discovery, shaping, design, ask ui, {}, escalated", ending));
+  }
+}
+
+// However few turns each phase takes.
+TEST(Plan, NothingIsStartedOnceTheBudgetIsUsedUp) {
+  Walk walk;
+  walk.phase_tokens = 600;
+  walk.settings.agents.limits.tokens = 1'000;
+  walk.words["escalation"] = {"retry"};
+  EXPECT_EQ(
+      walk.run(),
+      "discovery, shaping, escalate budget, ask escalation, retry, coding, deliver 0, review, ask merge, and waits");
+}
+
+TEST(Plan, TimeOfAPhaseIsItsOwnUnlessTheSettingsSay) {
+  Settings settings;
+  settings.agents.limits.time_ms = 0;
+  const std::pair<Phase, int> minutes[] = {{Phase::kDiscovery, 60}, {Phase::kShaping, 35}, {Phase::kDesign, 25},
+                                           {Phase::kCoding, 65},    {Phase::kReview, 25},  {Phase::kFix, 65},
+                                           {Phase::kAudit, 25}};
+  for (const auto& [phase, usual] : minutes) {
+    EXPECT_EQ(limits_for(phase, {}, settings).time_ms, usual * 60'000) << to_string(phase);
+    for (const int said : {59, 60, 61}) {
+      Settings told = settings;
+      told.agents.limits.time_ms = said * 60'000;
+      EXPECT_EQ(limits_for(phase, {}, told).time_ms, said * 60'000) << to_string(phase);
+    }
+  }
+}
+
+// D28: the limit on a run's time holds.
+TEST(Plan, D28_LongRunsAskBeforeTheNextPhase) {
+  Walk walk;
+  walk.phase_ms = 101LL * 60'000;
+  walk.words["escalation"] = {"retry"};
+  EXPECT_EQ(walk.run(),
+            "discovery, shaping, escalate time, ask escalation, retry, coding, deliver 0, "
+            "escalate time, ask escalation, and waits");
+}
+
+TEST(Plan, StopEndsItWherever) {
+  Walk walk;
+  walk.touches_ui = true;
+  EXPECT_EQ(walk.run(), "discovery, shaping, design, ask ui, and waits");
+  RunState state = walk.state;
+  state.stop_asked = true;
+  state.stop_by = "kim";
+  const Action action = next_action(state, walk.settings, false);
+  ASSERT_TRUE(std::holds_alternative<EndRun>(action));
+  EXPECT_EQ(std::get<EndRun>(action).reason, "stopped by kim");
+}
+
+TEST(Plan, ReviewModesAreNotRunHere) {
+  Walk walk;
+  walk.mode = RunMode::kReviewOnly;
+  EXPECT_EQ(walk.run(), "failed");
+}
+
+// A fixer may show that a finding is wrong; then there is nothing to commit.
+TEST(Plan, FixThatChangesNothingIsReviewedAgain) {
+  Walk walk;
+  walk.verdicts = {"minor", "clean"};
+  walk.steps["scope"] = {true, false};
+  walk.causes["scope"] = "nothing_changed";
+  EXPECT_EQ(walk.run(), kUpToReview + ", fix 1, scope 1 fails, review 1, merge, merged");
+}
+
+// Cancelled, out of date, not ended: nothing that a fixer could mend.
+TEST(Plan, ForgeChecksThatSayNothingGoToAPerson) {
+  Walk walk;
+  walk.steps["request_checks"] = {false};
+  walk.causes["request_checks"] = "checks_stopped";
+  walk.words["escalation"] = {"retry"};
+  walk.words["merge"] = {"merge"};
+  EXPECT_EQ(walk.run(), kUpToReview +
+                            ", request_checks 0 fails, escalate delivery, ask escalation, retry, ask merge, merge, "
+                            "merge, merged");
+}
+
+// What a later round delivered is reviewed and merged as that round's.
+TEST(Plan, CodingThatChangesNothingIsFixedThenDeliveredAndReviewed) {
+  Walk walk;
+  walk.steps["scope"] = {false};
+  walk.causes["scope"] = "nothing_changed";
+  EXPECT_EQ(walk.run(), "discovery, shaping, coding, scope 0 fails, fix 1, deliver 1, review 1, merge, merged");
+  const RunState::Delivered* merge = walk.state.newest(DeliveryStep::kMerge, 1);
+  EXPECT_NE(merge, nullptr);
+}
+
+TEST(Plan, NoFixRoundsMeansAPersonAtOnce) {
+  Walk walk;
+  walk.settings.fix_rounds = 0;
+  walk.verdicts = {"minor"};
+  EXPECT_EQ(walk.run(), kUpToReview + ", escalate fix-loop, ask escalation, and waits");
+}
+
+TEST(Plan, BlockingIsAuditedAlsoWhenTheRoundsAreUsedUp) {
+  Walk walk;
+  walk.verdicts = {"minor", "minor", "blocking", "minor"};
+  EXPECT_EQ(walk.run(), kUpToReview +
+                            ", fix 1, deliver 1, review 1, fix 2, deliver 2, review 2, audit 2, fix 3, deliver 3, "
+                            "review 3, escalate audit-chain, ask escalation, and waits");
+}
+
+TEST(Plan, WithoutRoundsWhatBlocksIsAuditedAndLeftToAPerson) {
+  Walk walk;
+  walk.settings.fix_rounds = 0;
+  walk.verdicts = {"blocking"};
+  EXPECT_EQ(walk.run(), kUpToReview + ", audit, escalate audit-chain, ask escalation, and waits");
+}
+
+TEST(Plan, AReviewWithAFindingThatBlocksIsNotClean) {
+  Walk walk;
+  walk.verdicts = {"clean but", "clean"};
+  EXPECT_EQ(walk.run(), kUpToReview + ", audit, fix 1, deliver 1, review 1, ask merge, and waits");
+}
+
+TEST(Plan, RoundsForDeliveryTakeNothingFromThoseOfTheReview) {
+  Walk walk;
+  walk.steps["scope"] = {false};
+  walk.verdicts = {"minor", "minor", "clean"};
+  EXPECT_EQ(walk.run(),
+            "discovery, shaping, coding, scope 0 fails, fix 1, deliver 1, review 1, fix 2, deliver 2, review 2, fix 3, "
+            "deliver 3, review 3, merge, merged");
+}
+
+// What is over stays over, whatever the settings say by now.
+TEST(Plan, SettingsOfTodayDoNotJudgeYesterday) {
+  Walk partial;
+  partial.settings.merge = MergePolicy::kAsk;
+  partial.ends["discovery"] = {"partial"};
+  EXPECT_EQ(partial.run(), kUpToReview + ", ask merge, and waits");
+  for (const OnPartial later : {OnPartial::kRetryOnce, OnPartial::kEscalate}) {
+    Walk walk = partial;
+    walk.settings.on_partial = later;
+    walk.words["merge"] = {"merge"};
+    EXPECT_EQ(walk.go_on(), kUpToReview + ", ask merge, merge, merge, merged");
+  }
+  for (const bool is_refused : {false, true}) {
+    Walk fixed;
+    fixed.settings.merge = MergePolicy::kAsk;
+    if (is_refused) fixed.steps["scope"] = {false};
+    if (!is_refused) fixed.verdicts = {"minor", "clean"};
+    ASSERT_THAT(fixed.run(), testing::EndsWith("fix 1, deliver 1, review 1, ask merge, and waits"));
+    fixed.settings.fix_rounds = 0;
+    fixed.words["merge"] = {"merge"};
+    EXPECT_THAT(fixed.go_on(), testing::EndsWith("review 1, ask merge, merge, merge, merged"));
+  }
+}
+
+}  // namespace
+}  // namespace sb::pipeline

@@ -1,0 +1,185 @@
+#include "pipeline/run/coordinator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "agent/secrets/redact.hpp"
+#include "base/crypto.hpp"
+#include "base/limits.hpp"
+#include "base/text/unicode.hpp"
+#include "engine/command/sandbox.hpp"
+#include "pipeline/run/driver.hpp"
+#include "pipeline/run/preflight.hpp"
+#include "pipeline/run/run_status.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+constexpr std::int64_t kLockMs = 20;
+constexpr int kLockTries = 10;
+
+Result<std::shared_ptr<void>> lock_run(CoordinatorParts& parts, std::string_view run) {
+  const std::string path = run_lock_path(parts.desk.desk().homes(), run);
+  SB_TRY(parts.seams.files.make_directories(parent_path(path), 0700));
+  auto lock = SB_TRY(parts.seams.files.try_lock(path));
+  // Whoever looks whether it is driven holds the lock for a moment.
+  for (int tries = 0; lock == nullptr && tries < kLockTries; ++tries) {
+    parts.seams.clock.sleep_ms(kLockMs);
+    lock = SB_TRY(parts.seams.files.try_lock(path));
+  }
+  if (lock == nullptr) {
+    return fail(ErrorCode::kConflict, fmt::format("another process drives run {}", run),
+                fmt::format("Look at it with: signalbox runs show {}", run));
+  }
+  return lock;
+}
+
+Status check_goal(const std::string& goal) {
+  if (!is_utf8(goal)) return fail(ErrorCode::kInvalid, "the goal is no text in UTF-8");
+  if (is_blank(goal)) return fail(ErrorCode::kInvalid, "the goal says nothing", "Say what is to be done");
+  if (goal.size() > sb::limits::kGoalBytes) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("the goal has {} bytes; {} are taken", goal.size(), sb::limits::kGoalBytes),
+                "Put the long text into a ticket: --ticket FILE");
+  }
+  return {};
+}
+
+// What is kept of a ticket is told to agents, and to whoever looks at the run.
+Result<Ticket> without_secrets(const Ticket& ticket, const agent::Redactor& redactor) {
+  return Ticket::from(redactor.clean_value(ticket.to_value()));
+}
+
+bool has_pitch(const Files& files, const std::string& workspace) {
+  return std::ranges::any_of(
+      kPitchFiles, [&](const std::string& file) { return files.kind(join_path(workspace, file)) == FileKind::kFile; });
+}
+
+std::vector<Phase> phases_of(const Route& route) {
+  std::vector<Phase> phases = {Phase::kCoding, Phase::kReview, Phase::kFix, Phase::kAudit};
+  if (route.mode == RunMode::kFull) phases.insert(phases.begin(), {Phase::kDiscovery, Phase::kShaping});
+  if (route.touches_ui) phases.push_back(Phase::kDesign);
+  return phases;
+}
+
+std::set<std::string> workflows_of(const Route& route, const Settings& settings) {
+  std::set<std::string> workflows;
+  for (const Phase phase : phases_of(route)) workflows.insert(settings.phases.at(phase));
+  if (workflows.contains(std::string(kAuditWorkflow))) workflows.insert(std::string(kArchitectureWorkflow));
+  return workflows;
+}
+
+}  // namespace
+
+struct Coordinator::Parts : CoordinatorParts {
+  explicit Parts(CoordinatorParts given) : CoordinatorParts(std::move(given)) {}
+
+  // What a later phase needs is looked for before the first one costs anything. Their hashes, by id.
+  Result<Value> check_workflows(const RunWish& wish, const Route& route) const {
+    const auto catalog =
+        SB_TRY(workflow::Catalog::open(seams.files, seams.environment, desk.desk().homes(), wish.workspace));
+    Value hashes = Value::object();
+    for (const std::string& id : workflows_of(route, settings)) {
+      const workflow::Entry* entry = SB_TRY(catalog.find(id));
+      const auto compiled = catalog.compile(*entry);
+      if (!compiled) return std::unexpected(compiled.error().front());
+      hashes.set(id, compiled->back()->hash);
+      const auto role = entry->definition->role;
+      const std::string name = role ? std::string(workflow::to_string(*role)) : std::string();
+      SB_TRY(settings.agents.model_for(name, ""));
+    }
+    return hashes;
+  }
+
+  Status check_route(const Route& route) const {
+    if (route.mode == RunMode::kQuickReview || route.mode == RunMode::kReviewOnly) {
+      return fail(ErrorCode::kUnsupported,
+                  fmt::format("this would be a review ({}), and reviews of requests are not run by this command",
+                              to_string(route.mode)),
+                  "To have it built instead: --mode FULL");
+    }
+    if (settings.strategy == "read-only" && route.mode != RunMode::kEscalate) {
+      return fail(ErrorCode::kInvalid, "the branch strategy read-only leaves nothing to deliver",
+                  "Set branch: {strategy: worktree} in signalbox.yaml");
+    }
+    return {};
+  }
+
+  Status check_pitch(const RunWish& wish, const Route& route, const RepositoryFacts& repository) const {
+    if (route.mode != RunMode::kImplement) return {};
+    if (SB_TRY(find_pitch(seams.files, wish.workspace))) return {};
+    Git git(seams, repository.root);
+    for (const std::string& file : kPitchFiles) {
+      for (const std::string& base : {settings.forge.remote + "/" + settings.base, settings.base}) {
+        const std::string name = fmt::format("{}:{}", base, file);
+        if (!SB_TRY(git.has_object(name))) continue;
+        return pipeline::check_pitch(file, SB_TRY(git.run({"cat-file", "blob", name})));
+      }
+    }
+    return fail(ErrorCode::kNotFound, "there is no pitch to implement",
+                fmt::format("Write {}, or leave --mode out", kPitchFiles.front()));
+  }
+};
+
+Coordinator::Coordinator(CoordinatorParts parts) : parts_(std::make_unique<Parts>(std::move(parts))) {}
+Coordinator::~Coordinator() = default;
+
+Result<std::string> Coordinator::open(const RunWish& wish) {
+  Clock& clock = parts_->seams.clock;
+  RunLog log(parts_->desk.desk().store(), clock);
+  const std::string run =
+      wish.restart_of.empty() ? make_id("r-", clock.now_ms(), parts_->seams.random) : restarted_id(wish.restart_of);
+  if (!wish.restart_of.empty() && SB_TRY(log.has(run))) return run;
+  SB_TRY(check_goal(wish.goal));
+  const RepositoryFacts repository = SB_TRY(look_at_repository(parts_->seams, wish.workspace));
+  SB_TRY(check_place(parts_->seams, parts_->settings, parts_->forge, repository));
+  const agent::Redactor redactor(parts_->secrets);
+  const std::string goal = redactor.clean(wish.goal);
+  const Ticket ticket = SB_TRY(without_secrets(wish.ticket.value_or(Ticket{}), redactor));
+  const Route planned =
+      route({.goal = goal,
+             .ticket = ticket,
+             .has_pitch = !fresh_pitch(parts_->seams.files, parts_->desk.desk().homes(), wish.workspace).empty(),
+             .trigger = wish.trigger,
+             .wanted = wish.mode});
+  SB_TRY(parts_->check_route(planned));
+  SB_TRY(parts_->check_pitch(wish, planned, repository));
+  Value workflows = SB_TRY(parts_->check_workflows(wish, planned));
+  const std::string settings = to_canonical_json(to_value(parts_->settings));
+  Value opened = Value::object({{"v", 1},
+                                {"run", run},
+                                {"goal", goal},
+                                {"ticket", ticket.to_value()},
+                                {"ticket_hash", ticket.hash()},
+                                {"workspace", wish.workspace},
+                                {"repository", repository.root},
+                                {"settings_hash", parts_->settings.hash},
+                                {"settings", sha256_hex(settings)},
+                                {"workflows", std::move(workflows)},
+                                {"sandbox", engine::find_sandbox(parts_->seams).name()}});
+  if (wish.mode) opened.set("mode", to_string(*wish.mode));
+  if (!wish.ticket_source.empty()) opened.set("ticket_source", wish.ticket_source);
+  if (!wish.trigger.empty()) opened.set("trigger", wish.trigger);
+  if (!wish.restart_of.empty()) opened.set("restart_of", wish.restart_of);
+  SB_TRY(log.append(run, 0, "opened", opened, {settings}));
+  if (parts_->on_event) {
+    const RunState state = SB_TRY(log.state(run));
+    parts_->on_event(state, {1, state.updated_at, "opened", std::move(opened)});
+  }
+  return run;
+}
+
+Result<RunState> Coordinator::drive(std::string_view run, Patience patience) {
+  const auto lock = SB_TRY(lock_run(*parts_, run));
+  return RunDriver(*parts_, std::string(run), patience).drive();
+}
+
+Status Coordinator::compare_ticket(std::string_view run, const Ticket& now) {
+  const auto lock = SB_TRY(lock_run(*parts_, run));
+  const Ticket clean = SB_TRY(without_secrets(now, agent::Redactor(parts_->secrets)));
+  return RunDriver(*parts_, std::string(run), {}).compare_ticket(clean);
+}
+
+}  // namespace sb::pipeline

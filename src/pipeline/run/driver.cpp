@@ -1,0 +1,298 @@
+#include "pipeline/run/driver.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/crypto.hpp"
+#include "base/text/unicode.hpp"
+#include "pipeline/limits.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+constexpr std::int64_t kLookMs = 200;
+constexpr std::int64_t kDependencyMs = 60'000;
+constexpr std::string_view kDepends = "the ticket depends on";
+
+// Named by where it lay and what it says, so that the same file is known again and another text is not.
+std::string used_mark(const Homes& homes, const std::string& path, const std::string& bytes) {
+  return join_path(join_path(homes.data, "pitches/used"), sha256_hex(fmt::format("{}\n{}", path, bytes)));
+}
+
+}  // namespace
+
+std::string fresh_pitch(const Files& files, const Homes& homes, const std::string& workspace) {
+  for (const std::string& file : kPitchFiles) {
+    const std::string path = join_path(workspace, file);
+    if (files.kind(path) != FileKind::kFile) continue;
+    const auto bytes = files.read(path, limits::kTicketBytes);
+    if (!bytes || files.kind(used_mark(homes, path, *bytes)) != FileKind::kFile) return file;
+  }
+  return {};
+}
+
+RunDriver::RunDriver(CoordinatorParts& parts, std::string run, Patience patience)
+    : parts_(parts), log_(parts.desk.desk().store(), parts.seams.clock), run_(std::move(run)), patience_(patience) {}
+
+Status RunDriver::load() {
+  state_ = SB_TRY(log_.state(run_));
+  return {};
+}
+
+// Nobody else drives it; what others append is a person's wish to stop, which takes nothing away from what happened.
+Status RunDriver::append(std::string type, Value payload, std::vector<std::string> blobs) {
+  auto done = log_.append(run_, state_.events, type, payload, blobs);
+  for (int tries = 0; tries < 5 && !done && done.error().code == ErrorCode::kConflict; ++tries) {
+    SB_TRY(load());
+    done = log_.append(run_, state_.events, type, payload, blobs);
+  }
+  if (!done) {
+    Error error = done.error();
+    error.message = fmt::format("run {} stops, because `{}` could not be written down: {}", run_, type, error.message);
+    if (error.remedy.empty()) error.remedy = fmt::format("Mend that, then: signalbox runs resume {}", run_);
+    return std::unexpected(std::move(error));
+  }
+  SB_TRY(load());
+  if (parts_.on_event) parts_.on_event(state_, {state_.events, state_.updated_at, std::move(type), std::move(payload)});
+  return {};
+}
+
+Next RunDriver::leave(std::string why) {
+  state_.waits_for = std::move(why);
+  return Next::kLeaveOff;
+}
+
+// Looked at again by somebody: what changed meanwhile is said, and what waits for a time is tried now. Not where
+// whoever is waited for named the time, unless other settings may lead to somebody else.
+Status RunDriver::take_up() {
+  if (!state_.outcome.empty() || state_.events == 1) return {};
+  SB_TRY(append("resumed", Value::object({{"pid", static_cast<std::int64_t>(::getpid())}})));
+  if (!state_.tree.path.empty()) sweep_work_tree(parts_.seams, state_.tree);
+  const bool is_changed = state_.settings_hash != parts_.settings.hash;
+  if (is_changed) {
+    SB_TRY(append("settings_changed", Value::object({{"hash", parts_.settings.hash}, {"was", state_.settings_hash}})));
+  }
+  SB_TRY(compare_workflows());
+  const bool may_ask = is_changed || !state_.is_parked_by_word;
+  if (state_.parked_until != 0 && may_ask) SB_TRY(append("woken", Value::object()));
+  return {};
+}
+
+// Sessions that are started keep what they were started with. One that cannot be read now may not be needed any more;
+// a phase that does need it says what is wrong.
+Status RunDriver::compare_workflows() {
+  const auto catalog = workflow::Catalog::open(parts_.seams.files, parts_.seams.environment, parts_.desk.desk().homes(),
+                                               state_.workspace);
+  if (!catalog) return {};
+  const auto known = state_.workflows;
+  for (const auto& [id, was] : known) {
+    const auto entry = catalog->find(id);
+    if (!entry) continue;
+    const auto compiled = catalog->compile(**entry);
+    if (compiled) SB_TRY(note_workflow(id, compiled->back()->hash));
+  }
+  return {};
+}
+
+Status RunDriver::note_workflow(const std::string& workflow, const std::string& hash) {
+  const auto known = state_.workflows.find(workflow);
+  if (known == state_.workflows.end() || known->second == hash) return {};
+  return append("workflow_changed", Value::object({{"workflow", workflow}, {"hash", hash}, {"was", known->second}}));
+}
+
+Result<RunState> RunDriver::drive() {
+  auto driven = go_through();
+  if (!driven) halt(driven.error());
+  return driven;
+}
+
+// Whoever looks at it later must see why nobody drives it. Where even that cannot be written down, the error is told
+// by whoever drives, and the run stands as it stood.
+void RunDriver::halt(const Error& error) {
+  if (state_.events == 0) return;  // there is no such run, or it cannot be read
+  (void)append("halted", Value::object({{"reason", error.to_string()}}));
+}
+
+Result<RunState> RunDriver::go_through() {
+  SB_TRY(load());
+  SB_TRY(parts_.forge.work_for(run_, pushed_commit()));
+  SB_TRY(take_up());
+  SB_TRY(close_again());
+  for (;;) {
+    if (!keeps_going()) {
+      leave("it was left off");
+      return state_;
+    }
+    SB_TRY(reopen());
+    const Action action = next_action(state_, parts_.settings, parts_.forge.is_hosted());
+    const Next next = SB_TRY(std::visit([&](const auto& one) { return act(one); }, action));
+    if (next == Next::kLeaveOff) return state_;
+  }
+}
+
+Status RunDriver::compare_ticket(const Ticket& now) {
+  SB_TRY(load());
+  const std::string hash = now.hash();
+  if (!state_.outcome.empty() || hash == state_.ticket_hash || hash == state_.ticket.hash()) return {};
+  const auto is_merge = [](const RunState::Delivered& made) {
+    return made.step == DeliveryStep::kMerge && made.done.passed;
+  };
+  if (std::ranges::any_of(state_.delivered, is_merge)) return {};  // what it asked for is delivered
+  for (const Asked& asked : state_.asked) {
+    if (asked.question == "ticket_changed" && asked.packet["more"].string_at("hash") == hash) return {};
+  }
+  return open_question({.question = "ticket_changed",
+                        .reason = "the ticket is not what it was when the run began",
+                        .more = Value::object({{"ticket", now.to_value()}, {"hash", hash}})});
+}
+
+Result<Next> RunDriver::act(const RouteIt&) {
+  RouteFacts facts{.goal = state_.goal, .ticket = state_.ticket, .trigger = state_.trigger, .wanted = state_.wanted};
+  facts.has_pitch = !fresh_pitch(parts_.seams.files, parts_.desk.desk().homes(), state_.workspace).empty();
+  const Route made = route(facts);
+  SB_TRY(append("routed", Value::object({{"mode", to_string(made.mode)},
+                                         {"reasons", Value::array(made.reasons)},
+                                         {"touches_ui", made.touches_ui}})));
+  return Next::kGoOn;
+}
+
+Result<std::string> RunDriver::missing_dependency() const {
+  if (state_.ticket.depends_on.empty()) return std::string();
+  const auto runs = SB_TRY(log_.list(10'000));
+  for (const std::string& wanted : state_.ticket.depends_on) {
+    const auto is_merged = [&](const Value& row) {
+      // Tickets of other projects may be called the same.
+      return row.string_at("ticket") == wanted && row.string_at("status") == "merged" &&
+             row.string_at("repository") == state_.repository;
+    };
+    if (std::ranges::none_of(runs, is_merged)) return wanted;
+  }
+  return std::string();
+}
+
+Result<Next> RunDriver::act(const MakeTree&) {
+  if (const std::string missing = SB_TRY(missing_dependency()); !missing.empty()) {
+    return park(parts_.seams.clock.now_ms() + kDependencyMs,
+                fmt::format("{} {}, which no run of this repository has merged", kDepends, missing));
+  }
+  const std::string place = join_path(parts_.desk.desk().homes().data, "work-trees");
+  const WorkTree tree = SB_TRY(make_work_tree(parts_.seams, {.repository = state_.repository,
+                                                             .place = place,
+                                                             .run = run_,
+                                                             .strategy = parts_.settings.strategy,
+                                                             .base = parts_.settings.base,
+                                                             .remote = parts_.settings.forge.remote,
+                                                             .prefix = parts_.settings.prefix,
+                                                             .secret = parts_.forge.push_secret(),
+                                                             .secret_host = parts_.forge.push_host()}));
+  SB_TRY(bring_pitch(tree));
+  SB_TRY(append("tree_made", Value::object({{"path", tree.path},
+                                            {"branch", tree.branch},
+                                            {"base", tree.base},
+                                            {"commit", tree.base_commit},
+                                            {"git_dir", tree.git_dir}})));
+  return Next::kGoOn;
+}
+
+// The pitch that led here may be in the workspace only, never committed.
+Status RunDriver::bring_pitch(const WorkTree& tree) {
+  if (!state_.route || state_.route->mode != RunMode::kImplement || tree.path == state_.workspace) return {};
+  const auto pitch = SB_TRY(find_pitch(parts_.seams.files, state_.workspace));
+  if (!pitch) return {};
+  const std::string to = join_path(tree.path, pitch->path);
+  SB_TRY(parts_.seams.files.make_directories(parent_path(to)));
+  return parts_.seams.files.write_atomic(to, pitch->text);
+}
+
+Result<Next> RunDriver::act(const Escalate& escalate) {
+  SB_TRY(append("escalated",
+                Value::object({{"phase", escalate.phase}, {"round", escalate.round}, {"reason", escalate.reason}})));
+  return Next::kGoOn;
+}
+
+Result<Next> RunDriver::park(TimestampMs until, std::string reason, bool is_told) {
+  Value payload = Value::object({{"until", until}, {"reason", std::move(reason)}});
+  if (is_told) payload.set("told", true);
+  SB_TRY(append("parked", std::move(payload)));
+  return Next::kGoOn;
+}
+
+Result<Next> RunDriver::act(const Wait& wait) {
+  Clock& clock = parts_.seams.clock;
+  if (patience_.parked_ms && wait.until - clock.now_ms() > *patience_.parked_ms) {
+    return leave(fmt::format("it is parked until {}: {}", to_rfc3339(wait.until), state_.parked_reason));
+  }
+  if (state_.parked_reason.starts_with(kDepends) && wait.until - clock.now_ms() > patience_.people_ms) {
+    return leave(state_.parked_reason);
+  }
+  while (keeps_going()) {
+    const std::int64_t left = wait.until - clock.now_ms();
+    if (left <= 0) {
+      SB_TRY(append("woken", Value::object()));
+      return Next::kGoOn;
+    }
+    const RunState now = SB_TRY(log_.state(run_));
+    if (now.events != state_.events) {
+      state_ = now;
+      return Next::kGoOn;
+    }
+    clock.sleep_ms(std::min(left, kLookMs));
+    if (patience_.parked_ms) *patience_.parked_ms -= std::min(left, kLookMs);
+  }
+  return leave(fmt::format("it was left off, parked until {}: {}", to_rfc3339(wait.until), state_.parked_reason));
+}
+
+// The workspace's pitch has been used: it must not make the next run one of IMPLEMENT. One that git keeps goes with the
+// change and is only remembered; the checkout is not ours. Any other goes to our home.
+Result<Next> RunDriver::act(const ArchivePitch&) {
+  Files& files = parts_.seams.files;
+  const Homes& homes = parts_.desk.desk().homes();
+  Value payload = Value::object();
+  const std::string folder = join_path(join_path(homes.data, "pitches"), run_);
+  Git git(parts_.seams, state_.workspace);
+  for (const std::string& file : kPitchFiles) {
+    const std::string from = join_path(state_.workspace, file);
+    if (files.kind(from) != FileKind::kFile) continue;
+    const std::string bytes = SB_TRY(files.read(from, limits::kTicketBytes));
+    const std::string to = join_path(folder, base_name(parent_path(file)) + "-" + base_name(file));
+    const std::string mark = used_mark(homes, from, bytes);
+    SB_TRY(files.make_directories(folder));
+    SB_TRY(files.make_directories(parent_path(mark)));
+    SB_TRY(files.write_atomic(to, bytes));
+    SB_TRY(files.write_atomic(mark, run_ + "\n"));
+    const bool is_tracked =
+        SB_TRY(git.run({.words = {"ls-files", "--error-unmatch", "--", file}, .fine = {0, 1}})).code == 0;
+    if (!is_tracked) SB_TRY(files.remove(from));
+    payload.set("path", from);
+    payload.set("to", to);
+  }
+  SB_TRY(append("pitch_archived", std::move(payload)));
+  return Next::kGoOn;
+}
+
+std::string RunDriver::pushed_commit() const {
+  std::string commit;
+  for (const RunState::Delivered& made : state_.delivered) {
+    if (made.step == DeliveryStep::kPush && made.done.passed) commit = made.done.facts.string_at("commit").value_or("");
+  }
+  return commit;
+}
+
+Result<Next> RunDriver::act(const EndRun& end) {
+  Value payload = Value::object({{"outcome", end.outcome}, {"reason", end.reason}});
+  if (!state_.commit.empty()) payload.set("commit", state_.commit);
+  if (!state_.request.empty()) payload.set("request", state_.request);
+  if (!state_.url.empty()) payload.set("url", state_.url);
+  if (!state_.tree.path.empty() && parts_.settings.strategy != "read-only") {
+    const Status removed = remove_work_tree(parts_.seams, state_.repository, state_.tree, pushed_commit());
+    // It holds something that is not delivered, so it stays.
+    if (!removed) payload.set("kept", Value::object({{"path", state_.tree.path}, {"why", removed.error().message}}));
+  }
+  SB_TRY(drop_questions());
+  SB_TRY(append("ended", std::move(payload)));
+  return Next::kGoOn;
+}
+
+}  // namespace sb::pipeline

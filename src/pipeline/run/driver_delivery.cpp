@@ -1,0 +1,291 @@
+// Delivery, as far as the run knows more than the step.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text/unicode.hpp"
+#include "pipeline/limits.hpp"
+#include "pipeline/run/driver.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+constexpr std::int64_t kAgainMs = 30'000;
+constexpr std::size_t kInternalFiles = 1'000;  // each is a word of a command
+
+void add_all(std::vector<std::string>& to, const Value& list) {
+  if (!list.is_array()) return;
+  for (const Value& item : list.items()) {
+    if (item.is_string() && std::ranges::find(to, item.as_string()) == to.end()) to.push_back(item.as_string());
+  }
+}
+
+std::string first_line(std::string_view text, std::size_t bytes) {
+  return std::string(beginning(text.substr(0, text.find('\n')), bytes));
+}
+
+std::string bullets(std::string_view title, const Value& list) {
+  if (!list.is_array() || list.items().empty()) return {};
+  std::string text = fmt::format("\n\n{}\n", title);
+  for (const Value& item : list.items()) {
+    text += fmt::format("\n- {}", item.is_string() ? item.as_string() : to_json(item));
+  }
+  return text;
+}
+
+std::string body_of(const RunState& state) {
+  std::string text = state.goal;
+  if (!state.ticket.url.empty() || !state.ticket.id.empty()) {
+    text += fmt::format("\n\nTicket: {}", state.ticket.url.empty() ? state.ticket.id : state.ticket.url);
+  }
+  if (const PhaseRecord* coding = state.newest(Phase::kCoding)) {
+    const Value& artifact = coding->result.artifact;
+    text += bullets("Decided:", artifact["keyDecisions"]);
+    text += bullets("Known limitations:", artifact["knownLimitations"]);
+    text += bullets("Tests added:", artifact["testsAdded"]);
+    text += bullets("Phases that handed over less than they should:", Value(coding->result.degraded));
+  }
+  return text;
+}
+
+}  // namespace
+
+DeliveryWish RunDriver::wish_for(int round) const {
+  DeliveryWish wish;
+  wish.run = run_;
+  wish.goal = state_.goal;
+  wish.tree = state_.tree;
+  wish.round = round;
+  wish.parent = state_.tree.base_commit;
+  for (const RunState::Delivered& made : state_.delivered) {
+    const bool is_commit = made.step == DeliveryStep::kCommit || made.step == DeliveryStep::kUpdate;
+    if (!is_commit || made.round >= round || !made.done.passed) continue;
+    wish.parent = made.done.facts.string_at("commit").value_or(wish.parent);
+  }
+  for (const PhaseRecord& record : state_.phases) {
+    if (record.phase == Phase::kShaping) {
+      wish.out_of_scope.clear();
+      add_all(wish.out_of_scope, record.result.artifact["outOfScope"]);
+    }
+    if (record.phase != Phase::kCoding && record.phase != Phase::kFix) continue;
+    add_all(wish.files_changed, record.result.artifact["filesChanged"]);
+    if (record.round > round) continue;
+    wish.session = record.session;
+    wish.at = record.ended_at;
+  }
+  wish.protected_paths = parts_.settings.protected_paths;
+  wish.internal_paths = kPitchFiles;
+  if (const std::string pitch = used_pitch(); !pitch.empty()) wish.retired_paths = {pitch};
+  wish.checks = parts_.settings.checks;
+  wish.checks_trusted = parts_.settings.checks_trusted;
+  const std::string title = state_.ticket.title.empty() ? state_.goal : state_.ticket.title;
+  wish.title = first_line(title, 200);
+  wish.body = body_of(state_);
+  wish.subject = round == 0 ? wish.title : fmt::format("{} (round {} of fixing)", first_line(title, 160), round);
+  wish.identity = parts_.settings.identity;
+  wish.remote = parts_.settings.forge.remote;
+  wish.ticket = state_.ticket;
+  wish.request = state_.request;
+  return wish;
+}
+
+// The one that an IMPLEMENT run was given, below its work tree.
+std::string RunDriver::used_pitch() const {
+  if (!state_.route || state_.route->mode != RunMode::kImplement) return {};
+  for (const std::string& file : kPitchFiles) {
+    if (parts_.seams.files.kind(join_path(state_.tree.path, file)) == FileKind::kFile) return file;
+  }
+  return {};
+}
+
+// A round in which nothing was changed stands on what the one before delivered.
+int RunDriver::delivered_round(const DeliverStep& step) const {
+  if (step.step <= DeliveryStep::kRequest) return step.round;
+  for (int round = step.round; round >= 0; --round) {
+    const bool has_commit = state_.newest(DeliveryStep::kRequest, round) || state_.newest(DeliveryStep::kUpdate, round);
+    if (has_commit) return round;
+  }
+  return step.round;
+}
+
+// Of the round whose commit is delivered, and what was seen of its request since.
+Value RunDriver::facts_of(const DeliverStep& step) const {
+  const int round = delivered_round(step);
+  Value facts = Value::object();
+  for (const RunState::Delivered& made : state_.delivered) {
+    if (made.done.facts.find("error") != nullptr) continue;
+    const bool is_seen_since = made.round == step.round && made.step > DeliveryStep::kRequest;
+    if (made.round == round || is_seen_since) facts.set(to_string(made.step), made.done.facts);
+  }
+  return facts;
+}
+
+DeliveryParts RunDriver::delivery_parts() {
+  DeliveryParts delivery{.seams = parts_.seams, .forge = parts_.forge, .secrets = parts_.secrets, .run_check = {}};
+  delivery.run_check = make_check_runner(parts_.seams, parts_.desk.desk().homes(), parts_.keeps_going, nullptr,
+                                         secret_files(parts_.settings));
+  delivery.keeps_going = parts_.keeps_going;
+  return delivery;
+}
+
+Result<Next> RunDriver::act(const DeliverStep& step) {
+  DeliveryParts delivery = delivery_parts();
+  SB_TRY(parts_.forge.work_for(run_, pushed_commit()));
+  const auto done = deliver(step.step, wish_for(delivered_round(step)), facts_of(step), delivery);
+  if (!keeps_going()) return leave("it was left off");
+  if (!done) return refused(step, done.error());
+  if (!done->passed && done->again_at_ms > 0) {
+    return park(done->again_at_ms, fmt::format("{} is not there yet", to_string(step.step)));
+  }
+  Value findings = Value::array();
+  for (const Finding& finding : done->findings) findings.push_back(finding.to_value());
+  SB_TRY(append("delivered", Value::object({{"step", to_string(step.step)},
+                                            {"round", step.round},
+                                            {"passed", done->passed},
+                                            {"findings", std::move(findings)},
+                                            {"facts", done->facts},
+                                            {"was_there", done->was_there},
+                                            {"policy", to_value(policy_of(parts_.settings))}})));
+  return Next::kGoOn;
+}
+
+// An outage is waited for; what a person can mend is a finding that goes to one; anything else stops the run here.
+Result<Next> RunDriver::refused(const DeliverStep& step, const Error& error) {
+  if (error.retry_helps) {
+    const std::int64_t wait = parts_.forge.retry_after_ms();
+    return park(parts_.seams.clock.now_ms() + (wait > 0 ? wait : kAgainMs), error.to_string(), wait > 0);
+  }
+  const bool is_local_step =
+      step.step == DeliveryStep::kScope || step.step == DeliveryStep::kChecks || step.step == DeliveryStep::kSecrets;
+  if (is_ours(error.code) || is_local_step) {
+    Error told = error;
+    told.message = fmt::format("run {} stops at {}: {}", run_, to_string(step.step), error.message);
+    if (told.remedy.empty()) told.remedy = fmt::format("Mend that, then: signalbox runs resume {}", run_);
+    return std::unexpected(std::move(told));
+  }
+  SB_TRY(note_refusal(step, error));
+  return Next::kGoOn;
+}
+
+Status RunDriver::note_refusal(const DeliverStep& step, const Error& error) {
+  const Finding finding{"critical", error.to_string(), "", std::string(to_string(error.code))};
+  return append("delivered", Value::object({{"step", to_string(step.step)},
+                                            {"round", step.round},
+                                            {"passed", false},
+                                            {"findings", Value(Value::Array{finding.to_value()})},
+                                            {"facts", Value::object({{"error", to_string(error.code)}})},
+                                            {"was_there", false},
+                                            {"policy", to_value(policy_of(parts_.settings))}}));
+}
+
+// A run that is merged is over, whatever becomes of its ticket; but whoever takes it up again may have mended that.
+Status RunDriver::close_again() {
+  const RunState::Delivered* failed = state_.failed_closing();
+  if (state_.outcome.empty() || failed == nullptr) return {};
+  const DeliverStep step{DeliveryStep::kClose, failed->round};
+  DeliveryParts delivery = delivery_parts();
+  const auto done = deliver(step.step, wish_for(delivered_round(step)), facts_of(step), delivery);
+  if (!done) return note_refusal(step, done.error());
+  return append("delivered", Value::object({{"step", to_string(step.step)},
+                                            {"round", step.round},
+                                            {"passed", true},
+                                            {"findings", Value::array()},
+                                            {"facts", done->facts},
+                                            {"was_there", done->was_there}}));
+}
+
+Status RunDriver::settle_as(const Asked& asked, std::string choice, std::string remark) {
+  const Value payload = Value::object({{"question", asked.question},
+                                       {"decision", asked.decision},
+                                       {"choice", std::move(choice)},
+                                       {"by", parts_.forge.name()},
+                                       {"remark", std::move(remark)}});
+  SB_TRY(parts_.desk.desk().store().write([&](store::Transaction& transaction) -> Status {
+    SB_TRY(parts_.desk.desk().inbox().drop_in(transaction, asked.decision));
+    return log_.append_in(transaction, run_, state_.events, "decided", payload);
+  }));
+  SB_TRY(load());
+  if (parts_.on_event) parts_.on_event(state_, {state_.events, state_.updated_at, "decided", payload});
+  return {};
+}
+
+// Nobody need answer what somebody did by hand meanwhile: a request that is merged is taken as merged; of one that is
+// closed, that is what is asked about. A forge that does not answer changes nothing.
+Result<bool> RunDriver::settled_by_forge(const Asked& asked) {
+  const bool is_merge = asked.question == "merge";
+  const RunState::Delivered* last = state_.delivered.empty() ? nullptr : &state_.delivered.back();
+  if (state_.request.empty() || last == nullptr || last->step < DeliveryStep::kRequestChecks) return false;
+  const std::string about = state_.escalations.empty() ? "" : state_.escalations.back().phase;
+  const bool is_delivery = asked.question == "escalation" && (about == "merge" || about == "delivery");
+  if (!is_merge && !is_delivery) return false;
+  const auto found = parts_.forge.find({.branch = state_.tree.branch, .run = run_, .id = state_.request});
+  if (!found || !*found) return false;
+  const ChangeRequest& request = **found;
+  if (request.state == ChangeRequest::State::kMerged && request.commit == pushed_commit()) {
+    if (!is_merge && last->done.passed) return false;
+    SB_TRY(settle_as(asked, is_merge ? "merge" : "retry", "the request was merged meanwhile"));
+    return true;
+  }
+  if (!is_merge || request.state == ChangeRequest::State::kOpen) return false;
+  const bool is_closed = request.state == ChangeRequest::State::kClosed;
+  const Finding finding{"critical",
+                        is_closed ? "somebody closed the change request without merging it"
+                                  : fmt::format("the request was merged at {}, not at what was pushed", request.commit),
+                        "", is_closed ? "request_closed" : "merged_other"};
+  SB_TRY(append("delivered", Value::object({{"step", to_string(DeliveryStep::kMerge)},
+                                            {"round", last->round},
+                                            {"passed", false},
+                                            {"findings", Value(Value::Array{finding.to_value()})},
+                                            {"facts", Value::object()},
+                                            {"was_there", false}})));
+  SB_TRY(settle_as(asked, is_closed ? "closed" : "merged", finding.summary));
+  return true;
+}
+
+// What the change is a change of: where the run began, or what it was brought up to date with.
+std::string RunDriver::base_commit() const {
+  std::string base = state_.tree.base_commit;
+  for (const RunState::Delivered& made : state_.delivered) {
+    if (made.step == DeliveryStep::kUpdate && made.done.passed) base = made.done.facts.string_at("base").value_or(base);
+  }
+  return base;
+}
+
+// For people; when git cannot say, they are told that instead.
+std::string RunDriver::diff_stat() {
+  auto git = git_of_work_tree(parts_.seams, state_.tree);
+  if (!git) return git.error().message;
+  auto changes = git->changes(base_commit());
+  if (!changes) return changes.error().message;
+  std::string text;
+  std::size_t count = 0;
+  for (const Change& change : *changes) {
+    if (is_internal(change, {.internal_paths = kPitchFiles})) continue;
+    if (++count <= 30) text += fmt::format("{}{} {}", text.empty() ? "" : "\n", change.status, shown(change.path));
+  }
+  if (count > 30) text += fmt::format("\n… {} files in all", count);
+  return text;
+}
+
+Result<std::string> RunDriver::change_text(std::size_t max_bytes) {
+  Git git = SB_TRY(git_of_work_tree(parts_.seams, state_.tree));
+  // What phases write for each other is no part of the change.
+  std::vector<Change> internal = SB_TRY(git.changes(base_commit()));
+  std::erase_if(internal, [](const Change& change) { return !is_internal(change, {.internal_paths = kPitchFiles}); });
+  if (internal.size() > kInternalFiles) {
+    return fail(ErrorCode::kLimit, fmt::format("there are {} files of notes in the work tree", internal.size()),
+                fmt::format("Remove those that nobody needs from {}", state_.tree.path));
+  }
+  auto diff = git.diff(base_commit(), limits::kDiffBytes, internal);
+  if (!diff && diff.error().code == ErrorCode::kLimit) {
+    return fmt::format("The change is larger than what can be shown here. Its files:\n{}", diff_stat());
+  }
+  std::string text = shown(SB_TRY(std::move(diff)));
+  if (text.size() > max_bytes) {
+    text = fmt::format("{}\n[{} of {} bytes shown; read the files for the rest]\n{}", beginning(text, max_bytes),
+                       max_bytes, text.size(), diff_stat());
+  }
+  return text.empty() ? std::string("Nothing is changed.") : text;
+}
+
+}  // namespace sb::pipeline

@@ -1,0 +1,253 @@
+// Phases: one autonomous session each, started under an id that follows from the run, so that a second start finds the
+// first.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agent/context/identity.hpp"
+#include "base/document/document.hpp"
+#include "base/limits.hpp"
+#include "engine/session/prepare.hpp"
+#include "engine/state/token.hpp"
+#include "pipeline/run/driver.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+constexpr std::int64_t kOutageMs = 60'000;
+constexpr std::string_view kRetrospectiveStep = "look-back";
+
+std::string session_of(const std::string& run, const StartPhase& start) {
+  const std::string name =
+      fmt::format("sb-run-phase-1\n{}\n{}\n{}\n{}", run, to_string(start.phase), start.round, start.attempt);
+  return engine::session_id_of(as_bytes(sha256(name)).substr(0, 16));
+}
+
+bool names_architecture(const Value::Array& findings) {
+  return std::ranges::any_of(
+      findings, [](const Value& finding) { return finding.string_at("findingCategory") == "architecture"; });
+}
+
+Error error_of(const engine::SessionError& error) {
+  return error.error;
+}
+
+}  // namespace
+
+// One mark for each phase that went on without handing over all it should.
+Value::Array RunDriver::degradations() const {
+  Value::Array marks;
+  for (const PhaseRecord& record : state_.phases) {
+    if (!record.is_over || record.result.kind == ResultKind::kFull) continue;
+    if (state_.newest(record.phase, record.round) != &record) continue;
+    marks.push_back(Value::object({{"phase", to_string(record.phase)},
+                                   {"round", record.round},
+                                   {"kind", to_string(record.result.kind)},
+                                   {"why", record.result.why}}));
+  }
+  return marks;
+}
+
+Results RunDriver::results_before(const StartPhase& start) const {
+  Results results;
+  for (const PhaseRecord& record : state_.phases) {
+    if (record.is_over) results.newest[record.phase] = record.result;
+  }
+  const Value::Array marks = degradations();
+  for (auto& [phase, result] : results.newest) result.degraded = marks;
+  results.interpretation = state_.interpretation;
+  if (start.phase == Phase::kFix) results.findings = findings_before(state_, start.round);
+  if (start.phase == Phase::kAudit) results.findings = findings_before(state_, start.round + 1);
+  if (const auto* scope = state_.newest(DeliveryStep::kScope, start.round)) {
+    const Value& files = scope->done.facts["collateral"];
+    if (files.is_array()) {
+      for (const Value& file : files.items()) {
+        if (file.is_string()) results.collateral.push_back(file.as_string());
+      }
+    }
+  }
+  return results;
+}
+
+Result<engine::Starting> RunDriver::prepare(const StartPhase& start, Started& started) {
+  started.workflow = parts_.settings.phases.at(start.phase);
+  if (start.phase == Phase::kAudit && started.workflow == kAuditWorkflow &&
+      names_architecture(findings_before(state_, start.round + 1))) {
+    started.workflow = kArchitectureWorkflow;
+  }
+  const auto catalog = SB_TRY(workflow::Catalog::open(parts_.seams.files, parts_.seams.environment,
+                                                      parts_.desk.desk().homes(), state_.workspace));
+  const std::vector<Told> told = told_to(start);
+  Value context = Value::object({{"runId", run_}, {"phase", to_string(start.phase)}});
+  for (const Told& item : told) context.set(item.name, item.value);
+  auto starting = engine::prepare_start(parts_.seams.files, catalog,
+                                        {.workflow_id = started.workflow,
+                                         .goal = state_.goal,
+                                         .workspace = state_.tree.path,
+                                         .context = std::move(context),
+                                         .is_autonomous = true});
+  if (!starting) return std::unexpected(error_of(starting.error()));
+  starting->id = session_of(run_, start);
+  const workflow::Compiled& compiled = *starting->bundle.back();
+  const agent::Wish wish = isolation_of(parts_.settings, compiled.definition);
+  started.role = wish.role;
+  if (compiled.definition.model_tier) started.tier = std::string(to_string(*compiled.definition.model_tier));
+  std::vector<std::string> work = {std::string(to_string(start.phase)), started.workflow};
+  for (const workflow::Step& step : compiled.definition.steps) work.push_back(step.id);
+  started.sources = SB_TRY(sources_for(start, work, started.notes));
+  started.bundle = SB_TRY(agent::make_bundle(wish, agent::identity_text(), started.sources));
+  hold_back(wish, told, *starting, started.bundle);
+  return std::move(*starting);
+}
+
+// Settings or a workflow's file that no longer fit: a person mends that and says so. The run stands where it stood.
+Result<Next> RunDriver::not_started(const StartPhase& start, const Error& error) {
+  if (error.retry_helps) return park(parts_.seams.clock.now_ms() + kOutageMs, error.to_string());
+  const std::string what = fmt::format("{} cannot start: ", to_string(start.phase));
+  if (is_ours(error.code)) {
+    Error told = error;
+    told.message = fmt::format("run {} stops: {}{}", run_, what, error.message);
+    if (told.remedy.empty()) told.remedy = fmt::format("Mend that, then: signalbox runs resume {}", run_);
+    return std::unexpected(std::move(told));
+  }
+  return act(Escalate{.phase = "start", .reason = what + error.to_string(), .round = start.round});
+}
+
+Result<Next> RunDriver::act(const StartPhase& start) {
+  Started started;
+  const auto prepared = prepare(start, started);
+  if (!prepared) return not_started(start, prepared.error());
+  const engine::Starting& starting = *prepared;
+  const auto answer = parts_.desk.sessions().start(starting);
+  if (!answer) return not_started(start, error_of(answer.error()));
+  // One that was started before a crash keeps the workflow of then.
+  const std::string hash = SB_TRY(parts_.desk.sessions().summary(starting.id)).hash;
+  SB_TRY(note_workflow(started.workflow, hash));
+  Value kept = started.bundle.to_value();
+  kept.set("tier", started.tier);
+  kept.set("sources", to_value(started.sources));
+  const std::string bytes = to_canonical_json(kept);
+  Value facts = started.bundle.facts();
+  if (!started.notes.empty()) facts.set("notes", Value::array(started.notes));
+  SB_TRY(append("phase_started",
+                Value::object({{"phase", to_string(start.phase)},
+                               {"round", start.round},
+                               {"attempt", start.attempt},
+                               {"workflow", started.workflow},
+                               {"hash", hash},
+                               {"session", starting.id},
+                               {"bundle", std::move(facts)},
+                               {"blob", sha256_hex(bytes)}}),
+                {bytes}));
+  return Next::kGoOn;
+}
+
+Result<Next> RunDriver::act(const WorkPhase& work) {
+  const PhaseRecord& record = work.record;
+  const Value kept = SB_TRY(parse_json(SB_TRY(log_.blob(record.blob)), {.bytes = sb::limits::kStoreValueBytes}));
+  agent::Assignment assignment;
+  assignment.run = run_;
+  assignment.session = record.session;
+  assignment.workflow = record.workflow;
+  assignment.bundle = SB_TRY(agent::Bundle::from(kept));
+  assignment.role = assignment.bundle.role;
+  assignment.tier = kept.string_at("tier").value_or("");
+  assignment.work_tree = state_.tree.path;
+  assignment.is_writable = record.phase != Phase::kReview && record.phase != Phase::kAudit;
+  assignment.limits = limits_for(record.phase, state_, parts_.settings);
+  assignment.keeps_going = parts_.keeps_going;
+  const agent::Ended ended = parts_.staff.work(assignment, parts_.on_progress);
+  if (!keeps_going()) return leave("it was left off");
+  return end_phase(record, ended);
+}
+
+Result<Next> RunDriver::end_phase(const PhaseRecord& record, agent::Ended ended) {
+  using agent::EndState;
+  SB_TRY(note_interpretation(record));
+  // What a person brought to its end counts like what an agent did.
+  if (ended.state == EndState::kTakenOver &&
+      SB_TRY(parts_.desk.sessions().summary(record.session)).status == engine::SessionStatus::kComplete) {
+    ended.state = EndState::kComplete;
+  }
+  switch (ended.state) {
+    case EndState::kAwaiting:
+      SB_TRY(append("asked", Value::object({{"question", "session"},
+                                            {"decision", ended.decision},
+                                            {"packet", Value::object({{"session", record.session},
+                                                                      {"phase", to_string(record.phase)}})}})));
+      return Next::kGoOn;
+    case EndState::kTakenOver:
+      return leave(fmt::format("session {} is worked by a person: {}", record.session, ended.reason));
+    case EndState::kOutage: {
+      const TimestampMs soon = parts_.seams.clock.now_ms() + kOutageMs;
+      return park(ended.retry_at_ms > 0 ? ended.retry_at_ms : soon, ended.reason, ended.is_told);
+    }
+    case EndState::kBroke:
+      return fail(ErrorCode::kIo, fmt::format("run {} stops in {}: {}", run_, to_string(record.phase), ended.reason),
+                  fmt::format("Mend that, then: signalbox runs resume {}", run_));
+    default:
+      break;
+  }
+  const Left left = SB_TRY(left_behind(record));
+  const bool is_complete = ended.state == EndState::kComplete;
+  Value::Array marks = degradations();
+  const PhaseResult result =
+      judge_phase(record.phase, is_complete ? left.artifact : Value(), left.notes, std::move(marks));
+  SB_TRY(append("phase_ended", Value::object({{"phase", to_string(record.phase)},
+                                              {"round", record.round},
+                                              {"attempt", record.attempt},
+                                              {"state", agent::to_string(ended.state)},
+                                              {"reason", ended.reason},
+                                              {"result", result.to_value()},
+                                              {"usage", agent::to_value(ended.usage)},
+                                              {"cost", ended.micro_cents},
+                                              {"turns", ended.turns},
+                                              {"policy", to_value(policy_of(parts_.settings))}})));
+  return Next::kGoOn;
+}
+
+// What was committed to is carried to every later phase, however this one ends.
+Status RunDriver::note_interpretation(const PhaseRecord& record) {
+  if (record.phase != Phase::kDiscovery) return {};
+  const Value artifact = SB_TRY(artifact_of(record.session, "wr.interpretation"));
+  if (artifact.is_null() || artifact == state_.interpretation) return {};
+  return append("interpretation", Value::object({{"artifact", artifact}, {"session", record.session}}));
+}
+
+// The newest of that kind, when it is valid by its contract; null when there is none.
+Result<Value> RunDriver::artifact_of(const std::string& session, const std::string& kind) {
+  engine::Sessions& sessions = parts_.desk.sessions();
+  const engine::Summary summary = SB_TRY(sessions.summary(session));
+  const engine::Node tip = SB_TRY(sessions.node(session, summary.tip));
+  const auto found = tip.artifacts.find(kind);
+  if (found == tip.artifacts.end()) return Value();
+  const Value artifact = SB_TRY(parse_json(SB_TRY(log_.blob(found->second))));
+  for (const workflow::Contract* contract : workflow::Contracts::bundled().all()) {
+    if (contract->kind == kind && !workflow::misfits(*contract, artifact).empty()) return Value();
+  }
+  return artifact;
+}
+
+Result<RunDriver::Left> RunDriver::left_behind(const PhaseRecord& record) {
+  engine::Sessions& sessions = parts_.desk.sessions();
+  const std::string& session = record.session;
+  Left left;
+  const std::string kind(artifact_kind(record.phase));
+  if (!kind.empty()) left.artifact = SB_TRY(artifact_of(session, kind));
+  const engine::Summary summary = SB_TRY(sessions.summary(session));
+  engine::Node node = SB_TRY(sessions.node(session, summary.tip));
+  while (node.parent != 0) {
+    const int number = node.parent_attempt;
+    node = SB_TRY(sessions.node(session, node.parent));
+    const auto attempt = SB_TRY(sessions.attempt(session, node.number, number));
+    if (!attempt || attempt->output_seq == 0) continue;
+    const auto output = SB_TRY(sessions.output(session, *attempt));
+    // Without a kind of its own, a phase hands over what its last step delivered.
+    if (kind.empty() && left.artifact.is_null() && !output.artifacts.empty()) left.artifact = output.artifacts.back();
+    if (node.position.step == kRetrospectiveStep || output.notes.empty()) continue;
+    left.notes += fmt::format("{}{}: {}", left.notes.empty() ? "" : "\n\n", node.title, output.notes);
+  }
+  return left;
+}
+
+}  // namespace sb::pipeline

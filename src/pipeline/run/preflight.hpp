@@ -1,0 +1,15 @@
+// What can be known before hours of agents' work are spent: the repository, its remote, and the forge, each told in
+// words that say how to mend it.
+#pragma once
+
+#include "base/seams.hpp"
+#include "pipeline/forge/forge.hpp"
+#include "pipeline/git/git.hpp"
+#include "pipeline/settings/run_settings.hpp"
+
+namespace sb::pipeline {
+
+// Nothing is changed anywhere. The forge's secret is only sent to its own host.
+Status check_place(const Seams& seams, const Settings& settings, Forge& forge, const RepositoryFacts& repository);
+
+}  // namespace sb::pipeline

@@ -1,0 +1,164 @@
+#include "pipeline/run/run_log.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/crypto.hpp"
+#include "base/document/document.hpp"
+#include "base/limits.hpp"
+#include "base/random.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+constexpr std::string_view kRuns = "runs";
+
+Result<std::vector<RunEvent>> events_in(store::Snapshot& snapshot, std::string_view run) {
+  const std::string stream = run_stream(run);
+  std::vector<RunEvent> all;
+  for (;;) {
+    const std::int64_t from = all.empty() ? 1 : all.back().seq + 1;
+    const auto page = SB_TRY(snapshot.events(stream, from, sb::limits::kStorePageRows));
+    for (const store::Event& event : page) {
+      Value payload = SB_TRY(parse_json(event.payload, {.bytes = sb::limits::kStoreValueBytes}));
+      all.push_back({event.seq, event.time_ms, event.type, std::move(payload)});
+    }
+    if (static_cast<int>(page.size()) < sb::limits::kStorePageRows) return all;
+  }
+}
+
+std::string current_of(const RunState& state) {
+  if (!state.outcome.empty()) return state.outcome;
+  if (const Asked* asked = state.open_question()) return "waits: " + asked->question;
+  if (!state.halted.empty()) return "halted: " + state.halted;
+  if (state.parked_until != 0) return "parked: " + state.parked_reason;
+  if (!state.phases.empty() && !state.phases.back().is_over) return std::string(to_string(state.phases.back().phase));
+  if (!state.delivered.empty()) return fmt::format("delivery: {}", to_string(state.delivered.back().step));
+  return "started";
+}
+
+Value summary_of(const RunState& state) {
+  Value value = Value::object({{"run", state.id},
+                               {"goal", state.goal},
+                               {"status", state.status()},
+                               {"at", current_of(state)},
+                               {"workspace", state.workspace},
+                               {"repository", state.repository},
+                               {"started_at", state.started_at},
+                               {"updated_at", state.updated_at},
+                               {"micro_cents", state.micro_cents()},
+                               {"tokens", state.usage().total()}});
+  if (state.route) value.set("mode", to_string(state.route->mode));
+  if (!state.ticket.id.empty()) value.set("ticket", state.ticket.id);
+  if (!state.url.empty()) value.set("url", state.url);
+  return value;
+}
+
+Status put_summary(store::Transaction& transaction, std::string_view run) {
+  const RunState state = SB_TRY(fold_run(SB_TRY(events_in(transaction, run))));
+  const std::string sort = fmt::format("{:015}/{}", state.started_at, run);
+  return transaction.put(kRuns, run, to_canonical_json(summary_of(state)), sort);
+}
+
+}  // namespace
+
+std::string run_stream(std::string_view run) {
+  return fmt::format("run/{}", run);
+}
+
+std::string restarted_id(std::string_view run) {
+  return "r-" + to_base32(as_bytes(sha256(fmt::format("sb-run-restart-1\n{}", run))).substr(0, 16));
+}
+
+Result<std::vector<RunEvent>> RunLog::read(std::string_view run) const {
+  auto events = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return events_in(snapshot, run); }));
+  if (events.empty()) {
+    return fail(ErrorCode::kNotFound, fmt::format("there is no run {}", run), "signalbox runs list shows them");
+  }
+  return events;
+}
+
+Result<RunState> RunLog::state(std::string_view run) const {
+  return fold_run(SB_TRY(read(run)));
+}
+
+Result<bool> RunLog::has(std::string_view run) const {
+  const auto head = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return snapshot.head(run_stream(run)); }));
+  return head.seq > 0;
+}
+
+Status RunLog::append_in(store::Transaction& transaction, std::string_view run, std::int64_t after, std::string type,
+                         Value payload) {
+  const std::string stream = run_stream(run);
+  const store::Head head = SB_TRY(transaction.head(stream));
+  if (head.seq != after) {
+    return fail(ErrorCode::kConflict, fmt::format("run {} went on meanwhile: {} events, not {}", run, head.seq, after));
+  }
+  const store::NewEvent event{std::move(type), clock_.now_ms(), to_canonical_json(payload)};
+  SB_TRY(transaction.append(stream, head, std::span(&event, 1)));
+  return put_summary(transaction, run);
+}
+
+Status RunLog::append(std::string_view run, std::int64_t after, std::string type, Value payload,
+                      std::vector<std::string> blobs) {
+  return store_.write([&](store::Transaction& transaction) -> Status {
+    for (const std::string& bytes : blobs) SB_TRY(transaction.put_blob(bytes));
+    return append_in(transaction, run, after, type, payload);
+  });
+}
+
+Status RunLog::append_any(std::string_view run, std::string type, Value payload) {
+  return store_.write([&](store::Transaction& transaction) -> Status {
+    const store::Head head = SB_TRY(transaction.head(run_stream(run)));
+    return append_in(transaction, run, head.seq, type, payload);
+  });
+}
+
+Result<std::vector<Value>> RunLog::list(int limit) const {
+  return store_.read([&](store::Snapshot& snapshot) -> Result<std::vector<Value>> {
+    std::vector<Value> all;
+    const auto rows = SB_TRY(snapshot.list(kRuns, {.by = store::Order::kSort, .descending = true, .limit = limit}));
+    for (const store::Row& row : rows) all.push_back(SB_TRY(parse_json(row.value)));
+    return all;
+  });
+}
+
+Result<std::string> RunLog::resolve(std::string_view name) const {
+  return store_.read([&](store::Snapshot& snapshot) -> Result<std::string> {
+    if (name == "last") {
+      const auto rows = SB_TRY(snapshot.list(kRuns, {.by = store::Order::kSort, .descending = true, .limit = 1}));
+      if (rows.empty()) return fail(ErrorCode::kNotFound, "there is no run yet", "Start one: signalbox run \"GOAL\"");
+      return rows.front().key;
+    }
+    if (!name.empty() && name.size() <= sb::limits::kStoreNameBytes) {
+      const auto rows = SB_TRY(snapshot.list(kRuns, {.prefix = std::string(name), .limit = 2}));
+      if (rows.size() == 2 && rows.front().key != name) {
+        return fail(ErrorCode::kInvalid, fmt::format("several runs begin with {}", name), "Give more of the id");
+      }
+      if (!rows.empty()) return rows.front().key;
+    }
+    return fail(ErrorCode::kNotFound, fmt::format("there is no run {}", quote_json(name)),
+                "signalbox runs list shows them");
+  });
+}
+
+Result<std::string> RunLog::blob(std::string_view hex) const {
+  const std::string bytes = SB_TRY(from_hex(hex));
+  if (bytes.size() != sizeof(Digest)) return fail(ErrorCode::kCorrupt, "that names no blob");
+  Digest digest;
+  std::ranges::copy(bytes, digest.begin());
+  auto found = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return snapshot.blob(digest); }));
+  if (!found) return fail(ErrorCode::kCorrupt, fmt::format("blob {} is missing from the store", hex));
+  return std::move(*found);
+}
+
+std::vector<agent::Source> RunLog::sources(std::string_view run) const {
+  const auto now = state(run);
+  if (!now || now->phases.empty()) return {};
+  const auto bytes = blob(now->phases.back().blob);
+  const auto kept = bytes ? parse_json(*bytes, {.bytes = sb::limits::kStoreValueBytes}) : Result<Value>();
+  return kept ? sources_from((*kept)["sources"]) : std::vector<agent::Source>();
+}
+
+}  // namespace sb::pipeline

@@ -1,0 +1,182 @@
+// A run as its events: stream `run/ID`. The state of a run is a function of them; resuming is reading them again.
+// Collection `runs`: key id, sort `TIME/ID`, value the summary as runs list shows it.
+//
+// Every payload is canonical JSON. Members in brackets may be absent.
+//   opened         {v: 1, run, goal, ticket, ticket_hash, workspace, repository, settings_hash, settings, sandbox,
+//                  workflows, [mode], [trigger], [ticket_source], [restart_of]}
+//                  settings: to_value(Settings), a blob of the store; workflows: {ID: hash}, all that it may use
+//   routed         {mode, reasons: […], touches_ui}
+//   tree_made      {path, branch, base, commit, git_dir}
+//   phase_started  {phase, round, attempt, workflow, hash, session, bundle, blob}
+//                  bundle: agent::Bundle::facts(), [notes: what was not taken into it, and why]
+//                  blob: the bundle itself, a blob of the store
+//   interpretation {artifact, session}                    committed: carried to every later phase
+//   phase_ended    {phase, round, attempt, state, reason, result, usage, cost, turns, [policy]}
+//                  result: PhaseResult; state: agent::EndState
+//   phase_reopened {phase, round, attempt, session, by, retried}
+//                  a person let its session go on after it had ended; retried: which event of the agent's log says so
+//   delivered      {step, round, passed, findings, facts, was_there, [policy]}
+//                  policy: {on_partial, fix_rounds}, what it was judged by: settings of later days do not judge it
+//                  again
+//   asked          {question, decision, packet}           question: ui, merge, escalation, ticket_changed, session
+//   decided        {question, decision, choice, by, [remark]}    choice in brackets: how it ended without one
+//   escalated      {phase, round, reason}
+//   parked         {until, reason, [told]};   woken {}     told: whoever is waited for named that time
+//   stop_asked     {by, reason};      resumed {by, pid}
+//   settings_changed {hash, was};     workflow_changed {workflow, hash, was}
+//   pitch_archived {path, to}
+//   halted         {reason}                               whoever drove it could not go on; `resumed` ends it
+//   ended          {outcome, reason, [commit], [request], [url]}
+//                  outcome: merged|requested|escalated|stopped|abandoned|failed
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/loop/worker.hpp"
+#include "base/clock.hpp"
+#include "pipeline/delivery/delivery.hpp"
+#include "pipeline/plan/hand_off.hpp"
+#include "pipeline/plan/route.hpp"
+#include "pipeline/plan/ticket.hpp"
+#include "store/store.hpp"
+
+namespace sb::pipeline {
+
+struct RunEvent {
+  std::int64_t seq = 0;
+  TimestampMs time_ms = 0;
+  std::string type;
+  Value payload;
+};
+
+// What the settings said when something was judged. Where the log has none, it is judged by what they say now.
+struct Policy {
+  OnPartial on_partial = OnPartial::kProceed;
+  int fix_rounds = 0;
+};
+Value to_value(const Policy& policy);
+
+// The `seq` members are numbers of events: what came after what.
+struct PhaseRecord {
+  Phase phase = Phase::kDiscovery;
+  int round = 0, attempt = 1;
+  std::string workflow, hash, session;
+  Value bundle;
+  std::string blob;  // hex
+  bool is_over = false;
+  std::string state, reason;
+  PhaseResult result;
+  std::optional<Policy> policy;
+  agent::Usage usage;
+  std::int64_t micro_cents = 0;
+  int turns = 0;
+  TimestampMs started_at = 0, ended_at = 0;
+  std::int64_t started_seq = 0, ended_seq = 0;
+  std::int64_t let_on_seq = 0;  // of the agent's log: the newest `retried` that opened it again
+};
+
+struct Asked {
+  std::string question, decision;
+  Value packet;
+  std::string choice, by, remark;  // choice empty: not answered yet
+  std::int64_t seq = 0, decided_seq = 0;
+};
+
+// What the run began with and is not so any more: `settings`, or a workflow.
+struct Changed {
+  std::string what, was, hash;
+  TimestampMs at = 0;
+};
+
+struct Escalation {
+  std::string phase, reason;
+  int round = 0;
+  std::int64_t seq = 0;
+};
+
+// What is known of a run; `signalbox runs show --json` prints it.
+struct RunState {
+  std::string id, goal, workspace, repository, settings_hash, ticket_hash, ticket_source, trigger;
+  std::string sandbox;  // engine::Sandbox::name() when it was opened; empty: not known
+  Ticket ticket;
+  std::map<std::string, std::string> workflows;  // hashes, as they were last seen
+  std::vector<Changed> changes;
+  std::optional<RunMode> wanted;
+  std::optional<Route> route;
+  WorkTree tree;
+  std::vector<PhaseRecord> phases;  // in order of starting
+  Value interpretation;
+  struct Delivered {
+    DeliveryStep step = DeliveryStep::kHead;
+    int round = 0;
+    StepDone done;
+    std::optional<Policy> policy;
+    TimestampMs at = 0;
+    std::int64_t seq = 0;
+  };
+  std::vector<Delivered> delivered;
+  std::vector<Asked> asked;
+  std::vector<Escalation> escalations;
+  std::string halted;  // why whoever drove it last could not go on; empty: they could
+  TimestampMs parked_until = 0;
+  std::string parked_reason;
+  bool is_parked_by_word = false;  // whoever is waited for named the time: asking sooner is no use
+  bool stop_asked = false;
+  std::string stop_by, stop_reason;
+  bool pitch_archived = false;
+  std::string outcome, outcome_reason, request, url;  // outcome empty: not over
+  std::string commit;                                 // made last; once it is merged, the one that the base has
+  TimestampMs started_at = 0, updated_at = 0;
+  std::int64_t worked_ms = 0;  // in phases, without waiting for people or providers
+  std::int64_t events = 0;
+  std::string waits_for = {};  // set by whoever drives it, when it leaves off: what must happen first
+
+  const PhaseRecord* newest(Phase phase) const;
+  const PhaseRecord* newest(Phase phase, int round) const;
+  const Delivered* newest(DeliveryStep step, int round) const;
+  const Asked* open_question() const;  // the newest
+  agent::Usage usage() const;
+  std::int64_t micro_cents() const;
+  std::string status() const;               // the outcome, or: waiting, halted, parked, running
+  const Delivered* failed_closing() const;  // of the ticket, tried last; nothing: it is closed, or was not tried
+  std::string open_ticket() const;          // why the ticket of a merged run is still open; empty: it is not
+
+  Value to_value() const;  // PipelineRunContext
+};
+// kCorrupt for events that make no run.
+Result<RunState> fold_run(const std::vector<RunEvent>& events);
+
+std::string run_stream(std::string_view run);
+// The id of the run that begins again what this one was to do: always the same, so that it is begun once.
+std::string restarted_id(std::string_view run);
+std::optional<DeliveryStep> step_named(std::string_view name);
+
+class RunLog {
+ public:
+  RunLog(store::Store& store, Clock& clock) : store_(store), clock_(clock) {}
+  Result<std::vector<RunEvent>> read(std::string_view run) const;
+  Result<RunState> state(std::string_view run) const;
+  Result<bool> has(std::string_view run) const;
+  // Under the head `after` (number of events seen): kConflict when somebody else appended. Updates the row of `runs`.
+  // Blobs go into the same commit.
+  Status append(std::string_view run, std::int64_t after, std::string type, Value payload,
+                std::vector<std::string> blobs = {});
+  Status append_in(store::Transaction& transaction, std::string_view run, std::int64_t after, std::string type,
+                   Value payload);
+  // Whatever the head is: for people (stop).
+  Status append_any(std::string_view run, std::string type, Value payload);
+  Result<std::vector<Value>> list(int limit) const;          // newest first
+  Result<std::string> resolve(std::string_view name) const;  // id, its beginning, or `last`
+  Result<std::string> blob(std::string_view hex) const;
+  // What the newest phase of the run was made of; empty when there is none.
+  std::vector<agent::Source> sources(std::string_view run) const;
+
+ private:
+  store::Store& store_;
+  Clock& clock_;
+};
+
+}  // namespace sb::pipeline

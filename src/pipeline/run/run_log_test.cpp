@@ -1,0 +1,151 @@
+#include "pipeline/run/run_log.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/document/document.hpp"
+#include "inbox/testing.hpp"
+#include "pipeline/plan/testing.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+class RunLogTest : public testing::Test {
+ protected:
+  RunLog log() { return {*place_.store, place_.clock}; }
+  static Value opened(const std::string& run, const std::string& goal = "Do it") {
+    return Value::object({{"v", 1},
+                          {"run", run},
+                          {"goal", goal},
+                          {"ticket", Value::object({{"title", "T"}, {"body", ""}, {"id", "T-1"}})},
+                          {"ticket_hash", "h"},
+                          {"workspace", "/w"},
+                          {"repository", "/w"},
+                          {"settings_hash", "s"}});
+  }
+  inbox::InboxPlace place_;
+};
+
+TEST_F(RunLogTest, AppendsUnderTheHeadThatWasSeen) {
+  ASSERT_TRUE(log().append("r-1", 0, "opened", opened("r-1")));
+  const auto late = log().append("r-1", 0, "routed", Value::object());
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, ErrorCode::kConflict);
+  ASSERT_TRUE(log().append_any("r-1", "stop_asked", Value::object({{"by", "kim"}})));
+  const auto state = log().state("r-1");
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->events, 2);
+  EXPECT_TRUE(state->stop_asked);
+}
+
+// The record of what could not be folded is not written either.
+TEST_F(RunLogTest, TakesNothingThatMakesNoRun) {
+  EXPECT_FALSE(log().append("r-1", 0, "routed", Value::object({{"mode", "FULL"}})));
+  ASSERT_TRUE(log().append("r-1", 0, "opened", opened("r-1")));
+  EXPECT_FALSE(log().append("r-1", 1, "phase_ended", Value::object({{"phase", "coding"}})));
+  EXPECT_FALSE(log().append("r-1", 1, "routed", Value::object({{"mode", "SIDEWAYS"}})));
+  EXPECT_EQ(log().state("r-1")->events, 1);
+}
+
+TEST_F(RunLogTest, ListsTheNewestFirst) {
+  ASSERT_TRUE(log().append("r-1", 0, "opened", opened("r-1", "First")));
+  place_.clock.sleep_ms(5);
+  ASSERT_TRUE(log().append("r-2", 0, "opened", opened("r-2", "Second")));
+  ASSERT_TRUE(log().append("r-1", 1, "ended", Value::object({{"outcome", "merged"}, {"reason", ""}})));
+  const auto rows = log().list(10);
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 2u);
+  EXPECT_EQ((*rows)[0].string_at("goal"), "Second");
+  EXPECT_EQ((*rows)[1].string_at("status"), "merged");
+  EXPECT_EQ((*rows)[1].string_at("ticket"), "T-1");
+}
+
+TEST_F(RunLogTest, FindsRunsByTheBeginningOfTheirId) {
+  ASSERT_TRUE(log().append("r-abc1", 0, "opened", opened("r-abc1")));
+  place_.clock.sleep_ms(5);
+  ASSERT_TRUE(log().append("r-abc2", 0, "opened", opened("r-abc2")));
+  EXPECT_EQ(log().resolve("last"), "r-abc2");
+  EXPECT_EQ(log().resolve("r-abc1"), "r-abc1");
+  EXPECT_EQ(log().resolve("r-abc").error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(log().resolve("x").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(log().resolve("").error().code, ErrorCode::kNotFound);
+  EXPECT_FALSE(log().resolve(std::string(10'000, 'r')));
+}
+
+TEST_F(RunLogTest, KeepsBlobsWithTheirEvent) {
+  ASSERT_TRUE(log().append("r-1", 0, "opened", opened("r-1"), {"bytes"}));
+  EXPECT_EQ(log().blob(sha256_hex("bytes")), "bytes");
+  EXPECT_EQ(log().blob(sha256_hex("others")).error().code, ErrorCode::kCorrupt);
+  EXPECT_FALSE(log().blob("zz"));
+}
+
+TEST(RunFold, CountsOnlyTheTimeAgentsWork) {
+  std::vector<RunEvent> events;
+  TimestampMs now = 1'000;
+  const auto add = [&](const std::string& type, Value payload, std::int64_t after) {
+    now += after;
+    events.push_back({static_cast<std::int64_t>(events.size()) + 1, now, type, std::move(payload)});
+  };
+  const Value phase = Value::object({{"phase", "coding"}, {"round", 0}, {"attempt", 1}});
+  add("opened", Value::object({{"v", 1}, {"run", "r-1"}, {"goal", "x"}}), 0);
+  add("phase_started", phase, 10);
+  add("asked", Value::object({{"question", "session"}, {"decision", "d"}, {"packet", Value::object()}}), 100);
+  add("decided", Value::object({{"question", "session"}, {"decision", "d"}, {"choice", "approve"}}), 1'000'000);
+  add("parked", Value::object({{"until", 5}, {"reason", "outage"}}), 30);
+  add("woken", Value::object(), 1'000'000);
+  add("resumed", Value::object(), 1'000'000);  // the process was gone meanwhile
+  Value ended = phase;
+  ended.set("state", "complete");
+  ended.set("result", Value::object({{"kind", "fallback"}}));
+  add("phase_ended", ended, 7);
+  const auto state = fold_run(events);
+  ASSERT_TRUE(state) << state.error().to_string();
+  EXPECT_EQ(state->worked_ms, 137);
+}
+
+TEST(RunFold, AHaltedRunSaysWhyUntilSomebodyTakesItUp) {
+  std::vector<RunEvent> events = {
+      {1, 10, "opened", Value::object({{"v", 1}, {"run", "r-1"}})},
+      {2, 20, "phase_started", Value::object({{"phase", "coding"}, {"round", 0}, {"attempt", 1}})},
+      {3, 50, "halted", Value::object({{"reason", "the disk is full"}})}};
+  auto state = fold_run(events);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->status(), "halted");
+  EXPECT_EQ(state->to_value().string_at("halted"), "the disk is full");
+  EXPECT_EQ(state->worked_ms, 30);
+  events.push_back({4, 1'000'000, "resumed", Value::object()});
+  events.push_back({5, 1'000'005, "parked", Value::object({{"until", 5}})});
+  state = fold_run(events);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->status(), "parked");
+  EXPECT_EQ(state->halted, "");
+  EXPECT_EQ(state->worked_ms, 35);  // nobody worked while it stood still
+}
+
+TEST(RunFold, RefusesWhatIsNoRun) {
+  EXPECT_FALSE(fold_run({}));
+  EXPECT_FALSE(fold_run({{1, 0, "opened", Value::object({{"v", 2}})}}));
+  EXPECT_FALSE(fold_run({{1, 0, "opened", Value("text")}}));
+}
+
+TEST(RunFold, PassesOverEventsOfTheFuture) {
+  const auto state =
+      fold_run({{1, 0, "opened", Value::object({{"v", 1}, {"run", "r-1"}})}, {2, 0, "something_new", Value::object()}});
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->events, 2);
+}
+
+TEST(RunState, PrintsAllOfARun) {
+  Walk walk;
+  walk.verdicts = {"minor", "clean"};
+  walk.run();
+  const Value value = walk.state.to_value();
+  EXPECT_EQ(value.string_at("run"), "r-1");
+  EXPECT_EQ(value.string_at("outcome"), "merged");
+  EXPECT_EQ(value["phases"].size(), 6u);
+  EXPECT_EQ(value["delivery"].size(), 17u);
+  EXPECT_TRUE(parse_json(to_json(value)));
+}
+
+}  // namespace
+}  // namespace sb::pipeline

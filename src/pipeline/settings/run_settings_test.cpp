@@ -1,0 +1,374 @@
+#include "pipeline/settings/run_settings.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/limits.hpp"
+#include "base/fakes.hpp"
+#include "inbox/config.hpp"
+#include "inbox/operators/trust.hpp"
+#include "pipeline/limits.hpp"
+
+namespace sb::pipeline {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class SettingsTest : public testing::Test {
+ protected:
+  void user(std::string yaml) { files.contents()["/h/config.yaml"] = std::move(yaml); }
+  void workspace(std::string yaml) {
+    files.contents()["/shop/signalbox.yaml"] = std::move(yaml);
+    trust();
+  }
+  void trust() {
+    const auto policy = inbox::policy_files(files, "/shop");
+    ASSERT_TRUE(policy);
+    ASSERT_TRUE(inbox::TrustedFolders(files, homes, nobody).trust("/shop", policy->hash, 1, {}));
+  }
+  Checked<Settings> load() { return load_settings(seams, homes, "/shop"); }
+  Settings good() {
+    auto settings = load();
+    EXPECT_TRUE(settings) << told(settings);
+    return settings ? *settings : Settings{};
+  }
+  static std::string told(const Checked<Settings>& settings) {
+    std::string text;
+    if (!settings) {
+      for (const Error& fault : settings.error()) text += fault.to_string() + "\n";
+    }
+    return text;
+  }
+  std::string faults() { return told(load()); }
+
+  FakeFiles files;
+  FakeClock clock;
+  FakeRandom random;
+  FakeProcess process{[](const Command&) { return fail(ErrorCode::kUnsupported, "none"); }};
+  Environment environment;
+  FakeStreams streams;
+  Seams seams{files, clock, random, process, environment, streams};
+  Homes homes{"/h", "/h", "/h"};
+  inbox::Operators nobody;
+};
+
+constexpr const char* kModel = "models: {main: {provider: anthropic, model: m, key: $KEY}}\n";
+
+TEST_F(SettingsTest, WithoutAnyFileEverythingIsAsByDefault) {
+  const Settings settings = good();
+  EXPECT_EQ(settings.base, "main");
+  EXPECT_EQ(settings.forge.kind, "local");
+  EXPECT_FALSE(settings.merge);
+  EXPECT_EQ(settings.phases.at(Phase::kFix), "wr.fix");
+  EXPECT_EQ(settings.phases.size(), 7u);
+  EXPECT_EQ(settings.hash.size(), 64u);
+}
+
+TEST_F(SettingsTest, KnowsWhereWhatCountsIsWritten) {
+  user(std::string(kModel) + "phases: {coding: a.b, fix: c.d}\n");
+  workspace("phases: {coding: x.y}\n");
+  const Settings settings = good();
+  EXPECT_EQ(settings.place_of("/phases/coding").file, "/shop/signalbox.yaml");
+  EXPECT_EQ(settings.place_of("/phases/fix"), (Place{"/h/config.yaml", "/phases/fix", 2, 23}));
+  EXPECT_EQ(settings.place_of("/models/main/key").line, 1);
+  EXPECT_EQ(settings.place_of("/phases/review"), Place{});
+  EXPECT_EQ(settings.place_of("/models/main/key/deeper"), Place{});
+}
+
+TEST_F(SettingsTest, WithoutModelsTheErrorSaysWhatToWriteAndThatReads) {
+  const Settings settings = good();
+  const auto model = settings.agents.model_for("worker", "");
+  ASSERT_FALSE(model);
+  const std::string text = model.error().to_string();
+  EXPECT_THAT(text, HasSubstr("no model is configured"));
+  EXPECT_THAT(text, HasSubstr("/h/config.yaml"));
+  const std::size_t from = text.find("models:\n"), to = text.find("\n\n", from);
+  ASSERT_NE(from, std::string::npos);
+  user(text.substr(from, to - from) + "\n");
+  EXPECT_EQ((*good().agents.model_for("worker", ""))->model, "claude-sonnet-4-5");
+}
+
+TEST_F(SettingsTest, ReadsEverythingItSaysItReads) {
+  user(R"(
+models:
+  main:  {provider: anthropic, model: claude-sonnet-4-5, key: $ANTHROPIC_API_KEY, prices: {input: 3, output: 15}}
+  other: {provider: openai, api: chat, model: gpt, url: "http://127.0.0.1:8080/v1", max_tokens: 100, context_tokens: 9000}
+  cc:    {provider: command, recipe: claude-code, upstream: main}
+  mine:  {provider: command, command: [agent, "{prompt}"]}
+  demo:  {provider: scripted, script: replies.jsonl}
+roles: {default: main, reviewer: other}
+tiers: {heavy: main, lightweight: other}
+limits: {turns: 20, time: 10m, stall: 30s, tokens: 2000000, cost: 5.50, depth: 1, repeats: 4}
+)");
+  workspace(R"(
+base: trunk
+branch: {strategy: worktree, prefix: bot/}
+forge: {kind: github, repository: acme/shop, token: $GITHUB_TOKEN, url: "https://ghe.example/api/v3", remote: upstream}
+checks: [./check, {name: types, run: npm run types, time: 5m}]
+merge: auto
+on_partial: retry_once
+protected: [.github/**]
+tier0: [VISION.md, docs/decisions/*.md]
+soul: docs/soul.md
+isolation: {wr.mr-review: {mode: challenger, tier0: false}, x.y: {mode: blind, inputs: [diff]}}
+phases: {coding: acme.coding}
+fix_rounds: 1
+identity: {name: Bot, email: bot@example.com}
+roles: {reviewer: main}
+)");
+  const Settings s = good();
+  EXPECT_EQ(s.agents.models.at("main").input_price, 300);
+  EXPECT_EQ(s.agents.models.at("main").cache_read_price, 300);
+  EXPECT_EQ(s.agents.models.at("other").api, "chat");
+  EXPECT_EQ(s.agents.models.at("demo").script, "/h/replies.jsonl");
+  EXPECT_EQ(s.agents.roles.at("reviewer"), "main");  // the workspace's over the user's, member by member
+  EXPECT_EQ(s.agents.roles.at("default"), "main");
+  EXPECT_EQ(s.agents.limits.turns, 20);
+  EXPECT_EQ(s.agents.limits.time_ms, 600'000);
+  EXPECT_EQ(s.agents.limits.micro_cents, 550'000'000);
+  EXPECT_EQ(s.base, "trunk");
+  EXPECT_EQ(s.prefix, "bot/");
+  EXPECT_EQ(s.forge.repository, "acme/shop");
+  EXPECT_EQ(s.forge.remote, "upstream");
+  ASSERT_EQ(s.checks.size(), 2u);
+  EXPECT_EQ(s.checks[0].run, "./check");
+  EXPECT_EQ(s.checks[1].time_ms, 300'000);
+  EXPECT_TRUE(s.checks_trusted);
+  EXPECT_EQ(s.merge, MergePolicy::kAuto);
+  EXPECT_EQ(s.on_partial, OnPartial::kRetryOnce);
+  EXPECT_EQ(s.soul, "/shop/docs/soul.md");
+  EXPECT_EQ(s.isolation.at("wr.mr-review").mode, agent::Mode::kChallenger);
+  EXPECT_FALSE(s.isolation.at("wr.mr-review").tier0);
+  EXPECT_EQ(s.phases.at(Phase::kCoding), "acme.coding");
+  EXPECT_EQ(s.phases.at(Phase::kReview), "wr.mr-review");
+  EXPECT_EQ(s.fix_rounds, 1);
+  EXPECT_EQ(s.identity.email, "bot@example.com");
+}
+
+// The user's other keys and ours stand in one file: neither reader refuses it or overlooks half of it.
+TEST_F(SettingsTest, D12_WorkspacesInTheConfigurationLeaveAllOtherSettingsStanding) {
+  user(std::string("strict: true\nworkspaces:\n  /shop: {confirmations: relay}\n") + kModel + "limits: {turns: 7}\n");
+  const Settings settings = good();
+  EXPECT_EQ(settings.agents.limits.turns, 7);
+  EXPECT_EQ(settings.agents.models.count("main"), 1u);
+  const auto config = inbox::load_config(files, homes);
+  ASSERT_TRUE(config);
+  EXPECT_TRUE(config->policy.strict);
+  EXPECT_TRUE(config->policy.relays_in("/shop"));
+}
+
+TEST_F(SettingsTest, BothReadersKnowEveryRootKey) {
+  for (const std::string_view key : inbox::kRunKeys) {
+    user(std::string(key) + ": null\n");
+    EXPECT_TRUE(inbox::load_config(files, homes)) << key;
+    EXPECT_THAT(faults(), Not(HasSubstr("unknown key"))) << key;
+  }
+  for (const std::string_view key : inbox::kUserKeys) {
+    user(std::string(key) + ": null\n");
+    EXPECT_THAT(faults(), Not(HasSubstr("unknown key"))) << key;
+  }
+  user("hours: 9-17\n");  // comes with intake
+  EXPECT_THAT(faults(), HasSubstr("unknown key \"hours\""));
+  EXPECT_FALSE(inbox::load_config(files, homes));
+}
+
+TEST_F(SettingsTest, TellsAllFaultsOfBothFilesWithTheirPlaces) {
+  user("strict: perhaps\nmodle: {}\nroles: {defalt: x}\n");
+  workspace("bas: trunk\nmerge: atuo\nlimits: {turns: many}\nforge: {kind: gitlab}\nstrict: false\n");
+  const std::string text = faults();
+  EXPECT_THAT(text, HasSubstr("/h/config.yaml:1:1: /strict: expected true or false"));
+  EXPECT_THAT(text, HasSubstr("/h/config.yaml:2:1: /modle: unknown key \"modle\". Did you mean models?"));
+  EXPECT_THAT(text, HasSubstr("/h/config.yaml:3:9: /roles/defalt: unknown key \"defalt\". Did you mean default?"));
+  EXPECT_THAT(text, HasSubstr("/shop/signalbox.yaml:1:1: /bas: unknown key \"bas\". Did you mean base?"));
+  EXPECT_THAT(text, HasSubstr("/shop/signalbox.yaml:2:1: /merge: \"atuo\" is not one of: ask, auto, never"));
+  EXPECT_THAT(text, HasSubstr("/shop/signalbox.yaml:3:10: /limits/turns"));
+  EXPECT_THAT(text, HasSubstr("/forge/kind"));
+  EXPECT_THAT(text, HasSubstr("strict is only taken from the user's own config.yaml"));
+}
+
+TEST_F(SettingsTest, ALiteralSecretIsRefusedAndNotShown) {
+  const char* const literals[] = {"sk-ant-VERYSECRET", "VERYSECRET",  "$VERY-SECRET VERYSECRET",
+                                  "${VERYSECRET}",     "\"\"",        "file:",
+                                  "file:~/VERYSECRET", "$1VERYSECRET"};
+  for (const std::string literal : literals) {
+    user("models: {main: {provider: anthropic, model: m, key: \"" + (literal == "\"\"" ? "" : literal) + "\"}}\n" +
+         "forge: {kind: github, repository: a/b, token: '" + (literal == "\"\"" ? "" : literal) + "'}\n");
+    EXPECT_THAT(faults(),
+                AllOf(HasSubstr("/models/main/key: a secret must not stand in this file"),
+                      HasSubstr("/forge/token: a secret must not stand in this file"), Not(HasSubstr("VERYSECRET"))))
+        << literal;
+  }
+  user("models: {main: {provider: anthropic, model: m, key: 31415926}}\n");
+  EXPECT_THAT(faults(), AllOf(HasSubstr("a secret must not"), Not(HasSubstr("31415926"))));
+  user("models: {main: {provider: openai, model: m, url: 'https://me:hunter2@host/'}}\n");
+  EXPECT_THAT(faults(), AllOf(HasSubstr("/models/main/url"), Not(HasSubstr("hunter2"))));
+  user("models: {main: {provider: anthropic, model: m, key: 'file:keys/anthropic'}}\n");
+  EXPECT_EQ(good().agents.models.at("main").key, "file:/h/keys/anthropic");
+}
+
+TEST_F(SettingsTest, NothingOfAnUntrustedFileCounts) {
+  user(kModel);
+  files.contents()["/shop/signalbox.yaml"] = "merge: auto\nchecks: [rm -rf /]\nnonsense: 1\n";
+  auto settings = load();
+  ASSERT_FALSE(settings);
+  ASSERT_EQ(settings.error().size(), 1u);  // not even its faults are told
+  EXPECT_EQ(settings.error()[0].code, ErrorCode::kForbidden);
+  EXPECT_THAT(settings.error()[0].to_string(), AllOf(HasSubstr("/shop/signalbox.yaml: the folder /shop is not trusted"),
+                                                     HasSubstr("signalbox trust \"/shop\"")));
+  trust();
+  EXPECT_THAT(faults(), HasSubstr("nonsense"));
+  workspace("merge: auto\n");
+  EXPECT_EQ(good().merge, MergePolicy::kAuto);
+  files.contents()["/shop/signalbox.yaml"] += "# changed\n";
+  EXPECT_THAT(faults(), HasSubstr("not trusted as it is now"));
+}
+
+TEST_F(SettingsTest, TheUsersProtectedPathsStayProtected) {
+  user("protected: [secrets/**]\n");
+  workspace("protected: [.github/**]\n");
+  EXPECT_THAT(good().protected_paths, testing::ElementsAre("secrets/**", ".github/**"));
+}
+
+TEST_F(SettingsTest, RolesAndTiersMustNameModels) {
+  user(std::string(kModel) + "roles: {default: mian}\ntiers: {heavy: nobody}\n");
+  EXPECT_THAT(faults(), AllOf(HasSubstr("/roles/default: there is no model \"mian\" under models. Did you mean main?"),
+                              HasSubstr("/tiers/heavy: there is no model \"nobody\"")));
+  user("roles: {default: main}\n");
+  workspace(kModel);  // may be declared in the other file
+  EXPECT_EQ(good().agents.models.size(), 1u);
+}
+
+TEST_F(SettingsTest, TheRolesModelThenTheTiersThenTheDefault) {
+  user(
+      "models:\n  a: {provider: scripted, script: a}\n  b: {provider: scripted, script: b}\n"
+      "  c: {provider: scripted, script: c}\n");
+  EXPECT_THAT(good().agents.model_for("worker", "").error().to_string(), HasSubstr("none is the default"));
+  user(
+      "models:\n  a: {provider: scripted, script: a}\n  b: {provider: scripted, script: b}\n"
+      "  c: {provider: scripted, script: c}\nroles: {default: a, reviewer: b}\ntiers: {heavy: c}\n");
+  const Settings s = good();
+  EXPECT_EQ((*s.agents.model_for("", ""))->name, "a");
+  EXPECT_EQ((*s.agents.model_for("reviewer", "heavy"))->name, "b");
+  EXPECT_EQ((*s.agents.model_for("worker", "heavy"))->name, "c");
+}
+
+TEST_F(SettingsTest, BadValuesEachGiveOneFaultThatNamesTheirPlace) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"- a\n", "expected an object"},
+      {"text", "expected an object"},
+      {"models: []\n", "/models: expected an object"},
+      {"models: {Main: {provider: scripted, script: x}}\n", "/models/Main: a model's name"},
+      {"models: {m: {}}\n", "\"provider\" is missing"},
+      {"models: {m: {provider: antropic}}\n", "Did you mean anthropic?"},
+      {"models: {m: {provider: anthropic, model: x}}\n", "\"key\" is missing"},
+      {"models: {m: {provider: anthropic, model: ' ', key: $K}}\n", "the text is empty"},
+      {"models: {m: {provider: scripted, script: x, key: $K}}\n", "key is a key of the provider anthropic, openai"},
+      {"models: {m: {provider: scripted, script: ~/x}}\n", "~ is not known here"},
+      {"models: {m: {provider: command}}\n", "one of recipe and command"},
+      {"models: {m: {provider: command, recipe: codex, command: [x]}}\n", "one of recipe and command"},
+      {"models: {m: {provider: command, command: []}}\n", "names no program"},
+      {"models: {m: {provider: command, command: [x, '-t={mcp_token}']}}\n", "everybody on the machine can read"},
+      {"models: {m: {provider: command, recipe: codex, upstream: m}}\n", "is an agent program"},
+      {"models: {m: {provider: openai, model: x, url: ftp://x}}\n", "this is no address"},
+      {"models: {m: {provider: openai, model: x, key: $K, max_tokens: 0}}\n", "/models/m/max_tokens"},
+      {"models: {m: {provider: openai, model: x, key: $K, prices: {input: -1, output: 2}}}\n", "out of range"},
+      {"limits: {time: soon}\n", "is not a duration"},
+      {"limits: {time: 0s}\n", "/limits/time: 0s is out of range"},
+      {"limits: {depth: 4}\n", "/limits/depth"},
+      {"limits: {cost: .inf}\n", "/limits/cost"},
+      {"limits: {cost: 0}\n", "/limits/cost: a limit of nothing"},
+      {"limits: {cost: 0.0000001}\n", "leave cost out for no limit"},
+      {"limits: {tokens: 0}\n", "/limits/tokens"},
+      {"base: -f\n", "no name of a branch"},
+      {"base: 'a b'\n", "no name of a branch"},
+      {"branch: {prefix: '../'}\n", "no branch can begin"},
+      {"branch: {strategy: copy}\n", "/branch/strategy"},
+      {"forge: {kind: github, token: $T}\n", "\"repository\" is missing"},
+      {"forge: {kind: github, repository: shop, token: $T}\n", "owner/name"},
+      {"forge: {kind: local, remote: --upload-pack=x}\n", "no name of a remote"},
+      {"checks: ./check\n", "/checks: expected a list"},
+      {"checks: [\"\"]\n", "the text is empty"},
+      {"checks: [a, a]\n", "two checks are called \"a\""},
+      {"checks: [{name: x}]\n", "\"run\" is missing"},
+      {"protected: [/etc]\n", "leads out of the workspace"},
+      {"tier0: [docs/../../x]\n", "leads out of the workspace"},
+      {"isolation: {wr.mr-review: {mode: open}}\n", "/isolation/wr.mr-review/mode"},
+      {"isolation: {wr.mr-review: {mode: full, inputs: [a]}}\n", "inputs goes with mode: blind"},
+      {"isolation: {'a b': {mode: full}}\n", "is no workflow's id"},
+      {"phases: {codign: x}\n", "Did you mean coding?"},
+      {"phases: {coding: 'a b'}\n", "is no workflow's id"},
+      {"fix_rounds: 11\n", "/fix_rounds"},
+      {"identity: {email: 'a <b>'}\n", "git allows no"},
+      {"on_partial: maybe\n", "/on_partial"},
+  };
+  for (const auto& [yaml, expected] : rows) {
+    user(yaml);
+    const auto settings = load();
+    ASSERT_FALSE(settings) << yaml;
+    EXPECT_EQ(settings.error().size(), 1u) << yaml << told(settings);
+    EXPECT_THAT(told(settings), AllOf(HasSubstr(expected), HasSubstr("config.yaml:1"))) << yaml;
+  }
+}
+
+TEST_F(SettingsTest, LimitsHoldAtTheEdgeAndOnePast) {
+  const auto models = [](std::size_t count) {
+    std::string text = "models:\n";
+    for (std::size_t i = 0; i < count; ++i) text += fmt::format("  m{}: {{provider: scripted, script: x}}\n", i);
+    return text;
+  };
+  const auto checks = [](std::size_t count) {
+    std::string text = "checks:\n";
+    for (std::size_t i = 0; i < count; ++i) text += fmt::format("  - run-{}\n", i);
+    return text;
+  };
+  const auto rounds = [](int count) { return fmt::format("fix_rounds: {}\n", count); };
+  const std::pair<std::string, std::string> rows[] = {
+      {models(agent::limits::kModels), models(agent::limits::kModels + 1)},
+      {checks(limits::kSettingsItems), checks(limits::kSettingsItems + 1)},
+      {rounds(limits::kMostFixRounds), rounds(limits::kMostFixRounds + 1)}};
+  for (const auto& [edge, past] : rows) {
+    user(edge);
+    EXPECT_EQ(faults(), "");
+    user(past);
+    EXPECT_NE(faults(), "");
+  }
+}
+
+TEST_F(SettingsTest, AFileThatIsNoDocumentIsAnErrorThatNamesIt) {
+  for (const std::string& bytes :
+       {std::string("a: [\n"), std::string("\xff\xfe"), std::string("a: 1\na: 2\n"), std::string("a\0b", 3)}) {
+    user(bytes);
+    EXPECT_THAT(faults(), HasSubstr("config.yaml"));
+  }
+  user("");
+  EXPECT_TRUE(load());
+  files.contents().erase("/h/config.yaml");
+  ASSERT_TRUE(files.make_directories("/h/config.yaml"));
+  EXPECT_THAT(faults(), HasSubstr("/h/config.yaml"));
+}
+
+TEST_F(SettingsTest, TheHashTellsSettingsApartAndNotTheirSpelling) {
+  user(kModel);
+  const std::string hash = good().hash;
+  user("# the same\nmodels:\n  main:\n    key: $KEY\n    model: m\n    provider: anthropic\n");
+  EXPECT_EQ(good().hash, hash);
+  user(std::string(kModel) + "merge: never\n");
+  EXPECT_NE(good().hash, hash);
+}
+
+TEST_F(SettingsTest, PricesOfKnownModelsAreFilledInAndGivenOnesStay) {
+  user(
+      "models:\n  known: {provider: anthropic, model: claude-sonnet-4-5, key: $K}\n"
+      "  given: {provider: anthropic, model: claude-sonnet-4-5, key: $K, prices: {input: 1, output: 2}}\n"
+      "  local: {provider: openai, model: of-my-own, url: 'http://127.0.0.1:1'}\nroles: {default: known}\n");
+  const Settings settings = good();
+  EXPECT_EQ(settings.agents.models.at("known").output_price, 1'500);
+  EXPECT_EQ(settings.agents.models.at("given").output_price, 200);
+  EXPECT_EQ(settings.agents.models.at("local").output_price, 0);
+}
+
+}  // namespace
+}  // namespace sb::pipeline

@@ -1,0 +1,39 @@
+// The words of the settings' closed sets, for reading and for showing.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "pipeline/settings/run_settings.hpp"
+
+namespace sb::pipeline {
+
+inline constexpr std::array<std::pair<std::string_view, MergePolicy>, 3> kMerges{
+    {{"ask", MergePolicy::kAsk}, {"auto", MergePolicy::kAuto}, {"never", MergePolicy::kNever}}};
+inline constexpr std::array<std::pair<std::string_view, OnPartial>, 3> kOnPartial{
+    {{"proceed", OnPartial::kProceed}, {"retry_once", OnPartial::kRetryOnce}, {"escalate", OnPartial::kEscalate}}};
+inline constexpr std::array<std::pair<std::string_view, agent::Mode>, 5> kModes{
+    {{"full", agent::Mode::kFull},
+     {"task-only", agent::Mode::kTaskOnly},
+     {"challenger", agent::Mode::kChallenger},
+     {"blind", agent::Mode::kBlind},
+     {"custom", agent::Mode::kCustom}}};
+inline constexpr std::array<std::pair<std::string_view, Phase>, 7> kPhases{{{"discovery", Phase::kDiscovery},
+                                                                            {"shaping", Phase::kShaping},
+                                                                            {"design", Phase::kDesign},
+                                                                            {"coding", Phase::kCoding},
+                                                                            {"review", Phase::kReview},
+                                                                            {"fix", Phase::kFix},
+                                                                            {"audit", Phase::kAudit}}};
+
+// The workflows built in, one for each phase.
+std::map<Phase, std::string> bundled_phases();
+
+template <class E, std::size_t N>
+std::string_view word_of(const std::array<std::pair<std::string_view, E>, N>& words, E meaning) {
+  return std::ranges::find(words, meaning, &std::pair<std::string_view, E>::second)->first;
+}
+
+}  // namespace sb::pipeline

@@ -1,0 +1,53 @@
+// How a catalog is put together: all sources walked, then read from the weakest to the strongest.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "workflow/catalog/catalog.hpp"
+#include "workflow/catalog/source_file.hpp"
+#include "workflow/catalog/walk.hpp"
+
+namespace sb::workflow {
+
+class CatalogMaking {
+ public:
+  CatalogMaking(const Files& files, const Opening& opening, SourceCache& cache);
+
+  Result<Catalog> make(const Environment& environment, const Homes& homes) &&;
+
+ private:
+  struct Candidate {
+    std::shared_ptr<const SourceFile> file;
+    Origin origin;
+    bool is_routine = false, is_internal = false;
+    std::size_t source = 0;
+  };
+
+  void add_bundled();
+  void add_project();
+  void add_named(const Environment& environment, std::string_view variable);
+  // `must_exist`: the user named it, so that a missing one is told.
+  void add_folder(SourceKind kind, const std::string& folder, bool must_exist);
+  void read_folders();
+  void take(Candidate candidate);
+  void take_contract(const Candidate& candidate);
+  void take_feature(const Candidate& candidate);
+  void take_workflow(const Candidate& candidate);
+  bool is_copy_of_ours(const Entry& entry) const;
+  void name_templates();
+  void count();
+
+  const Files& files_;
+  const Opening& opening_;
+  SourceReader reader_;
+  Catalog catalog_;
+  std::vector<Walk> walks_;                                // beside catalog_.sources_
+  std::map<const Entry*, std::size_t> source_of_;          // an entry's place in catalog_.sources_
+  std::map<std::string, std::size_t, std::less<>> owner_;  // a file's strongest source
+  int looked_at_ = 0;
+};
+
+}  // namespace sb::workflow

@@ -1,0 +1,86 @@
+#include "workflow/catalog/catalog.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/document/reader.hpp"
+#include "workflow/catalog/assemble.hpp"
+#include "workflow/catalog/tags.hpp"
+
+namespace sb::workflow {
+
+std::string_view to_string(SourceKind kind) {
+  switch (kind) {
+    case SourceKind::kBundled:
+      return "bundled";
+    case SourceKind::kUser:
+      return "user";
+    case SourceKind::kProject:
+      return "project";
+    case SourceKind::kManaged:
+      return "managed";
+    case SourceKind::kNamed:
+      return "named";
+  }
+  return "";
+}
+
+std::string_view to_string(Staleness staleness) {
+  switch (staleness) {
+    case Staleness::kNone:
+      return "none";
+    case Staleness::kPossible:
+      return "possible";
+    case Staleness::kLikely:
+      return "likely";
+  }
+  return "";
+}
+
+Result<Catalog> Catalog::open(const Files& files, const Environment& environment, const Homes& homes,
+                              const Opening& opening) {
+  SourceCache own;
+  Catalog catalog =
+      SB_TRY(CatalogMaking(files, opening, opening.cache != nullptr ? *opening.cache : own).make(environment, homes));
+  catalog.lister_ = opening.lister;
+  return catalog;
+}
+
+Result<Catalog> Catalog::open(const Files& files, const Environment& environment, const Homes& homes,
+                              const std::string& workspace) {
+  Opening opening;
+  opening.workspace = workspace;
+  return open(files, environment, homes, opening);
+}
+
+std::vector<const Entry*> Catalog::list(bool all) const {
+  std::vector<const Entry*> out;
+  const auto add = [&](const Entry& entry) {
+    if (all || (!entry.is_internal && !entry.is_hidden)) out.push_back(&entry);
+  };
+  for (const auto& [id, entry] : entries_) add(*entry);
+  for (const auto& entry : refused_) add(*entry);
+  std::ranges::stable_sort(out, {}, [](const Entry* entry) -> const std::string& { return entry->id; });
+  return out;
+}
+
+Result<const Entry*> Catalog::find(std::string_view id) const {
+  if (const auto found = entries_.find(id); found != entries_.end()) return found->second.get();
+  const auto refused = std::ranges::find(refused_, id, [](const auto& entry) -> std::string_view { return entry->id; });
+  if (refused != refused_.end()) return refused->get();
+  std::vector<std::string> known;
+  for (const auto& [name, entry] : entries_) known.push_back(name);
+  const std::string nearest = nearest_name(id, known);
+  return fail(ErrorCode::kNotFound, fmt::format("there is no workflow {}", quote_json(id)),
+              nearest.empty() ? fmt::format("`{}` shows those there are", lister_)
+                              : fmt::format("Did you mean {}?", quote_json(nearest)));
+}
+
+Value Catalog::tags() const {
+  std::vector<std::string> used;
+  for (const Entry* entry : list()) used.insert(used.end(), entry->tags.begin(), entry->tags.end());
+  return tag_summary(used);
+}
+
+}  // namespace sb::workflow

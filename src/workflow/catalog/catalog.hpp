@@ -1,0 +1,165 @@
+// Every workflow, routine and contract that can be had from here: where it comes from, which one wins, what is wrong
+// with it.
+//
+// Sources, weakest first; of the same id the later one wins and the earlier is shown as shadowed:
+//   bundled    built into the program (workflows/)
+//   user       workflows/ in the config home
+//   project    of the workspace: workflows/, .workrail/workflows/, .signalbox/workflows/
+//   managed    folders attached with `workflow source add`, the last one strongest
+//   named      folders of SIGNALBOX_WORKFLOWS, then of WORKFLOW_STORAGE_PATH (path lists, first one strongest)
+// `wr.*` is reserved: only named and managed folders may replace ours, and are shown as replacing; elsewhere a `wr.*`
+// file is listed with that reason. Below each folder every .json, .yaml and .yml file is read (walk.hpp):
+// `internal/` (loadable by id, not listed), `routines/` (templates, and startable), `contracts/` and `features/` as
+// named, `examples/` not at all. A walk is bounded (limits.hpp) and says when it stopped.
+//
+// Of one id twice in one source the variant in the file's name decides (.lean. over .v2. over .agentic. over none),
+// then the path. A file that does not load stays in the catalog with its faults: listing shows the reason, and so does
+// starting it; it still shadows weaker ones, so that nobody runs another workflow than the one they mean.
+//
+// A file is read and checked again only when its size or time changed, for those who keep a SourceCache.
+//
+// Not thread-safe. Holds references to nothing given.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "workflow/compile/compile.hpp"
+
+namespace sb::workflow {
+
+enum class SourceKind { kBundled, kUser, kProject, kManaged, kNamed };
+std::string_view to_string(SourceKind kind);
+
+struct Origin {
+  SourceKind kind = SourceKind::kBundled;
+  std::string folder;  // of the source; empty for bundled
+  std::string file;    // absolute; for bundled the name below workflows/
+  std::string digest;  // hex SHA-256 of the file's bytes
+};
+
+enum class Staleness { kNone, kPossible, kLikely };  // against the authoring-spec version this program knows
+std::string_view to_string(Staleness staleness);
+inline constexpr int kAuthoringSpecVersion = 3;
+
+struct Entry {
+  std::string id;  // the file's name without ending where the id could not be read
+  Origin origin;
+  bool is_routine = false, is_internal = false, is_hidden = false;
+  std::string template_id;  // of a routine: what a templateCall names; empty when another routine has that name
+  std::vector<std::string> tags;
+  std::shared_ptr<const Document> document;      // null when the file could not be read at all
+  std::shared_ptr<const Definition> definition;  // null when it does not load
+  Faults faults;                                 // why not
+  std::vector<Origin> shadows;                   // weaker ones of the same id
+  bool replaces_ours = false;
+  Staleness staleness = Staleness::kNone;
+};
+
+struct SourceReport {
+  Origin origin;  // file empty
+  int files = 0, effective = 0, shadowed = 0, broken = 0;
+  bool is_missing = false;
+  std::string stopped;  // why the walk stopped early; empty: it did not
+  Faults notes;         // links not followed, folders that could not be read
+};
+
+struct SourceFile;  // source_file.hpp
+
+// What was read before, by path. Kept by those who open the catalog again and again; may be shared by all workspaces.
+// Not thread-safe.
+class SourceCache {
+ public:
+  SourceCache();
+  ~SourceCache();
+  SourceCache(const SourceCache&) = delete;
+  SourceCache& operator=(const SourceCache&) = delete;
+
+  int reads() const { return reads_; }  // files read and checked so far
+
+ private:
+  friend class SourceReader;
+  struct Kept {
+    FileStatus status;
+    std::shared_ptr<const SourceFile> file;
+    int last_used = 0;
+  };
+  std::map<std::string, Kept, std::less<>> kept_;
+  int reads_ = 0;
+  int opening_ = 0;
+};
+
+struct Opening {
+  std::string workspace;               // absolute, or empty for none
+  std::vector<std::string> strongest;  // files and folders above all other sources, as if named
+  SourceCache* cache = nullptr;
+  std::function<void(int files)> on_file;  // told how many were looked at, for a progress line
+  // What lists the workflows where the catalog is used: told to whoever names one that is not there.
+  std::string lister = "signalbox workflow list --all";
+};
+
+class Catalog {
+ public:
+  static Result<Catalog> open(const Files& files, const Environment& environment, const Homes& homes,
+                              const Opening& opening);
+  static Result<Catalog> open(const Files& files, const Environment& environment, const Homes& homes,
+                              const std::string& workspace);
+
+  // Sorted by id. Internal and hidden ones only with `all`. Files refused or unreadable stand beside a good one of the
+  // same id.
+  std::vector<const Entry*> list(bool all = false) const;
+  // kNotFound with the nearest id.
+  Result<const Entry*> find(std::string_view id) const;
+  const std::vector<SourceReport>& sources() const { return sources_; }
+  const Contracts& contracts() const { return contracts_; }
+  const Faults& contract_faults() const { return contract_faults_; }
+  // What is wrong with features, bindings and the list of managed folders.
+  const Faults& faults() const { return faults_; }
+  Value tags() const;  // [{id, displayName, when, count}], then one of each namespace and `other`, where used
+
+  // Of an entry: what a start pins. The entry's own faults when it does not load. An entry loads when this succeeds.
+  // `borrowed` gets the files of projects that were used besides its own: routines expanded into it, workflows it
+  // calls.
+  Checked<Bundle> compile(const Entry& entry, std::vector<Origin>* borrowed = nullptr) const;
+  // Of a file that need not be in any source (`workflow check FILE`), with this catalog around it.
+  Checked<Bundle> compile(const Document& document) const;
+
+  // Managed folders, kept in `sources.json` of the data home: {"v": 1, "folders": [absolute…], "byAgents": [those of
+  // them that an agent attached]}. What an agent attached counts as a project's: it replaces none of ours, and its
+  // commands wait for `signalbox trust`; attaching it again as a person makes it the user's own. Else attaching one
+  // that is attached changes nothing; detaching takes the folder as it was attached, even when it is gone.
+  enum class By { kPerson, kAgent };
+  static Status attach(Files& files, const Homes& homes, const std::string& folder, By by = By::kPerson);
+  static Status detach(Files& files, const Homes& homes, const std::string& folder);
+  struct Attached {
+    std::string folder;
+    By by = By::kPerson;
+    bool operator==(const Attached&) const = default;
+  };
+  static Result<std::vector<Attached>> attached(const Files& files, const Homes& homes);
+
+ private:
+  Catalog() = default;
+  std::map<std::string, std::shared_ptr<Entry>, std::less<>> entries_;
+  std::vector<std::shared_ptr<Entry>> refused_;  // listed, never found: reserved ids, unreadable doubles
+  std::vector<SourceReport> sources_;
+  Contracts contracts_;
+  Faults contract_faults_;
+  Faults faults_;
+  std::string lister_;
+  std::map<std::string, Value, std::less<>> features_;
+  std::map<std::string, std::string, std::less<>> bindings_;   // `workflow\nslot`, or `\nslot` for any workflow
+  std::map<std::string, const Entry*, std::less<>> routines_;  // by template id
+  friend class CatalogSurroundings;
+  friend class CatalogMaking;
+};
+
+}  // namespace sb::workflow

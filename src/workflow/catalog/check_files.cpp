@@ -1,0 +1,89 @@
+#include "workflow/catalog/check_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/limits.hpp"
+#include "workflow/catalog/source_file.hpp"
+#include "workflow/catalog/surroundings.hpp"
+#include "workflow/catalog/unresolved_names.hpp"
+#include "workflow/catalog/walk.hpp"
+
+namespace sb::workflow {
+namespace {
+
+// A path below `real` as it reads from `named`, which is what the user wrote for it.
+std::string as_named(const std::string& path, const std::string& real, const std::string& named) {
+  if (path == real) return named;
+  return path.starts_with(real + "/") ? join_path(named, path.substr(real.size() + 1)) : path;
+}
+
+Faults faults_of(const SourceFile& file, const Catalog& catalog) {
+  const CatalogSurroundings around(catalog);
+  if (!file.definition && file.document && file.document->root.find("steps") != nullptr) {
+    return in_order(file.faults, unknown_names(*file.document, around));
+  }
+  if (!file.definition) return file.faults;
+  auto bundle = compile(*file.document, *file.definition, around);
+  return bundle ? Faults{} : std::move(bundle).error();
+}
+
+// A file is checked with what stands beside it, as it would be where it is installed.
+void add_neighbours(const Files& files, const std::string& named, std::vector<std::string>& strongest) {
+  if (files.kind(named) != FileKind::kFile) return;
+  const std::string folder = named.contains('/') ? parent_path(named) : ".";
+  for (const char* name : {"contracts", "routines", "features"}) {
+    const std::string beside = join_path(folder, name);
+    if (files.kind(beside) != FileKind::kDirectory) continue;
+    if (std::ranges::find(strongest, beside) == strongest.end()) strongest.push_back(beside);
+  }
+}
+
+}  // namespace
+
+Result<std::vector<FileVerdict>> check_files(const Files& files, const Environment& environment, const Homes& homes,
+                                             Opening opening) {
+  SourceCache cache;
+  opening.cache = &cache;
+  const std::vector<std::string> wanted = opening.strongest;
+  for (const std::string& named : wanted) add_neighbours(files, named, opening.strongest);
+  const Catalog catalog = SB_TRY(Catalog::open(files, environment, homes, opening));
+  SourceReader reader(files, cache);
+  std::vector<FileVerdict> verdicts;
+  for (const std::string& named : wanted) {
+    const auto real = files.canonical(named);
+    if (!real) {
+      verdicts.push_back(
+          {named, {{ErrorCode::kNotFound, "there is no such file", "", {named, "", 0, 0}, false}}, true});
+      continue;
+    }
+    const Walk walk = walk_source(files, *real);
+    for (const FoundFile& found : walk.files) {
+      FileVerdict verdict{as_named(found.path, *real, named), faults_of(*reader.read(found), catalog), false};
+      if (verdict.faults.size() >= limits::kFaults) {
+        verdict.faults.push_back({ErrorCode::kLimit,
+                                  fmt::format("only {} faults are told", limits::kFaults),
+                                  "Mend these and check again",
+                                  {found.path, "", 0, 0},
+                                  false,
+                                  "more_faults"});
+      }
+      for (Error& fault : verdict.faults) fault.place.file = as_named(fault.place.file, *real, named);
+      verdicts.push_back(std::move(verdict));
+    }
+    if (!walk.stopped.empty()) {
+      verdicts.push_back({named,
+                          {{ErrorCode::kLimit,
+                            "not all was checked: " + walk.stopped,
+                            "Check its folders one by one",
+                            {named, "", 0, 0},
+                            false}},
+                          false});
+    }
+    if (!walk.notes.empty()) verdicts.push_back({named, walk.notes, false});
+  }
+  return verdicts;
+}
+
+}  // namespace sb::workflow

@@ -1,0 +1,64 @@
+// One file of a source, read and checked: a workflow, a contract or a feature.
+//
+// What the file is follows from its folder, else from its content (`contract:` and `feature:` without `steps`). A
+// workflow may also be there as sessions pin it, {bundle: [pinned, …]}: all it calls first, itself last. It is used as
+// it is, whatever else the catalog has now.
+// Immutable; shared between catalogs through a SourceCache.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/document/document.hpp"
+#include "workflow/catalog/catalog.hpp"
+#include "workflow/catalog/walk.hpp"
+
+namespace sb::workflow {
+
+struct SourceFile {
+  enum class What { kWorkflow, kContract, kFeature };
+  What what = What::kWorkflow;
+  std::string id;              // of a workflow or feature; the file's name without ending where it has none
+  bool has_id = false;         // it was read from the file
+  bool looks_like_one = true;  // of a workflow: there is an `id` or there are `steps`
+  std::string digest;
+  std::shared_ptr<const Document> document;  // null when the bytes could not be read or parsed
+  std::shared_ptr<const Definition> definition;
+  std::shared_ptr<const Contract> contract;
+  Value feature;  // {constraints, procedure, verify}
+  Faults faults;
+};
+
+SourceFile read_source_text(std::string name, std::string text, FileRole role);
+
+// What `bundle` holds; null: the file is no such one.
+const Value* pinned_bundle(const Value& root);
+Result<Bundle> read_bundle(const Value& pinned);
+
+struct BundledFile {
+  std::string_view name;  // below workflows/
+  std::shared_ptr<const SourceFile> file;
+};
+// All that is built in except contracts. Read once, shared.
+const std::vector<BundledFile>& bundled_files();
+
+// Reads through a cache.
+class SourceReader {
+ public:
+  SourceReader(const Files& files, SourceCache& cache);
+  ~SourceReader();  // lets go of what grew stale
+
+  std::shared_ptr<const SourceFile> read(const FoundFile& found);
+
+ private:
+  const Files& files_;
+  SourceCache& cache_;
+};
+
+// The file's name without its ending and its variant marks.
+std::string stem_of(std::string_view path);
+// 3 for .lean., 2 for .v2., 1 for .agentic., else 0; the highest mark counts.
+int variant_rank(std::string_view path);
+
+}  // namespace sb::workflow

@@ -1,0 +1,364 @@
+#include "workflow/check/condition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "base/limits.hpp"
+#include "base/text/unicode.hpp"
+
+namespace sb::workflow {
+namespace {
+
+using Operator = Condition::Operator;
+
+struct Comparing {
+  std::string_view name;
+  Operator op;
+  enum class Takes { kAnything, kNumber, kList, kText } takes;
+  std::string_view words;
+};
+
+// In the order in which the first one found counts.
+constexpr std::array<Comparing, 11> kComparing = {{
+    {"equals", Operator::kEquals, Comparing::Takes::kAnything, "is"},
+    {"not_equals", Operator::kNotEquals, Comparing::Takes::kAnything, "is not"},
+    {"gt", Operator::kGt, Comparing::Takes::kNumber, ">"},
+    {"gte", Operator::kGte, Comparing::Takes::kNumber, ">="},
+    {"lt", Operator::kLt, Comparing::Takes::kNumber, "<"},
+    {"lte", Operator::kLte, Comparing::Takes::kNumber, "<="},
+    {"in", Operator::kIn, Comparing::Takes::kList, "is one of"},
+    {"contains", Operator::kContains, Comparing::Takes::kText, "contains"},
+    {"startsWith", Operator::kStartsWith, Comparing::Takes::kText, "starts with"},
+    {"endsWith", Operator::kEndsWith, Comparing::Takes::kText, "ends with"},
+    {"matches", Operator::kMatches, Comparing::Takes::kText, "matches"},
+}};
+
+constexpr std::array<std::pair<std::string_view, Operator>, 3> kJoining = {
+    {{"and", Operator::kAnd}, {"or", Operator::kOr}, {"not", Operator::kNot}}};
+
+bool fits(const Reader& reader, Comparing::Takes takes) {
+  switch (takes) {
+    case Comparing::Takes::kAnything:
+      return true;
+    case Comparing::Takes::kNumber:
+      return reader.number().has_value();
+    case Comparing::Takes::kText:
+      return reader.string().has_value();
+    case Comparing::Takes::kList:
+      if (reader.value().is_array()) return true;
+      reader.fault(fmt::format("`in` takes a list, found {}", kind_name(reader.value().kind())), "Write a list");
+      return false;
+  }
+  return false;
+}
+
+// Nothing, and a fault, when one of the operators has an operand of the wrong kind, also one that does not count.
+bool read_comparison(Fields& fields, Condition& into) {
+  bool is_well = true;
+  bool is_found = false;
+  for (const Comparing& known : kComparing) {
+    const auto reader = fields.get(known.name);
+    if (!reader) continue;
+    if (!fits(*reader, known.takes)) {
+      is_well = false;
+      continue;
+    }
+    std::optional<Pattern> pattern;
+    if (known.op == Operator::kMatches) {
+      auto compiled = Pattern::compile(reader->value().as_string(), Pattern::kIgnoreCase | Pattern::kScript);
+      if (!compiled) {
+        reader->fault(compiled.error().message, compiled.error().remedy, compiled.error().code);
+        is_well = false;
+        continue;
+      }
+      pattern = std::move(*compiled);
+    }
+    if (std::exchange(is_found, true)) continue;
+    into.op = known.op;
+    into.operand = reader->value();
+    into.pattern = std::move(pattern);
+  }
+  return is_well;
+}
+
+std::optional<Condition> read_at(const Reader& reader, int depth);
+
+bool read_parts(Fields& fields, Condition& into, int depth) {
+  bool is_well = true;
+  bool is_found = false;
+  for (const auto& [name, op] : kJoining) {
+    const auto reader = fields.get(name);
+    if (!reader) continue;
+    if (op != Operator::kNot && !reader->value().is_array()) is_well = false;
+    std::vector<Condition> parts;
+    const std::vector<Reader> readers = op == Operator::kNot ? std::vector<Reader>{*reader} : reader->items();
+    for (const Reader& part : readers) {
+      auto condition = read_at(part, depth + 1);
+      if (condition) {
+        parts.push_back(std::move(*condition));
+      } else {
+        is_well = false;
+      }
+    }
+    if (into.op == Operator::kTrue && !std::exchange(is_found, true)) {
+      into.op = op;
+      into.parts = std::move(parts);
+    }
+  }
+  return is_well;
+}
+
+std::optional<Condition> read_at(const Reader& reader, int depth) {
+  if (depth > limits::kDocumentDepth) {
+    reader.fault(fmt::format("the condition nests deeper than {} levels", limits::kDocumentDepth), "Flatten it",
+                 ErrorCode::kLimit);
+    return std::nullopt;
+  }
+  if (!reader.value().is_object()) {
+    reader.fault(fmt::format("expected a condition, found {}", kind_name(reader.value().kind())),
+                 "Write one such as {var: size, gt: 3}");
+    return std::nullopt;
+  }
+  Fields fields = reader.fields();
+  Condition condition;
+  bool is_well = true;
+  const auto var = fields.get("var");
+  if (var) {
+    const auto name = var->string();
+    is_well = name.has_value();
+    if (name && name->empty()) {
+      var->fault("`var` is empty", "Name a context key");
+      is_well = false;
+    }
+    condition.op = Operator::kVar;
+    condition.var = name.value_or("");
+  }
+  Condition comparison;
+  is_well = read_comparison(fields, comparison) && is_well;
+  if (comparison.op != Operator::kTrue && !var) {
+    reader.fault("a comparison without `var`: nothing says which context key is compared", "Add var:");
+    is_well = false;
+  } else if (comparison.op != Operator::kTrue) {
+    comparison.var = std::move(condition.var);
+    condition = std::move(comparison);
+  }
+  is_well = read_parts(fields, condition, depth) && is_well;
+  is_well = fields.finish() && is_well;
+  if (!is_well) return std::nullopt;
+  return condition;
+}
+
+// Without white space at both ends, as ECMAScript trims.
+std::string_view trimmed(std::string_view text) {
+  std::size_t begin = text.size(), end = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t before = at;
+    const char32_t c = next_code_point(text, at);
+    if (is_space(c) || c == 0xFEFF) continue;
+    begin = std::min(begin, before);
+    end = at;
+  }
+  return begin < end ? text.substr(begin, end - begin) : std::string_view{};
+}
+
+std::string folded(std::string_view text) {
+  return is_utf8(text) ? case_fold(trimmed(text)) : std::string(text);
+}
+
+// A value as text, as the format has it: lists joined by commas, nothing for null.
+std::string as_text(const Value* value) {
+  if (!value || value->is_null()) return {};
+  if (value->is_string()) return value->as_string();
+  if (!value->is_array()) return to_canonical_json(*value);
+  std::string text;
+  for (std::size_t i = 0; i < value->size(); ++i) {
+    if (i > 0) text += ',';
+    text += as_text(&value->items()[i]);
+  }
+  return text;
+}
+
+// What a text is as a number; an empty one is 0, as in the original.
+std::optional<double> as_number(std::string_view text) {
+  if (!is_utf8(text)) return std::nullopt;
+  text = trimmed(text);
+  if (text.empty()) return 0;
+  if (text.front() == '+') text.remove_prefix(1);
+  const bool is_numeric = !text.empty() && text.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (!is_numeric || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool means(const Value& value, bool expected) {
+  if (value.is_number()) return value.as_number() == (expected ? 1 : 0);
+  if (!value.is_string()) return false;
+  const std::string word = folded(value.as_string());
+  return expected ? word == "true" || word == "yes" || word == "1" : word == "false" || word == "no" || word == "0";
+}
+
+bool compares(Operator op, double left, double right) {
+  switch (op) {
+    case Operator::kGt:
+      return left > right;
+    case Operator::kGte:
+      return left >= right;
+    case Operator::kLt:
+      return left < right;
+    default:
+      return left <= right;
+  }
+}
+
+bool holds_of(const Condition& condition, const Value* value) {
+  switch (condition.op) {
+    case Operator::kEquals:
+      return leniently_equal(value, condition.operand);
+    case Operator::kNotEquals:
+      return !leniently_equal(value, condition.operand);
+    case Operator::kIn:
+      return std::ranges::any_of(condition.operand.items(),
+                                 [&](const Value& item) { return leniently_equal(value, item); });
+    case Operator::kContains:
+      return folded(as_text(value)).contains(folded(condition.operand.as_string()));
+    case Operator::kStartsWith:
+      return folded(as_text(value)).starts_with(folded(condition.operand.as_string()));
+    case Operator::kEndsWith:
+      return folded(as_text(value)).ends_with(folded(condition.operand.as_string()));
+    case Operator::kMatches: {
+      const std::string text = as_text(value);
+      return is_utf8(text) && condition.pattern->matches(trimmed(text)).value_or(false);
+    }
+    case Operator::kVar:
+      return is_truthy(value);
+    default:
+      return value && value->is_number() && compares(condition.op, value->as_number(), condition.operand.as_number());
+  }
+}
+
+void collect_keys(const Condition& condition, std::vector<std::string>& into) {
+  if (!condition.var.empty() && std::ranges::find(into, condition.var) == into.end()) into.push_back(condition.var);
+  for (const Condition& part : condition.parts) collect_keys(part, into);
+}
+
+// Enough of a value for a record; a long one would be kept again at each step it is skipped for.
+Value glimpse(const Value* value) {
+  constexpr std::size_t kMost = 256;
+  if (!value) return {};
+  if (!value->is_string() && !value->is_array() && !value->is_object()) return *value;
+  const std::string text = value->is_string() ? value->as_string() : to_json(*value);
+  if (text.size() <= kMost) return *value;
+  return std::string(beginning(text, kMost)) + "…";
+}
+
+bool is_joining(Operator op) {
+  return op == Operator::kAnd || op == Operator::kOr;
+}
+
+std::string operand_text(const Value& operand) {
+  if (!operand.is_array()) return operand.is_null() ? "unset" : to_json(operand);
+  std::string text;
+  for (const Value& item : operand.items()) text += fmt::format("{}{}", text.empty() ? "" : ", ", to_json(item));
+  return text.empty() ? "nothing" : text;
+}
+
+}  // namespace
+
+std::optional<Condition> read_condition(const Reader& reader) {
+  return read_at(reader, 0);
+}
+
+const Value* look_up(const Value& context, std::string_view path) {
+  const Value* at = &context;
+  while (true) {
+    if (const Value* found = at->find(path)) return found;
+    const std::size_t dot = path.find('.');
+    if (dot == std::string_view::npos) return nullptr;
+    at = at->find(path.substr(0, dot));
+    if (!at) return nullptr;
+    path.remove_prefix(dot + 1);
+  }
+}
+
+bool holds(const Condition& condition, const Value& context) {
+  const auto part_holds = [&](const Condition& part) { return holds(part, context); };
+  switch (condition.op) {
+    case Operator::kTrue:
+      return true;
+    case Operator::kAnd:
+      return std::ranges::all_of(condition.parts, part_holds);
+    case Operator::kOr:
+      return std::ranges::any_of(condition.parts, part_holds);
+    case Operator::kNot:
+      return std::ranges::none_of(condition.parts, part_holds);
+    default:
+      return holds_of(condition, look_up(context, condition.var));
+  }
+}
+
+Value seen_by(const Condition& condition, const Value& context) {
+  Value seen = Value::object();
+  for (const std::string& key : keys_of(condition)) seen.set(key, glimpse(look_up(context, key)));
+  return seen;
+}
+
+std::vector<std::string> keys_of(const Condition& condition) {
+  std::vector<std::string> keys;
+  collect_keys(condition, keys);
+  return keys;
+}
+
+std::string to_text(const Condition& condition) {
+  if (condition.op == Operator::kTrue) return "always";
+  if (condition.op == Operator::kVar) return condition.var + " is set and not false";
+  if (condition.op == Operator::kNot) return fmt::format("not ({})", to_text(condition.parts.front()));
+  if (is_joining(condition.op)) {
+    if (condition.parts.empty()) return condition.op == Operator::kAnd ? "always" : "never";
+    std::string text;
+    for (const Condition& part : condition.parts) {
+      if (!text.empty()) text += condition.op == Operator::kAnd ? " and " : " or ";
+      const bool needs_brackets = is_joining(part.op) && part.parts.size() > 1 && condition.parts.size() > 1;
+      text += needs_brackets ? fmt::format("({})", to_text(part)) : to_text(part);
+    }
+    return text;
+  }
+  const auto known = std::ranges::find(kComparing, condition.op, &Comparing::op);
+  return fmt::format("{} {} {}", condition.var, known->words, operand_text(condition.operand));
+}
+
+bool is_truthy(const Value* value) {
+  if (!value) return false;
+  switch (value->kind()) {
+    case Value::Kind::kNull:
+      return false;
+    case Value::Kind::kBool:
+      return value->as_bool();
+    case Value::Kind::kInteger:
+    case Value::Kind::kNumber:
+      return value->as_number() != 0;
+    case Value::Kind::kString:
+      return !value->as_string().empty();
+    default:
+      return true;
+  }
+}
+
+bool leniently_equal(const Value* value, const Value& expected) {
+  const bool is_set = value && !value->is_null();
+  if (!is_set || expected.is_null()) return !is_set && expected.is_null();
+  if (value->is_string() && expected.is_string()) return folded(value->as_string()) == folded(expected.as_string());
+  if (value->is_bool() && expected.is_bool()) return value->as_bool() == expected.as_bool();
+  if (expected.is_bool()) return means(*value, expected.as_bool());
+  if (value->is_bool()) return means(expected, value->as_bool());
+  if (value->is_number() && expected.is_number()) return value->as_number() == expected.as_number();
+  if (value->is_string() && expected.is_number()) return as_number(value->as_string()) == expected.as_number();
+  if (value->is_number() && expected.is_string()) return as_number(expected.as_string()) == value->as_number();
+  return *value == expected;
+}
+
+}  // namespace sb::workflow

@@ -1,0 +1,98 @@
+// promptBlocks: features and refs put in, and the whole written out as the prompt.
+#include <fmt/format.h>
+
+#include "workflow/compile/passes.hpp"
+
+namespace sb::workflow {
+namespace {
+
+struct BlockWriter {
+  std::span<const Value* const> features;
+  const Surroundings& surroundings;
+  FaultLog& faults;
+  std::string out;
+
+  // A text, or a list of parts {kind: text, text} and {kind: ref, refId}.
+  std::string text_of(const Value& value, const Trail& trail) {
+    if (value.is_string()) return value.as_string();
+    std::string text;
+    if (!value.is_array()) return text;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const Value& part = value.items()[i];
+      const Value& ref_id = part["refId"];
+      if (!ref_id.is_string()) {
+        text += part.string_at("text").value_or("");
+      } else if (const std::string* ref = surroundings.ref(ref_id.as_string())) {
+        text += *ref;
+      } else {
+        const Trail at_part = trail.at(i);
+        faults.tell_unknown(at_part.at("refId"), FaultLog::Named::kRef, ref_id.as_string(), surroundings.ref_ids());
+      }
+    }
+    return text;
+  }
+
+  void heading(std::string_view title) { out += fmt::format("{}## {}\n", out.empty() ? "" : "\n\n", title); }
+
+  // Further lines of an item stand below its first, so that it stays one item of the list.
+  static std::string indented(std::string_view text, std::size_t columns) {
+    std::string lines;
+    for (const char c : text) {
+      lines += c;
+      if (c == '\n') lines.append(columns, ' ');
+    }
+    return lines;
+  }
+
+  void list(std::string_view title, std::string_view name, const Value& blocks, const Trail& trail, bool is_numbered) {
+    std::vector<std::string> items;
+    const Trail at_list = trail.at(name);
+    if (const Value* own = blocks.find(name); own && own->is_array()) {
+      for (std::size_t i = 0; i < own->size(); ++i) items.push_back(text_of(own->items()[i], at_list.at(i)));
+    }
+    for (const Value* feature : features) {
+      if (const Value* added = feature->find(name); added && added->is_array()) {
+        for (const Value& item : added->items()) items.push_back(text_of(item, at_list));
+      }
+    }
+    if (items.empty()) return;
+    heading(title);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const std::string mark = is_numbered ? fmt::format("{}. ", i + 1) : "- ";
+      out += fmt::format("{}{}{}", i > 0 ? "\n" : "", mark, indented(items[i], mark.size()));
+    }
+  }
+
+  void outputs(const Value& blocks, const Trail& trail) {
+    const Value* required = blocks.find("outputRequired");
+    if (!required || !required->is_object() || required->size() == 0) return;
+    const Trail at_outputs = trail.at("outputRequired");
+    heading("Output Required");
+    bool is_first = true;
+    for (const auto& [name, value] : required->members()) {
+      const std::string text = indented(text_of(value, at_outputs.at(name)), 2);
+      out += fmt::format("{}- **{}**: {}", is_first ? "" : "\n", name, text);
+      is_first = false;
+    }
+  }
+};
+
+}  // namespace
+
+std::string render_blocks(const Value& blocks, std::span<const Value* const> features, const Surroundings& surroundings,
+                          const Trail& trail, FaultLog& faults) {
+  BlockWriter writer{features, surroundings, faults, {}};
+  if (const Value* goal = blocks.find("goal")) {
+    if (const std::string text = writer.text_of(*goal, trail.at("goal")); !text.empty()) {
+      writer.heading("Goal");
+      writer.out += text;
+    }
+  }
+  writer.list("Constraints", "constraints", blocks, trail, false);
+  writer.list("Procedure", "procedure", blocks, trail, true);
+  writer.outputs(blocks, trail);
+  writer.list("Verify", "verify", blocks, trail, false);
+  return std::move(writer.out);
+}
+
+}  // namespace sb::workflow

@@ -1,0 +1,99 @@
+// From a definition to what a session pins.
+//
+// Pure and deterministic: the same files give the same bytes and the same hash on every machine. Passes, in this order:
+//   templates      a step with `templateCall` becomes the routine's steps, ids `caller.step`, `{arg}` filled in, the
+//                  caller's runCondition where a step has none, the routine's metaGuidance as guidance
+//   bindings       {{wr.bindings.slot}} in prompts and blocks: the project's override, else the default
+//   features       their constraints, procedure and checks added to every step that has promptBlocks
+//   refs           {kind: ref} parts of blocks replaced by their text
+//   promptBlocks   rendered to `prompt` (Goal, Constraints, Procedure, Output Required, Verify)
+//   scan           any `{{wr.` that is left is a fault
+//   loop bodies    a body given as a step's id is moved into its loop
+//   virtual steps  `x__verification`, `x__audit`, `x__synthesis` become steps of their own, in that order
+//
+// What is pinned is one JSON value:
+//   {v: 1, workflow: {…the expanded definition, readable by read_definition(kPinned)…},
+//    contracts: {ref: {…the contract's file…}}, bindings: {slot: id}, calls: {workflowId: hash}}
+// `hash` is "sha256:" and the hex SHA-256 of its canonical JSON (RFC 8785). `calls` are the workflows that parallel and
+// workflow steps start, pinned with it, so the hash covers them. Bodies of parallel loops are workflows of their own:
+// `calls` has them under `loopId` + "#body".
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/document/value.hpp"
+#include "base/result.hpp"
+#include "workflow/check/contract.hpp"
+#include "workflow/definition/definition.hpp"
+
+namespace sb::workflow {
+
+// What a definition may refer to outside its own file.
+class Surroundings {
+ public:
+  virtual ~Surroundings() = default;
+  virtual const Contract* contract(std::string_view ref) const = 0;
+  virtual std::vector<std::string> contract_refs() const = 0;
+  // A routine by its template id (`wr.templates.routine.NAME`); null when there is none or it does not load.
+  virtual const Definition* routine(std::string_view template_id) const = 0;
+  virtual std::vector<std::string> template_ids() const = 0;
+  // A workflow that a step starts; null when there is none or it does not load.
+  virtual const Definition* workflow(std::string_view id) const = 0;
+  virtual std::vector<std::string> workflow_ids() const = 0;
+  virtual const Value* feature(std::string_view id) const = 0;  // {constraints, procedure, verify}: lists of texts
+  virtual std::vector<std::string> feature_ids() const = 0;
+  virtual const std::string* ref(std::string_view id) const = 0;
+  virtual std::vector<std::string> ref_ids() const = 0;
+  // The project's override of a slot; null when it has none.
+  virtual const std::string* binding(std::string_view workflow_id, std::string_view slot) const = 0;
+};
+
+// A pinned workflow, ready to be executed. Immutable.
+struct Compiled {
+  Value pinned;
+  std::string hash;       // "sha256:…"
+  Definition definition;  // its `source` is null: `pinned` has it
+  Contracts contracts;    // those it uses
+  std::map<std::string, std::string> bindings;
+  std::map<std::string, std::string> calls;  // workflow id to hash
+};
+
+// The workflow and all it calls, callees first, itself last; each once.
+using Bundle = std::vector<std::shared_ptr<const Compiled>>;
+
+// For several definitions with the same surroundings, which must not change meanwhile: what they call is compiled once.
+// Not thread-safe.
+class Compiler {
+ public:
+  explicit Compiler(const Surroundings& surroundings) : surroundings_(&surroundings) {}
+  Checked<Bundle> compile(const Document& document, const Definition& definition);
+
+ private:
+  struct Linking;
+  Bundle compile_one(const Definition& definition, class FaultLog& faults);
+  std::optional<Definition> read_expanded(Value& workflow, const Definition& definition, FaultLog& faults);
+  void link(const struct CallSite& site, const Definition& definition, Linking& linking, FaultLog& faults);
+  const Bundle* compile_callee(const Definition& callee, const CallSite& site, FaultLog& faults);
+  std::shared_ptr<const Compiled> finish(Value workflow, Definition definition, const Definition& authored,
+                                         Linking& linking, FaultLog& faults);
+
+  const Surroundings* surroundings_;
+  std::map<std::string, Bundle, std::less<>> callees_;  // by id
+  std::vector<std::string> stack_;                      // ids of those being compiled, the outermost first
+  std::set<std::string, std::less<>> broken_;           // callees told to be, in this call
+};
+
+// Faults carry the places of `document`, the file the definition was read from. Codes are told by Place::pointer and
+// message; a routine's own fault is told at the call.
+Checked<Bundle> compile(const Document& document, const Definition& definition, const Surroundings& surroundings);
+
+// Reads back what was pinned; kCorrupt when it is not what compile makes.
+Result<std::shared_ptr<const Compiled>> read_pinned(const Value& pinned);
+
+}  // namespace sb::workflow

@@ -1,0 +1,141 @@
+#include "workflow/compile/prompt_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/text/unicode.hpp"
+
+namespace sb::workflow {
+namespace {
+
+constexpr std::string_view kLength = "length";
+constexpr std::size_t kPreviewChars = 60;
+
+bool starts_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool continues_name(char c) {
+  return starts_name(c) || (c >= '0' && c <= '9');
+}
+
+struct Found {
+  std::string_view path;
+  std::size_t begin = 0, end = 0;  // with the braces
+};
+
+// The place whose braces open at `begin`, if there is one.
+std::optional<Found> place_at(std::string_view text, std::size_t begin) {
+  std::size_t at = begin + 2;
+  while (true) {
+    if (at >= text.size() || !starts_name(text[at])) return std::nullopt;
+    while (at < text.size() && continues_name(text[at])) ++at;
+    if (at < text.size() && text[at] == '.') {
+      ++at;
+      continue;
+    }
+    break;
+  }
+  const std::string_view path = text.substr(begin + 2, at - begin - 2);
+  if (!text.substr(at).starts_with("}}") || path.starts_with("wr.")) return std::nullopt;
+  return Found{path, begin, at + 2};
+}
+
+std::optional<Found> next_place(std::string_view text, std::size_t from) {
+  for (std::size_t at = text.find("{{", from); at != std::string_view::npos; at = text.find("{{", at + 1)) {
+    if (auto found = place_at(text, at)) return found;
+  }
+  return std::nullopt;
+}
+
+std::string shown(const Value& value) {
+  if (value.is_string()) return value.as_string();
+  return value.is_array() || value.is_object() ? to_json(value) : to_canonical_json(value);
+}
+
+std::string preview(const Value& value) {
+  std::string text = value.is_string() ? value.as_string() : to_json(value);
+  if (!is_utf8(text)) return {};
+  std::size_t at = 0;
+  for (std::size_t count = 0; at < text.size() && count < kPreviewChars; ++count) next_code_point(text, at);
+  if (at < text.size()) text = text.substr(0, at) + "…";
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+std::optional<Value> length_of(const Value& value) {
+  if (value.is_array()) return Value(value.size());
+  if (value.is_string() && is_utf8(value.as_string())) return Value(count_code_points(value.as_string()));
+  return std::nullopt;
+}
+
+std::string filled(std::string_view path, const Value& context) {
+  const Value* at = &context;
+  for (std::string_view rest = path; !rest.empty();) {
+    // A key may itself hold dots; conditions find it, so prompts do too.
+    if (const Value* whole = at->find(rest)) {
+      at = whole;
+      break;
+    }
+    const std::size_t dot = rest.find('.');
+    const std::string_view step = rest.substr(0, dot);
+    if (at != &context && !at->is_object()) {
+      if (step == kLength && dot == std::string_view::npos) {
+        if (const auto length = length_of(*at)) return shown(*length);
+      }
+      const std::string_view parent = path.substr(0, path.size() - rest.size() - 1);
+      return fmt::format("[unset: {} ({} is {}: {})]", path, parent, kind_name(at->kind()), preview(*at));
+    }
+    at = at->find(step);
+    if (!at || at->is_null()) return fmt::format("[unset: {}]", path);
+    if (dot == std::string_view::npos) break;
+    rest.remove_prefix(dot + 1);
+  }
+  return at->is_null() ? fmt::format("[unset: {}]", path) : shown(*at);
+}
+
+}  // namespace
+
+std::string fill_in(std::string_view text, const Value& context) {
+  std::string out;
+  std::size_t done = 0;
+  while (const auto found = next_place(text, done)) {
+    out += text.substr(done, found->begin - done);
+    out += filled(found->path, context);
+    done = found->end;
+  }
+  out += text.substr(done);
+  return out;
+}
+
+std::string fill_in_line(std::string_view text, const Value& context) {
+  const std::string filled = fill_in(text, context);
+  std::string line;
+  bool wants_blank = false;
+  for (std::size_t at = 0; at < filled.size();) {
+    const std::size_t from = at;
+    if (is_space(next_code_point(filled, at))) {
+      wants_blank = !line.empty();
+      continue;
+    }
+    if (wants_blank) line += ' ';
+    wants_blank = false;
+    line += filled.substr(from, at - from);
+  }
+  return line;
+}
+
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names;
+  std::size_t done = 0;
+  while (const auto found = next_place(text, done)) {
+    std::string name(found->path.substr(0, found->path.find('.')));
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    done = found->end;
+  }
+  return names;
+}
+
+}  // namespace sb::workflow

@@ -1,0 +1,231 @@
+// Steps with everything of theirs filled in: bindings, features, refs, blocks; loops with their bodies.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/limits.hpp"
+#include "workflow/compile/passes.hpp"
+
+namespace sb::workflow {
+namespace {
+
+constexpr std::string_view kToken = "{{wr.";
+
+void scan(const Value& text, const Trail& trail, FaultLog& faults) {
+  if (!text.is_string()) return;
+  const std::string& words = text.as_string();
+  const std::size_t at = words.find(kToken);
+  if (at == words.npos) return;
+  const std::size_t end = std::min(words.find("}}", at), at + 64);
+  faults.tell(trail, "unresolved_token", fmt::format("nothing fills in {}}}}}", words.substr(at, end - at)),
+              "Only {{wr.bindings.SLOT}} of a declared extension point can be written here");
+}
+
+void point_jump(Value& value, const std::map<std::string, std::string>& first_of_call) {
+  Value* jump = value.find("jumpIf");
+  const Value* to = jump ? jump->find("to") : nullptr;
+  if (!to || !to->is_string()) return;
+  std::string target = to->as_string();
+  for (auto found = first_of_call.find(target); found != first_of_call.end(); found = first_of_call.find(target)) {
+    target = found->second;
+  }
+  jump->set("to", std::move(target));
+}
+
+// A jump to a step that called a routine goes to the first of the steps that took its place.
+void point_jumps(Value::Array& steps, const std::map<std::string, std::string>& first_of_call) {
+  for (Value& step : steps) {
+    point_jump(step, first_of_call);
+    if (Value* body = step.find("body"); body && body->is_array()) point_jumps(body->items(), first_of_call);
+  }
+}
+
+}  // namespace
+
+Value Expander::expand(const Definition& definition) {
+  Scope scope;
+  scope.definition = &definition;
+  const Trail root;
+  add_features(definition, scope);
+  Steps steps;
+  expand_list(scope, definition.steps, definition.source["steps"], root.at("steps"), steps);
+  if (!first_of_call_.empty()) point_jumps(steps, first_of_call_);
+
+  Value workflow = Value::object();
+  for (const auto& [name, value] : definition.source.members()) {
+    if (name == "steps") {
+      workflow.set(name, Value(std::move(steps)));
+    } else {
+      workflow.set(name, value);
+    }
+  }
+  if (assessments_.empty()) return workflow;
+  if (!workflow.find("assessments")) workflow.set("assessments", Value::array());
+  for (Value& assessment : assessments_) workflow.find("assessments")->push_back(std::move(assessment));
+  return workflow;
+}
+
+void Expander::fill_in(Definition& definition) {
+  Scope scope;
+  scope.definition = &definition;
+  const Trail root;
+  add_features(definition, scope);
+  fill_list(scope, definition.steps, *definition.source.find("steps"), root.at("steps"));
+}
+
+void Expander::fill_list(const Scope& scope, std::vector<Step>& steps, Value& sources, const Trail& trail) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    Step& step = steps[i];
+    Value& source = sources.items()[i];
+    const Trail at_step = trail.at(i);
+    if (!step.prompt_blocks.is_null()) {
+      write_blocks(scope, at_step, source);
+      step.prompt_blocks = Value();
+      step.prompt = source["prompt"].as_string();
+    }
+    if (auto* loop = std::get_if<LoopStep>(&step.what); loop && !loop->body.empty()) {
+      fill_list(scope, loop->body, *source.find("body"), at_step.at("body"));
+    }
+  }
+}
+
+void Expander::add_features(const Definition& definition, Scope& scope) {
+  for (const std::string& id : definition.features) {
+    if (std::ranges::find(scope.feature_ids, id) != scope.feature_ids.end()) continue;
+    if (const Value* feature = surroundings_->feature(id)) {
+      scope.features.push_back(feature);
+      scope.feature_ids.push_back(id);
+    }
+  }
+}
+
+bool Expander::has_room(const Trail& trail) {
+  if (is_full_) return false;
+  if (++steps_ <= limits::kWorkflowSteps) return true;
+  is_full_ = true;
+  faults_->tell(trail, "too_many",
+                fmt::format("the workflow has more than {} steps once its routines are in", limits::kWorkflowSteps),
+                "Split it into workflows that call each other", ErrorCode::kLimit);
+  return false;
+}
+
+void Expander::expand_list(const Scope& scope, const std::vector<Step>& steps, const Value& sources, const Trail& trail,
+                           Steps& out) {
+  std::map<std::string_view, std::size_t> bodies;  // taken by loops of this list
+  for (const Step& step : steps) {
+    const LoopStep* loop = step.loop();
+    if (!loop || loop->body_ref.empty()) continue;
+    const auto body = std::ranges::find(steps, loop->body_ref, &Step::id);
+    if (body != steps.end()) bodies.emplace(body->id, static_cast<std::size_t>(body - steps.begin()));
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (bodies.contains(steps[i].id)) continue;
+    expand_step(scope, steps[i], sources.items()[i], trail.at(i), out);
+    const LoopStep* loop = steps[i].loop();
+    if (!loop || is_full_) continue;
+    Steps body;
+    const Trail at_step = trail.at(i);
+    if (loop->body_ref.empty()) {
+      expand_list(scope, loop->body, sources.items()[i]["body"], at_step.at("body"), body);
+    } else if (const auto named = bodies.find(loop->body_ref); named != bodies.end()) {
+      expand_step(scope, steps[named->second], sources.items()[named->second], trail.at(named->second), body);
+    }
+    out.back().set("body", Value(std::move(body)));
+  }
+}
+
+void Expander::expand_step(const Scope& scope, const Step& step, const Value& source, const Trail& own_trail,
+                           Steps& out) {
+  const Trail& trail = scope.told_at ? *scope.told_at : own_trail;
+  if (step.template_call) return expand_call(scope, step, source, trail, out);
+  if (!has_room(trail)) return;
+  Value value = Value::object();
+  value.members().reserve(source.size() + 1);
+  for (const auto& [name, member] : source.members()) {
+    if (name != "body") value.members().push_back({name, member});
+  }
+  if (scope.caller) value.set("id", scope.prefix + step.id);
+  fill_texts(scope, step, trail, value);
+  out.push_back(std::move(value));
+}
+
+void Expander::fill_text(const Scope& scope, bool must_have_arguments, Value& text) {
+  if (!text.is_string()) return;
+  const std::string& words = text.as_string();
+  const bool has_token = words.find(kToken) != words.npos;
+  const bool has_argument = scope.args && words.find('{') != words.npos;
+  if (!has_token && !has_argument) return;
+  std::string out = words;
+  if (has_argument) {
+    FilledText filled = fill_arguments(words, *scope.args);
+    tell_arguments(scope, filled, must_have_arguments);
+    out = std::move(filled.text);
+  }
+  if (has_token) fill_bindings(out, scope, *surroundings_, bindings_);
+  text = Value(std::move(out));
+}
+
+// A block is a text or a list of parts; refs in it are filled in when it is written out.
+void Expander::fill_block(const Scope& scope, Value& block) {
+  if (block.is_string()) return fill_text(scope, true, block);
+  if (!block.is_array()) return;
+  for (Value& part : block.items()) {
+    if (Value* text = part.find("text")) fill_text(scope, true, *text);
+  }
+}
+
+// In a routine's prompts, titles and blocks every `{name}` is an argument; elsewhere only those that are given.
+void Expander::fill_texts(const Scope& scope, const Step& step, const Trail& trail, Value& value) {
+  for (const std::string_view name : {"title", "prompt"}) {
+    Value* text = value.find(name);
+    if (!text) continue;
+    fill_text(scope, true, *text);
+    scan(*text, trail.at(name), *faults_);
+  }
+  for (const std::string_view name : {"audit", "verification", "synthesis"}) {
+    Value* part = value.find(name);
+    Value* prompt = part ? part->find("prompt") : nullptr;
+    if (!prompt) continue;
+    const Trail at_part = trail.at(name);
+    fill_text(scope, false, *prompt);
+    scan(*prompt, at_part.at("prompt"), *faults_);
+  }
+  if (scope.caller) fill_routine_texts(scope, value);
+  if (!step.prompt_blocks.is_null()) write_blocks(scope, trail, value);
+}
+
+// What only a routine's step has to have changed beside its prompt.
+void Expander::fill_routine_texts(const Scope& scope, Value& value) {
+  if (Value* role = value.find("agentRole")) fill_text(scope, false, *role);
+  if (Value* guidance = value.find("guidance"); guidance && guidance->is_array()) {
+    for (Value& item : guidance->items()) fill_text(scope, false, item);
+  }
+  if (Value* fragments = value.find("promptFragments"); fragments && fragments->is_array()) {
+    for (Value& fragment : fragments->items()) {
+      if (Value* text = fragment.find("text")) fill_text(scope, false, *text);
+    }
+  }
+  if (Value* jump = value.find("jumpIf")) {
+    if (const auto to = jump->string_at("to")) jump->set("to", scope.prefix + *to);
+  }
+}
+
+void Expander::write_blocks(const Scope& scope, const Trail& trail, Value& value) {
+  const auto member = std::ranges::find(value.members(), "promptBlocks", &Value::Member::name);
+  for (auto& [name, block] : member->value.members()) {
+    if (name == "goal") {
+      fill_block(scope, block);
+    } else if (block.is_array()) {
+      for (Value& item : block.items()) fill_block(scope, item);
+    } else if (block.is_object()) {
+      for (auto& [key, item] : block.members()) fill_block(scope, item);
+    }
+  }
+  const Trail at_blocks = trail.at("promptBlocks");
+  std::string prompt = render_blocks(member->value, scope.features, *surroundings_, at_blocks, *faults_);
+  if (prompt.empty()) faults_->tell(at_blocks, "empty_blocks", "the blocks say nothing", "Add a goal or a procedure");
+  *member = {"prompt", Value(std::move(prompt))};
+  scan(member->value, at_blocks, *faults_);
+}
+
+}  // namespace sb::workflow

@@ -1,0 +1,218 @@
+// Routines put in the place of the steps that call them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/document/reader.hpp"
+#include "base/limits.hpp"
+#include "workflow/compile/passes.hpp"
+
+namespace sb::workflow {
+namespace {
+
+bool is_loop(const Value& step) {
+  return step.string_at("type") == "loop";
+}
+bool is_work(const Value& step) {
+  return !step.find("type");
+}
+
+// Every ordinary step of these, loops looked into.
+template <class Visit>
+void for_each_work_step(std::span<Value> steps, const Visit& visit) {
+  for (Value& step : steps) {
+    if (is_work(step)) visit(step);
+    if (Value* body = step.find("body"); is_loop(step) && body && body->is_array()) {
+      for_each_work_step(body->items(), visit);
+    }
+  }
+}
+
+void set_where_absent(Value& step, std::string_view name, const Value* value) {
+  if (value && !step.find(name)) step.set(name, *value);
+}
+
+void prepend(Value& step, std::string_view name, const Value* items) {
+  if (!items || !items->is_array() || items->size() == 0) return;
+  Value all = *items;
+  if (const Value* own = step.find(name); own && own->is_array()) {
+    for (const Value& item : own->items()) all.push_back(item);
+  }
+  step.set(name, std::move(all));
+}
+
+bool uses_functions(const Value& step) {
+  return step.find("functionReferences") || step.find("functionCalls");
+}
+
+// What the step asks for at its end is asked for at the end of the routine.
+void hand_over_end(const Value& caller, Value& last, const Trail& trail, FaultLog& faults) {
+  for (const std::string_view name : {"requireConfirmation", "notesOptional"}) {
+    // A caller's `false` never takes away a gate the routine has.
+    const Value* value = caller.find(name);
+    if (value && !(value->is_bool() && !value->as_bool())) last.set(name, *value);
+  }
+  static constexpr std::string_view kAtEnd[] = {
+      "outputContract", "validationCriteria", "assessmentRefs", "assessmentConsequences", "captures", "jumpIf",
+      "audit",          "verification"};
+  for (const std::string_view name : kAtEnd) {
+    const Value* value = caller.find(name);
+    if (!value) continue;
+    if (!is_work(last)) {
+      faults.tell(trail.at(name), "no_step_for_it",
+                  fmt::format("\"{}\" has no step to belong to: the routine ends with a {} step", name,
+                              last.string_at("type").value_or("")),
+                  "Put it on a step of its own behind the call");
+    } else if (last.find(name)) {
+      faults.tell(trail.at(name), "said_twice", fmt::format("the last step of the routine has its own \"{}\"", name),
+                  "Take this one away, or put it on a step of its own behind the call");
+    } else {
+      last.set(name, *value);
+    }
+  }
+}
+
+}  // namespace
+
+void hand_over(const Value& caller, std::span<Value> steps, const Trail& trail, FaultLog& faults) {
+  if (steps.empty()) return;
+  for (Value& step : steps) set_where_absent(step, "runCondition", caller.find("runCondition"));
+  Value* first = nullptr;
+  for_each_work_step(steps, [&](Value& step) {
+    if (!first) first = &step;
+    for (const std::string_view name : {"agentRole", "modelTier", "writes", "commands"}) {
+      set_where_absent(step, name, caller.find(name));
+    }
+    prepend(step, "guidance", caller.find("guidance"));
+  });
+  if (first) {
+    for (const std::string_view name :
+         {"needs", "promptFragments", "functionDefinitions", "functionCalls", "functionReferences"}) {
+      prepend(*first, name, caller.find(name));
+    }
+  }
+  hand_over_end(caller, steps.back(), trail, faults);
+}
+
+bool Expander::enter_routine(const Scope& scope, const Step& step, const Trail& trail, Scope& inner) {
+  const std::string& template_id = step.template_call->template_id;
+  const Trail at_call = trail.at("templateCall");
+  const Definition* routine = surroundings_->routine(template_id);
+  if (!routine) {
+    faults_->tell_unknown(at_call.at("templateId"), FaultLog::Named::kTemplate, template_id,
+                          surroundings_->template_ids());
+    return false;
+  }
+  for (const Scope* at = &scope; at; at = at->caller) {
+    if (at->definition != routine) continue;
+    // Told at the outermost call, and once: the same circle is met again by every call in it.
+    if (told_circles_.insert(trail.pointer()).second) {
+      faults_->tell(at_call.at("templateId"), "template_circle",
+                    fmt::format("template \"{}\" calls itself, directly or by way of others", template_id),
+                    "Take the call out of the routine, or make it a loop");
+    }
+    return false;
+  }
+  if (scope.depth >= limits::kCallDepth) {
+    faults_->tell(at_call.at("templateId"), "too_deep",
+                  fmt::format("templates call templates more than {} deep", limits::kCallDepth), "Flatten the routines",
+                  ErrorCode::kLimit);
+    return false;
+  }
+  inner.definition = routine;
+  inner.caller = &scope;
+  inner.features = scope.features;
+  inner.feature_ids = scope.feature_ids;
+  inner.prefix = scope.prefix + step.id + ".";
+  inner.template_id = template_id;
+  inner.depth = scope.depth + 1;
+  return true;
+}
+
+void Expander::expand_call(const Scope& scope, const Step& step, const Value& source, const Trail& trail, Steps& out) {
+  Scope inner;
+  if (is_full_ || !enter_routine(scope, step, trail, inner)) return;
+  inner.told_at = &trail;
+  Value args = step.template_call->args;
+  if (scope.args && args.is_object()) {
+    for (auto& [name, arg] : args.members()) fill_text(scope, true, arg);
+  }
+  inner.args = &args;
+  add_features(*inner.definition, inner);
+  if (routines_.insert(inner.definition).second) {
+    check_references(*inner.definition, *surroundings_, &trail, *faults_, *calls_);
+  }
+  adopt_assessments(scope, *inner.definition, trail);
+
+  const std::size_t first = out.size();
+  expand_list(inner, inner.definition->steps, inner.definition->source["steps"], trail, out);
+  if (first == out.size()) return;
+  const std::span<Value> steps(out.data() + first, out.size() - first);
+  first_of_call_[scope.prefix + step.id] = steps.front().string_at("id").value_or("");
+  const Value guidance = Value::array(inner.definition->meta_guidance);
+  const Value* functions = inner.definition->source.find("functionDefinitions");
+  for_each_work_step(steps, [&](Value& each) {
+    prepend(each, "guidance", &guidance);
+    if (uses_functions(each)) prepend(each, "functionDefinitions", functions);
+  });
+  Value caller = source;
+  if (Value* jump = caller.find("jumpIf"); jump && scope.caller) {
+    if (const auto to = jump->string_at("to")) jump->set("to", scope.prefix + *to);
+  }
+  hand_over(caller, steps, trail, *faults_);
+}
+
+void Expander::tell_arguments(const Scope& scope, const FilledText& filled, bool must_have_arguments) {
+  const Trail at_args = scope.told_at->at("templateCall");
+  const auto tell_once = [&](const std::string& name, std::string message, std::string remedy) {
+    if (told_arguments_.insert({at_args.pointer(), name}).second) {
+      faults_->tell(at_args, "bad_argument", std::move(message), std::move(remedy));
+    }
+  };
+  for (const std::string& name : filled.missing) {
+    if (!must_have_arguments) continue;
+    std::vector<std::string> given;
+    for (const auto& member : scope.args->members()) given.push_back(member.name);
+    const std::string nearest = nearest_name(name, given);
+    tell_once(name, fmt::format("template \"{}\" needs the argument \"{}\"", scope.template_id, name),
+              nearest.empty()
+                  ? fmt::format("Add {} to args; a routine that means the braces writes \\{{{}}}", name, name)
+                  : fmt::format("Did you mean it by {}?", nearest));
+  }
+  for (const std::string& name : filled.unfit) {
+    tell_once(name, fmt::format("the argument \"{}\" is {}", name, kind_name((*scope.args)[name].kind())),
+              "Give a text, a number, true or false");
+  }
+  if (filled.too_long) {
+    tell_once("", "the arguments make a text of the routine too long", "Shorten them");
+  }
+}
+
+void Expander::adopt_assessments(const Scope& scope, const Definition& routine, const Trail& trail) {
+  const Value* declared = routine.source.find("assessments");
+  if (!declared || !declared->is_array()) return;
+  const Scope* outermost = &scope;
+  while (outermost->caller) outermost = outermost->caller;
+  const Value& own = outermost->definition->source["assessments"];
+  for (const Value& assessment : declared->items()) {
+    const auto same_id = [&](const Value& other) { return other["id"] == assessment["id"]; };
+    const Value* known = nullptr;
+    if (own.is_array()) {
+      const auto found = std::ranges::find_if(own.items(), same_id);
+      if (found != own.items().end()) known = &*found;
+    }
+    if (const auto found = std::ranges::find_if(assessments_, same_id); !known && found != assessments_.end()) {
+      known = &*found;
+    }
+    if (!known) {
+      assessments_.push_back(assessment);
+    } else if (*known != assessment) {
+      faults_->tell(trail, "duplicate_assessment",
+                    fmt::format("the routine and this workflow both declare the assessment \"{}\", differently",
+                                assessment.string_at("id").value_or("")),
+                    "Rename one of the two");
+    }
+  }
+}
+
+}  // namespace sb::workflow

@@ -1,0 +1,139 @@
+// What compiling fills into texts, and how it tells faults.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/document/reader.hpp"
+#include "base/limits.hpp"
+#include "workflow/compile/passes.hpp"
+
+namespace sb::workflow {
+namespace {
+
+constexpr std::string_view kBinding = "{{wr.bindings.";
+
+bool is_name_start(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_name_part(char c) {
+  return is_name_start(c) || (c >= '0' && c <= '9');
+}
+
+// The name of `{name}` at `at`; empty when that is something else, as `{{name}}` or a piece of JSON is.
+std::string_view argument_at(std::string_view text, std::size_t at) {
+  if (text[at] != '{' || (at > 0 && text[at - 1] == '{')) return {};
+  std::size_t end = at + 1;
+  if (end >= text.size() || !is_name_start(text[end])) return {};
+  while (end < text.size() && is_name_part(text[end])) ++end;
+  if (end >= text.size() || text[end] != '}') return {};
+  if (end + 1 < text.size() && text[end + 1] == '}') return {};
+  return text.substr(at + 1, end - at - 1);
+}
+
+void add_once(std::vector<std::string>& names, std::string_view name) {
+  if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
+}
+
+struct Kind {
+  std::string_view word, rule;
+};
+Kind kind_of(FaultLog::Named kind) {
+  switch (kind) {
+    case FaultLog::Named::kContract:
+      return {"contract", "unknown_contract"};
+    case FaultLog::Named::kTemplate:
+      return {"template", "unknown_template"};
+    case FaultLog::Named::kFeature:
+      return {"feature", "unknown_feature"};
+    case FaultLog::Named::kRef:
+      return {"ref", "unknown_ref"};
+    case FaultLog::Named::kWorkflow:
+      return {"workflow", "unknown_workflow"};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string Trail::pointer() const {
+  if (!parent_) return {};
+  return fmt::format("{}/{}", parent_->pointer(), name_.empty() ? std::to_string(index_) : pointer_step(name_));
+}
+
+void FaultLog::tell(std::string pointer, std::string_view rule, std::string message, std::string remedy,
+                    ErrorCode code) {
+  if (faults_.size() >= limits::kFaults) return;
+  Place place = document_ ? document_->place_of(pointer) : Place{name_, std::move(pointer), 0, 0};
+  faults_.push_back(Error{code, std::move(message), std::move(remedy), std::move(place), false, rule});
+}
+
+void FaultLog::tell_unknown(std::string pointer, Named kind, std::string_view name, std::vector<std::string> known) {
+  constexpr std::size_t kListed = 12;
+  const auto [what, rule] = kind_of(kind);
+  if (std::ranges::find(known, name) != known.end()) {
+    return tell(std::move(pointer), rule, fmt::format("{} \"{}\" does not load", what, name), "Mend that one first");
+  }
+  const std::string nearest = nearest_name(name, known);
+  std::string remedy = fmt::format("There is no {} here at all", what);
+  if (!nearest.empty()) {
+    remedy = fmt::format("Did you mean {}?", nearest);
+  } else if (!known.empty()) {
+    const std::size_t more = known.size() > kListed ? known.size() - kListed : 0;
+    known.resize(known.size() - more);
+    remedy = fmt::format("Use one of: {}{}", fmt::join(known, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+  }
+  tell(std::move(pointer), rule, fmt::format("no {} is called \"{}\"", what, name.substr(0, 128)), std::move(remedy));
+}
+
+Faults FaultLog::take() {
+  std::ranges::stable_sort(faults_, {},
+                           [](const Error& fault) { return std::tuple(fault.place.line, fault.place.column); });
+  return std::move(faults_);
+}
+
+FilledText fill_arguments(std::string_view text, const Value& args) {
+  FilledText filled;
+  std::size_t done = 0;
+  for (std::size_t at = text.find('{'); at != text.npos; at = text.find('{', at + 1)) {
+    const std::string_view name = argument_at(text, at);
+    if (name.empty()) continue;
+    const bool is_literal = at > 0 && text[at - 1] == '\\';
+    filled.text += text.substr(done, at - done - (is_literal ? 1 : 0));
+    const Value* arg = args.find(name);
+    const bool is_fit = arg && (arg->is_string() || arg->is_number() || arg->is_bool());
+    const std::size_t end = at + name.size() + 2;
+    if (is_literal || !is_fit) {
+      if (!is_literal) add_once(arg ? filled.unfit : filled.missing, name);
+      filled.text += text.substr(at, end - at);
+    } else {
+      filled.text += arg->is_string() ? arg->as_string() : to_json(*arg);
+    }
+    done = end;
+    if (filled.text.size() > limits::kTextBytes) {
+      filled.too_long = true;
+      break;
+    }
+  }
+  filled.text += text.substr(done);
+  return filled;
+}
+
+void fill_bindings(std::string& text, const Scope& scope, const Surroundings& surroundings, Bindings& used) {
+  const std::vector<ExtensionPoint>& points = scope.definition->extension_points;
+  for (std::size_t at = text.find(kBinding); at != std::string::npos; at = text.find(kBinding, at)) {
+    const std::size_t start = at + kBinding.size();
+    const std::size_t end = text.find("}}", start);
+    if (end == std::string::npos) return;  // the scan tells it
+    const std::string slot = text.substr(start, end - start);
+    const auto point = std::ranges::find(points, slot, &ExtensionPoint::slot);
+    if (point == points.end()) return;
+    const std::string* own = surroundings.binding(scope.definition->id, slot);
+    const std::string& bound = own ? *own : point->default_id;
+    text.replace(at, end + 2 - at, bound);
+    at += bound.size();
+    used[scope.prefix + slot] = bound;
+  }
+}
+
+}  // namespace sb::workflow

@@ -1,0 +1,85 @@
+// Verification, audit and synthesis as steps of their own.
+//
+// A step takes with it what belongs to its end; its virtual steps come right behind it, run where it runs, and may
+// touch no more than it may.
+#include <fmt/format.h>
+
+#include "workflow/compile/passes.hpp"
+
+namespace sb::workflow {
+namespace {
+
+// What a virtual step has of the step it belongs to.
+Value step_behind(const Value& step, std::string_view suffix, std::string_view title, std::string prompt) {
+  Value added = Value::object();
+  added.set("id", step.string_at("id").value_or("") + std::string(suffix));
+  added.set("title", fmt::format("{}: {}", title, step.string_at("title").value_or("")));
+  added.set("prompt", std::move(prompt));
+  for (const std::string_view name : {"runCondition", "writes", "commands"}) {
+    if (const Value* value = step.find(name)) added.set(name, *value);
+  }
+  return added;
+}
+
+Value verification_step(const Value& step, const Value& verification) {
+  const std::string title = step.string_at("title").value_or("");
+  const auto command = verification.string_at("command");
+  std::string prompt =
+      verification.string_at("prompt").value_or(fmt::format("Verify what \"{}\" has produced.", title));
+  if (command) {
+    prompt += fmt::format(
+        "\n\nWhen you continue, Signalbox runs this command in the workspace, and only exit code 0 passes:\n\n"
+        "```sh\n{}\n```\n\nWhere it would fail, mend the cause first. Do not weaken the check.",
+        *command);
+  }
+  Value added = step_behind(step, "__verification", "Verification", std::move(prompt));
+  added.set("notesOptional", true);
+  if (command) added.set("command", *command);
+  return added;
+}
+
+Value audit_step(const Value& step, const Value& audit) {
+  std::string prompt = audit.string_at("prompt").value_or(
+      fmt::format("Read what \"{}\" has produced as its strictest reviewer would, who did not write it.",
+                  step.string_at("title").value_or("")));
+  if (const Value* rubric = audit.find("rubric"); rubric && rubric->size() > 0) {
+    prompt += "\n\n## Rubric\n";
+    for (const Value& line : rubric->items()) prompt += fmt::format("- {}\n", line.is_string() ? line.as_string() : "");
+    prompt += "\nSay of each line whether it holds and what shows it. Mend what does not hold before you continue.";
+  }
+  Value added = step_behind(step, "__audit", "Audit", std::move(prompt));
+  added.set("notesOptional", true);
+  return added;
+}
+
+Value synthesis_step(const Value& step, const Value& synthesis) {
+  Value added = step_behind(step, "__synthesis", "Synthesis",
+                            synthesis.string_at("prompt").value_or(fmt::format(
+                                "Put together what the parts of \"{}\" have delivered. Say where they agree, where "
+                                "they do not and which is right there, and which of them is missing.",
+                                step.string_at("title").value_or(""))));
+  if (const Value* contract = synthesis.find("outputContract")) added.set("outputContract", *contract);
+  return added;
+}
+
+}  // namespace
+
+void add_virtual_steps(Value::Array& steps) {
+  Value::Array out;
+  out.reserve(steps.size());
+  for (Value& step : steps) {
+    if (Value* body = step.find("body"); body && body->is_array()) add_virtual_steps(body->items());
+    Value::Array behind;
+    if (const Value* verification = step.find("verification")) behind.push_back(verification_step(step, *verification));
+    if (const Value* audit = step.find("audit")) behind.push_back(audit_step(step, *audit));
+    if (const Value* synthesis = step.find("synthesis")) behind.push_back(synthesis_step(step, *synthesis));
+    if (!behind.empty()) {
+      for (const std::string_view name : {"verification", "audit", "synthesis"}) step.erase(name);
+    }
+    out.push_back(std::move(step));
+    for (Value& each : behind) out.push_back(std::move(each));
+  }
+  steps = std::move(out);
+}
+
+}  // namespace sb::workflow

@@ -1,0 +1,110 @@
+// The parts that read_definition is made of; internal to this folder.
+//
+// Each read_* takes what it can, and tells a fault for what it cannot: it never gives up the rest of the file for one
+// mistake, and never tells a second fault that only follows from the first.
+#pragma once
+
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/document/reader.hpp"
+#include "workflow/definition/definition.hpp"
+
+namespace sb::workflow {
+
+inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
+
+template <class E>
+using Table = std::pair<std::string_view, E>;
+
+inline constexpr Table<ModelTier> kModelTiers[] = {
+    {"lightweight", ModelTier::kLightweight}, {"mid", ModelTier::kMid}, {"heavy", ModelTier::kHeavy}};
+
+// What stands around the step that is being read.
+struct Reading {
+  Form form = Form::kAuthored;
+  const Definition* definition = nullptr;            // its head is read before its steps
+  std::vector<const FunctionDefinition*> functions;  // in reach, outermost first
+  std::vector<std::string> loop_names;               // variables of the loops around, outermost first
+  int depth = 0;                                     // loops around
+  std::size_t steps = 0;                             // read so far
+
+  bool is_pinned() const { return form == Form::kPinned; }
+  // Compiling makes texts longer than authors may write them.
+  std::size_t longest(std::size_t authored) const { return is_pinned() ? kNoLimit : authored; }
+};
+
+// `rule` is the stable name that `workflow check --json` prints.
+void fault(const Reader& reader, std::string_view rule, std::string message, std::string remedy);
+std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& known, std::string_view otherwise);
+
+// Ends the reading of an object: unknown members are faults; only where there are none, what is missing is one. Whether
+// there was neither.
+bool finish(Fields& fields, std::initializer_list<std::string_view> required = {});
+
+// Lengths are in code points.
+std::optional<std::string> read_text(const Reader& reader, std::size_t min = 0, std::size_t max = kNoLimit);
+std::string text_of(Fields& fields, std::string_view name, std::size_t min = 0, std::size_t max = kNoLimit);
+bool flag_of(Fields& fields, std::string_view name, bool otherwise = false);
+std::optional<int> read_count(const Reader& reader, int min, int max);  // 3 and 3.0
+
+enum class Repeats { kAllowed, kFault };
+struct ListRules {
+  std::size_t min_items = 0, max_items = kNoLimit, min_length = 0, max_length = kNoLimit;
+  Repeats repeats = Repeats::kAllowed;
+};
+std::vector<std::string> texts_of(Fields& fields, std::string_view name, const ListRules& rules = {});
+// The list's items, and a fault when there are too few, too many, or two the same.
+std::vector<Reader> items_of(Fields& fields, std::string_view name, const ListRules& rules = {});
+std::vector<std::pair<std::string, std::string>> text_map_of(Fields& fields, std::string_view name);
+
+bool is_name(std::string_view text);  // [a-zA-Z_][a-zA-Z0-9_]*
+// A context key that a workflow sets: a name of at most 64 characters.
+std::string key_of(Fields& fields, std::string_view name);
+std::string name_of(Fields& fields, std::string_view name);
+
+std::optional<Condition> condition_of(Fields& fields, std::string_view name);
+std::optional<ModelTier> tier_of(Fields& fields);
+
+// step.cpp
+std::vector<Step> read_steps(const Reader& list, Reading& reading);
+std::string read_step_id(Fields& fields, const Reading& reading);
+void read_common(Fields& fields, Step& step);  // requireConfirmation, runCondition, notesOptional
+void read_needs(Fields& fields, const Reading& reading, Step& step);
+void read_around(Fields& fields, const Reading& reading, Step& step);  // needs, jumpIf
+void read_interlock(Fields& fields, Step& step);                       // writes, commands
+
+// work.cpp, loop.cpp, delegation.cpp, decision.cpp: the fields of one kind, up to finish().
+void read_work(Fields& fields, Reading& reading, Step& step);
+void read_loop(Fields& fields, Reading& reading, Step& step);
+void read_parallel(Fields& fields, Reading& reading, Step& step);
+void read_call(Fields& fields, Reading& reading, Step& step);
+void read_decision(Fields& fields, Reading& reading, Step& step);
+
+// prompt.cpp
+void read_prompt(Fields& fields, const Reading& reading, Step& step);
+std::optional<OutputContract> contract_of(Fields& fields);
+
+// derived.cpp
+std::vector<Narrowing> narrowings_of(Fields& fields);  // `narrow` of an output contract
+std::vector<Count> counts_of(Fields& fields);
+
+// assessment.cpp
+std::vector<AssessmentDefinition> read_assessments(Fields& fields);
+void read_assessment_use(Fields& fields, const Reading& reading, Step& step);
+
+// function.cpp
+std::vector<FunctionDefinition> read_functions(Fields& fields, Repeats repeats);
+void read_function_use(Fields& fields, Reading& reading, Step& step);
+
+// checks.cpp: what only shows when all steps are known. Also settles what ends each loop.
+void check_steps(Definition& definition, const Reader& root);
+// sense.cpp: steps never reached, loops that cannot end, keys nothing produces. Only of faultless files.
+void check_sense(const Definition& definition, const Reader& root);
+
+}  // namespace sb::workflow

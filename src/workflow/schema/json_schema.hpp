@@ -1,0 +1,39 @@
+// A JSON Schema of the user's (draft-07), for contracts, captures and criteria.
+//
+// valijson decides, with what it must not do taken away: `$ref` may only point into the schema itself (never a file or
+// URL; cycles are fine as long as they go deeper into the value), an unknown or newer keyword is a fault, and so is
+// what draft-07 would ignore. `pattern` and `patternProperties` are checked by base/text/pattern.hpp with its limits,
+// and so is `format`, which must be one of date-time, date, time, email, uri, uuid. Work and depth are bounded: a value
+// that cannot be checked within them does not fit. Immutable; may be used from several threads.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/document/value.hpp"
+#include "base/result.hpp"
+
+namespace sb::workflow {
+
+// What does not fit, and where in the checked value.
+struct Misfit {
+  std::string pointer;  // RFC 6901; empty: the value itself
+  std::string message;  // `must be one of continue, stop`
+};
+
+class JsonSchema {
+ public:
+  // kInvalid with Place::pointer into the schema; kLimit.
+  static Result<JsonSchema> compile(const Value& schema);
+
+  // Empty when it fits; at most 20, most useful first.
+  std::vector<Misfit> check(const Value& value) const;
+
+ private:
+  struct Rules;
+  explicit JsonSchema(std::shared_ptr<const Rules> rules) : rules_(std::move(rules)) {}
+  std::shared_ptr<const Rules> rules_;
+};
+
+}  // namespace sb::workflow
