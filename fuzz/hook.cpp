@@ -8,8 +8,8 @@
 #include "base/document/document.hpp"
 #include "base/fakes.hpp"
 #include "base/text/unicode.hpp"
+#include "guard/interlock.hpp"
 #include "hook/hook_program.hpp"
-#include "inbox/interlock.hpp"
 
 namespace {
 
@@ -31,17 +31,17 @@ void fire(const std::string& input, const sb::Environment& environment) {
 
 // As a command line, as a path and as a glob, under each kind of step.
 void judge(const std::string& text) {
-  sb::inbox::OpenStep step;
+  sb::guard::OpenStep step;
   step.session = "s-1";
   step.workspace = "/w";
-  step.out_of_scope = sb::inbox::paths_named(text);
-  const auto resolve = [](const std::string& path) { return sb::inbox::Places{{"/w/" + path}, ""}; };
+  step.out_of_scope = sb::guard::paths_named(text);
+  const auto resolve = [](const std::string& path) { return sb::guard::Places{{"/w/" + path}, ""}; };
   for (const bool is_read_only : {false, true}) {
     for (const auto& writes : {std::vector<std::string>{}, std::vector<std::string>{text, "src/**"}}) {
       step.writes = writes;
       step.commands_read_only = is_read_only;
-      (void)sb::inbox::refuse_edit({step}, resolve(text));
-      (void)sb::inbox::refuse_command({step}, text, "/tmp", resolve);
+      (void)sb::guard::refuse_edit({step}, resolve(text));
+      (void)sb::guard::refuse_command({step}, text, "/tmp", resolve);
     }
   }
 }

@@ -291,4 +291,10 @@ std::string base_name(std::string_view path) {
   return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
 }
 
+bool lies_under(std::string_view directory, std::string_view parent) {
+  while (parent.size() > 1 && parent.ends_with('/')) parent.remove_suffix(1);
+  if (parent.empty() || !directory.starts_with(parent)) return false;
+  return directory.size() == parent.size() || parent == "/" || directory[parent.size()] == '/';
+}
+
 }  // namespace sb

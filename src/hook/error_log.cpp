@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/limits.hpp"
-#include "inbox/event_text.hpp"
-#include "inbox/printable.hpp"
+#include "base/text/printable.hpp"
+#include "base/text/unicode.hpp"
 
 namespace sb::hook {
 namespace {
@@ -17,7 +17,7 @@ void ErrorLog::add(std::string_view message) {
   const auto homes = sb::homes(seams_.environment);
   if (!homes || !seams_.files.make_directories(homes->state, 0700)) return;
   const std::string path = join_path(homes->state, "hook-errors.log");
-  const std::string text = inbox::cut_utf16(inbox::one_line(inbox::printable(message)), kLongestMessage);
+  const std::string text = cut_utf16(one_line(printable(message)), kLongestMessage);
   const std::string line = fmt::format("{} signalbox-hook {}\n", to_rfc3339(seams_.clock.now_ms()), text);
   if (const auto before = seams_.files.read_tail(path, limits::kHookLogBytes);
       before && before->size() >= limits::kHookLogBytes) {

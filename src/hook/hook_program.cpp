@@ -3,10 +3,10 @@
 #include <exception>
 
 #include "base/limits.hpp"
+#include "gstack/programs.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/host_input.hpp"
 #include "hook/statusline.hpp"
-#include "inbox/gstack_programs.hpp"
 
 namespace sb::hook {
 namespace {
@@ -70,12 +70,12 @@ void run_hook(const Seams& seams) {
 }  // namespace
 
 bool is_compatible_name(std::string_view program) {
-  return program == inbox::kQuestionPreferenceProgram || program == inbox::kQuestionLogProgram;
+  return program == gstack::kQuestionPreferenceProgram || program == gstack::kQuestionLogProgram;
 }
 
 int run_program(std::string_view program, const std::vector<std::string>& arguments, const Seams& seams) {
-  if (program == inbox::kQuestionPreferenceProgram) return inbox::run_question_preference(program, arguments, seams);
-  if (program == inbox::kQuestionLogProgram) return inbox::run_question_log(program, arguments, seams);
+  if (program == gstack::kQuestionPreferenceProgram) return gstack::run_question_preference(program, arguments, seams);
+  if (program == gstack::kQuestionLogProgram) return gstack::run_question_log(program, arguments, seams);
   if (arguments.size() == 1 && arguments.front() == "--version") {
     seams.streams.out("signalbox-hook " SIGNALBOX_VERSION "\n");
     return seams.streams.flush() ? 0 : 3;

@@ -6,14 +6,13 @@
 #include <exception>
 
 #include "base/document/document.hpp"
+#include "base/files.hpp"
 #include "base/limits.hpp"
+#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "hook/events/current_step.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
-#include "inbox/event_text.hpp"
-#include "inbox/operators/signature.hpp"
-#include "inbox/printable.hpp"
 
 namespace sb::hook {
 namespace {
@@ -38,7 +37,7 @@ Result<int> questions_in(inbox::Desk& desk, const std::string& folder) {
       const store::Listing listing{.by = store::Order::kSort, .prefix = state, .limit = kQuestionsCounted};
       for (const store::Row& row : SB_TRY(snapshot.list("decisions", listing))) {
         const auto decision = desk.inbox().look_in(snapshot, row.key);
-        if (decision && decision->is_open() && inbox::lies_under(folder, decision->opened.workspace)) ++count;
+        if (decision && decision->is_open() && lies_under(folder, decision->opened.workspace)) ++count;
       }
     }
     return count;
@@ -48,8 +47,8 @@ Result<int> questions_in(inbox::Desk& desk, const std::string& folder) {
 std::string line_of(const std::optional<CurrentStep>& current, int questions) {
   std::string line;
   if (current) {
-    const inbox::OpenStep& step = current->step();
-    std::string title = inbox::one_line(inbox::printable(step.title));
+    const guard::OpenStep& step = current->step();
+    std::string title = one_line(printable(step.title));
     if (title.size() > kLongestTitle) title = std::string(beginning(title, kLongestTitle)) + "…";
     line = fmt::format("{} {}/{} {}", step.workflow, step.number, step.of, title);
     if (!step.waiting.empty()) line += step.waiting == "children" ? " (waits for others)" : " (waits for a person)";

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/crypto.hpp"
+#include "base/document/stored_members.hpp"
 #include "base/random.hpp"
-#include "inbox/wire.hpp"
 
 namespace sb::inbox {
 namespace {

@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
+#include "base/document/stored_members.hpp"
 #include "base/limits.hpp"
+#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "inbox/decision_events.hpp"
-#include "inbox/printable.hpp"
-#include "inbox/wire.hpp"
 
 namespace sb::inbox {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/document/stored_members.hpp"
 #include "decision/prompt.hpp"
 #include "inbox/decision_events.hpp"
 #include "inbox/inbox.hpp"
-#include "inbox/wire.hpp"
 
 namespace sb::inbox {
 namespace {

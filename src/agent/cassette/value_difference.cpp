@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "agent/cassette/cassette.hpp"
+#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
-#include "inbox/printable.hpp"
 
 namespace sb::agent {
 
@@ -15,7 +15,7 @@ constexpr std::size_t kPlaces = 8;       // told; the rest is counted
 constexpr std::size_t kLineBytes = 160;  // of a line that is shown
 
 std::string shown(std::string_view text) {
-  std::string line = inbox::printable(text);
+  std::string line = printable(text);
   std::ranges::replace(line, '\n', ' ');
   return line.size() <= kLineBytes ? line : std::string(beginning(line, kLineBytes)) + "…";
 }

@@ -31,13 +31,13 @@ std::vector<std::string> secrets_of(const StaffParts& parts) {
 }
 
 // The open steps of the session and of those around it, for the interlock.
-Result<inbox::OpenChain> open_chain(engine::SessionDesk& desk, const std::string& session) {
+Result<guard::OpenChain> open_chain(engine::SessionDesk& desk, const std::string& session) {
   engine::Summary summary = SB_TRY(desk.sessions().summary(session));
-  return desk.desk().store().read([&](store::Snapshot& snapshot) -> Result<inbox::OpenChain> {
-    inbox::OpenChain chain;
+  return desk.desk().store().read([&](store::Snapshot& snapshot) -> Result<guard::OpenChain> {
+    guard::OpenChain chain;
     std::string id = session;
     for (int up = 0; !id.empty() && up <= sb::limits::kChildDepth; ++up) {
-      auto step = SB_TRY(inbox::find_open_step(snapshot, summary.workspace, id));
+      auto step = SB_TRY(guard::find_open_step(snapshot, summary.workspace, id));
       if (!step) break;
       id = step->parent;
       chain.push_back(std::move(*step));

@@ -9,8 +9,8 @@
 #include "agent/limits.hpp"
 #include "agent/tools/plain_text.hpp"
 #include "base/document/document.hpp"
+#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
-#include "inbox/printable.hpp"
 
 namespace sb::agent {
 
@@ -53,7 +53,7 @@ Result<Value> parse_event(const std::string& data) {
 }
 
 std::string told(std::string_view said) {
-  std::string text = inbox::printable(said);
+  std::string text = printable(said);
   std::ranges::replace(text, '\n', ' ');
   if (text.size() <= kToldBytes) return text;
   return std::string(beginning(text, kToldBytes)) + " …";

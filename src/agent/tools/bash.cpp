@@ -9,8 +9,8 @@
 #include "agent/tools/work_tool_parts.hpp"
 #include "base/text/path_glob.hpp"
 #include "base/text/unicode.hpp"
-#include "inbox/command_effects.hpp"
-#include "inbox/shell_script.hpp"
+#include "guard/shell/command_effects.hpp"
+#include "guard/shell/shell_script.hpp"
 
 namespace sb::agent {
 namespace {
@@ -49,9 +49,9 @@ bool runs_signalbox(std::string_view script, const std::string& root, int depth 
   constexpr std::array<std::string_view, 12> kBefore = {"env",     "timeout", "nohup", "exec",   "command", "nice",
                                                         "builtin", "sudo",    "xargs", "setsid", "time",    "stdbuf"};
   constexpr std::array<std::string_view, 5> kShells = {"sh", "bash", "dash", "zsh", "eval"};
-  for (const inbox::ShellCommand& command : inbox::read_shell(script).commands) {
+  for (const guard::ShellCommand& command : guard::read_shell(script).commands) {
     bool is_shell = false;
-    for (const inbox::ShellWord& word : command.words) {
+    for (const guard::ShellWord& word : command.words) {
       const std::string name = base_name(word.text);
       if (is_signalbox(word.text, root)) return true;
       if (is_shell && depth < 4 && runs_signalbox(word.text, root, depth + 1)) return true;
@@ -71,8 +71,8 @@ std::string forbidden_effect(const std::string& command, const std::string& root
   if (runs_signalbox(command, root)) {
     return "signalbox is for people: agents deliver with complete_step and ask with ask, and answer nothing.";
   }
-  for (const inbox::CommandEffect& effect : inbox::effects_of(command)) {
-    if (effect.effect != inbox::Effect::kRepository && effect.effect != inbox::Effect::kOutside) continue;
+  for (const guard::CommandEffect& effect : guard::effects_of(command)) {
+    if (effect.effect != guard::Effect::kRepository && effect.effect != guard::Effect::kOutside) continue;
     return fmt::format(
         "`{}` is not for agents: delivery belongs to Signalbox, which commits, pushes and merges what is in the work "
         "tree. Leave the changes there.",
@@ -84,8 +84,8 @@ std::string forbidden_effect(const std::string& command, const std::string& root
 // A file that the command is known to write where nothing is to be written. What its text does not tell, the sandbox
 // keeps from happening.
 std::string written_outside(const WorkParts& parts, const std::string& command, const std::string& folder) {
-  for (const inbox::CommandEffect& effect : inbox::effects_of(command)) {
-    for (const inbox::Target& target : effect.targets) {
+  for (const guard::CommandEffect& effect : guard::effects_of(command)) {
+    for (const guard::Target& target : effect.targets) {
       if (!target.is_known || target.is_pattern || target.path.starts_with("/dev/")) continue;
       const std::string whole =
           lexically_normal(target.path.starts_with('/') ? target.path : join_path(folder, target.path));
@@ -122,7 +122,7 @@ class Bash final : public Tool {
  public:
   explicit Bash(SharedParts parts) : parts_(std::move(parts)) {}
   const ToolDeclaration& declaration() const override { return declaration_; }
-  bool only_reads(const ToolCall& call) const override { return inbox::effects_of(text_of(call, "command")).empty(); }
+  bool only_reads(const ToolCall& call) const override { return guard::effects_of(text_of(call, "command")).empty(); }
   std::string what(const ToolCall& call) const override {
     std::string command = parts_->text(text_of(call, "command"));
     std::ranges::replace(command, '\n', ' ');

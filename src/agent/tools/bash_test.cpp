@@ -216,13 +216,13 @@ TEST(Bash, WithoutASandboxRolesThatMayNotWriteGetNone) {
 TEST(Bash, HoldsTheInterlock) {
   WorkRoom room;
   WorkPlace place = room.place();
-  inbox::OpenStep step;
+  guard::OpenStep step;
   step.workspace = room.root;
   step.workflow = "wr.discovery";
   step.title = "Look around";
   step.commands_read_only = true;
   step.writes.emplace();
-  place.steps = [&] { return inbox::OpenChain{step}; };
+  place.steps = [&] { return guard::OpenChain{step}; };
   Tools tools = make_work_tools(place);
   EXPECT_FALSE(room.call(tools, "Bash", R"({"command": "ls -la"})").is_error);
   EXPECT_THAT(room.call(tools, "Bash", R"({"command": "echo x > a"})").refused, HasSubstr("Look around"));

@@ -240,14 +240,14 @@ TEST(Interlock, HoldsForWriteAndEdit) {
   room.write("work/src/a.txt", "a");
   room.write("work/docs/b.txt", "b");
   WorkPlace place = room.place();
-  inbox::OpenStep step;
+  guard::OpenStep step;
   step.workspace = room.root;
   step.workflow = "wr.coding-task";
   step.step = "plan";
   step.title = "Plan";
   step.writes = {"docs/**"};
   step.token = "secret-token";
-  place.steps = [&] { return inbox::OpenChain{step}; };
+  place.steps = [&] { return guard::OpenChain{step}; };
   Tools tools = make_work_tools(place);
   for (const char* path : {"src/a.txt", "docs/../src/new.txt"}) {
     const ToolResult no =

@@ -30,7 +30,7 @@ struct WorkParts {
   std::string held_back_edit(const std::string& path) const;
 
  private:
-  inbox::Places places_of(const std::string& path, const std::string& folder) const;
+  guard::Places places_of(const std::string& path, const std::string& folder) const;
 };
 using SharedParts = std::shared_ptr<const WorkParts>;
 

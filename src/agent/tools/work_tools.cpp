@@ -20,10 +20,10 @@ std::string in_our_words(std::string text) {
   return text;
 }
 
-Result<inbox::OpenChain> open_steps(const WorkPlace& place) {
-  if (!place.steps) return inbox::OpenChain{};
-  inbox::OpenChain chain = SB_TRY(place.steps());
-  for (inbox::OpenStep& step : chain) {
+Result<guard::OpenChain> open_steps(const WorkPlace& place) {
+  if (!place.steps) return guard::OpenChain{};
+  guard::OpenChain chain = SB_TRY(place.steps());
+  for (guard::OpenStep& step : chain) {
     step.token.clear();
     if (const auto real = place.seams.files.canonical(step.workspace)) step.workspace = *real;
   }
@@ -74,9 +74,9 @@ std::string WorkParts::held_back_edit(const FencedPath& at, const std::string& g
   const auto chain = open_steps(place);
   if (!chain) return cannot_tell(chain.error());
   const std::string whole = given.starts_with('/') ? given : place.root + "/" + given;
-  inbox::Places places{{at.path()}, {}};
+  guard::Places places{{at.path()}, {}};
   if (const std::string normal = lexically_normal(whole); normal != at.path()) places.paths.push_back(normal);
-  const auto why = inbox::refuse_edit(*chain, places);
+  const auto why = guard::refuse_edit(*chain, places);
   return why ? in_our_words(*why) : "";
 }
 
@@ -84,20 +84,20 @@ std::string WorkParts::held_back_command(const std::string& command, const std::
   const auto chain = open_steps(place);
   if (!chain) return cannot_tell(chain.error());
   const auto resolve = [&](const std::string& path) { return places_of(path, folder); };
-  const auto why = inbox::refuse_command(*chain, command, "/tmp", resolve);
+  const auto why = guard::refuse_command(*chain, command, "/tmp", resolve);
   return why ? in_our_words(*why) : "";
 }
 
 std::string WorkParts::held_back_edit(const std::string& path) const {
   const auto chain = open_steps(place);
   if (!chain) return cannot_tell(chain.error());
-  const auto why = inbox::refuse_edit(*chain, places_of(path, place.root));
+  const auto why = guard::refuse_edit(*chain, places_of(path, place.root));
   return why ? in_our_words(*why) : "";
 }
 
-inbox::Places WorkParts::places_of(const std::string& path, const std::string& folder) const {
+guard::Places WorkParts::places_of(const std::string& path, const std::string& folder) const {
   const std::string whole = path.starts_with('/') ? path : join_path(folder, path);
-  inbox::Places places{{lexically_normal(whole)}, {}};
+  guard::Places places{{lexically_normal(whole)}, {}};
   const auto at = fence.for_writing(whole);
   if (at && at->path() != places.paths.front()) places.paths.push_back(at->path());
   // What is outside is looked at as written; the sandbox keeps it from being written.

@@ -3,7 +3,7 @@
 // Fence: links are resolved before a path is looked at, also for files that do not exist yet. Reading is limited to
 // `readable`, writing to `writable`. `.git`, Signalbox's own homes and the user's keys are outside whatever the lists
 // say. An existing file is written only after it was read and while it is as it was read. The open step's interlock
-// (inbox/interlock.hpp) holds for Write, Edit and Bash. Bash runs in bubblewrap where that works
+// (guard/interlock.hpp) holds for Write, Edit and Bash. Bash runs in bubblewrap where that works
 // (engine/command/sandbox.hpp): no network, no variables but PATH, HOME, LANG, TERM, the work tree writable, the rest
 // read-only or absent; where it does not, `WorkPlace::sandbox` says so and restricted roles get no Bash.
 #pragma once
@@ -15,7 +15,7 @@
 #include "agent/tools/tool.hpp"
 #include "base/seams.hpp"
 #include "engine/command/sandbox.hpp"
-#include "inbox/interlock.hpp"
+#include "guard/interlock.hpp"
 
 namespace sb::agent {
 
@@ -42,7 +42,7 @@ struct WorkPlace {
   std::vector<std::string> hidden = {};   // engine::hidden_paths
   std::vector<std::string> secrets = {};  // values taken out of everything that comes back
   // The open steps of the session and of those around it, as they are now.
-  std::function<Result<inbox::OpenChain>()> steps;
+  std::function<Result<guard::OpenChain>()> steps;
   SeenFiles* seen = nullptr;
 };
 

@@ -193,4 +193,26 @@ int word_units(std::string_view text) {
   return units;
 }
 
+std::string cut_utf16(std::string_view text, std::size_t max_units) {
+  std::size_t units = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
+    units += next_code_point(text, at) > 0xFFFF ? 2 : 1;
+    if (units > max_units) return std::string(text.substr(0, begin));
+  }
+  return std::string(text);
+}
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  bool in_break = false;
+  for (const char c : text) {
+    const bool is_break = c == '\n' || c == '\r';
+    if (!is_break) line += c;
+    if (is_break && !in_break) line += ' ';
+    in_break = is_break;
+  }
+  return line;
+}
+
 }  // namespace sb

@@ -6,15 +6,15 @@
 #include <unistd.h>
 
 #include "base/limits.hpp"
+#include "base/text/printable.hpp"
 #include "cli/person.hpp"
-#include "inbox/printable.hpp"
 
 namespace sb::cli {
 namespace {
 
 std::string chosen_text(const inbox::Given& given) {
   if (!given.options.empty()) return fmt::format("{}", fmt::join(given.options, ", "));
-  return inbox::printable(to_json(given.values));
+  return printable(to_json(given.values));
 }
 
 constexpr int kLookMs = 1'000;
@@ -32,8 +32,7 @@ std::string ended_text(const inbox::DecisionState& state) {
   if (outcome.ending != inbox::Ending::kAnswered) {
     return fmt::format("The question is not asked any more ({}).", to_string(outcome.ending));
   }
-  return fmt::format("Answered elsewhere{}: {}",
-                     outcome.principal.empty() ? "" : " by " + inbox::printable(outcome.principal),
+  return fmt::format("Answered elsewhere{}: {}", outcome.principal.empty() ? "" : " by " + printable(outcome.principal),
                      chosen_text({outcome.options, outcome.values}));
 }
 
@@ -63,7 +62,7 @@ std::string Conversation::preface(const inbox::DecisionState& state) const {
   std::string text;
   for (const std::string& section : {decision->sections.context, decision->sections.stakes,
                                      decision->sections.safety_notice, decision->irreversible_note}) {
-    if (!section.empty()) text += inbox::quoted(inbox::printable(section)) + "\n\n";
+    if (!section.empty()) text += quoted(printable(section)) + "\n\n";
   }
   return text;
 }
@@ -112,7 +111,7 @@ Status Conversation::conclude(const inbox::DecisionState& state, const Turn& tur
   }
   const std::string& typed = state.opened.question.typed_confirmation;
   if (!typed.empty()) {
-    say(fmt::format("Type {} to go on: ", inbox::printable(typed)));
+    say(fmt::format("Type {} to go on: ", printable(typed)));
     const auto line = context_.streams().read_line(limits::kInputBytes);
     if (!line || *line != typed) return leave_open(state.id);
   }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "agent/tools/agent_question.hpp"
+#include "base/text/printable.hpp"
 #include "engine/advance/questions.hpp"
-#include "inbox/printable.hpp"
 #include "pipeline/plan/escalation.hpp"
 
 namespace sb::cli {
@@ -28,9 +28,8 @@ std::string standing(const DecisionState& state) {
   }
   const Outcome& outcome = *state.outcome;
   const std::string by = outcome.principal.empty() ? "" : fmt::format(" by {}", outcome.principal);
-  return inbox::continued(
-      inbox::printable(fmt::format("{}{} ({}) at {}{}", to_string(outcome.ending), by, to_string(outcome.channel),
-                                   to_rfc3339(outcome.at), chosen(outcome))));
+  return continued(printable(fmt::format("{}{} ({}) at {}{}", to_string(outcome.ending), by, to_string(outcome.channel),
+                                         to_rfc3339(outcome.at), chosen(outcome))));
 }
 
 std::string first_line(const std::string& text) {
@@ -44,7 +43,7 @@ Value optional(const std::string& text) {
 }  // namespace
 
 std::string summary_line(const DecisionState& state) {
-  if (state.is_damaged) return fmt::format("{}  damaged: {}", state.id, inbox::printable(state.rejected.front()));
+  if (state.is_damaged) return fmt::format("{}  damaged: {}", state.id, printable(state.rejected.front()));
   return fmt::format("{}  {}  {}  [{}]", state.id, state.opened.question.id, first_line(state.opened.question.text),
                      standing(state));
 }
@@ -54,12 +53,10 @@ std::string full_text(const DecisionState& state) {
   text += fmt::format("id         {}\nasked      {}\nstate      {}\n", state.id, to_rfc3339(state.opened.opened_at),
                       standing(state));
   if (!state.opened.workspace.empty())
-    text += fmt::format("workspace  {}\n", inbox::continued(inbox::printable(state.opened.workspace)));
-  if (state.is_taken) text += fmt::format("read by    {}\n", inbox::printable(state.taken_by));
-  for (const std::string& said : state.free_texts)
-    text += fmt::format("said       {}\n", inbox::continued(inbox::printable(said)));
-  for (const std::string& why : state.rejected)
-    text += fmt::format("warning    {}\n", inbox::continued(inbox::printable(why)));
+    text += fmt::format("workspace  {}\n", continued(printable(state.opened.workspace)));
+  if (state.is_taken) text += fmt::format("read by    {}\n", printable(state.taken_by));
+  for (const std::string& said : state.free_texts) text += fmt::format("said       {}\n", continued(printable(said)));
+  for (const std::string& why : state.rejected) text += fmt::format("warning    {}\n", continued(printable(why)));
   return text;
 }
 
@@ -80,7 +77,7 @@ Value full_view(const DecisionState& state) {
   view.set("render_hash", opened.render_hash);
   view.set("signed", opened.needs_signature);
   Value free_texts = Value::array();
-  for (const std::string& text : state.free_texts) free_texts.push_back(inbox::printable(text));
+  for (const std::string& text : state.free_texts) free_texts.push_back(printable(text));
   view.set("free_texts", std::move(free_texts));
   if (state.outcome && !state.outcome->waived.is_null()) view.set("waived", state.outcome->waived);
   view.set("warnings", Value::array(state.rejected));

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "decision/brief.hpp"
 #include "decision/chain/input.hpp"
@@ -11,7 +12,6 @@
 #include "decision/flow/flow.hpp"
 #include "decision/text_block.hpp"
 #include "decision/texts.hpp"
-#include "inbox/printable.hpp"
 
 namespace sb::cli {
 namespace {
@@ -56,7 +56,7 @@ class Choosing {
     std::string output = has_letters ? render_brief(prompt) : render_block(prompt);
     if (!error_line.empty()) output = decision::render_retry(error_line, output);
     Turn turn;
-    turn.output = inbox::printable(output) + "\n";
+    turn.output = printable(output) + "\n";
     return turn;
   }
 
@@ -135,17 +135,17 @@ class Writing {
 
   Turn show(std::string_view problem = {}) const {
     Turn turn;
-    if (!problem.empty()) turn.output = inbox::printable(problem) + "\n\n";
+    if (!problem.empty()) turn.output = printable(problem) + "\n\n";
     if (decision_.select.mode == SelectMode::kForm) {
       const decision::Field& field = decision_.fields[field_];
-      turn.output += inbox::printable(fmt::format("{}\n\n{}{}\n", decision_.instruction,
-                                                  field.title.empty() ? field.key : field.title,
-                                                  field.required ? "" : " (an empty line leaves it out)"));
+      turn.output +=
+          printable(fmt::format("{}\n\n{}{}\n", decision_.instruction, field.title.empty() ? field.key : field.title,
+                                field.required ? "" : " (an empty line leaves it out)"));
     } else if (decision_.select.mode == SelectMode::kUrl) {
-      turn.output += inbox::printable(
-          fmt::format("{}\n\nOpen {}\nWhen done, type accept\n", decision_.instruction, decision_.url));
+      turn.output +=
+          printable(fmt::format("{}\n\nOpen {}\nWhen done, type accept\n", decision_.instruction, decision_.url));
     } else {
-      turn.output += inbox::printable(decision_.instruction) + "\n";
+      turn.output += printable(decision_.instruction) + "\n";
     }
     return turn;
   }
@@ -193,12 +193,12 @@ Turn turn_of(decision::FlowOutcome& outcome, const Declaration& declaration) {
       return ended(What::kSuspended);
     case decision::FlowEvent::kFreeText:
       turn.free_text = outcome.payload.value_or("");
-      turn.output = inbox::printable(flow_resume(declaration, outcome.state).output) + "\n";
+      turn.output = printable(flow_resume(declaration, outcome.state).output) + "\n";
       return turn;
     case decision::FlowEvent::kNone:
       break;
   }
-  turn.output = inbox::printable(outcome.output) + "\n";
+  turn.output = printable(outcome.output) + "\n";
   return turn;
 }
 
@@ -223,12 +223,12 @@ Turn turn_of(decision::ChainTurn& chain) {
       return ended(What::kSuspended);
     case decision::ChainEvent::kHold:
       turn.free_text = chain.payload.value_or("");
-      turn.output = inbox::printable(chain.output) + "On hold. Type continue, reset, or the key of an option.\n";
+      turn.output = printable(chain.output) + "On hold. Type continue, reset, or the key of an option.\n";
       return turn;
     case decision::ChainEvent::kNone:
       break;
   }
-  turn.output = inbox::printable(chain.output) + "\n";
+  turn.output = printable(chain.output) + "\n";
   return turn;
 }
 

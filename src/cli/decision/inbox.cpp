@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "base/limits.hpp"
+#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "cli/decision/decision_view.hpp"
 #include "cli/person.hpp"
 #include "cli/signals.hpp"
-#include "inbox/printable.hpp"
 #include "inbox/question/answer_command.hpp"
 
 namespace sb::cli {
@@ -71,7 +71,7 @@ Status show(const Context& context, const InboxOptions& options) {
 Status check_typed_confirmation(const Context& context, const DecisionState& state) {
   const std::string& wanted = state.opened.question.typed_confirmation;
   if (wanted.empty()) return {};
-  context.err(fmt::format("Type {} to go on: ", inbox::printable(wanted)));
+  context.err(fmt::format("Type {} to go on: ", printable(wanted)));
   const auto line = SB_TRY(context.streams().read_line(limits::kInputBytes));
   if (line == wanted) return {};
   return fail(ErrorCode::kForbidden, "it was not typed as asked; nothing has changed");
@@ -80,7 +80,7 @@ Status check_typed_confirmation(const Context& context, const DecisionState& sta
 // As given, or as typed by somebody who is shown the question.
 Result<std::string> typed_choice(const Context& context, const InboxOptions& options, const inbox::Question& question) {
   if (!options.choice.empty()) return options.choice;
-  context.err(fmt::format("{}\n{}: ", question.text, inbox::printable(inbox::answer_hint(question))));
+  context.err(fmt::format("{}\n{}: ", question.text, printable(inbox::answer_hint(question))));
   const auto line = SB_TRY(context.streams().read_line(limits::kInputBytes));
   if (line) return *line;
   return fail(ErrorCode::kInvalid, "an empty answer is no answer", "Give it behind the id, or type it");
@@ -106,7 +106,7 @@ Status answer(const Context& context, const InboxOptions& options) {
   const Given given = SB_TRY(inbox::check_answer(question, SB_TRY(inbox::parse_choice(question, choice))));
   SB_TRY(inbox::check_dependencies(question, given));
   if (state.opened.needs_signature) {
-    context.err(fmt::format("{}\nYou answer: {}\n", question.text, inbox::printable(choice)));
+    context.err(fmt::format("{}\nYou answer: {}\n", question.text, printable(choice)));
   }
   SB_TRY(check_typed_confirmation(context, state));
   const Signing signing = SB_TRY(sign_for(context, *desk, state, given, options.operator_name));

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "agent/loop/agent_log.hpp"
+#include "base/text/printable.hpp"
 #include "cli/decision/conversation.hpp"
 #include "cli/decision/decision_view.hpp"
 #include "cli/person.hpp"
@@ -14,7 +15,6 @@
 #include "cli/run/foreground.hpp"
 #include "cli/signals.hpp"
 #include "hook/install/claude_settings.hpp"
-#include "inbox/printable.hpp"
 #include "pipeline/git/git.hpp"
 
 namespace sb::cli {
@@ -193,11 +193,10 @@ class Demo {
 
   void introduce(const Exit& before) const {
     if (wants_json_) return;
-    context_.out(
-        fmt::format("In {}: a small project (repo/), its remote (remote.git), and a home for Signalbox "
-                    "(home/).\nThe ticket: {}\nThe project's own check says: {}\n\n",
-                    inbox::printable(place_.directory), demo_data()["goal"].as_string(),
-                    before.code == 0 ? "fine" : failed_line(before)));
+    context_.out(fmt::format(
+        "In {}: a small project (repo/), its remote (remote.git), and a home for Signalbox "
+        "(home/).\nThe ticket: {}\nThe project's own check says: {}\n\n",
+        printable(place_.directory), demo_data()["goal"].as_string(), before.code == 0 ? "fine" : failed_line(before)));
   }
 
   void conclude(const RunState& state, const Exit& after, const Events& events) {
@@ -209,8 +208,8 @@ class Demo {
     const Question answer = question(state);
     const std::string repository = hook::shell_quoted(place_.repository());
     context_.out(fmt::format("\nMerged: {} on main of remote.git\n", state.commit.substr(0, 12)));
-    context_.out(fmt::format("Asked: {} {} ({})\n", inbox::printable(answer.asked), inbox::printable(answer.answered),
-                             inbox::printable(answer.by)));
+    context_.out(
+        fmt::format("Asked: {} {} ({})\n", printable(answer.asked), printable(answer.answered), printable(answer.by)));
     context_.out(fmt::format("The check now: {}\n", after.code == 0 ? "passes" : failed_line(after)));
     context_.out(fmt::format("{} events ({} of the run, {} of its agents) in {:.1f} s\n\nLook around:\n",
                              events.of_run + events.of_agents, events.of_run, events.of_agents,

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "inbox/printable.hpp"
+#include "base/text/printable.hpp"
 
 namespace sb::cli {
 namespace {

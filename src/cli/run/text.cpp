@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <ranges>
 
+#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
-#include "inbox/printable.hpp"
 #include "pipeline/plan/next_action.hpp"
 
 namespace sb::cli {
@@ -141,7 +141,7 @@ std::string until_text(TimestampMs until, TimestampMs now) {
 }
 
 std::string one_line(std::string_view text, std::size_t columns) {
-  std::string clean = inbox::printable(text);
+  std::string clean = printable(text);
   std::ranges::replace(clean, '\n', ' ');
   std::string cut;
   std::size_t at = 0, used = 0;

@@ -6,9 +6,9 @@
 #include "agent/loop/agent_log.hpp"
 #include "agent/model/prices.hpp"
 #include "base/document/document.hpp"
+#include "base/text/printable.hpp"
 #include "cli/run/text.hpp"
 #include "cli/session/session_commands.hpp"
-#include "inbox/printable.hpp"
 
 namespace sb::cli {
 namespace {
@@ -77,7 +77,7 @@ std::string indented(std::string text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    out += "    " + inbox::printable(text.substr(at, end - at)) + "\n";
+    out += "    " + printable(text.substr(at, end - at)) + "\n";
     at = end + 1;
   }
   return out;

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "base/limits.hpp"
+#include "base/text/printable.hpp"
 #include "cli/session/session_commands.hpp"
-#include "inbox/printable.hpp"
 
 namespace sb::cli {
 namespace {
@@ -51,7 +51,7 @@ std::string line_of(const Node& node, const Children& children, const Summary& s
   std::string line = fmt::format("{:>4}  {:<7} ", node.number, mark_of(node, has_successor, summary));
   line += node.kind == NodeKind::kEnd
               ? "complete"
-              : fmt::format("{}  {}{}", node.position.step, inbox::printable(node.title), loops_of(node));
+              : fmt::format("{}  {}{}", node.position.step, printable(node.title), loops_of(node));
   const int tries = node.attempt - (has_successor ? static_cast<int>(behind->second.size()) : 0) - 1;
   if (tries > 0) line += fmt::format("  ({} refused)", tries);
   if (node.is_checkpoint) line += "  (checkpoint)";
@@ -104,9 +104,8 @@ Status show_tree(const Context& context, Sessions& sessions, const Summary& summ
   }
   context.out(
       fmt::format("{}  {}\n{} ({})\n", summary.id, to_string(summary.status), summary.workflow_id, summary.hash));
-  context.out(fmt::format("goal: {}\n", inbox::printable(summary.title)));
-  if (!summary.stopped_reason.empty())
-    context.out(fmt::format("stopped: {}\n", inbox::printable(summary.stopped_reason)));
+  context.out(fmt::format("goal: {}\n", printable(summary.title)));
+  if (!summary.stopped_reason.empty()) context.out(fmt::format("stopped: {}\n", printable(summary.stopped_reason)));
   if (!summary.parent_session.empty()) {
     context.out(fmt::format("child {} of {}\n", summary.parent_child, summary.parent_session));
   }
@@ -137,12 +136,12 @@ Status show_node(const Context& context, Sessions& sessions, const Summary& summ
     context.out(to_json(Value::object({{"node", node_value(node)}, {"context", held}, {"attempts", attempts}})) + "\n");
     return {};
   }
-  context.out(fmt::format("node {} of {}: {}  {}\n", node.number, summary.id, node.position.step,
-                          inbox::printable(node.title)));
+  context.out(
+      fmt::format("node {} of {}: {}  {}\n", node.number, summary.id, node.position.step, printable(node.title)));
   context.out(fmt::format("\ncontext: {}\n", to_pretty_json(held)));
   for (const Value& attempt : attempts.items()) {
     context.out(fmt::format("\nattempt {} ({})\n{}\n", attempt["attempt"].as_integer(), attempt["ended"].as_string(),
-                            inbox::printable(attempt["notes"].as_string())));
+                            printable(attempt["notes"].as_string())));
     for (const Value& artifact : attempt["artifacts"].items()) context.out(to_pretty_json(artifact) + "\n");
   }
   return {};

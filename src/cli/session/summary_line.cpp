@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
-#include "inbox/printable.hpp"
+#include "base/text/printable.hpp"
 
 namespace sb::cli {
 namespace {
 
 std::string one_line(std::string_view text) {
-  std::string line = inbox::printable(text);
+  std::string line = printable(text);
   std::ranges::replace(line, '\n', ' ');
   return line;
 }

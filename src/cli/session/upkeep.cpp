@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/limits.hpp"
+#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "cli/session/session_commands.hpp"
 #include "cli/session/summary_line.hpp"
@@ -14,7 +15,6 @@
 #include "engine/answer/session_view.hpp"
 #include "engine/recall/find_session.hpp"
 #include "engine/session/workspace_facts.hpp"
-#include "inbox/printable.hpp"
 
 namespace sb::cli {
 namespace {
@@ -89,8 +89,8 @@ void print_candidates(const Context& context, const engine::Resumable& found, co
   }
   for (std::size_t i = 0; i < found.candidates.size(); ++i) {
     const engine::Candidate& candidate = found.candidates[i];
-    context.out(fmt::format("{}\n    {}, in {}\n", session_line(candidate.summary), inbox::printable(candidate.why),
-                            inbox::printable(candidate.summary.workspace)));
+    context.out(fmt::format("{}\n    {}, in {}\n", session_line(candidate.summary), printable(candidate.why),
+                            printable(candidate.summary.workspace)));
     context.out(fmt::format("    signalbox session continue {}\n", tokens[i]));
   }
   if (found.eligible > found.candidates.size()) {
@@ -209,7 +209,7 @@ Result<int> verify(Context& context, const UpkeepOptions& options) {
     damaged.push_back(Value::object({{"sessionId", id}, {"damages", to_value(damages)}}));
     if (options.wants_json) return;
     for (const engine::Damage& damage : damages) {
-      context.out(fmt::format("{}: {}: {}\n", id, inbox::printable(damage.where), inbox::printable(damage.message)));
+      context.out(fmt::format("{}: {}: {}\n", id, printable(damage.where), printable(damage.message)));
     }
   };
   std::int64_t count = 0;

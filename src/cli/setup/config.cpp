@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text/printable.hpp"
 #include "cli/command.hpp"
 #include "cli/workflow/open_catalog.hpp"
-#include "inbox/printable.hpp"
 #include "pipeline/settings/check.hpp"
 #include "workflow/catalog/catalog_view.hpp"
 
@@ -38,7 +38,7 @@ Findings look(const Context& context, const Homes& homes, const std::string& wor
 }
 
 void print_text(const Context& context, const Findings& found, const std::string& workspace) {
-  for (const Error& fault : found.faults) context.out(inbox::printable(fault.to_string()) + "\n");
+  for (const Error& fault : found.faults) context.out(printable(fault.to_string()) + "\n");
   if (found.settings) {
     const agent::AgentSettings& agents = found.settings->agents;
     const auto state = [&](const std::string& path) {
@@ -47,12 +47,12 @@ void print_text(const Context& context, const Findings& found, const std::string
       return std::ranges::any_of(found.faults, is_here) ? "read, and wrong as told above" : "fine";
     };
     for (const std::string& path : {agents.file, join_path(workspace, pipeline::kWorkspaceFile)}) {
-      context.out(fmt::format("{}: {}\n", inbox::printable(path), state(path)));
+      context.out(fmt::format("{}: {}\n", printable(path), state(path)));
     }
     for (const auto& [role, name] : agents.roles) context.out(fmt::format("  {}: {}\n", role, name));
   }
   for (const Error& warning : found.warnings) {
-    context.out(fmt::format("warning: {}\n", inbox::printable(warning.to_string())));
+    context.out(fmt::format("warning: {}\n", printable(warning.to_string())));
   }
 }
 

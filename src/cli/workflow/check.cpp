@@ -5,9 +5,9 @@
 
 #include "base/document/document.hpp"
 #include "base/limits.hpp"
+#include "base/text/printable.hpp"
 #include "cli/workflow/open_catalog.hpp"
 #include "cli/workflow/workflow_commands.hpp"
-#include "inbox/printable.hpp"
 #include "workflow/catalog/catalog_view.hpp"
 #include "workflow/catalog/check_files.hpp"
 
@@ -55,10 +55,10 @@ void print_text(const Context& context, const std::vector<FileVerdict>& all) {
   std::size_t bad = 0;
   for (const FileVerdict& verdict : all) {
     bad += verdict.faults.empty() ? 0 : 1;
-    for (const Error& fault : verdict.faults) context.out(inbox::printable(fault.to_string()) + "\n");
+    for (const Error& fault : verdict.faults) context.out(printable(fault.to_string()) + "\n");
   }
   if (bad > 0) return;
-  context.out(all.size() == 1 ? fmt::format("{} is fine\n", inbox::printable(all.front().file))
+  context.out(all.size() == 1 ? fmt::format("{} is fine\n", printable(all.front().file))
                               : fmt::format("{} files are fine\n", all.size()));
 }
 

@@ -10,9 +10,9 @@
 #include "base/document/document.hpp"
 #include "base/document/reader.hpp"
 #include "base/limits.hpp"
+#include "base/text/printable.hpp"
 #include "cli/workflow/open_catalog.hpp"
 #include "cli/workflow/workflow_commands.hpp"
-#include "inbox/printable.hpp"
 #include "workflow/catalog/catalog_view.hpp"
 
 namespace sb::cli {
@@ -57,13 +57,13 @@ int list_contracts(const Context& context, const ContractOptions& options) {
     out.push_back(to_value(*contract));
     if (options.wants_json) continue;
     const std::string mark = standing(*contract) == "built-in" ? "" : fmt::format(" ({})", standing(*contract));
-    context.out(inbox::printable(fmt::format("{}  version {}{}\n", contract->ref, contract->version, mark)));
-    context.out(inbox::continued(fmt::format("  {}", contract->help)) + "\n");
+    context.out(printable(fmt::format("{}  version {}{}\n", contract->ref, contract->version, mark)));
+    context.out(continued(fmt::format("  {}", contract->help)) + "\n");
   }
   // One that does not load is told of all the same: steps that refer to it will not load either.
   for (const Error& fault : catalog->contract_faults()) {
     out.push_back(Value::object({{"contract", Value()}, {"fault", workflow::fault_value(fault)}}));
-    if (!options.wants_json) context.out(inbox::printable("does not load: " + fault.to_string()) + "\n");
+    if (!options.wants_json) context.out(printable("does not load: " + fault.to_string()) + "\n");
   }
   if (options.wants_json) context.out(to_json(out) + "\n");
   return kDone;
@@ -92,7 +92,7 @@ int show_contract(const Context& context, const ContractOptions& options) {
     context.out(to_json(out) + "\n");
     return kDone;
   }
-  context.out(inbox::printable(
+  context.out(printable(
       fmt::format("{}\n\nkind     {}\nversion  {}\nhash     {}\n{}\n{}\n\nExample\n{}\n\nSchema\n{}\n", contract.ref,
                   contract.kind, contract.version, contract.hash,
                   standing(contract) == "built-in" ? "" : fmt::format("         {}\n", standing(contract)),
@@ -128,9 +128,9 @@ int check_contracts(const Context& context, const ContractOptions& options) {
     if (!faults.empty()) code = std::max(code, is_missing ? kUsage : kNo);
     for (const Error& fault : faults) {
       out.push_back(workflow::fault_value(fault));
-      if (!options.wants_json) context.out(inbox::printable(fault.to_string()) + "\n");
+      if (!options.wants_json) context.out(printable(fault.to_string()) + "\n");
     }
-    if (faults.empty() && !options.wants_json) context.out(inbox::printable(file) + " is fine\n");
+    if (faults.empty() && !options.wants_json) context.out(printable(file) + " is fine\n");
   }
   if (options.wants_json) context.out(to_json(out) + "\n");
   return code;

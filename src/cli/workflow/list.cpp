@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "base/document/reader.hpp"
+#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "cli/workflow/open_catalog.hpp"
 #include "cli/workflow/workflow_commands.hpp"
-#include "inbox/printable.hpp"
 #include "workflow/catalog/catalog_view.hpp"
 
 namespace sb::cli {
@@ -108,7 +108,7 @@ void print_rows(const Context& context, const std::vector<Listed>& workflows) {
                                     std::string(to_string(entry.origin.kind)),
                                     fmt::format("{}", fmt::join(entry.tags, ", ")), marks_of(each)};
     for (std::string& cell : row) {
-      cell = inbox::printable(cell);
+      cell = printable(cell);
       std::ranges::replace(cell, '\n', ' ');
     }
     for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], count_code_points(row[i]));
@@ -125,7 +125,7 @@ void print_rows(const Context& context, const std::vector<Listed>& workflows) {
 
 void print_warnings(const Context& context, const Catalog& catalog) {
   for (const Error& warning : workflow::warnings_of(catalog)) {
-    context.err(fmt::format("warning: {}\n", inbox::printable(warning.to_string())));
+    context.err(fmt::format("warning: {}\n", printable(warning.to_string())));
   }
 }
 
@@ -180,7 +180,7 @@ Status sources(const Context& context, const WorkflowOptions& options) {
   opening.workspace = SB_TRY(workspace_of(context, options.workspace));
   const Catalog catalog = SB_TRY(open_catalog(context, std::move(opening)));
   if (!options.wants_json) {
-    for (const SourceReport& source : catalog.sources()) context.out(inbox::printable(describe(source)) + "\n");
+    for (const SourceReport& source : catalog.sources()) context.out(printable(describe(source)) + "\n");
     print_warnings(context, catalog);
     return {};
   }

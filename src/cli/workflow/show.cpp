@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "base/document/reader.hpp"
+#include "base/text/printable.hpp"
 #include "cli/workflow/open_catalog.hpp"
 #include "cli/workflow/workflow_commands.hpp"
-#include "inbox/printable.hpp"
 #include "workflow/catalog/catalog_view.hpp"
 #include "workflow/catalog/walk.hpp"
 
@@ -41,7 +41,7 @@ Result<const Entry*> entry_of_file(const Context& context, const Catalog& catalo
 void add_list(std::string& out, std::string_view title, const std::vector<std::string>& lines) {
   if (lines.empty()) return;
   out += fmt::format("\n{}\n", title);
-  for (const std::string& line : lines) out += fmt::format("  - {}\n", inbox::printable(line));
+  for (const std::string& line : lines) out += fmt::format("  - {}\n", printable(line));
 }
 
 std::string describe(const Entry& entry, const Compiled& compiled) {
@@ -64,11 +64,11 @@ std::string describe(const Entry& entry, const Compiled& compiled) {
   if (definition.role) out += fmt::format("role     {}\n", to_string(*definition.role));
   for (const auto& [slot, bound] : compiled.bindings) out += fmt::format("binding  {} = {}\n", slot, bound);
   for (const auto& [called, hash] : compiled.calls) out += fmt::format("calls    {}  {}\n", called, hash);
-  out = inbox::printable(out);
+  out = printable(out);
   add_list(out, "Before it starts", definition.preconditions);
   add_list(out, "Asked at the start", definition.clarification_prompts);
   add_list(out, "Throughout", definition.meta_guidance);
-  out += "\nSteps\n" + inbox::printable(draw_steps(definition));
+  out += "\nSteps\n" + printable(draw_steps(definition));
   return out;
 }
 

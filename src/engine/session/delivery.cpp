@@ -2,11 +2,11 @@
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
+#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "engine/advance/blockers.hpp"
 #include "engine/session/parts.hpp"
 #include "engine/state/stored_object.hpp"
-#include "inbox/printable.hpp"
 
 namespace sb::engine {
 namespace {
@@ -65,7 +65,7 @@ std::string not_taken(const Waiting& waiting) {
 
 // Of what an agent sent: short, and nothing that could not be printed.
 std::string printable_id(std::string_view id) {
-  return inbox::printable(id.substr(0, limits::kIdBytes));
+  return printable(id.substr(0, limits::kIdBytes));
 }
 
 std::string told_value(const Value& value) {

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 
+#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "engine/advance/advance.hpp"
 #include "engine/state/rows.hpp"
-#include "inbox/event_text.hpp"
-#include "inbox/limits.hpp"
-#include "inbox/printable.hpp"
+#include "guard/limits.hpp"
 
 namespace sb::engine {
 namespace {
@@ -25,7 +24,7 @@ void add_paths(std::vector<std::string>& paths, const Value& entries) {
   if (!entries.is_array()) return;
   for (const Value& entry : entries.items()) {
     if (!entry.is_string()) continue;
-    for (std::string& path : inbox::paths_named(entry.as_string())) {
+    for (std::string& path : guard::paths_named(entry.as_string())) {
       if (paths.size() < limits::kScopePaths && std::ranges::find(paths, path) == paths.end())
         paths.push_back(std::move(path));
     }
@@ -89,15 +88,15 @@ Result<StepFacts> facts_of(store::Snapshot& snapshot, const Program& program, co
   return facts;
 }
 
-std::optional<inbox::OpenStep> open_step_of(const Program& program, const Summary& summary, const Node& tip,
+std::optional<guard::OpenStep> open_step_of(const Program& program, const Summary& summary, const Node& tip,
                                             StepFacts facts) {
   const bool is_over = summary.status == SessionStatus::kComplete || summary.status == SessionStatus::kStopped;
   if (is_over || tip.kind == NodeKind::kEnd || summary.workspace.empty()) return std::nullopt;
-  inbox::OpenStep open;
+  guard::OpenStep open;
   open.session = summary.id;
   open.workspace = summary.workspace;
   open.workflow = summary.workflow_id;
-  open.goal = beginning(inbox::one_line(inbox::printable(beginning(summary.goal, kGoalBytes))), kGoalBytes);
+  open.goal = beginning(one_line(printable(beginning(summary.goal, kGoalBytes))), kGoalBytes);
   open.step = tip.position.step;
   open.title = beginning(tip.title, kTitleBytes);
   std::tie(open.number, open.of) = place_of(program, open.step);

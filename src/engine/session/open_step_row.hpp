@@ -1,10 +1,10 @@
-// How the open step of a session looks from outside: the row that hooks read (inbox/open_step.hpp), from what the
+// How the open step of a session looks from outside: the row that hooks read (guard/open_step.hpp), from what the
 // session's rows and its workflow say. Pure, but for reading blobs.
 #pragma once
 
 #include "engine/advance/step_program.hpp"
 #include "engine/state/session_state.hpp"
-#include "inbox/open_step.hpp"
+#include "guard/open_step.hpp"
 #include "store/store.hpp"
 
 namespace sb::engine {
@@ -20,7 +20,7 @@ struct StepFacts {
 Result<StepFacts> facts_of(store::Snapshot& snapshot, const Program& program, const Node& node, const Value& context);
 
 // Nothing when the session is over or has no folder. Its token is not filled in.
-std::optional<inbox::OpenStep> open_step_of(const Program& program, const Summary& summary, const Node& tip,
+std::optional<guard::OpenStep> open_step_of(const Program& program, const Summary& summary, const Node& tip,
                                             StepFacts facts);
 
 }  // namespace sb::engine

@@ -10,7 +10,7 @@
 namespace sb::engine {
 namespace {
 
-using inbox::OpenStep;
+using guard::OpenStep;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -31,7 +31,7 @@ class OpenSteps : public testing::Test {
  protected:
   std::vector<OpenStep> all() {
     auto found =
-        place_.inbox.store->read([](store::Snapshot& snapshot) { return inbox::open_steps_in(snapshot, "/srv", 100); });
+        place_.inbox.store->read([](store::Snapshot& snapshot) { return guard::open_steps_in(snapshot, "/srv", 100); });
     EXPECT_TRUE(found);
     return found.value_or(std::vector<OpenStep>{});
   }
@@ -148,20 +148,20 @@ TEST_F(OpenSteps, AreCheckedAgainstTheEvents) {
   EXPECT_EQ(open.goal, "Make it faster");
   const auto put = [&](const std::string& value) {
     ASSERT_TRUE(place_.inbox.store->write([&](store::Transaction& transaction) {
-      return transaction.put(inbox::kOpenSteps, inbox::open_step_key("/srv", open.session), value);
+      return transaction.put(guard::kOpenSteps, guard::open_step_key("/srv", open.session), value);
     }));
   };
   open.goal.clear();  // as an older program wrote it
-  put(inbox::to_row(open));
+  put(guard::to_row(open));
   EXPECT_THAT(damages(first), IsEmpty());
   open.writes.reset();
-  put(inbox::to_row(open));
+  put(guard::to_row(open));
   EXPECT_THAT(damages(first), ElementsAre(HasSubstr("open step: its record is not what the events say")));
   put("{");
   EXPECT_THAT(damages(first), ElementsAre(HasSubstr("open step: its record is damaged")));
   // A store of an older program has none.
   ASSERT_TRUE(place_.inbox.store->write([&](store::Transaction& transaction) {
-    return transaction.remove(inbox::kOpenSteps, inbox::open_step_key("/srv", open.session));
+    return transaction.remove(guard::kOpenSteps, guard::open_step_key("/srv", open.session));
   }));
   EXPECT_THAT(damages(first), IsEmpty());
   EXPECT_EQ(SessionPlace::kind(deliver(first)), "ok");

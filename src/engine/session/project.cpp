@@ -1,7 +1,7 @@
 // How the open steps of sessions look from outside, kept with every commit that changes one.
 #include "base/limits.hpp"
 #include "engine/session/parts.hpp"
-#include "inbox/host_session.hpp"
+#include "guard/host_session.hpp"
 
 namespace sb::engine {
 
@@ -11,32 +11,32 @@ Status Sessions::Parts::finish(Turn& turn) {
   const Summary& summary = turn.summary();
   if (summary.workspace.empty()) return {};
   store::Transaction& transaction = turn.transaction();
-  const std::string key = inbox::open_step_key(summary.workspace, summary.id);
+  const std::string key = guard::open_step_key(summary.workspace, summary.id);
   const bool is_over = summary.status == SessionStatus::kComplete || summary.status == SessionStatus::kStopped;
   if (is_over) {
-    SB_TRY(inbox::forget_session(transaction, summary.id));
-    return transaction.remove(inbox::kOpenSteps, key);
+    SB_TRY(guard::forget_session(transaction, summary.id));
+    return transaction.remove(guard::kOpenSteps, key);
   }
   const auto program = SB_TRY(this->program(transaction, summary.hash));
   const Node& tip = *SB_TRY(turn.node(summary.tip));
   auto facts = turn.facts_of(tip.number);
   if (!facts) facts = SB_TRY(facts_of(transaction, *program, tip, SB_TRY(read_json_blob(transaction, tip.context))));
   auto open = open_step_of(*program, summary, tip, std::move(*facts));
-  if (!open) return transaction.remove(inbox::kOpenSteps, key);
+  if (!open) return transaction.remove(guard::kOpenSteps, key);
   open->token = mint(Purpose::kContinue, summary.id, tip.number, tip.attempt);
-  return transaction.put(inbox::kOpenSteps, key, inbox::to_row(*open));
+  return transaction.put(guard::kOpenSteps, key, guard::to_row(*open));
 }
 
 Status Sessions::Parts::mint_open_steps_anew(store::Transaction& transaction) {
   store::Listing listing{.limit = limits::kStorePageRows};
   for (;;) {
-    const auto rows = SB_TRY(transaction.list(inbox::kOpenSteps, listing));
+    const auto rows = SB_TRY(transaction.list(guard::kOpenSteps, listing));
     for (const store::Row& row : rows) {
-      inbox::OpenStep open = SB_TRY(inbox::open_step_from(row.value));
+      guard::OpenStep open = SB_TRY(guard::open_step_from(row.value));
       const auto summary = SB_TRY(read_summary(transaction, open.session));
       const auto tip = summary ? SB_TRY(read_node(transaction, open.session, summary->tip)) : std::nullopt;
       open.token = tip ? mint(Purpose::kContinue, open.session, tip->number, tip->attempt) : "";
-      SB_TRY(transaction.put(inbox::kOpenSteps, row.key, inbox::to_row(open)));
+      SB_TRY(transaction.put(guard::kOpenSteps, row.key, guard::to_row(open)));
     }
     if (rows.size() < static_cast<std::size_t>(listing.limit)) return {};
     listing.after = rows.back();

@@ -12,7 +12,7 @@
 //
 // Rows (values behind a checksum, engine/state/rows.hpp): `sessions` (key id, sort `updated/id`), `session-nodes`
 // (id/00000001), `session-attempts` (id/00000001/00001), `session-keys`; `session-children`
-// (engine/state/child_rows.hpp); for hooks `open-steps` (inbox/open_step.hpp). Blobs: contexts, artifacts, pinned
+// (engine/state/child_rows.hpp); for hooks `open-steps` (guard/open_step.hpp). Blobs: contexts, artifacts, pinned
 // definitions.
 //
 // Threads: as the Store given.

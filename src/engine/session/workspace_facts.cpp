@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/git_origin.hpp"
 #include "base/text/unicode.hpp"
-#include "inbox/git_origin.hpp"
 
 namespace sb::engine {
 namespace {
@@ -76,7 +76,7 @@ GitState git_state(const Files& files, const std::string& directory) {
   while (tree.size() > 1 && files.kind(join_path(tree, ".git")) == FileKind::kMissing) tree = parent_path(tree);
   const std::string folder = tree.size() > 1 ? git_folder(files, tree) : std::string();
   if (folder.empty()) return state;
-  state.repository = inbox::git_origin(files, tree).value_or(tree);
+  state.repository = git_origin(files, tree).value_or(tree);
   if (!is_utf8(state.repository)) state.repository.clear();
   const std::string head = first_line(files, join_path(folder, "HEAD"));
   if (!head.starts_with("ref: ")) {

@@ -7,8 +7,8 @@
 #include "engine/state/events.hpp"
 #include "engine/state/rows.hpp"
 #include "engine/upkeep/collect_blobs.hpp"
-#include "inbox/host_session.hpp"
-#include "inbox/open_step.hpp"
+#include "guard/host_session.hpp"
+#include "guard/open_step.hpp"
 
 namespace sb::engine {
 namespace {
@@ -35,10 +35,10 @@ Status remove_in(store::Transaction& transaction, std::string_view session) {
   // A damaged record does not say where its folder is; verify finds the row that then stays.
   const auto summary = read_summary(transaction, session);
   if (summary && *summary) {
-    SB_TRY(transaction.remove(inbox::kOpenSteps, inbox::open_step_key((*summary)->workspace, session)));
+    SB_TRY(transaction.remove(guard::kOpenSteps, guard::open_step_key((*summary)->workspace, session)));
   }
   SB_TRY(forget_descent(transaction, session, summary && *summary ? (*summary)->parent_session : ""));
-  SB_TRY(inbox::forget_session(transaction, session));
+  SB_TRY(guard::forget_session(transaction, session));
   SB_TRY(transaction.remove(kSessions, session));
   SB_TRY(remove_rows(transaction, kNodes, session));
   return remove_rows(transaction, kAttempts, session);

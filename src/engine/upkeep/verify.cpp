@@ -149,7 +149,7 @@ Status Inspection::compare_summary() {
 // matter of this home's keys, and what is owed is only said.
 Status Inspection::compare_open_step() {
   const Summary& summary = state_.summary;
-  const auto row = SB_TRY(snapshot_.get(inbox::kOpenSteps, inbox::open_step_key(summary.workspace, session_)));
+  const auto row = SB_TRY(snapshot_.get(guard::kOpenSteps, guard::open_step_key(summary.workspace, session_)));
   if (!row) return {};
   const auto tip = state_.nodes.find(summary.tip);
   const auto hash = std::string_view(summary.hash);
@@ -161,7 +161,7 @@ Status Inspection::compare_open_step() {
   const auto facts = context ? facts_of(snapshot_, program, tip->second, *context) : std::unexpected(context.error());
   if (!facts) return {};
   auto expected = open_step_of(program, summary, tip->second, *facts);
-  const auto found = inbox::open_step_from(row->value);
+  const auto found = guard::open_step_from(row->value);
   if (!found) {
     note("open step", "its record is damaged");
   } else if (!expected) {

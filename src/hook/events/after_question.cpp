@@ -7,10 +7,10 @@
 #include "decision/prompt.hpp"
 #include "decision/render/host_answer.hpp"
 #include "decision/render/render.hpp"
+#include "gstack/log_text.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
 #include "hook/events/question_record.hpp"
-#include "inbox/event_text.hpp"
 
 namespace sb::hook {
 namespace {
@@ -87,7 +87,7 @@ AnswerShape shape_of(const CallQuestion& question) {
   decision::ShownQuestion shown{"", question.text, question.is_many(), {}};
   for (const CallOption& option : question.options) {
     shown.options.push_back(
-        {inbox::without_recommended_mark(option.label), option.label, option.label, decision::Entry::kOption});
+        {gstack::without_recommended_mark(option.label), option.label, option.label, decision::Entry::kOption});
   }
   shape.questions.push_back(std::move(shown));
   return shape;
@@ -225,8 +225,8 @@ Status log_question(const HookEvent& event, const std::vector<CallQuestion>& que
   if (is_replied_in_chat(response, question)) record.set("unanswered", "replied_in_chat");
   const Seams& seams = around.seams;
   const std::string folder =
-      event.directory.empty() ? SB_TRY(inbox::working_directory(seams.files, seams.environment)) : event.directory;
-  return append_record(seams, SB_TRY(inbox::preference_place(seams.files, seams.environment, folder)),
+      event.directory.empty() ? SB_TRY(gstack::working_directory(seams.files, seams.environment)) : event.directory;
+  return append_record(seams, SB_TRY(gstack::preference_place(seams.files, seams.environment, folder)),
                        std::move(record));
 }
 

@@ -5,12 +5,13 @@
 
 #include "base/document/document.hpp"
 #include "base/limits.hpp"
+#include "base/text/unicode.hpp"
 #include "decision/lint/lint.hpp"
+#include "gstack/log_text.hpp"
+#include "gstack/project_slug.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
 #include "hook/install/stop_projects.hpp"
-#include "inbox/event_text.hpp"
-#include "inbox/project_slug.hpp"
 
 namespace sb::hook {
 namespace {
@@ -27,7 +28,7 @@ class Streak {
   Streak(Files& files, const Homes& homes, const HookEvent& event)
       : files_(files),
         folder_(join_path(homes.state, "sent-back")),
-        path_(join_path(folder_, inbox::path_part(event.session) + ".json")),
+        path_(join_path(folder_, gstack::path_part(event.session) + ".json")),
         prompt_(event.prompt) {}
 
   int count() const {
@@ -68,7 +69,7 @@ Result<decision::LintContext> context_for(const std::string& folder, const Seams
   context.prompt_open = true;
   context.profile = waiting->decision.opened.source.string_at("profile").value_or("interaction");
   for (const inbox::Choice& choice : waiting->prompt.options) {
-    context.declared.push_back({choice.id, inbox::without_recommended_mark(choice.label)});
+    context.declared.push_back({choice.id, gstack::without_recommended_mark(choice.label)});
   }
   return context;
 }
@@ -87,7 +88,7 @@ std::string reason_for(const Finding& finding, std::string_view message) {
   const decision::RuleText& text = decision::rule_text(finding.rule);
   std::string reason = fmt::format("{}: {} {}", finding.rule, text.broken, text.mend);
   const std::string excerpt =
-      inbox::cut_utf16(inbox::one_line(message.substr(finding.start, finding.end - finding.start)), kLongestExcerpt);
+      cut_utf16(one_line(message.substr(finding.start, finding.end - finding.start)), kLongestExcerpt);
   if (!excerpt.empty()) reason += fmt::format(" Found: {}", quote_json(excerpt));
   return reason;
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "decision/door.hpp"
+#include "gstack/log_text.hpp"
 #include "hook/events/question_record.hpp"
-#include "inbox/event_text.hpp"
 
 namespace sb::hook {
 namespace {
@@ -29,7 +29,7 @@ GstackMarkers markers_of(const CallQuestion& question) {
 bool is_plain_choice(const CallQuestion& question) {
   if (question.multi_select != MultiSelect::kFalse || question.options.size() < 2) return false;
   std::vector<std::string> labels;
-  for (const CallOption& option : question.options) labels.push_back(inbox::without_recommended_mark(option.label));
+  for (const CallOption& option : question.options) labels.push_back(gstack::without_recommended_mark(option.label));
   std::ranges::sort(labels);
   return !labels.front().empty() && std::ranges::adjacent_find(labels) == labels.end();
 }
@@ -37,7 +37,7 @@ bool is_plain_choice(const CallQuestion& question) {
 // The id of the planned option with that label.
 Result<std::string> option_id(const inbox::PlannedPrompt& prompt, std::string_view label) {
   for (const inbox::Choice& choice : prompt.options) {
-    if (inbox::without_recommended_mark(choice.label) == label) return choice.id;
+    if (gstack::without_recommended_mark(choice.label) == label) return choice.id;
   }
   return fail(ErrorCode::kInvalid, "the recommended option is not one of the planned prompt");
 }
@@ -54,7 +54,7 @@ Status close_prompt(const inbox::PlannedPrompt& prompt, const DecidedQuestion& d
 }
 
 Status log_decided(const HookEvent& event, const CallQuestion& question, std::size_t index,
-                   const DecidedQuestion& decided, const inbox::PreferencePlace& place, const Seams& seams) {
+                   const DecidedQuestion& decided, const gstack::PreferencePlace& place, const Seams& seams) {
   Value record = question_record(event, question, index);
   record.set("question_id", decided.id);
   record.set("user_choice", decided.option);
@@ -67,7 +67,7 @@ Status log_decided(const HookEvent& event, const CallQuestion& question, std::si
 
 Result<std::optional<std::vector<DecidedQuestion>>> decide_by_preference(
     const std::vector<CallQuestion>& questions, std::span<const std::optional<Planned>> planned, const Files& files,
-    const inbox::PreferencePlace& place) {
+    const gstack::PreferencePlace& place) {
   std::vector<DecidedQuestion> decided;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const CallQuestion& question = questions[i];
@@ -78,7 +78,7 @@ Result<std::optional<std::vector<DecidedQuestion>>> decide_by_preference(
     // Of a planned prompt what was planned counts, whatever the call says.
     const std::string& id = markers.ids.front();
     if (is_planned && gstack_markers_in(planned[i]->prompt.question).ids != markers.ids) return std::nullopt;
-    const auto stored = SB_TRY(inbox::find_preference(files, place, id, inbox::PreferenceScope::kProjectThenGlobal));
+    const auto stored = SB_TRY(gstack::find_preference(files, place, id, gstack::PreferenceScope::kProjectThenGlobal));
     if (!stored) return std::nullopt;
     const std::vector<std::string> recommended = recommended_in(question);
     decision::QuestionFacts facts;
@@ -99,7 +99,7 @@ Result<std::optional<std::vector<DecidedQuestion>>> decide_by_preference(
 Result<std::vector<bool>> record_decided(const HookEvent& event, const std::vector<CallQuestion>& questions,
                                          std::span<const std::optional<Planned>> planned,
                                          const std::vector<DecidedQuestion>& decided,
-                                         const inbox::PreferencePlace& place, const Surroundings& around) {
+                                         const gstack::PreferencePlace& place, const Surroundings& around) {
   const Seams& seams = around.seams;
   const std::string marker = place.auto_decided_marker(event.session, event.tool_use_id);
   SB_TRY(seams.files.make_directories(place.session(event.session), 0700));

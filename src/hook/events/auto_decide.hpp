@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "gstack/preference_files.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
-#include "inbox/preference_files.hpp"
 
 namespace sb::hook {
 
@@ -24,7 +24,7 @@ struct DecidedQuestion {
 // `questions`.
 Result<std::optional<std::vector<DecidedQuestion>>> decide_by_preference(
     const std::vector<CallQuestion>& questions, std::span<const std::optional<Planned>> planned, const Files& files,
-    const inbox::PreferencePlace& place);
+    const gstack::PreferencePlace& place);
 
 // Records it: planned prompts are closed, each question is logged, and a marker says that this call was decided so.
 // Gives back whether each question is decided now. One that could not be recorded is not, and the person is asked; one
@@ -32,6 +32,6 @@ Result<std::optional<std::vector<DecidedQuestion>>> decide_by_preference(
 Result<std::vector<bool>> record_decided(const HookEvent& event, const std::vector<CallQuestion>& questions,
                                          std::span<const std::optional<Planned>> planned,
                                          const std::vector<DecidedQuestion>& decided,
-                                         const inbox::PreferencePlace& place, const Surroundings& around);
+                                         const gstack::PreferencePlace& place, const Surroundings& around);
 
 }  // namespace sb::hook

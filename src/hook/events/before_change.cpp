@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include "base/text/path_glob.hpp"
+#include "guard/limits.hpp"
 #include "hook/events/current_step.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
-#include "inbox/limits.hpp"
 
 namespace sb::hook {
 namespace {
@@ -25,18 +25,18 @@ std::string resolved(const Files& files, const std::string& path, bool& leads_no
 }
 
 // Hosts take `..` out by the letters, the system goes through the folders: both are looked at.
-inbox::Places places_of(const Files& files, const std::string& folder, const std::string& path) {
+guard::Places places_of(const Files& files, const std::string& folder, const std::string& path) {
   const std::string whole = path.starts_with('/') ? path : join_path(folder, path);
   if (path.size() > limits::kCheckedPathBytes) return {{whole}, "its path is too long"};
   bool leads_nowhere = false;
-  inbox::Places places{{resolved(files, lexically_normal(whole), leads_nowhere)}, {}};
+  guard::Places places{{resolved(files, lexically_normal(whole), leads_nowhere)}, {}};
   std::string physical = resolved(files, whole, leads_nowhere);
   if (physical != places.paths.front()) places.paths.push_back(std::move(physical));
   if (leads_nowhere) places.why_not = "it is a link that leads nowhere";
   return places;
 }
 
-std::optional<std::string> refused(const HookEvent& event, const inbox::OpenChain& chain, const std::string& folder,
+std::optional<std::string> refused(const HookEvent& event, const guard::OpenChain& chain, const std::string& folder,
                                    const Seams& seams) {
   const auto resolve = [&](const std::string& path) { return places_of(seams.files, folder, path); };
   if (event.tool == "Bash") {
@@ -45,11 +45,11 @@ std::optional<std::string> refused(const HookEvent& event, const inbox::OpenChai
     bool leads_nowhere = false;
     const std::string temporary =
         resolved(seams.files, seams.environment.get("TMPDIR").value_or("/tmp"), leads_nowhere);
-    return inbox::refuse_command(chain, *command, temporary, resolve);
+    return guard::refuse_command(chain, *command, temporary, resolve);
   }
   const auto path = event.tool_input.string_at(event.tool == "NotebookEdit" ? "notebook_path" : "file_path");
   // Without a path the host refuses the call by itself.
-  return path && !path->empty() ? inbox::refuse_edit(chain, resolve(*path)) : std::nullopt;
+  return path && !path->empty() ? guard::refuse_edit(chain, resolve(*path)) : std::nullopt;
 }
 
 }  // namespace
@@ -61,8 +61,8 @@ Result<std::string> before_change(const HookEvent& event, const Surroundings& ar
   const std::string folder = SB_TRY(folder_of(event, seams));
   auto current = SB_TRY(store->read(
       [&](store::Snapshot& snapshot) { return current_step(snapshot, event, folder, seams.clock.now_ms()); }));
-  if (!current || !inbox::has_interlock(current->chain)) return "";
-  for (inbox::OpenStep& step : current->chain) {
+  if (!current || !guard::has_interlock(current->chain)) return "";
+  for (guard::OpenStep& step : current->chain) {
     if (const auto canonical = seams.files.canonical(step.workspace)) step.workspace = *canonical;
   }
   const auto reason = refused(event, current->chain, folder, seams);

@@ -1,11 +1,11 @@
+#include "guard/host_session.hpp"
+#include "guard/open_step.hpp"
 #include "hook/testing.hpp"
-#include "inbox/host_session.hpp"
-#include "inbox/open_step.hpp"
 
 namespace sb::hook {
 namespace {
 
-using inbox::OpenStep;
+using guard::OpenStep;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -29,13 +29,13 @@ class BeforeChange : public HookPlace {
   }
   void open(const OpenStep& open) {
     const auto written = desk()->store().write([&](store::Transaction& transaction) {
-      return transaction.put(inbox::kOpenSteps, inbox::open_step_key(open.workspace, open.session), to_row(open));
+      return transaction.put(guard::kOpenSteps, guard::open_step_key(open.workspace, open.session), to_row(open));
     });
     ASSERT_TRUE(written);
   }
   void close(const OpenStep& open) {
     ASSERT_TRUE(desk()->store().write([&](store::Transaction& transaction) {
-      return transaction.remove(inbox::kOpenSteps, inbox::open_step_key(open.workspace, open.session));
+      return transaction.remove(guard::kOpenSteps, guard::open_step_key(open.workspace, open.session));
     }));
   }
   Value edit(const std::string& path, std::string_view tool = "Edit", std::string_view host = "5b1c") const {

@@ -106,7 +106,7 @@ std::string note_for(std::string_view event_name, std::string_view text) {
 }
 
 Result<std::string> folder_of(const HookEvent& event, const Seams& seams) {
-  if (event.directory.empty()) return inbox::working_directory(seams.files, seams.environment);
+  if (event.directory.empty()) return gstack::working_directory(seams.files, seams.environment);
   const auto canonical = seams.files.canonical(event.directory);
   return canonical ? *canonical : event.directory;
 }
@@ -132,9 +132,9 @@ Result<std::string> before_question(const HookEvent& event, const Surroundings& 
   }
   // Without its marker nobody knows which id was planned for it.
   if (!note.is_unmarked && std::ranges::all_of(questions, has_gstack_marker)) {
-    const auto place = SB_TRY(inbox::preference_place(
+    const auto place = SB_TRY(gstack::preference_place(
         seams.files, seams.environment,
-        event.directory.empty() ? SB_TRY(inbox::working_directory(seams.files, seams.environment)) : event.directory));
+        event.directory.empty() ? SB_TRY(gstack::working_directory(seams.files, seams.environment)) : event.directory));
     if (const auto decided = SB_TRY(decide_by_preference(questions, planned, seams.files, place))) {
       const auto holds = SB_TRY(record_decided(event, questions, planned, *decided, place, around));
       if (std::ranges::find(holds, true) != holds.end()) return refusal_for(decided_reason(*decided, holds));

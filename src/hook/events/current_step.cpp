@@ -5,22 +5,22 @@
 
 #include "base/files.hpp"
 #include "base/limits.hpp"
-#include "inbox/host_session.hpp"
-#include "inbox/limits.hpp"
+#include "guard/host_session.hpp"
+#include "guard/limits.hpp"
 
 namespace sb::hook {
 namespace {
 
-using inbox::OpenStep;
+using guard::OpenStep;
 
 Result<std::optional<OpenStep>> used_by(store::Snapshot& snapshot, const std::string& key,
                                         const std::string& conversation, bool& has_used) {
-  const inbox::HostSession host = SB_TRY(inbox::read_host(snapshot, key));
+  const guard::HostSession host = SB_TRY(guard::read_host(snapshot, key));
   has_used = has_used || !host.sessions.empty();
   for (const auto& used : host.sessions) {
-    const std::string user = SB_TRY(inbox::user_of(snapshot, used.session));
+    const std::string user = SB_TRY(guard::user_of(snapshot, used.session));
     if (!user.empty() && user != conversation) continue;  // somebody else took it over
-    auto step = SB_TRY(inbox::find_open_step(snapshot, used.workspace, used.session));
+    auto step = SB_TRY(guard::find_open_step(snapshot, used.workspace, used.session));
     if (step) return step;
   }
   return std::nullopt;
@@ -32,7 +32,7 @@ using ById = std::map<std::string, const OpenStep*, std::less<>>;
 Result<bool> is_anothers(store::Snapshot& snapshot, const OpenStep& step, const ById& all, const std::string& own) {
   const OpenStep* at = &step;
   for (int depth = 0; depth <= limits::kChildDepth; ++depth) {
-    const std::string user = SB_TRY(inbox::user_of(snapshot, at->session));
+    const std::string user = SB_TRY(guard::user_of(snapshot, at->session));
     if (!user.empty() && user != own) return true;
     const auto parent = all.find(at->parent);
     if (parent == all.end()) return false;
@@ -43,7 +43,7 @@ Result<bool> is_anothers(store::Snapshot& snapshot, const OpenStep& step, const 
 
 Result<std::optional<OpenStep>> newest_of(store::Snapshot& snapshot, const std::string& folder, const std::string& own,
                                           TimestampMs now) {
-  std::vector<OpenStep> steps = SB_TRY(inbox::open_steps_in(snapshot, folder, limits::kOpenSessionsLookedAt));
+  std::vector<OpenStep> steps = SB_TRY(guard::open_steps_in(snapshot, folder, limits::kOpenSessionsLookedAt));
   ById all;
   for (const OpenStep& step : steps) all.emplace(step.session, &step);
   std::vector<const OpenStep*> newest;
@@ -56,10 +56,10 @@ Result<std::optional<OpenStep>> newest_of(store::Snapshot& snapshot, const std::
   return std::nullopt;
 }
 
-Result<inbox::OpenChain> chain_of(store::Snapshot& snapshot, OpenStep step) {
-  inbox::OpenChain chain{std::move(step)};
+Result<guard::OpenChain> chain_of(store::Snapshot& snapshot, OpenStep step) {
+  guard::OpenChain chain{std::move(step)};
   while (!chain.back().parent.empty() && chain.size() <= static_cast<std::size_t>(limits::kChildDepth)) {
-    auto parent = SB_TRY(inbox::find_open_step(snapshot, chain.back().workspace, chain.back().parent));
+    auto parent = SB_TRY(guard::find_open_step(snapshot, chain.back().workspace, chain.back().parent));
     if (!parent) break;
     chain.push_back(std::move(*parent));
   }
@@ -70,11 +70,11 @@ Result<inbox::OpenChain> chain_of(store::Snapshot& snapshot, OpenStep step) {
 
 Result<std::optional<CurrentStep>> current_step(store::Snapshot& snapshot, const HookEvent& event,
                                                 const std::string& folder, TimestampMs now) {
-  const std::string own = inbox::host_key(event.session, "");
+  const std::string own = guard::host_key(event.session, "");
   bool has_used = false;
   std::optional<OpenStep> found;
   if (!event.helper.empty()) {
-    found = SB_TRY(used_by(snapshot, inbox::host_key(event.session, event.helper), own, has_used));
+    found = SB_TRY(used_by(snapshot, guard::host_key(event.session, event.helper), own, has_used));
   }
   if (!found) found = SB_TRY(used_by(snapshot, own, own, has_used));
   const bool is_used = found.has_value();

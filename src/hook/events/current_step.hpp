@@ -10,17 +10,17 @@
 #include <optional>
 #include <string>
 
+#include "guard/interlock.hpp"
 #include "hook/events/event.hpp"
-#include "inbox/interlock.hpp"
 #include "store/store.hpp"
 
 namespace sb::hook {
 
 struct CurrentStep {
-  inbox::OpenChain chain;  // its step first
+  guard::OpenChain chain;  // its step first
   bool is_used = false;    // this conversation was seen to use it
 
-  const inbox::OpenStep& step() const { return chain.front(); }
+  const guard::OpenStep& step() const { return chain.front(); }
 };
 
 // `folder` absolute and without links.

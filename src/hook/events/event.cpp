@@ -5,7 +5,7 @@
 #include "base/document/document.hpp"
 #include "base/text/unicode.hpp"
 #include "decision/preference.hpp"
-#include "inbox/event_text.hpp"
+#include "gstack/log_text.hpp"
 
 namespace sb::hook {
 namespace {
@@ -93,7 +93,7 @@ std::vector<std::string> recommendation_lines(std::string_view text) {
     const std::size_t begin = at + kHead.size();
     std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
     line = line.substr(0, find_folded(line, " because ", 0));
-    std::string choice = lowered(inbox::without_recommended_mark(line));
+    std::string choice = lowered(gstack::without_recommended_mark(line));
     while (choice.ends_with('.') || choice.ends_with(',')) choice.pop_back();
     if (!choice.empty()) choices.push_back(std::move(choice));
   }
@@ -212,7 +212,7 @@ std::string without_markers(std::string_view text) {
 std::vector<std::string> recommended_in(const CallQuestion& question) {
   std::vector<std::string> found, plain, strays;
   for (const CallOption& option : question.options) {
-    plain.push_back(inbox::without_recommended_mark(option.label));
+    plain.push_back(gstack::without_recommended_mark(option.label));
     const std::string& label = plain.back();
     if (label.size() < option.label.size() &&
         lowered(option.label).find("(recommended)", label.size()) != std::string::npos)

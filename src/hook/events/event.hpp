@@ -1,7 +1,7 @@
 // One hook event of Claude Code, as far as it is looked at, and the questions of a question tool's call. Pure.
 //
 // Reading is lenient: a host may add what it likes, and what is missing or of another kind counts as empty. Nothing of
-// it is believed: ids from an event are data, and become part of a path only through inbox::path_part.
+// it is believed: ids from an event are data, and become part of a path only through gstack::path_part.
 #pragma once
 
 #include <string>

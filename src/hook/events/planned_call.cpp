@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/files.hpp"
 #include "decision/render/render.hpp"
-#include "inbox/event_text.hpp"
+#include "gstack/log_text.hpp"
 #include "inbox/home.hpp"
-#include "inbox/operators/signature.hpp"
 
 namespace sb::hook {
 namespace {
@@ -17,7 +17,7 @@ constexpr int kBusyWaitMs = 1'500;  // the host gives a hook 5 s for everything
 
 // The label with its mark as we write it: hosts ask for "(Recommended)".
 std::string normal_label(std::string_view label) {
-  std::string plain = inbox::without_recommended_mark(label);
+  std::string plain = gstack::without_recommended_mark(label);
   std::string_view rest = label.substr(std::min(label.size(), label.find(plain) + plain.size()));
   const bool is_marked = rest.find('(') != std::string_view::npos;
   return is_marked ? plain + " (recommended)" : plain;
@@ -154,7 +154,7 @@ Result<std::optional<Planned>> newest_in(inbox::Desk& desk, const std::string& d
     if (!wanted(prompt)) continue;
     Planned planned = SB_TRY(with_decision(desk, prompt));
     const std::string& workspace = planned.decision.opened.workspace;
-    if (!workspace.empty() && inbox::lies_under(directory, workspace)) return planned;
+    if (!workspace.empty() && lies_under(directory, workspace)) return planned;
   }
   return std::nullopt;
 }
@@ -182,7 +182,7 @@ bool overlaps(const inbox::PlannedPrompt& planned, const CallQuestion& question)
   std::size_t shared = 0;
   for (const inbox::Choice& choice : planned.options) {
     const auto is_it = [&](const std::string& label) {
-      return inbox::without_recommended_mark(label) == inbox::without_recommended_mark(choice.label);
+      return gstack::without_recommended_mark(label) == gstack::without_recommended_mark(choice.label);
     };
     if (std::ranges::any_of(given, is_it)) ++shared;
   }

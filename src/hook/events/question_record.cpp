@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/crypto.hpp"
-#include "inbox/event_text.hpp"
-#include "inbox/question_log.hpp"
+#include "base/text/unicode.hpp"
+#include "gstack/question_log.hpp"
 
 namespace sb::hook {
 namespace {
@@ -25,7 +25,7 @@ Value question_record(const HookEvent& event, const CallQuestion& question, std:
                                 {"options_count", question.options.size()},
                                 {"session_id", event.session},
                                 {"question_index", index}});
-  if (!event.tool_use_id.empty()) record.set("tool_use_id", inbox::cut_utf16(event.tool_use_id, kLongestCallId));
+  if (!event.tool_use_id.empty()) record.set("tool_use_id", cut_utf16(event.tool_use_id, kLongestCallId));
   return record;
 }
 
@@ -39,10 +39,10 @@ std::string record_id(const CallQuestion& question) {
          sha1_hex(fmt::format("{}::{}::{}", kUnknownSkill, question.text, fmt::join(labels, "|"))).substr(0, 10);
 }
 
-Status append_record(const Seams& seams, const inbox::PreferencePlace& place, Value record) {
+Status append_record(const Seams& seams, const gstack::PreferencePlace& place, Value record) {
   const Value checked =
-      SB_TRY(inbox::checked_question_event(std::move(record), inbox::LogRules::kOwn, seams.clock.now_ms()));
-  SB_TRY(inbox::append_question_event(seams.files, place, checked));
+      SB_TRY(gstack::checked_question_event(std::move(record), gstack::LogRules::kOwn, seams.clock.now_ms()));
+  SB_TRY(gstack::append_question_event(seams.files, place, checked));
   return {};
 }
 

@@ -3,8 +3,8 @@
 
 #include "base/document/value.hpp"
 #include "base/seams.hpp"
+#include "gstack/preference_files.hpp"
 #include "hook/events/event.hpp"
-#include "inbox/preference_files.hpp"
 
 namespace sb::hook {
 
@@ -17,6 +17,6 @@ Value question_record(const HookEvent& event, const CallQuestion& question, std:
 std::string record_id(const CallQuestion& question);
 
 // Checked and appended; a record that is there already is left alone.
-Status append_record(const Seams& seams, const inbox::PreferencePlace& place, Value record);
+Status append_record(const Seams& seams, const gstack::PreferencePlace& place, Value record);
 
 }  // namespace sb::hook

@@ -4,15 +4,14 @@
 #include <algorithm>
 
 #include "base/document/document.hpp"
+#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
+#include "guard/host_session.hpp"
+#include "guard/limits.hpp"
 #include "hook/events/current_step.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
-#include "inbox/event_text.hpp"
 #include "inbox/home.hpp"
-#include "inbox/host_session.hpp"
-#include "inbox/limits.hpp"
-#include "inbox/printable.hpp"
 
 namespace sb::hook {
 namespace {
@@ -39,7 +38,7 @@ Result<std::optional<Situation>> situation_of(const HookEvent& event, inbox::Des
     auto state = desk.inbox().look_in(snapshot, decision);
     if (!state && state.error().code != ErrorCode::kNotFound) return std::unexpected(std::move(state).error());
     if (state) situation.decision = std::move(*state);
-    const auto host = SB_TRY(inbox::read_host(snapshot, inbox::host_key(event.session, "")));
+    const auto host = SB_TRY(guard::read_host(snapshot, guard::host_key(event.session, "")));
     situation.is_told = std::ranges::find(host.told, decision) != host.told.end();
     return situation;
   });
@@ -73,20 +72,20 @@ std::string chosen(const inbox::DecisionState& state) {
     }
   }
   if (text.empty()) text = inbox::to_string(outcome.ending);
-  return std::string(beginning(inbox::one_line(inbox::printable(text)), kLongestChoice));
+  return std::string(beginning(one_line(printable(text)), kLongestChoice));
 }
 
 std::string answer_text(const Situation& situation) {
-  const inbox::OpenStep& step = situation.current.step();
+  const guard::OpenStep& step = situation.current.step();
   return fmt::format("Decision {} of step \"{}\" ({}) has been answered: {}.", step.decision, step.title, step.workflow,
                      chosen(*situation.decision));
 }
 
 std::string step_text(const Situation& situation) {
-  const inbox::OpenStep& step = situation.current.step();
+  const guard::OpenStep& step = situation.current.step();
   std::string text = fmt::format("Signalbox session {} of {} is open, at step {} of {}: {} ({}).", step.session,
                                  step.workflow, step.number, step.of, step.title, step.step);
-  if (!step.goal.empty()) text += fmt::format("\nIts goal: {}", inbox::one_line(inbox::printable(step.goal)));
+  if (!step.goal.empty()) text += fmt::format("\nIts goal: {}", one_line(printable(step.goal)));
   if (situation.has_answer()) {
     text += "\n" + answer_text(situation);
   } else if (!step.decision.empty()) {
@@ -107,7 +106,7 @@ std::string step_text(const Situation& situation) {
 // What the call of continue_workflow does, by what the step waits for. What waits is not delivered: asking again is
 // what goes on.
 std::string call_text(const Situation& situation) {
-  const inbox::OpenStep& step = situation.current.step();
+  const guard::OpenStep& step = situation.current.step();
   const bool is_waiting = !step.waiting.empty() || !step.decision.empty();
   Value call = Value::object({{"continueToken", step.token}});
   if (!is_waiting) call.set("intent", "rehydrate");
@@ -136,7 +135,7 @@ Status remember_told(const HookEvent& event, const Situation& situation, const S
   const auto store = SB_TRY(open_store(seams, store::Access::kReadWrite));
   if (!store) return {};
   return store->write([&](store::Transaction& transaction) {
-    return inbox::note_told(transaction, event.session, situation.current.step().decision, seams.clock.now_ms());
+    return guard::note_told(transaction, event.session, situation.current.step().decision, seams.clock.now_ms());
   });
 }
 
@@ -159,11 +158,11 @@ void find_session(const Value& value, std::string& session) {
 }
 
 // By its id alone: the call does not always say which folder it is about.
-Result<std::optional<inbox::OpenStep>> open_step_of(store::Snapshot& snapshot, const std::string& session) {
+Result<std::optional<guard::OpenStep>> open_step_of(store::Snapshot& snapshot, const std::string& session) {
   const std::string end = "/" + session;
   const store::Listing listing{.limit = limits::kOpenSessionsSearched};
-  for (const store::Row& row : SB_TRY(snapshot.list(inbox::kOpenSteps, listing))) {
-    if (row.key.ends_with(end)) return SB_TRY(inbox::open_step_from(row.value));
+  for (const store::Row& row : SB_TRY(snapshot.list(guard::kOpenSteps, listing))) {
+    if (row.key.ends_with(end)) return SB_TRY(guard::open_step_from(row.value));
   }
   return std::nullopt;
 }
@@ -177,21 +176,21 @@ Result<std::string> after_workflow(const HookEvent& event, const Surroundings& a
   const Seams& seams = around.seams;
   const auto store = SB_TRY(open_store(seams, store::Access::kReadOnly));
   if (!store) return "";
-  std::optional<inbox::HostSession::Used> used;
+  std::optional<guard::HostSession::Used> used;
   SB_TRY(store->read([&](store::Snapshot& snapshot) -> Status {
     const auto step = SB_TRY(open_step_of(snapshot, session));
     if (!step) return {};
-    const auto host = SB_TRY(inbox::read_host(snapshot, inbox::host_key(event.session, event.helper)));
-    const bool is_own = SB_TRY(inbox::user_of(snapshot, session)) == inbox::host_key(event.session, "");
-    const inbox::HostSession::Used now{step->session, step->workspace};
-    if (!is_own || !inbox::is_latest(host, now)) used = now;
+    const auto host = SB_TRY(guard::read_host(snapshot, guard::host_key(event.session, event.helper)));
+    const bool is_own = SB_TRY(guard::user_of(snapshot, session)) == guard::host_key(event.session, "");
+    const guard::HostSession::Used now{step->session, step->workspace};
+    if (!is_own || !guard::is_latest(host, now)) used = now;
     return {};
   }));
   if (!used) return "";
   const auto writing = SB_TRY(open_store(seams, store::Access::kReadWrite));
   if (!writing) return "";
   SB_TRY(writing->write([&](store::Transaction& transaction) {
-    return inbox::note_used(transaction, event.session, event.helper, *used, seams.clock.now_ms());
+    return guard::note_used(transaction, event.session, event.helper, *used, seams.clock.now_ms());
   }));
   return "";
 }
@@ -228,11 +227,11 @@ Result<std::string> at_session_end(const HookEvent& event, const Surroundings& a
   const auto reading = SB_TRY(open_store(seams, store::Access::kReadOnly));
   if (!reading) return "";
   const auto host = SB_TRY(reading->read(
-      [&](store::Snapshot& snapshot) { return inbox::read_host(snapshot, inbox::host_key(event.session, "")); }));
+      [&](store::Snapshot& snapshot) { return guard::read_host(snapshot, guard::host_key(event.session, "")); }));
   if (host.sessions.empty() && host.at == 0) return "";
   const auto store = SB_TRY(open_store(seams, store::Access::kReadWrite));
   if (!store) return "";
-  SB_TRY(store->write([&](store::Transaction& transaction) { return inbox::note_ended(transaction, event.session); }));
+  SB_TRY(store->write([&](store::Transaction& transaction) { return guard::note_ended(transaction, event.session); }));
   return "";
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/document/document.hpp"
+#include "base/files.hpp"
 #include "base/limits.hpp"
-#include "inbox/operators/signature.hpp"
 
 namespace sb::hook {
 namespace {
@@ -46,9 +46,7 @@ Result<bool> is_stop_enabled(const Files& files, const Homes& homes, std::string
   for (const Scope scope : {Scope::kUser, Scope::kProject}) {
     const Value& folders = projects[name_of(scope)];
     if (!folders.is_array()) continue;
-    const auto covers = [&](const Value& each) {
-      return each.is_string() && inbox::lies_under(folder, each.as_string());
-    };
+    const auto covers = [&](const Value& each) { return each.is_string() && lies_under(folder, each.as_string()); };
     if (std::ranges::any_of(folders.items(), covers)) return true;
   }
   return false;

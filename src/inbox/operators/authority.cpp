@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "inbox/operators/signature.hpp"
+#include "base/files.hpp"
 
 namespace sb::inbox {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "inbox/wire.hpp"
+#include "base/document/stored_members.hpp"
 
 namespace sb::inbox {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/document/stored_members.hpp"
 #include "inbox/operators/signature.hpp"
-#include "inbox/wire.hpp"
 
 namespace sb::inbox {
 namespace {

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
-#include "inbox/wire.hpp"
+#include "base/document/stored_members.hpp"
+#include "base/files.hpp"
 
 namespace sb::inbox {
 namespace {
@@ -78,12 +79,6 @@ Result<AnswerSignature> sign_answer(std::string_view decision, const Opened& ope
   result.public_key = SB_TRY(public_key_of(secret_key));
   result.signature = SB_TRY(sign(secret_key, answer_bytes(decision, opened, given, signed_at)));
   return result;
-}
-
-bool lies_under(std::string_view directory, std::string_view parent) {
-  while (parent.size() > 1 && parent.ends_with('/')) parent.remove_suffix(1);
-  if (parent.empty() || !directory.starts_with(parent)) return false;
-  return directory.size() == parent.size() || parent == "/" || directory[parent.size()] == '/';
 }
 
 bool Delegation::covers(std::string_view decision, const Opened& opened) const {

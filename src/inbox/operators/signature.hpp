@@ -62,7 +62,4 @@ Result<Token> parse_token(std::string_view text);
 Result<Delegation> parse_delegation(std::string_view base64url);
 bool is_signed_right(const Delegation& delegation);  // by the key it names; says nothing about that key
 
-// Whether `directory` is `parent` or lies under it, by their text.
-bool lies_under(std::string_view directory, std::string_view parent);
-
 }  // namespace sb::inbox

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "base/document/stored_members.hpp"
+#include "base/files.hpp"
 #include "base/limits.hpp"
-#include "inbox/operators/signature.hpp"
-#include "inbox/wire.hpp"
 
 namespace sb::inbox {
 namespace {

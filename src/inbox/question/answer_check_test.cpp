@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
+#include "base/text/printable.hpp"
 #include "decision/testing.hpp"
-#include "inbox/printable.hpp"
 #include "inbox/question/question.hpp"
 
 namespace sb::inbox {

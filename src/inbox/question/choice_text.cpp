@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
+#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "decision/prompt.hpp"
 #include "decision/render/shown_labels.hpp"
 #include "decision/text_block.hpp"
-#include "inbox/printable.hpp"
 #include "inbox/question/question.hpp"
 
 namespace sb::inbox {

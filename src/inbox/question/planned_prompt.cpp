@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/crypto.hpp"
-#include "inbox/wire.hpp"
+#include "base/document/stored_members.hpp"
 
 namespace sb::inbox {
 namespace {

@@ -6,8 +6,8 @@
 #include <array>
 #include <utility>
 
-#include "inbox/printable.hpp"
-#include "inbox/wire.hpp"
+#include "base/document/stored_members.hpp"
+#include "base/text/printable.hpp"
 
 namespace sb::inbox {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/limits.hpp"
-#include "inbox/printable.hpp"
+#include "base/text/printable.hpp"
 #include "inbox/profile_files.hpp"
 #include "inbox/question/answer_command.hpp"
 #include "inbox/question/choice_text.hpp"
@@ -141,8 +141,7 @@ Result<std::string> workspace_of(const ToolBench& bench, const Value& arguments)
     return fail(ErrorCode::kInvalid, "`workspacePath` is not an absolute path", "Give the project's folder, from /");
   }
   if (bench.files().kind(given->as_string()) != FileKind::kDirectory) {
-    return fail(ErrorCode::kNotFound,
-                fmt::format("there is no folder {}", quote_json(inbox::printable(given->as_string()))),
+    return fail(ErrorCode::kNotFound, fmt::format("there is no folder {}", quote_json(printable(given->as_string()))),
                 "Give the project's folder, from /");
   }
   return bench.files().canonical(given->as_string());

@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "base/crypto.hpp"
+#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "decision/render/form.hpp"
 #include "decision/render/host_answer.hpp"
 #include "decision/render/render.hpp"
-#include "inbox/printable.hpp"
 
 namespace sb::mcp {
 namespace {
@@ -177,7 +177,7 @@ Status DecisionForm::add_extra_fields(const inbox::Question& question, bool take
   typed_confirmation_ = question.typed_confirmation;
   if (typed_confirmation_.empty()) return {};
   if (properties_.find(kConfirmation) != nullptr) return unsupported("a field of that name beside typed words");
-  const std::string words = fmt::format("Type {} to go on", inbox::printable(typed_confirmation_));
+  const std::string words = fmt::format("Type {} to go on", printable(typed_confirmation_));
   properties_.set(
       kConfirmation,
       Value::object({{"type", "string"}, {"title", "Confirmation"}, {"description", words}, {"minLength", 1}}));

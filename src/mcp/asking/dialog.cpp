@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "inbox/home.hpp"
-#include "inbox/printable.hpp"
 #include "mcp/asking/decision_form.hpp"
 
 namespace sb::mcp {
@@ -19,7 +19,7 @@ constexpr std::size_t kNameBytes = 100;
 constexpr std::size_t kProblemBytes = 200;
 
 std::string short_line(std::string_view text, std::size_t bytes) {
-  std::string line = inbox::printable(text.substr(0, bytes * 2));
+  std::string line = printable(text.substr(0, bytes * 2));
   std::ranges::replace(line, '\n', ' ');
   return std::string(beginning(line, bytes));
 }

@@ -6,7 +6,7 @@
 
 #include "base/document/reader.hpp"
 #include "base/limits.hpp"
-#include "inbox/printable.hpp"
+#include "base/text/printable.hpp"
 #include "mcp/asking/carried_decisions.hpp"
 #include "mcp/asking/dialog.hpp"
 
@@ -23,7 +23,7 @@ Status check_names(const Value& answer) {
   const std::vector<std::string> known{"decision", "options", "text", "values", "reason"};
   for (const Value::Member& member : answer.members()) {
     if (std::ranges::find(known, member.name) != known.end()) continue;
-    const std::string name = inbox::printable(std::string_view(member.name).substr(0, limits::kIdBytes));
+    const std::string name = printable(std::string_view(member.name).substr(0, limits::kIdBytes));
     const std::string nearest = nearest_name(member.name, known);
     return fail(ErrorCode::kInvalid, fmt::format("`answer` has no {}", quote_json(name)),
                 nearest.empty() ? std::string(kTemplate) : fmt::format("Did you mean \"{}\"?", nearest));

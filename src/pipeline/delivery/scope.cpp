@@ -6,7 +6,7 @@
 
 #include "agent/tools/guarded_files.hpp"
 #include "base/text/path_glob.hpp"
-#include "inbox/open_step.hpp"
+#include "guard/open_step.hpp"
 #include "pipeline/delivery/delivery.hpp"
 
 namespace sb::pipeline {
@@ -26,7 +26,7 @@ std::vector<std::string> globs_of(const std::vector<std::string>& entries) {
     const std::size_t end = entry.find_last_not_of(" \t\n`");
     const std::string plain = begin < entry.size() ? entry.substr(begin, end - begin + 1) : "";
     if (!plain.empty()) globs.push_back(lexically_normal(plain));
-    for (std::string& path : inbox::paths_named(entry)) globs.push_back(lexically_normal(path));
+    for (std::string& path : guard::paths_named(entry)) globs.push_back(lexically_normal(path));
   }
   return globs;
 }
@@ -34,7 +34,7 @@ std::vector<std::string> globs_of(const std::vector<std::string>& entries) {
 std::vector<std::string> globs_named(const std::vector<std::string>& sentences) {
   std::vector<std::string> globs;
   for (const std::string& sentence : sentences) {
-    for (std::string& path : inbox::paths_named(sentence)) globs.push_back(lexically_normal(path));
+    for (std::string& path : guard::paths_named(sentence)) globs.push_back(lexically_normal(path));
   }
   return globs;
 }

@@ -1,0 +1,23 @@
+// Reading back JSON objects that we stored: a member of the wrong kind means the stored bytes were changed, kCorrupt.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/document/value.hpp"
+#include "base/result.hpp"
+
+namespace sb::wire {
+
+Result<std::string> string(const Value& object, std::string_view name);
+Result<std::string> optional_string(const Value& object, std::string_view name);  // empty when absent
+Result<std::int64_t> integer(const Value& object, std::string_view name);
+Result<bool> boolean(const Value& object, std::string_view name);
+Result<std::vector<std::string>> strings(const Value& object, std::string_view name);  // absent: none
+Result<std::string> bytes(const Value& object, std::string_view name);                 // base64url
+Result<Value> object(std::string_view json);                                           // the text as an object
+
+}  // namespace sb::wire

@@ -1,0 +1,140 @@
+#include "base/git_origin.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace sb {
+namespace {
+
+constexpr std::size_t kConfigBytes = 1u << 20;
+
+std::string_view trimmed(std::string_view text) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+// Takes the next line off `rest`, joined with those a backslash at the end continues it on.
+std::string next_line(std::string_view& rest) {
+  std::string line;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view part = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (part.ends_with('\r')) part.remove_suffix(1);
+    line += part;
+    const std::size_t backslashes = line.size() - (line.find_last_not_of('\\') + 1);
+    if (backslashes % 2 == 0) break;
+    line.pop_back();
+  }
+  return line;
+}
+
+// A value as git reads it: quotes dropped, escapes resolved, a comment cut off, blanks outside quotes trimmed.
+std::string config_value(std::string_view raw) {
+  std::string value;
+  std::size_t kept = 0;  // up to the last character that is no trailing blank
+  bool in_quotes = false;
+  raw = trimmed(raw);
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    char c = raw[i];
+    if (c == '"') {
+      in_quotes = !in_quotes;
+      kept = value.size();
+      continue;
+    }
+    if (!in_quotes && (c == '#' || c == ';')) break;
+    const bool is_escaped = c == '\\' && i + 1 < raw.size();
+    if (is_escaped) {
+      c = raw[++i];
+      c = c == 'n' ? '\n' : c == 't' ? '\t' : c;
+    }
+    value += c;
+    if (in_quotes || is_escaped || (c != ' ' && c != '\t')) kept = value.size();
+  }
+  value.resize(kept);
+  return value;
+}
+
+bool is_origin_header(std::string_view header) {
+  const std::size_t quote = header.find('"');
+  if (quote == std::string_view::npos) return lower(trimmed(header)) == "remote.origin";
+  return lower(trimmed(header.substr(0, quote))) == "remote" && config_value(header.substr(quote)) == "origin";
+}
+
+std::string resolve(const std::string& base, std::string_view path) {
+  return path.starts_with('/') ? std::string(path) : join_path(base, path);
+}
+
+// The folder that holds `config`: where linked work trees lead back to.
+std::optional<std::string> common_directory(const Files& files, const std::string& directory) {
+  const std::string dot_git = join_path(directory, ".git");
+  const FileKind kind = files.kind(dot_git);
+  if (kind == FileKind::kDirectory) return dot_git;
+  if (kind != FileKind::kFile) return std::nullopt;
+  const auto link = files.read(dot_git, kConfigBytes);
+  constexpr std::string_view kPrefix = "gitdir:";
+  if (!link || !link->starts_with(kPrefix)) return std::nullopt;
+  const std::string git_dir = resolve(directory, trimmed(std::string_view(*link).substr(kPrefix.size())));
+  const auto common = files.read(join_path(git_dir, "commondir"), kConfigBytes);
+  return common ? resolve(git_dir, trimmed(*common)) : git_dir;
+}
+
+// `https://name:word@host/…` as it may be kept and shown.
+std::string without_user(std::string url) {
+  if (!url.starts_with("http://") && !url.starts_with("https://")) return url;
+  const std::size_t begin = url.find("://") + 3;
+  const std::size_t sign = url.rfind('@', std::min(url.find('/', begin), url.size()));
+  if (sign != std::string::npos && sign >= begin) url.erase(begin, sign + 1 - begin);
+  return url;
+}
+
+}  // namespace
+
+std::optional<std::string> origin_in_config(std::string_view config) {
+  bool in_origin = false;
+  while (!config.empty()) {
+    const std::string whole = next_line(config);
+    std::string_view line = trimmed(whole);
+    if (line.starts_with('[')) {
+      const std::size_t end = line.find(']');
+      if (end == std::string_view::npos) return std::nullopt;
+      in_origin = is_origin_header(line.substr(1, end - 1));
+      line = trimmed(line.substr(end + 1));  // git allows `[remote "origin"] url = ...` on one line
+    }
+    const std::size_t equals = line.find('=');
+    if (!in_origin || equals == std::string_view::npos || line.starts_with('#') || line.starts_with(';')) continue;
+    if (lower(trimmed(line.substr(0, equals))) != "url") continue;
+    if (std::string url = config_value(line.substr(equals + 1)); !url.empty()) return url;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> git_origin(const Files& files, const std::string& directory) {
+  const auto common = common_directory(files, directory);
+  if (!common) return std::nullopt;
+  const auto config = files.read(join_path(*common, "config"), kConfigBytes);
+  auto origin = config ? origin_in_config(*config) : std::nullopt;
+  if (origin) *origin = without_user(std::move(*origin));
+  return origin;
+}
+
+std::string slug_of_origin(std::string_view url) {
+  while (url.ends_with('/')) url.remove_suffix(1);
+  if (url.ends_with(".git")) url.remove_suffix(4);
+  const std::size_t slash = url.rfind('/');
+  if (slash == std::string_view::npos || slash == 0) return "";
+  const std::string_view repository = url.substr(slash + 1);
+  std::string_view owner = url.substr(0, slash);
+  owner = owner.substr(owner.find_last_of("/:") + 1);
+  return owner.empty() || repository.empty() ? "" : std::string(owner) + "-" + std::string(repository);
+}
+
+}  // namespace sb

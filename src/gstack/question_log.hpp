@@ -1,0 +1,40 @@
+// The log of questions that were asked, one JSON object a line in `question-log.jsonl` of the project.
+//
+// Members: skill, question_id, question_summary, user_choice, source, ts; where known category, door_type,
+// options_count, recommended, followed_recommendation, free_text, session_id, tool_use_id, question_index. Others pass
+// through. Lengths are counted as gstack counts them, in UTF-16 code units.
+//
+// Text that reads like an instruction to a model is refused under gstack's name, as it is there. Our own paths lose no
+// event: they store it with `"screened":"instruction-like"`, and the blanks and colons of the phrase as \uXXXX, so that
+// a parser gets the exact text and a model that is shown the raw line does not get the phrase.
+#pragma once
+
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/document/value.hpp"
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "gstack/preference_files.hpp"
+
+namespace sb::gstack {
+
+enum class LogRules {
+  kGstack,  // what the program of that name accepts
+  kOwn,     // also no options, more than 26, upper-case ids (lowered), instruction-like text (marked and escaped)
+};
+
+// The event as it will be stored: checked in gstack's order, texts cut, blanks filled in. Pure. kInvalid says what is
+// wrong, in one sentence.
+Result<Value> checked_question_event(Value event, LogRules rules, TimestampMs now);
+
+// One line without its line feed.
+std::string question_log_line(const Value& event);
+
+enum class Logged { kAppended, kDuplicate };
+
+// Appends an event that was checked. A duplicate is one with the source, tool_use_id, question_id and question_index of
+// one of the last 100 lines; an event without tool_use_id is none.
+Result<Logged> append_question_event(Files& files, const PreferencePlace& place, const Value& checked);
+
+}  // namespace sb::gstack

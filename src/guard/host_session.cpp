@@ -1,0 +1,128 @@
+#include "guard/host_session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/crypto.hpp"
+#include "base/document/document.hpp"
+#include "base/document/stored_members.hpp"
+#include "guard/limits.hpp"
+
+namespace sb::guard {
+namespace {
+
+constexpr std::string_view kHosts = "host-sessions";
+constexpr std::string_view kUsers = "session-hosts";
+constexpr std::size_t kDigits = 32;
+constexpr int kDroppedAtOnce = 4;
+
+std::string digits_of(std::string_view id) {
+  return sha256_hex(id).substr(0, kDigits);
+}
+
+Status write_host(store::Transaction& transaction, std::string_view key, HostSession host, TimestampMs now) {
+  Value sessions = Value::array();
+  for (const HostSession::Used& used : host.sessions) {
+    sessions.push_back(Value::object({{"session", used.session}, {"workspace", used.workspace}}));
+  }
+  const Value value = Value::object(
+      {{"v", 1}, {"at", now}, {"sessions", std::move(sessions)}, {"told", Value::array(std::move(host.told))}});
+  return transaction.put(kHosts, key, to_json(value), fmt::format("{:015}", std::max<TimestampMs>(now, 0)));
+}
+
+Status drop_old(store::Transaction& transaction, TimestampMs now) {
+  const store::Listing oldest{.by = store::Order::kSort, .limit = kDroppedAtOnce};
+  const std::string before = fmt::format("{:015}", std::max<TimestampMs>(now - limits::kHostKeptMs, 0));
+  for (const store::Row& row : SB_TRY(transaction.list(kHosts, oldest))) {
+    if (row.sort && *row.sort < before) SB_TRY(transaction.remove(kHosts, row.key));
+  }
+  return {};
+}
+
+template <class T>
+void put_first(std::vector<T>& all, T item) {
+  std::erase(all, item);
+  all.insert(all.begin(), std::move(item));
+  if (all.size() > limits::kHostSessions) all.resize(limits::kHostSessions);
+}
+
+}  // namespace
+
+std::string host_key(std::string_view conversation, std::string_view helper) {
+  if (conversation.empty()) return "";
+  return helper.empty() ? digits_of(conversation) : fmt::format("{}/{}", digits_of(conversation), digits_of(helper));
+}
+
+Result<HostSession> read_host(store::Snapshot& snapshot, std::string_view key) {
+  HostSession host;
+  if (key.empty()) return host;
+  const auto row = SB_TRY(snapshot.get(kHosts, key));
+  if (!row) return host;
+  const Value value = SB_TRY(wire::object(row->value));
+  host.at = SB_TRY(wire::integer(value, "at"));
+  host.told = SB_TRY(wire::strings(value, "told"));
+  const Value& sessions = value["sessions"];
+  if (!sessions.is_array()) return fail(ErrorCode::kCorrupt, "the stored row of a host's conversation is damaged");
+  for (const Value& used : sessions.items()) {
+    host.sessions.push_back({SB_TRY(wire::string(used, "session")), SB_TRY(wire::string(used, "workspace"))});
+  }
+  return host;
+}
+
+Result<std::string> user_of(store::Snapshot& snapshot, std::string_view session) {
+  const auto row = SB_TRY(snapshot.get(kUsers, session));
+  return row ? row->value : std::string();
+}
+
+bool is_latest(const HostSession& host, const HostSession::Used& used) {
+  return !host.sessions.empty() && host.sessions.front() == used;
+}
+
+Status note_used(store::Transaction& transaction, std::string_view conversation, std::string_view helper,
+                 const HostSession::Used& used, TimestampMs now) {
+  const std::string key = host_key(conversation, helper);
+  if (key.empty()) return {};
+  HostSession host = SB_TRY(read_host(transaction, key));
+  put_first(host.sessions, used);
+  SB_TRY(write_host(transaction, key, std::move(host), now));
+  if (const std::string own = host_key(conversation, ""); own != key) {
+    SB_TRY(write_host(transaction, own, SB_TRY(read_host(transaction, own)), now));
+  }
+  SB_TRY(drop_old(transaction, now));
+  return transaction.put(kUsers, used.session, host_key(conversation, ""));
+}
+
+Status note_told(store::Transaction& transaction, std::string_view conversation, std::string_view decision,
+                 TimestampMs now) {
+  const std::string key = host_key(conversation, "");
+  if (key.empty()) return {};
+  HostSession host = SB_TRY(read_host(transaction, key));
+  put_first(host.told, std::string(decision));
+  SB_TRY(write_host(transaction, key, std::move(host), now));
+  return drop_old(transaction, now);
+}
+
+Status note_ended(store::Transaction& transaction, std::string_view conversation) {
+  const std::string key = host_key(conversation, "");
+  if (key.empty()) return {};
+  const auto free = [&](const HostSession& host) -> Status {
+    for (const HostSession::Used& used : host.sessions) {
+      if (SB_TRY(user_of(transaction, used.session)) == key) SB_TRY(transaction.remove(kUsers, used.session));
+    }
+    return {};
+  };
+  SB_TRY(free(SB_TRY(read_host(transaction, key))));
+  const store::Listing helpers{.prefix = key + "/"};
+  for (const store::Row& row : SB_TRY(transaction.list(kHosts, helpers))) {
+    SB_TRY(free(SB_TRY(read_host(transaction, row.key))));
+    SB_TRY(transaction.remove(kHosts, row.key));
+  }
+  return {};
+}
+
+Status forget_session(store::Transaction& transaction, std::string_view session) {
+  return transaction.remove(kUsers, session);
+}
+
+}  // namespace sb::guard

@@ -1,0 +1,285 @@
+#include "guard/interlock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/document/document.hpp"
+#include "base/files.hpp"
+#include "base/text/path_glob.hpp"
+#include "base/text/printable.hpp"
+#include "base/text/unicode.hpp"
+#include "guard/glob_overlap.hpp"
+
+namespace sb::guard {
+namespace {
+
+constexpr std::size_t kShown = 160;
+constexpr std::size_t kGlobsShown = 8;
+
+std::string shown(std::string_view text) {
+  return std::string(beginning(one_line(printable(text)), kShown));
+}
+
+std::string list_of(const std::vector<std::string>& globs) {
+  std::vector<std::string> first(globs.begin(),
+                                 globs.begin() + static_cast<std::ptrdiff_t>(std::min(globs.size(), kGlobsShown)));
+  std::string text = fmt::format("{}", fmt::join(first, ", "));
+  if (globs.size() > kGlobsShown) text += fmt::format(" and {} more", globs.size() - kGlobsShown);
+  return text;
+}
+
+std::string allowance(const OpenStep& step) {
+  std::string text;
+  if (step.writes) text = step.writes->empty() ? "change no file" : "change only " + list_of(*step.writes);
+  if (step.commands_read_only) text += fmt::format("{}run only commands that read", text.empty() ? "" : "; ");
+  return text.empty() ? "anything that is in scope" : text;
+}
+
+std::string refusal(const OpenStep& step, std::string_view what) {
+  const std::string how = step.waiting.empty() ? "Deliver the step, then go on: continue_workflow"
+                                               : "It is waiting; once that is over, call continue_workflow";
+  const std::string token = step.token.empty() ? "" : fmt::format(" with continueToken {}", step.token);
+  return fmt::format("Signalbox: {}. Step \"{}\" ({}) of {} is open and allows: {}. {}{}.", what, shown(step.title),
+                     step.step, step.workflow, allowance(step), how, token);
+}
+
+// No later step allows it either.
+std::string scope_refusal(const OpenStep& step, std::string_view what, std::string_view glob) {
+  return fmt::format(
+      "Signalbox: {} was refused: {} was put out of scope for this session of {}, whatever its step \"{}\" ({}) "
+      "allows. "
+      "Leave it as it is and go on; what has to change there is told in the notes, for a person to decide.",
+      what, shown(glob), step.workflow, shown(step.title), step.step);
+}
+
+// Relative to the folder; nothing when it lies elsewhere.
+std::optional<std::string> inside(const OpenStep& step, const std::string& place) {
+  if (!lies_under(place, step.workspace)) return std::nullopt;
+  std::string_view rest = std::string_view(place).substr(step.workspace.size());
+  while (rest.starts_with('/')) rest.remove_prefix(1);
+  return rest.empty() ? "." : std::string(rest);
+}
+
+bool covers(const OpenStep& step, const std::string& glob, const std::string& place, GlobCase letters) {
+  if (glob.starts_with('/')) return glob_covers(glob, place, letters);
+  const auto relative = inside(step, place);
+  return relative && glob_covers(glob, *relative, letters);
+}
+
+bool is_allowed(const OpenStep& step, const std::string& place) {
+  return !step.writes || std::ranges::any_of(*step.writes, [&](const std::string& glob) {
+    return covers(step, glob, place, GlobCase::kExact);
+  });
+}
+
+const std::string* out_of_scope(const OpenStep& step, const std::string& place) {
+  const auto found = std::ranges::find_if(
+      step.out_of_scope, [&](const std::string& glob) { return covers(step, glob, place, GlobCase::kIgnored); });
+  return found == step.out_of_scope.end() ? nullptr : &*found;
+}
+
+// Something about files.
+bool declares(const OpenStep& step) {
+  return step.writes || !step.out_of_scope.empty();
+}
+
+// The folder such a glob begins in: `src/legacy` of `src/legacy/**`.
+std::string fixed_part(std::string_view glob) {
+  std::string_view fixed = glob.substr(0, glob.find_first_of("*?[{"));
+  if (fixed.size() < glob.size()) fixed = fixed.substr(0, std::min(fixed.rfind('/'), fixed.size()));
+  return lexically_normal(fixed);
+}
+
+// Something out of scope that lies under what a command names, since commands go into folders.
+const std::string* holds_out_of_scope(const OpenStep& step, const std::string& place) {
+  for (const std::string& glob : step.out_of_scope) {
+    const std::string fixed = fixed_part(glob);
+    const std::string whole = fixed.starts_with('/') ? fixed : step.workspace + "/" + fixed;
+    if (lies_under(whole, place)) return &glob;
+  }
+  return nullptr;
+}
+
+// With its slash, what stands before the first sign of a pattern: `src/` of `src/*.c`.
+std::string folder_of(std::string_view pattern) {
+  const std::string_view fixed = pattern.substr(0, pattern.find_first_of("*?["));
+  const std::size_t slash = fixed.rfind('/');
+  return slash == std::string_view::npos ? "" : std::string(fixed.substr(0, slash + 1));
+}
+
+// Where a pattern leads through `..` behind a sign, nobody knows.
+bool is_told(const Target& target) {
+  if (!target.is_known || !target.is_pattern) return target.is_known;
+  const std::string rest = "/" + target.path.substr(folder_of(target.path).size()) + "/";
+  return rest.find("/../") == std::string::npos;
+}
+
+const std::string* pattern_out_of_scope(const OpenStep& step, const std::string& place, bool goes_inside) {
+  for (const std::string& glob : step.out_of_scope) {
+    const bool is_plain = glob.find_first_of("*?[{") == std::string::npos;
+    const std::string whole =
+        (glob.starts_with('/') ? glob : join_path(step.workspace, glob)) + (is_plain ? "/**" : "");
+    if (may_overlap(place, whole, goes_inside)) return &glob;
+  }
+  return nullptr;
+}
+
+// Whether all that a pattern can name is allowed: tried with names that stand for short and for long ones. Brackets of
+// a glob tell letters apart, so that no such name can stand for all of them.
+bool is_pattern_allowed(const OpenStep& step, const std::string& place) {
+  OpenStep plain = step;
+  std::erase_if(*plain.writes, [](const std::string& glob) { return glob.find('[') != std::string::npos; });
+  return std::ranges::all_of(std::initializer_list<std::string_view>{"", "\x01", "\x01\x01"},
+                             [&](std::string_view name) {
+                               std::string tried;
+                               for (std::size_t i = 0; i < place.size(); ++i) {
+                                 const std::size_t close = place[i] == '[' ? place.find(']', i + 2) : std::string::npos;
+                                 if (place[i] == '*') {
+                                   tried += name;
+                                 } else if (place[i] == '?' || close != std::string::npos) {
+                                   tried += '\x01';
+                                   if (close != std::string::npos) i = close;
+                                 } else {
+                                   tried += place[i];
+                                 }
+                               }
+                               return is_allowed(plain, tried);
+                             });
+}
+
+class Judge {
+ public:
+  Judge(const OpenStep& step, const std::string& temporary, const Resolve& resolve)
+      : step_(step), temporary_(temporary), resolve_(resolve) {}
+
+  std::optional<std::string> refuse(const CommandEffect& effect) const {
+    if (effect.effect == Effect::kPaths) {
+      if (auto reason = refuse_out_of_scope(effect)) return reason;
+    }
+    if (step_.commands_read_only) return not_read_only(effect);
+    if (!step_.writes) return std::nullopt;
+    const bool is_none = step_.writes->empty();
+    switch (effect.effect) {
+      case Effect::kReads:
+        return std::nullopt;
+      case Effect::kRepository:
+      case Effect::kInstalls:
+      case Effect::kOutside:
+        return is_none ? refusal(step_, called(effect) + " was refused, since it changes something")
+                       : std::optional<std::string>();
+      case Effect::kTree:
+        return refusal(step_, called(effect) + " was refused, since it may change any file");
+      case Effect::kPaths:
+        return refuse_paths(effect);
+      case Effect::kUnknown:
+        // What cannot be followed could be anything; a program that is not known is let run.
+        if (!is_none || effect.name != "the command line") return std::nullopt;
+        return refusal(step_, fmt::format("the command was refused, since {}; write it more simply", effect.why));
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // A redirection is no command.
+  static std::string called(const CommandEffect& effect) {
+    return effect.name == kRedirection ? "a redirection (`>`)" : fmt::format("`{}`", shown(effect.name));
+  }
+
+  std::optional<std::string> not_read_only(const CommandEffect& effect) const {
+    const std::string name = called(effect);
+    if (effect.effect != Effect::kUnknown) {
+      return refusal(step_, fmt::format("{} was refused, since it changes something", name));
+    }
+    const std::string why = effect.why.empty() ? "it is not known to change nothing" : effect.why;
+    return refusal(step_, fmt::format("{} was refused: {}", name, why));
+  }
+
+  // A pattern with the folder it looks into resolved.
+  Places places_of(const Target& target) const {
+    if (!target.is_pattern) return resolve_(target.path);
+    const std::string folder = folder_of(target.path);
+    Places places = resolve_(folder.empty() ? "." : folder);
+    for (std::string& place : places.paths) place = join_path(place, target.path.substr(folder.size()));
+    return places;
+  }
+
+  const std::string* out_of_scope_at(const CommandEffect& effect, const Target& target,
+                                     const std::string& place) const {
+    if (target.is_pattern) return pattern_out_of_scope(step_, place, effect.goes_inside);
+    const std::string* glob = out_of_scope(step_, place);
+    return glob == nullptr && effect.goes_inside ? holds_out_of_scope(step_, place) : glob;
+  }
+
+  std::optional<std::string> refuse_out_of_scope(const CommandEffect& effect) const {
+    if (step_.out_of_scope.empty()) return std::nullopt;
+    for (const Target& target : effect.targets) {
+      if (!is_told(target)) continue;
+      const Places places = places_of(target);
+      if (!places.why_not.empty()) {
+        return refusal(step_,
+                       fmt::format("{} on {} was refused: {}", called(effect), shown(target.path), places.why_not));
+      }
+      for (const std::string& place : places.paths) {
+        const std::string* glob = out_of_scope_at(effect, target, place);
+        if (glob == nullptr) continue;
+        return scope_refusal(step_, fmt::format("{} on {}", called(effect), shown(target.path)), *glob);
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<std::string> refuse_paths(const CommandEffect& effect) const {
+    for (const Target& target : effect.targets) {
+      const std::string what = fmt::format("{} on {} was refused", called(effect), shown(target.path));
+      if (!is_told(target)) return refusal(step_, what + ", since its path is not written out");
+      const Places places = places_of(target);
+      if (!places.why_not.empty()) return refusal(step_, fmt::format("{}: {}", what, places.why_not));
+      for (const std::string& place : places.paths) {
+        const bool is_scratch = lies_under(place, temporary_) && !lies_under(place, step_.workspace);
+        const bool may_be = target.is_pattern ? is_pattern_allowed(step_, place) : is_allowed(step_, place);
+        if (!is_scratch && !may_be) return refusal(step_, what);
+      }
+    }
+    return std::nullopt;
+  }
+
+  const OpenStep& step_;
+  const std::string& temporary_;
+  const Resolve& resolve_;
+};
+
+}  // namespace
+
+bool has_interlock(const OpenChain& chain) {
+  return std::ranges::any_of(chain, [](const OpenStep& step) { return declares(step) || step.commands_read_only; });
+}
+
+std::optional<std::string> refuse_edit(const OpenChain& chain, const Places& places) {
+  for (const OpenStep& step : chain) {
+    for (const std::string& place : places.paths) {
+      const std::string name = shown(inside(step, place).value_or(place));
+      if (!places.why_not.empty() && declares(step)) {
+        return refusal(step, fmt::format("changing {} was refused: {}", name, places.why_not));
+      }
+      if (const std::string* glob = out_of_scope(step, place)) {
+        return scope_refusal(step, fmt::format("changing {}", name), *glob);
+      }
+      if (!is_allowed(step, place)) return refusal(step, fmt::format("changing {} was refused", name));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> refuse_command(const OpenChain& chain, std::string_view command_line,
+                                          const std::string& temporary, const Resolve& resolve) {
+  const std::vector<CommandEffect> effects = effects_of(command_line);
+  for (const OpenStep& step : chain) {
+    for (const CommandEffect& effect : effects) {
+      if (auto reason = Judge(step, temporary, resolve).refuse(effect)) return reason;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace sb::guard

@@ -1,0 +1,133 @@
+#include "guard/open_step.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/crypto.hpp"
+#include "base/document/document.hpp"
+#include "base/document/stored_members.hpp"
+
+namespace sb::guard {
+namespace {
+
+constexpr std::size_t kFolderDigits = 16;
+constexpr std::size_t kLongestExtension = 8;
+
+std::string folder_part(std::string_view workspace) {
+  return sha256_hex(workspace).substr(0, kFolderDigits) + "/";
+}
+
+bool is_letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+// `main.cpp`, `.env`; not `end.` and not `v1.2`, which is more often a version than a file.
+bool has_extension(std::string_view word) {
+  const std::size_t dot = word.rfind('.');
+  if (dot == std::string_view::npos) return false;
+  const std::string_view extension = word.substr(dot + 1);
+  const bool is_plain = std::ranges::all_of(extension, is_letter_or_digit);
+  const bool is_named = std::ranges::any_of(extension, [](char c) { return c > '9'; });
+  return is_plain && is_named && !extension.empty() && extension.size() <= kLongestExtension;
+}
+
+bool looks_like_path(std::string_view word) {
+  constexpr std::string_view kStrange = " \t\r\n\"'<>|;&$()";
+  if (word.empty() || word.find_first_of(kStrange) != std::string_view::npos) return false;
+  if (word.find("://") != std::string_view::npos || word.find_first_not_of("/.") == std::string_view::npos)
+    return false;
+  return word.find_first_of("/*") != std::string_view::npos || has_extension(word);
+}
+
+}  // namespace
+
+std::string open_step_key(std::string_view workspace, std::string_view session) {
+  return folder_part(workspace) + std::string(session);
+}
+
+std::string to_row(const OpenStep& step) {
+  Value value = Value::object({{"v", 1},
+                               {"session", step.session},
+                               {"workspace", step.workspace},
+                               {"workflow", step.workflow},
+                               {"step", step.step},
+                               {"title", step.title},
+                               {"number", step.number},
+                               {"of", step.of}});
+  if (step.writes) value.set("writes", Value::array(*step.writes));
+  if (step.commands_read_only) value.set("read_only", true);
+  if (!step.out_of_scope.empty()) value.set("out_of_scope", Value::array(step.out_of_scope));
+  const auto add = [&](std::string_view name, const std::string& text) {
+    if (!text.empty()) value.set(name, text);
+  };
+  add("goal", step.goal);
+  add("owes", step.owes);
+  add("waiting", step.waiting);
+  add("decision", step.decision);
+  add("parent", step.parent);
+  if (step.is_autonomous) value.set("autonomous", true);
+  value.set("token", step.token);
+  value.set("at", step.at);
+  return to_json(value);
+}
+
+Result<OpenStep> open_step_from(std::string_view row) {
+  const Value value = SB_TRY(wire::object(row));
+  OpenStep step;
+  step.session = SB_TRY(wire::string(value, "session"));
+  step.workspace = SB_TRY(wire::string(value, "workspace"));
+  step.workflow = SB_TRY(wire::string(value, "workflow"));
+  step.step = SB_TRY(wire::string(value, "step"));
+  step.title = SB_TRY(wire::string(value, "title"));
+  step.number = static_cast<int>(SB_TRY(wire::integer(value, "number")));
+  step.of = static_cast<int>(SB_TRY(wire::integer(value, "of")));
+  if (value.find("writes") != nullptr) step.writes = SB_TRY(wire::strings(value, "writes"));
+  if (value.find("read_only") != nullptr) step.commands_read_only = SB_TRY(wire::boolean(value, "read_only"));
+  step.out_of_scope = SB_TRY(wire::strings(value, "out_of_scope"));
+  step.goal = SB_TRY(wire::optional_string(value, "goal"));
+  step.owes = SB_TRY(wire::optional_string(value, "owes"));
+  step.waiting = SB_TRY(wire::optional_string(value, "waiting"));
+  step.decision = SB_TRY(wire::optional_string(value, "decision"));
+  step.parent = SB_TRY(wire::optional_string(value, "parent"));
+  if (value.find("autonomous") != nullptr) step.is_autonomous = SB_TRY(wire::boolean(value, "autonomous"));
+  step.token = SB_TRY(wire::string(value, "token"));
+  step.at = SB_TRY(wire::integer(value, "at"));
+  return step;
+}
+
+Result<std::vector<OpenStep>> open_steps_in(store::Snapshot& snapshot, std::string_view workspace, int limit) {
+  std::vector<OpenStep> steps;
+  const store::Listing listing{.prefix = folder_part(workspace), .descending = true, .limit = limit};
+  for (const store::Row& row : SB_TRY(snapshot.list(kOpenSteps, listing))) {
+    OpenStep step = SB_TRY(open_step_from(row.value));
+    if (step.workspace == workspace) steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+Result<std::optional<OpenStep>> find_open_step(store::Snapshot& snapshot, std::string_view workspace,
+                                               std::string_view session) {
+  const auto row = SB_TRY(snapshot.get(kOpenSteps, open_step_key(workspace, session)));
+  if (!row) return std::nullopt;
+  return SB_TRY(open_step_from(row->value));
+}
+
+std::vector<std::string> paths_named(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return {};
+  const std::string_view word = text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+  if (looks_like_path(word) && word.find('`') == std::string_view::npos) return {std::string(word)};
+  std::vector<std::string> paths;
+  for (std::size_t at = text.find('`'); at != std::string_view::npos;) {
+    const std::size_t end = text.find('`', at + 1);
+    if (end == std::string_view::npos) break;
+    const std::string_view quoted = text.substr(at + 1, end - at - 1);
+    if (looks_like_path(quoted)) paths.emplace_back(quoted);
+    at = text.find('`', end + 1);
+  }
+  return paths;
+}
+
+}  // namespace sb::guard

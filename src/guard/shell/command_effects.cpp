@@ -1,0 +1,320 @@
+#include "guard/shell/command_effects.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/files.hpp"
+#include "base/text/path_glob.hpp"
+#include "guard/limits.hpp"
+#include "guard/shell/command_programs.hpp"
+#include "guard/shell/command_table.hpp"
+
+namespace sb::guard {
+namespace {
+
+using Subcommands = CommandTable::Subcommands;
+
+// The variable an assignment sets, when commands mean something else with it. A pager that is `cat` runs nothing.
+std::optional<std::string> telling_variable(const ShellWord& word) {
+  const std::size_t sign = word.text.find_first_of("+=");
+  const std::string name = word.text.substr(0, sign);
+  const std::string value = word.text.substr(std::min(word.text.find('='), word.text.size() - 1) + 1);
+  if (name.ends_with("PAGER") && word.is_known && (value == "cat" || value.empty())) return std::nullopt;
+  const bool is_telling = std::ranges::any_of(command_table().environment,
+                                              [&](const std::string& glob) { return glob_covers(glob, name); });
+  return is_telling ? std::optional(name) : std::nullopt;
+}
+
+class Classifier {
+ public:
+  void add(std::string_view line, int depth) {
+    const ShellScript script = read_shell(line);
+    std::vector<EffectList::Place> around;  // where the shells around the one at hand are
+    std::vector<int> shells;
+    for (const ShellCommand& command : script.commands) {
+      std::size_t common = 0;
+      while (common < std::min(shells.size(), command.shells.size()) && shells[common] == command.shells[common]) {
+        ++common;
+      }
+      if (common < shells.size()) effects_.place = around[common];
+      around.resize(common);
+      around.resize(command.shells.size(), effects_.place);
+      shells = command.shells;
+      add_one(command, depth);
+    }
+    if (!around.empty()) effects_.place = around.front();
+    if (!script.unclear.empty()) effects_.add_unknown("the command line", script.unclear);
+  }
+
+  std::vector<CommandEffect> take() { return std::move(effects_.found); }
+
+ private:
+  void add_unknown(std::string_view name, std::string why = {}) { effects_.add_unknown(name, std::move(why)); }
+
+  void add_one(const ShellCommand& command, int depth) {
+    effects_.add_paths(kRedirection, command.outputs);
+    const EffectList::Place before = effects_.place;
+    add_command(command.words, depth + (command.shells.empty() ? 0 : 1));
+    if (command.is_in_pipe) effects_.place = before;
+  }
+
+  // Which program a word names; nothing when it is a file that is only called like one.
+  std::optional<std::string> program_of(const std::string& text) const {
+    if (text.find('/') == std::string::npos) return text;
+    const bool is_absolute = text.starts_with('/');
+    if (!is_absolute && (!effects_.place.is_known || !effects_.place.folder.starts_with('/'))) return std::nullopt;
+    const std::string path = is_absolute ? text : join_path(effects_.place.folder, text);
+    if (("/" + path + "/").find("/../") != std::string::npos) return std::nullopt;
+    const std::string normal = lexically_normal(path);
+    if (!command_table().folders.contains(parent_path(normal))) return std::nullopt;
+    return base_name(normal);
+  }
+
+  void add_command(Words words, int depth) {
+    if (depth > limits::kShellCommands) return add_unknown("the command line", "it is nested too deep");
+    while (!words.empty() && is_assignment(words.front())) {
+      if (const auto variable = telling_variable(words.front())) {
+        add_unknown(*variable, "it changes what a command means");
+      }
+      words = words.subspan(1);
+    }
+    if (words.empty()) return;
+    const std::string& text = words.front().text;
+    if (!words.front().is_known) return add_unknown(text, "its name is not written out");
+    const auto program = program_of(text);
+    if (!program) return add_unknown(text, "it is a file of its own, whatever it is called");
+    add_named(*program, words.subspan(1), depth);
+  }
+
+  void add_named(const std::string& name, Words arguments, int depth) {
+    const CommandTable& table = command_table();
+    if (name == "cd" || name == "pushd" || name == "popd") return follow(arguments, name);
+    if (is_only_asked(name, arguments)) return;
+    if (table.shells.contains(name)) return add_shell(name, arguments, depth);
+    if (name == "eval") return add_eval(arguments, depth);
+    if (name == "find") return add_find(arguments, depth);
+    if (sets_variables(name)) return add_variables(name, arguments);
+    if (const auto own = table.subcommands.find(name); own != table.subcommands.end()) {
+      return add_subcommand(name, own->second, arguments);
+    }
+    if (const auto own = table.wrappers.find(name); own != table.wrappers.end()) {
+      return add_wrapped(name, own->second, arguments, depth);
+    }
+    if (const auto own = table.runners.find(name); own != table.runners.end()) {
+      add_unknown(name);
+      return add_wrapped(name, own->second, arguments, depth);
+    }
+    if (!add_program(effects_, name, arguments)) add_listed(effects_, name, arguments);
+  }
+
+  // For its version or its help.
+  static bool is_only_asked(const std::string& name, Words arguments) {
+    if (arguments.size() != 1 || !arguments.front().is_known) return false;
+    const std::string& text = arguments.front().text;
+    return text == "--version" || text == "--help" || CommandTable::of(command_table().asks, name).contains(text);
+  }
+
+  void follow(Words arguments, std::string_view name) {
+    const auto operands = take_apart(arguments, {}).operands;
+    const bool is_told = name == "cd" && operands.size() == 1 && operands.front().is_known &&
+                         !operands.front().is_pattern && operands.front().text != "-";
+    EffectList::Place& place = effects_.place;
+    if (!is_told) {
+      place.is_known = false;
+    } else if (operands.front().text.starts_with('/')) {
+      place = {operands.front().text, true};
+    } else {
+      place.folder = place.folder.empty() ? operands.front().text : join_path(place.folder, operands.front().text);
+    }
+  }
+
+  static bool sets_variables(std::string_view name) {
+    return name == "export" || name == "declare" || name == "typeset" || name == "readonly" || name == "local" ||
+           name == "read";
+  }
+
+  void add_variables(const std::string& name, Words arguments) {
+    for (const ShellWord& word : arguments) {
+      const bool is_set = is_assignment(word) || (name == "read" && !is_option(word));
+      const auto variable = is_set ? telling_variable(word) : std::nullopt;
+      if (variable) add_unknown(fmt::format("{} {}", name, *variable), "it changes what a command means");
+    }
+  }
+
+  // Whether `first`, or it with an option or the next operand, is listed.
+  static bool is_in(const Names& names, const std::string& first, Words behind, const Names& with_value) {
+    if (names.contains(first)) return true;
+    const Arguments own = take_apart(behind, with_value);
+    if (!own.operands.empty() && names.contains(first + " " + own.operands.front().text)) return true;
+    return std::ranges::any_of(
+        behind, [&](const ShellWord& word) { return is_option(word) && names.contains(first + " " + word.text); });
+  }
+
+  void add_subcommand(const std::string& name, const Subcommands& own, Words arguments) {
+    const Arguments all = take_apart(arguments, {});
+    if (const Option* other = find_option(all, CommandTable::of(command_table().not_with, name))) {
+      return add_unknown(fmt::format("{} {}", name, other->word.substr(0, other->word.find('='))));
+    }
+    bool is_elsewhere = false;  // git -C
+    while (!arguments.empty() && is_option(arguments.front()) && !own.reads.contains(arguments.front().text) &&
+           !own.installs.contains(arguments.front().text)) {
+      const bool takes_value = own.options.contains(arguments.front().text);
+      // git -c can name a program that is then run.
+      if (name == "git" && arguments.front().text == "-c") return add_unknown("git -c");
+      is_elsewhere = is_elsewhere || takes_value || arguments.front().text.starts_with("--work-tree");
+      arguments = arguments.subspan(std::min<std::size_t>(takes_value ? 2 : 1, arguments.size()));
+    }
+    const std::string first = arguments.empty() ? "" : arguments.front().text;
+    const std::string called = first.empty() ? name : fmt::format("{} {}", name, first);
+    if (!arguments.empty() && !arguments.front().is_known) return add_unknown(called);
+    const Words behind = arguments.empty() ? arguments : arguments.subspan(1);
+    const auto is_listed = [&](const Names& names) { return is_in(names, first, behind, own.options); };
+    const bool is_bare = arguments.size() == 1 && own.bare.contains(first);
+    if (is_bare || is_listed(own.reads)) return add_reading(name, called, first, behind);
+    if (is_listed(own.repository)) return effects_.add(Effect::kRepository, called);
+    if (is_listed(own.installs)) return effects_.add(Effect::kInstalls, called);
+    if (is_listed(own.outside)) return effects_.add(Effect::kOutside, called);
+    if (is_listed(own.tree)) return effects_.add(Effect::kTree, called);
+    if (is_listed(own.paths)) return add_subcommand_paths(name, called, behind);
+    if (name == "git") return add_git(called, first, behind, is_elsewhere);
+    add_unknown(called);
+  }
+
+  void add_reading(const std::string& name, const std::string& called, std::string_view first, Words behind) {
+    const Arguments own = take_apart(behind, command_table().valued(name));
+    if (name == "git" && first == "grep" && find_option(own, {"-O"}) != nullptr) return add_unknown("git grep -O");
+    // `ext::COMMAND` is a repository that a command speaks for.
+    const bool goes_out = name == "git" && (first == "ls-remote" || first == "remote");
+    if (goes_out && std::ranges::any_of(own.operands, [](const ShellWord& word) {
+          return word.text.find("::") != std::string::npos;
+        })) {
+      return add_unknown(called, "it names a program to speak with");
+    }
+    effects_.add_paths(called, outputs_among(name, own));
+  }
+
+  // The files given, or the folder it runs in.
+  void add_subcommand_paths(const std::string& name, const std::string& called, Words behind) {
+    const Arguments own = take_apart(behind, command_table().valued(name));
+    if (find_option(own, {"--check", "--diff"}) != nullptr) return add_unknown(called);
+    effects_.add_paths(called, own.operands.empty() ? std::vector<ShellWord>{{".", true, false}} : own.operands);
+  }
+
+  void add_git(const std::string& called, std::string_view first, Words behind, bool is_elsewhere) {
+    Arguments own = take_apart(behind, {});
+    for (ShellWord& word : own.operands) word.is_known = word.is_known && !is_elsewhere;
+    if (first == "rm" || first == "mv") return effects_.add_paths(called, own.operands, own);
+    const bool is_branch_alone = (first == "checkout" && only_makes_branch(behind, {"-b", "-B"})) ||
+                                 (first == "switch" && only_makes_branch(behind, {"-c", "-C", "--create"}));
+    effects_.add(is_branch_alone ? Effect::kRepository : Effect::kTree, called);
+  }
+
+  // A new branch at the commit that is checked out leaves the files alone.
+  static bool only_makes_branch(Words behind, const Names& making) {
+    const Arguments own = take_apart(behind, making);
+    const bool is_made = std::ranges::all_of(own.options, [&](const Option& option) {
+      return making.contains(option.name) || option.name == "-q" || option.name == "--quiet";
+    });
+    const bool starts_here =
+        std::ranges::all_of(own.operands, [](const ShellWord& word) { return word.text == "HEAD" && word.is_known; });
+    const Option* made = find_option(own, making);
+    return is_made && starts_here && made != nullptr && made->value && made->value->is_known;
+  }
+
+  void add_wrapped(const std::string& name, const Names& with_value, Words arguments, int depth) {
+    const EffectList::Place before = effects_.place;
+    bool has_duration = name == "timeout";
+    while (!arguments.empty()) {
+      const ShellWord& word = arguments.front();
+      if (is_assignment(word) && (name == "env" || name == "sudo" || name == "doas")) break;
+      if (name == "command" && (word.text == "-v" || word.text == "-V")) return;
+      if (word.text.starts_with("-S") || word.text.starts_with("--split-string")) return add_unknown(name);
+      if (word.text.starts_with("-C") || word.text.starts_with("--chdir")) effects_.place.is_known = false;
+      if (is_option(word)) {
+        arguments = arguments.subspan(std::min<std::size_t>(with_value.contains(word.text) ? 2 : 1, arguments.size()));
+      } else if (has_duration) {
+        has_duration = false;
+        arguments = arguments.subspan(1);
+      } else {
+        break;
+      }
+    }
+    if (!arguments.empty() || name != "xargs") {  // which runs echo by itself
+      std::vector<ShellWord> words(arguments.begin(), arguments.end());
+      // What xargs adds to the command nobody has written out.
+      if (name == "xargs") words.push_back({"(what xargs reads)", false, false});
+      add_command(words, depth + 1);
+    }
+    if (name != "command" && name != "builtin") effects_.place = before;
+  }
+
+  void add_shell(const std::string& name, Words arguments, int depth) {
+    if (find_option(take_apart(arguments, {}), CommandTable::of(command_table().not_with, "bash")) != nullptr) {
+      return add_unknown(name, "it reads a file first");
+    }
+    for (std::size_t i = 0; i < arguments.size() && is_option(arguments[i]); ++i) {
+      if (arguments[i].text.starts_with("--") || arguments[i].text.find('c') == std::string::npos) continue;
+      if (i + 1 >= arguments.size()) return;
+      if (!arguments[i + 1].is_known) return add_unknown(name + " -c", "what it runs is not written out");
+      const EffectList::Place before = effects_.place;
+      add_nested(arguments[i + 1].text, depth);
+      effects_.place = before;
+      return;
+    }
+    add_unknown(name, "what it runs stands elsewhere");
+  }
+
+  void add_eval(Words arguments, int depth) {
+    std::string line;
+    for (const ShellWord& word : arguments) {
+      if (!word.is_known) return add_unknown("eval", "what it runs is not written out");
+      line += word.text + " ";
+    }
+    add_nested(line, depth);
+  }
+
+  void add_nested(std::string_view line, int depth) {
+    if (depth >= limits::kShellCommands) return add_unknown("the command line", "it is nested too deep");
+    add(line, depth + 1);
+  }
+
+  void add_find(Words arguments, int depth) {
+    std::vector<ShellWord> places;
+    for (const ShellWord& word : arguments) {
+      if (is_option(word) || word.text == "(" || word.text == "!") break;
+      places.push_back(word);
+    }
+    if (places.empty()) places.push_back({".", true, false});
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const std::string& text = arguments[i].text;
+      if (text == "-delete") effects_.add_paths("find -delete", places);
+      if (text.starts_with("-fprint") || text == "-fls") {
+        if (i + 1 < arguments.size()) effects_.add_paths("find " + text, {arguments[i + 1]});
+      }
+      if (text != "-exec" && text != "-execdir" && text != "-ok" && text != "-okdir") continue;
+      std::vector<ShellWord> words;
+      for (++i; i < arguments.size() && arguments[i].text != ";" && arguments[i].text != "+"; ++i) {
+        words.push_back(arguments[i]);
+        if (words.back().text.find("{}") != std::string::npos) words.back().is_known = false;
+      }
+      const EffectList::Place before = effects_.place;
+      if (text.ends_with("dir")) effects_.place.is_known = false;
+      add_command(words, depth + 1);
+      effects_.place = before;
+    }
+  }
+
+  EffectList effects_;
+};
+
+}  // namespace
+
+std::vector<CommandEffect> effects_of(std::string_view command_line) {
+  Classifier classifier;
+  classifier.add(command_line, 0);
+  return classifier.take();
+}
+
+}  // namespace sb::guard

@@ -1,0 +1,34 @@
+// The data file commands.yaml, read: what is known of programs by their names. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "guard/shell/command_arguments.hpp"
+
+namespace sb::guard {
+
+struct CommandTable {
+  using ByProgram = std::map<std::string, Names, std::less<>>;
+
+  // By the first operand, and a second one or an option: `pr list`, `fmt --check`.
+  struct Subcommands {
+    Names options;  // before the first operand, with a value
+    Names reads, bare, repository, installs, outside, tree, paths;
+  };
+
+  Names folders, environment;
+  Names reads, writes_all, writes_last, tree, shells;
+  ByProgram asks, outputs, not_with, values, leading, inside, writes_second, writes_with, writes_without, wrappers,
+      runners;
+  std::map<std::string, Subcommands, std::less<>> subcommands;
+
+  // Of a program in one of the lists; none when it is not there.
+  static const Names& of(const ByProgram& list, std::string_view program);
+  // Options that take a value, also those that name an output.
+  Names valued(std::string_view program) const;
+};
+
+const CommandTable& command_table();
+
+}  // namespace sb::guard

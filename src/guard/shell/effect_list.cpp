@@ -1,0 +1,31 @@
+#include "guard/shell/effect_list.hpp"
+
+#include "base/files.hpp"
+#include "guard/shell/command_table.hpp"
+
+namespace sb::guard {
+
+void EffectList::add_unknown(std::string_view name, std::string why) {
+  found.push_back({Effect::kUnknown, std::string(name), {}, false, std::move(why)});
+}
+
+void EffectList::add(Effect effect, std::string name) {
+  found.push_back({effect, std::move(name), {}, false, {}});
+}
+
+void EffectList::add_paths(std::string_view name, const std::vector<ShellWord>& words, const Arguments& own) {
+  const auto inside = command_table().inside.find(name);
+  const bool goes_inside =
+      inside != command_table().inside.end() && (inside->second.empty() || find_option(own, inside->second) != nullptr);
+  CommandEffect effect{Effect::kPaths, std::string(name), {}, goes_inside, {}};
+  for (const ShellWord& word : words) {
+    if (word.is_known && is_harmless_file(word.text)) continue;
+    const bool is_absolute = word.text.starts_with('/');
+    Target target{word.text, word.is_known && (is_absolute || place.is_known), word.is_pattern};
+    if (!is_absolute && !place.folder.empty()) target.path = join_path(place.folder, word.text);
+    effect.targets.push_back(std::move(target));
+  }
+  if (!effect.targets.empty()) found.push_back(std::move(effect));
+}
+
+}  // namespace sb::guard
