@@ -16,6 +16,7 @@
 #include "cli/signals.hpp"
 #include "hook/install/claude_settings.hpp"
 #include "pipeline/git/git.hpp"
+#include "runs/request.hpp"
 
 namespace sb::cli {
 namespace {
@@ -33,7 +34,7 @@ struct Question {
 
 class Demo {
  public:
-  Demo(const Context& context, const DemoPlace& place, RunOffice& office, bool wants_json)
+  Demo(const Context& context, const DemoPlace& place, runs::RunOffice& office, bool wants_json)
       : context_(context), place_(place), office_(office), wants_json_(wants_json) {}
 
   Result<int> show() {
@@ -78,7 +79,7 @@ class Demo {
     if (!wants_json_) display.emplace(context_, false);
     display_ = display ? &*display : nullptr;
     const SignalWatch signals;
-    Watching watching;
+    runs::Watching watching;
     watching.keeps_going = [&] { return !signals.came(); };
     watching.ask_here = [this](const std::string& decision, const auto& is_wanted) { return ask(decision, is_wanted); };
     if (display_ != nullptr) {
@@ -98,7 +99,7 @@ class Demo {
     pipeline::RunWish wish;
     wish.goal = demo_data()["goal"].as_string();
     wish.workspace = place_.repository();
-    wish.ticket = SB_TRY(load_ticket(context_, office_.forge(), place_.ticket(), &wish.ticket_source));
+    wish.ticket = SB_TRY(runs::load_ticket(context_.seams, office_.forge(), place_.ticket(), &wish.ticket_source));
     return wish;
   }
 
@@ -244,7 +245,7 @@ class Demo {
 
   const Context& context_;
   const DemoPlace& place_;
-  RunOffice& office_;
+  runs::RunOffice& office_;
   bool wants_json_;
   RunDisplay* display_ = nullptr;
   std::optional<bool> is_here_;
@@ -263,7 +264,7 @@ int run_demo(const Context& users, const DemoOptions& options) {
                         users.arguments,
                         users.has_colour,
                         {}};
-  const auto office = RunOffice::open(context, place->repository());
+  const auto office = runs::RunOffice::open(context.seams, place->repository());
   if (!office) return fail_with(office.error().front());
   const auto code = Demo(context, *place, **office, options.wants_json).show();
   return code ? *code : fail_with(code.error());

@@ -7,8 +7,7 @@
 #include "cli/run/display.hpp"
 #include "cli/signals.hpp"
 #include "inbox/question/answer_command.hpp"
-#include "pipeline/forge/github_forge.hpp"
-#include "pipeline/limits.hpp"
+#include "runs/request.hpp"
 
 namespace sb::cli {
 namespace {
@@ -18,7 +17,7 @@ using pipeline::RunState;
 // One run being watched.
 class Driving {
  public:
-  Driving(const Context& context, RunOffice& office, const DrivingOptions& options)
+  Driving(const Context& context, runs::RunOffice& office, const DrivingOptions& options)
       : context_(context), office_(office), options_(options), display_(context, options.wants_json) {
     for (const std::string& warning : agent::warnings_about(office.settings().agents)) {
       context.err(fmt::format("Warning: {}\n", one_line(warning, 1'000)));
@@ -54,8 +53,8 @@ class Driving {
   const std::string& run() const { return run_; }
 
  private:
-  Watching watching() {
-    Watching watching;
+  runs::Watching watching() {
+    runs::Watching watching;
     watching.on_event = [this](const auto& state, const auto& event) { display_.on_event(state, event); };
     watching.on_progress = [this](const agent::Progress& progress) { display_.on_progress(progress); };
     watching.keeps_going = [this] { return !signals_.came(); };
@@ -115,31 +114,15 @@ class Driving {
   }
 
   const Context& context_;
-  RunOffice& office_;
+  runs::RunOffice& office_;
   DrivingOptions options_;
   SignalWatch signals_;
   RunDisplay display_;
   std::string run_;
 };
 
-// A person chose to begin again with the ticket as it is now. Asked of a run that was ended so long ago, too: whatever
-// kept the new one from being opened may be gone.
 std::optional<pipeline::RunWish> restart_of(const Result<RunState>& state) {
-  if (!state || state->outcome != "abandoned") return std::nullopt;
-  for (const pipeline::Asked& asked : state->asked) {
-    if (asked.choice != "restart") continue;
-    auto ticket = pipeline::Ticket::from(asked.packet["more"]["ticket"]);
-    if (!ticket) return std::nullopt;
-    const bool is_title = state->goal == state->ticket.title;
-    return pipeline::RunWish{.goal = is_title ? ticket->title : state->goal,
-                             .workspace = state->workspace,
-                             .ticket = std::move(*ticket),
-                             .ticket_source = state->ticket_source,
-                             .mode = state->wanted,
-                             .trigger = state->trigger,
-                             .restart_of = state->id};
-  }
-  return std::nullopt;
+  return state ? runs::restart_of(*state) : std::nullopt;
 }
 
 }  // namespace
@@ -162,7 +145,8 @@ bool keeps_work(const Files& files, const pipeline::RunState& state) {
   return !path.empty() && path != state.repository && files.kind(path) == FileKind::kDirectory;
 }
 
-int start_run(const Context& context, RunOffice& office, const pipeline::RunWish& wish, const DrivingOptions& options) {
+int start_run(const Context& context, runs::RunOffice& office, const pipeline::RunWish& wish,
+              const DrivingOptions& options) {
   Driving driving(context, office, options);
   const auto state = driving.start(wish);
   if (const auto again = restart_of(state)) {
@@ -172,7 +156,7 @@ int start_run(const Context& context, RunOffice& office, const pipeline::RunWish
   return driving.finish(state);
 }
 
-int resume_run(const Context& context, RunOffice& office, const std::string& run,
+int resume_run(const Context& context, runs::RunOffice& office, const std::string& run,
                const std::optional<pipeline::Ticket>& ticket, const DrivingOptions& options) {
   std::optional<pipeline::RunWish> again;
   int code = kDone;
@@ -188,32 +172,6 @@ int resume_run(const Context& context, RunOffice& office, const std::string& run
 Result<std::optional<std::int64_t>> wait_of(const std::string& given) {
   if (given.empty()) return std::nullopt;
   return SB_TRY(parse_duration_ms(given));
-}
-
-Result<pipeline::Ticket> load_ticket(const Context& context, pipeline::Forge& forge, const std::string& given,
-                                     std::string* source) {
-  const bool is_address = given.starts_with("https://") || given.starts_with("http://") || given.starts_with("github:");
-  // `owner/name#12`, `#12`: unless there is such a file.
-  const bool is_number = forge.is_hosted() && pipeline::issue_named(given, "owner/name") &&
-                         context.seams.files.kind(given) == FileKind::kMissing;
-  if (is_address || is_number) {
-    pipeline::Ticket ticket = SB_TRY(forge.ticket(given));
-    if (source != nullptr) *source = is_number ? ticket.id : given;
-    return ticket;
-  }
-  if (given == "-") {
-    const std::string bytes = SB_TRY(context.streams().read_input(pipeline::limits::kTicketBytes + 1));
-    return pipeline::read_ticket(bytes, "<input>");
-  }
-  auto bytes = context.seams.files.read(given, pipeline::limits::kTicketBytes);
-  if (!bytes && bytes.error().code == ErrorCode::kLimit) {
-    return fail(ErrorCode::kLimit,
-                fmt::format("the ticket {} has more than {} bytes", given, pipeline::limits::kTicketBytes),
-                "Shorten it, and link to the rest");
-  }
-  const std::string text = SB_TRY(std::move(bytes));
-  if (source != nullptr) *source = SB_TRY(context.seams.files.canonical(given));
-  return pipeline::read_ticket(text, given);
 }
 
 }  // namespace sb::cli

@@ -5,7 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "cli/run_office.hpp"
+#include "cli/command.hpp"
+#include "runs/run_environment.hpp"
 
 namespace sb::cli {
 
@@ -15,14 +16,12 @@ struct DrivingOptions {
 };
 
 // Exit codes: 0 merged, or requested where nobody merges; 1 waits, escalated or stopped; 2 wrong use; 3 broke.
-int start_run(const Context& context, RunOffice& office, const pipeline::RunWish& wish, const DrivingOptions& options);
+int start_run(const Context& context, runs::RunOffice& office, const pipeline::RunWish& wish,
+              const DrivingOptions& options);
 // `ticket`: as it is now, where that is known.
-int resume_run(const Context& context, RunOffice& office, const std::string& run,
+int resume_run(const Context& context, runs::RunOffice& office, const std::string& run,
                const std::optional<pipeline::Ticket>& ticket, const DrivingOptions& options);
 
-// FILE, an address the forge knows, or - for the input. `source` gets where it can be read again.
-Result<pipeline::Ticket> load_ticket(const Context& context, pipeline::Forge& forge, const std::string& given,
-                                     std::string* source = nullptr);
 // What --wait says; nothing when it was not given.
 Result<std::optional<std::int64_t>> wait_of(const std::string& given);
 // With --json also as one line on the output.

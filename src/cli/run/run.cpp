@@ -6,6 +6,7 @@
 #include "cli/run/foreground.hpp"
 #include "cli/run/replay.hpp"
 #include "cli/workflow/open_catalog.hpp"
+#include "runs/request.hpp"
 
 namespace sb::cli {
 namespace {
@@ -16,13 +17,13 @@ struct RunOptions {
   bool wants_json = false;
 };
 
-Result<pipeline::RunWish> wish_of(const Context& context, RunOffice& office, const RunOptions& options,
+Result<pipeline::RunWish> wish_of(const Context& context, runs::RunOffice& office, const RunOptions& options,
                                   const std::string& workspace) {
   pipeline::RunWish wish;
   wish.goal = options.goal;
   wish.workspace = workspace;
   if (!options.ticket.empty()) {
-    wish.ticket = SB_TRY(load_ticket(context, office.forge(), options.ticket, &wish.ticket_source));
+    wish.ticket = SB_TRY(runs::load_ticket(context.seams, office.forge(), options.ticket, &wish.ticket_source));
     if (wish.goal.empty()) wish.goal = wish.ticket->title;
     if (wish.ticket->is_closed) {
       context.err(fmt::format("The ticket {} is closed already; the run works on it all the same.\n", wish.ticket->id));
@@ -48,7 +49,7 @@ int run_goal(const Context& context, const RunOptions& options) {
   if (!wait) return fail_with(wait.error());
   const auto workspace = workspace_of(context, options.workspace);
   if (!workspace) return fail_with(workspace.error());
-  const auto office = RunOffice::open(context, *workspace);
+  const auto office = runs::RunOffice::open(context.seams, *workspace);
   if (!office) {
     int code = kUsage;
     for (const Error& fault : office.error()) code = std::max(code, fail_with(fault));

@@ -9,6 +9,7 @@
 #include "cli/run/display.hpp"
 #include "cli/run/foreground.hpp"
 #include "cli/run/runs_parts.hpp"
+#include "runs/request.hpp"
 
 namespace sb::cli {
 namespace {
@@ -102,11 +103,11 @@ void tell_comments(const Context& context, const pipeline::Ticket& now, const Ru
 }
 
 // The ticket as it is now: what was given, else where it came from. One that is gone says nothing.
-Result<std::optional<pipeline::Ticket>> ticket_now(const Context& context, RunOffice& office, const RunState& state,
-                                                   const RunsOptions& options) {
-  if (!options.ticket.empty()) return SB_TRY(load_ticket(context, office.forge(), options.ticket));
+Result<std::optional<pipeline::Ticket>> ticket_now(const Context& context, runs::RunOffice& office,
+                                                   const RunState& state, const RunsOptions& options) {
+  if (!options.ticket.empty()) return SB_TRY(runs::load_ticket(context.seams, office.forge(), options.ticket));
   if (state.ticket_source.empty() || !state.outcome.empty()) return std::nullopt;
-  auto ticket = load_ticket(context, office.forge(), state.ticket_source);
+  auto ticket = runs::load_ticket(context.seams, office.forge(), state.ticket_source);
   if (ticket) {
     tell_comments(context, *ticket, state);
     return std::move(*ticket);
@@ -133,7 +134,7 @@ int resume(const Context& context, const RunsOptions& options) {
     id = *resolved;
     state = *read;
   }
-  const auto office = RunOffice::open(context, state.workspace);
+  const auto office = runs::RunOffice::open(context.seams, state.workspace);
   if (!office && options.wants_json) return fail_with(office.error().front());
   if (!office) return report(context, office.error());
   const auto ticket = ticket_now(context, **office, state, options);
@@ -164,7 +165,7 @@ int stop(const Context& context, const RunsOptions& options) {
     context.out(fmt::format("{} is over: {}\n", state.id, state.outcome));
     return kDone;
   }
-  const auto office = RunOffice::open(context, state.workspace, Readiness::kToEnd);
+  const auto office = runs::RunOffice::open(context.seams, state.workspace, runs::Readiness::kToEnd);
   if (!office) return report(context, office.error());
   const auto ended = (*office)->coordinator({}).drive(state.id, {});
   if (!ended && ended.error().code == ErrorCode::kConflict) {

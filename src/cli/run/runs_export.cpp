@@ -2,16 +2,16 @@
 #include <fmt/format.h>
 
 #include "cli/run/runs_parts.hpp"
-#include "cli/run_recording.hpp"
 #include "inbox/home.hpp"
+#include "runs/recording.hpp"
 
 namespace sb::cli {
 namespace {
 
 int export_test(const Context& context, const RunsOptions& options) {
-  const auto recording = load_recording(context, options.id);
+  const auto recording = runs::load_recording(context.seams, options.id);
   if (!recording) return report(context, recording.error());
-  const Status kept = keep_recording(context, *recording, options.directory);
+  const Status kept = runs::keep_recording(context.seams, *recording, options.directory);
   if (!kept) return report(context, kept.error());
   context.out(fmt::format("Run {} is kept in {}; play it with: {}/replay\n", recording->state.id, options.directory,
                           options.directory));
@@ -29,7 +29,7 @@ int export_run(const Context& context, const RunsOptions& options) {
   if (!id) return report(context, id.error());
   const auto events = log.read(*id);
   if (!events) return report(context, events.error());
-  for (const pipeline::RunEvent& event : *events) context.out(to_json(to_value(event)) + "\n");
+  for (const pipeline::RunEvent& event : *events) context.out(to_json(runs::to_value(event)) + "\n");
   return kDone;
 }
 

@@ -9,9 +9,9 @@
 #include <iterator>
 
 #include "cli/command.hpp"
-#include "cli/hook_path.hpp"
-#include "cli/serve_tokens.hpp"
 #include "cli/server/mcp_commands.hpp"
+#include "host/client_tokens.hpp"
+#include "host/hook_path.hpp"
 #include "mcp/http/http_server.hpp"
 #include "mcp/tools/signalbox_server.hpp"
 #include "net/limits.hpp"
@@ -66,14 +66,14 @@ std::vector<std::string> own_names() {
 
 Status serve(const Context& context, const ServeOptions& options) {
   for (const std::string& host : options.hosts) SB_TRY(check_host(host));
-  ServeTokens tokens(context.seams.files, SB_TRY(homes(context.seams.environment)));
+  host::ServeTokens tokens(context.seams.files, SB_TRY(homes(context.seams.environment)));
   SB_TRY(tokens.load());
   if (!options.token_file.empty()) SB_TRY(tokens.load_also(options.token_file));
   allow_many_connections();
   const auto name_of = [&tokens](std::string_view token) { return tokens.name_of(token); };
 
   net::Loop loop;
-  HookPath hook(loop, name_of, answer_as_program(context.seams));
+  host::HookPath hook(loop, name_of, host::answer_as_program(context.seams));
   mcp::HttpOptions http{.address = options.address, .port = options.port, .hosts = options.hosts};
   http.fallback = [&hook](net::HttpRequest request, const net::ExchangePtr& exchange) {
     hook.handle(std::move(request), exchange);
@@ -98,7 +98,7 @@ Status serve(const Context& context, const ServeOptions& options) {
 }
 
 Status change_token(const Context& context, const ServeOptions& options) {
-  ServeTokens tokens(context.seams.files, SB_TRY(homes(context.seams.environment)));
+  host::ServeTokens tokens(context.seams.files, SB_TRY(homes(context.seams.environment)));
   if (!options.is_revoked) {
     const std::string token = SB_TRY(tokens.make(options.token_name, context.seams.clock, context.seams.random));
     context.err("Shown once; clients send it as `Authorization: Bearer TOKEN`:\n");

@@ -1,4 +1,4 @@
-#include "cli/run_recording.hpp"
+#include "runs/recording.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
 #include "base/limits.hpp"
-#include "cli/run_gathering.hpp"
+#include "runs/run_records.hpp"
 
-namespace sb::cli {
+namespace sb::runs {
 namespace {
 
 constexpr std::size_t kRecordingBytes = 512u << 20;
@@ -37,13 +37,13 @@ Result<pipeline::Settings> settings_then(const pipeline::RunLog& log, const pipe
   return pipeline::settings_from(SB_TRY(parse_json(SB_TRY(log.blob(*hash)), {.bytes = kRecordingBytes})));
 }
 
-Status load_run(const Context& context, const std::string& name, Recording& recording) {
-  const auto desk = SB_TRY(engine::SessionDesk::open(context.seams));
-  const pipeline::RunLog log(desk->desk().store(), context.seams.clock);
+Status load_run(const Seams& seams, const std::string& name, Recording& recording) {
+  const auto desk = SB_TRY(engine::SessionDesk::open(seams));
+  const pipeline::RunLog log(desk->desk().store(), seams.clock);
   const std::string id = SB_TRY(log.resolve(name));
   recording.events = SB_TRY(log.read(id));
   recording.state = SB_TRY(pipeline::fold_run(recording.events));
-  const RunSource source{*desk, context.seams.clock, log, recording.state};
+  const RunSource source{*desk, seams.clock, log, recording.state};
   recording.settings = SB_TRY(settings_then(log, recording.events.front()));
   SB_TRY(check_programs(source, recording.settings.agents));
   recording.settings = without_secrets(std::move(recording.settings));
@@ -51,7 +51,7 @@ Status load_run(const Context& context, const std::string& name, Recording& reco
   recording.people = SB_TRY(people_in(source));
   recording.cassette = SB_TRY(agent::Cassette(desk->desk().store(), id).to_document());
   recording.repository = recording.state.repository;
-  recording.pitch = pitch_of(context.seams.files, desk->desk().homes().data, recording.state);
+  recording.pitch = pitch_of(seams.files, desk->desk().homes().data, recording.state);
   for (const agent::Source& each : log.sources(id)) {
     if (each.key == "soul") recording.soul = each.text;
   }
@@ -115,8 +115,8 @@ Result<std::vector<pipeline::RunEvent>> events_from(const std::string& text) {
   return events;
 }
 
-Status load_folder(const Context& context, const std::string& folder, Recording& recording) {
-  Kept kept(context.seams.files, folder);
+Status load_folder(const Seams& seams, const std::string& folder, Recording& recording) {
+  Kept kept(seams.files, folder);
   SB_TRY(kept.open());
   recording.events = SB_TRY(events_from(SB_TRY(kept.read("events.jsonl"))));
   recording.state = SB_TRY(pipeline::fold_run(recording.events));
@@ -126,40 +126,40 @@ Status load_folder(const Context& context, const std::string& folder, Recording&
   for (const std::string& name : kept.names("workflows/")) recording.workflows.push_back(SB_TRY(kept.json(name)));
   if (kept.has("soul.md")) recording.soul = SB_TRY(kept.read("soul.md"));
   if (kept.has("pitch.md")) recording.pitch = SB_TRY(kept.read("pitch.md"));
-  recording.repository = join_path(SB_TRY(context.seams.files.canonical(folder)), "repository.bundle");
+  recording.repository = join_path(SB_TRY(seams.files.canonical(folder)), "repository.bundle");
   return {};
 }
 
-Status run_git(const Context& context, std::vector<std::string> words) {
+Status run_git(const Seams& seams, std::vector<std::string> words) {
   words.insert(words.begin(), "git");
-  const Exit exit = SB_TRY(context.seams.process.run({.argv = words, .timeout_ms = 120'000}));
+  const Exit exit = SB_TRY(seams.process.run({.argv = words, .timeout_ms = 120'000}));
   if (exit.code == 0) return {};
   return fail(ErrorCode::kIo, fmt::format("git {}: {}", words[3], exit.errors));
 }
 
-Status check_repository(const Context& context, const Recording& recording) {
+Status check_repository(const Seams& seams, const Recording& recording) {
   const std::string& place = recording.repository;
-  if (context.seams.files.kind(place) == FileKind::kMissing) {
+  if (seams.files.kind(place) == FileKind::kMissing) {
     return fail(ErrorCode::kNotFound, fmt::format("the repository {} of the run is not there any more", place),
                 "Without the commit the run began from it cannot be played again");
   }
   if (place.ends_with(".bundle")) return {};
   const std::string& commit = recording.state.tree.base_commit;
-  if (run_git(context, {"-C", place, "cat-file", "-e", commit + "^{commit}"})) return {};
+  if (run_git(seams, {"-C", place, "cat-file", "-e", commit + "^{commit}"})) return {};
   return fail(ErrorCode::kNotFound,
               fmt::format("the commit {} the run began from is not in {} any more", commit, place),
               "Fetch it from where it still is: git fetch REMOTE " + commit);
 }
 
-Status bundle_repository(const Context& context, const Recording& recording, const std::string& file) {
+Status bundle_repository(const Seams& seams, const Recording& recording, const std::string& file) {
   const std::string ref = kept_ref(recording.state);
   const std::string& place = recording.repository;
   if (place.ends_with(".bundle")) {
-    return context.seams.files.write_atomic(file, SB_TRY(context.seams.files.read(place, kRecordingBytes)));
+    return seams.files.write_atomic(file, SB_TRY(seams.files.read(place, kRecordingBytes)));
   }
-  SB_TRY(run_git(context, {"-C", place, "update-ref", ref, recording.state.tree.base_commit}));
-  const Status bundled = run_git(context, {"-C", place, "bundle", "create", "--quiet", file, ref});
-  SB_TRY(run_git(context, {"-C", place, "update-ref", "-d", ref}));
+  SB_TRY(run_git(seams, {"-C", place, "update-ref", ref, recording.state.tree.base_commit}));
+  const Status bundled = run_git(seams, {"-C", place, "bundle", "create", "--quiet", file, ref});
+  SB_TRY(run_git(seams, {"-C", place, "update-ref", "-d", ref}));
   return bundled;
 }
 
@@ -189,13 +189,11 @@ Value to_value(const pipeline::RunEvent& event) {
       {{"seq", event.seq}, {"time", to_rfc3339(event.time_ms)}, {"type", event.type}, {"payload", event.payload}});
 }
 
-Result<Recording> load_recording(const Context& context, const std::string& name) {
+Result<Recording> load_recording(const Seams& seams, const std::string& name) {
   Recording recording;
-  const auto has = [&](std::string_view file) {
-    return context.seams.files.kind(join_path(name, file)) == FileKind::kFile;
-  };
+  const auto has = [&](std::string_view file) { return seams.files.kind(join_path(name, file)) == FileKind::kFile; };
   const bool is_folder = has(kManifest) || has("events.jsonl");
-  SB_TRY(is_folder ? load_folder(context, name, recording) : load_run(context, name, recording));
+  SB_TRY(is_folder ? load_folder(seams, name, recording) : load_run(seams, name, recording));
   if (recording.state.tree.base_commit.empty()) {
     return fail(ErrorCode::kInvalid, fmt::format("run {} never began to work", recording.state.id));
   }
@@ -205,12 +203,12 @@ Result<Recording> load_recording(const Context& context, const std::string& name
         "the settings were changed while the run was under way, and those it began with are "
         "played");
   }
-  SB_TRY(check_repository(context, recording));
+  SB_TRY(check_repository(seams, recording));
   return recording;
 }
 
-Status keep_recording(const Context& context, const Recording& recording, const std::string& directory) {
-  Files& files = context.seams.files;
+Status keep_recording(const Seams& seams, const Recording& recording, const std::string& directory) {
+  Files& files = seams.files;
   if (const auto names = files.list(directory); names && !names->empty()) {
     return fail(ErrorCode::kConflict, fmt::format("{} is not empty", directory), "Name a new folder");
   }
@@ -221,7 +219,7 @@ Status keep_recording(const Context& context, const Recording& recording, const 
     SB_TRY(files.write_atomic(join_path(folder, name), text));
     sums.set(name, sha256_hex(text));
   }
-  SB_TRY(bundle_repository(context, recording, join_path(folder, "repository.bundle")));
+  SB_TRY(bundle_repository(seams, recording, join_path(folder, "repository.bundle")));
   SB_TRY(files.write_atomic(join_path(folder, "replay"),
                             "#!/bin/sh\n# Plays the recorded run again, offline; fails where it goes another way.\n"
                             "exec \"${SIGNALBOX:-signalbox}\" run --replay \"$(dirname \"$0\")\" \"$@\"\n",
@@ -230,4 +228,4 @@ Status keep_recording(const Context& context, const Recording& recording, const 
   return files.write_atomic(join_path(folder, kManifest), to_pretty_json(manifest) + "\n");
 }
 
-}  // namespace sb::cli
+}  // namespace sb::runs

@@ -1,4 +1,4 @@
-#include "cli/serve_tokens.hpp"
+#include "host/client_tokens.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include "base/document/document.hpp"
 #include "base/document/reader.hpp"
 
-namespace sb::cli {
+namespace sb::host {
 namespace {
 
 constexpr std::size_t kFileBytes = 1u << 20;
@@ -161,4 +161,4 @@ Status ServeTokens::save(const std::vector<Token>& tokens) {
   return load();
 }
 
-}  // namespace sb::cli
+}  // namespace sb::host

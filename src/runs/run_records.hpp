@@ -9,7 +9,7 @@
 #include "engine/session/session_home.hpp"
 #include "pipeline/run/run_log.hpp"
 
-namespace sb::cli {
+namespace sb::runs {
 
 struct RunSource {
   engine::SessionDesk& desk;
@@ -32,4 +32,4 @@ Result<Value> people_in(const RunSource& source);
 // kUnsupported when an agent program worked any of its phases: what it asks is never twice the same.
 Status check_programs(const RunSource& source, const agent::AgentSettings& settings);
 
-}  // namespace sb::cli
+}  // namespace sb::runs

@@ -1,4 +1,4 @@
-#include "cli/agent_host.hpp"
+#include "host/loopback_host.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "net/http_testing.hpp"
 #include "net/raw_server.hpp"
 
-namespace sb::cli {
+namespace sb::host {
 namespace {
 
 using agent::LedExchange;
@@ -353,4 +353,4 @@ TEST_F(Host, SaysThatAProviderCannotBeReached) {
 }
 
 }  // namespace
-}  // namespace sb::cli
+}  // namespace sb::host

@@ -13,9 +13,9 @@
 #include "base/seams.hpp"
 #include "net/http_client.hpp"
 
-namespace sb::cli {
+namespace sb::host {
 
 // All three outlive it and its places.
 std::unique_ptr<agent::AgentHost> make_agent_host(const Seams& seams, net::HttpClient& http);
 
-}  // namespace sb::cli
+}  // namespace sb::host

@@ -17,7 +17,7 @@
 #include "net/http_listener.hpp"
 #include "net/workers.hpp"
 
-namespace sb::cli {
+namespace sb::host {
 
 class HookPath {
  public:
@@ -44,4 +44,4 @@ class HookPath {
 // As `signalbox-hook` answers.
 HookPath::Answer answer_as_program(const Seams& seams);
 
-}  // namespace sb::cli
+}  // namespace sb::host

@@ -1,4 +1,4 @@
-#include "cli/run_gathering.hpp"
+#include "runs/run_records.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "base/document/document.hpp"
 #include "base/limits.hpp"
 
-namespace sb::cli {
+namespace sb::runs {
 namespace {
 
 using pipeline::PhaseRecord;
@@ -187,4 +187,4 @@ Status check_programs(const RunSource& source, const agent::AgentSettings& setti
   return {};
 }
 
-}  // namespace sb::cli
+}  // namespace sb::runs

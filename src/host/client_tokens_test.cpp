@@ -1,4 +1,4 @@
-#include "cli/serve_tokens.hpp"
+#include "host/client_tokens.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 
 #include "base/fakes.hpp"
 
-namespace sb::cli {
+namespace sb::host {
 namespace {
 
 class Tokens : public testing::Test {
@@ -103,4 +103,4 @@ TEST_F(Tokens, ComeFromAFileOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace sb::cli
+}  // namespace sb::host

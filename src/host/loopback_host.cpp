@@ -1,4 +1,4 @@
-#include "cli/agent_host.hpp"
+#include "host/loopback_host.hpp"
 
 #include <fmt/format.h>
 
@@ -7,14 +7,14 @@
 #include <thread>
 
 #include "base/crypto.hpp"
-#include "cli/hook_path.hpp"
-#include "cli/model_proxy.hpp"
 #include "hook/events/event.hpp"
 #include "hook/events/event_answers.hpp"
+#include "host/hook_path.hpp"
+#include "host/model_proxy.hpp"
 #include "mcp/http/http_server.hpp"
 #include "mcp/service.hpp"
 
-namespace sb::cli {
+namespace sb::host {
 namespace {
 
 constexpr std::size_t kTokenBytes = 32;
@@ -158,4 +158,4 @@ std::unique_ptr<agent::AgentHost> make_agent_host(const Seams& seams, net::HttpC
   return std::make_unique<LoopbackHost>(seams, http);
 }
 
-}  // namespace sb::cli
+}  // namespace sb::host

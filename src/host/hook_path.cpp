@@ -1,10 +1,10 @@
-#include "cli/hook_path.hpp"
+#include "host/hook_path.hpp"
 
 #include "hook/hook_program.hpp"
 #include "mcp/http/gate.hpp"
 #include "mcp/http/headers.hpp"
 
-namespace sb::cli {
+namespace sb::host {
 namespace {
 
 constexpr std::size_t kThreads = 4;
@@ -79,4 +79,4 @@ HookPath::Answer answer_as_program(const Seams& seams) {
   };
 }
 
-}  // namespace sb::cli
+}  // namespace sb::host

@@ -1,15 +1,15 @@
-#include "cli/run_office.hpp"
+#include "runs/run_environment.hpp"
 
 #include <algorithm>
 
 #include "agent/secrets/secret_value.hpp"
-#include "cli/agent_host.hpp"
+#include "host/loopback_host.hpp"
 #include "pipeline/forge/cassette_forge.hpp"
 #include "pipeline/forge/make_forge.hpp"
 #include "pipeline/git/git.hpp"
 #include "pipeline/settings/check.hpp"
 
-namespace sb::cli {
+namespace sb::runs {
 namespace {
 
 // Values that are looked for in everything that leaves this machine, besides the keys of models.
@@ -23,16 +23,16 @@ Result<std::vector<std::string>> known_secrets(const Seams& seams, const pipelin
 
 }  // namespace
 
-Checked<std::unique_ptr<RunOffice>> RunOffice::open(const Context& context, const std::string& workspace,
+Checked<std::unique_ptr<RunOffice>> RunOffice::open(const Seams& seams, const std::string& workspace,
                                                     Readiness readiness) {
-  std::unique_ptr<RunOffice> office(new RunOffice(context));
-  const auto homes = sb::homes(context.seams.environment);
+  std::unique_ptr<RunOffice> office(new RunOffice(seams));
+  const auto homes = sb::homes(seams.environment);
   if (!homes) return std::unexpected(Faults{homes.error()});
-  auto settings = pipeline::load_settings(context.seams, *homes, workspace);
+  auto settings = pipeline::load_settings(seams, *homes, workspace);
   if (!settings) return std::unexpected(settings.error());
   // What a later phase would stumble over is told now, before anything costs anything. Ending a run needs none of it.
   if (readiness == Readiness::kToWork) {
-    pipeline::SettingsReport report = pipeline::check_settings(context.seams, *homes, *settings, workspace);
+    pipeline::SettingsReport report = pipeline::check_settings(seams, *homes, *settings, workspace);
     std::ranges::move(report.missing, std::back_inserter(report.faults));
     if (!report.faults.empty()) return std::unexpected(std::move(report.faults));
   }
@@ -43,14 +43,14 @@ Checked<std::unique_ptr<RunOffice>> RunOffice::open(const Context& context, cons
 
 Status RunOffice::put_together(const std::string& workspace) {
   workspace_ = workspace;
-  desk_ = SB_TRY(engine::SessionDesk::open(context_.seams));
+  desk_ = SB_TRY(engine::SessionDesk::open(seams_));
   http_ = net::make_http_client();
   // A replay asks nobody, and agent programs would.
-  if (replayed_.empty()) host_ = make_agent_host(context_.seams, *http_);
-  const std::vector<std::string> secrets = SB_TRY(known_secrets(context_.seams, settings_, workspace));
+  if (replayed_.empty()) host_ = host::make_agent_host(seams_, *http_);
+  const std::vector<std::string> secrets = SB_TRY(known_secrets(seams_, settings_, workspace));
   forge_ = SB_TRY(make_forge(secrets));
   staff_ = std::make_unique<agent::Staff>(agent::StaffParts{
-      .seams = context_.seams,
+      .seams = seams_,
       .desk = *desk_,
       .settings = settings_.agents,
       .http = *http_,
@@ -62,9 +62,9 @@ Status RunOffice::put_together(const std::string& workspace) {
   return {};
 }
 
-Result<std::unique_ptr<RunOffice>> RunOffice::open_replay(const Context& context, const std::string& workspace,
+Result<std::unique_ptr<RunOffice>> RunOffice::open_replay(const Seams& seams, const std::string& workspace,
                                                           pipeline::Settings settings, const Played& played) {
-  std::unique_ptr<RunOffice> office(new RunOffice(context));
+  std::unique_ptr<RunOffice> office(new RunOffice(seams));
   office->settings_ = std::move(settings);
   office->replayed_ = played.run;
   office->before_ = played.before;
@@ -83,8 +83,8 @@ Result<std::unique_ptr<pipeline::Forge>> RunOffice::make_forge(std::vector<std::
   if (!replayed_.empty()) {
     return pipeline::make_replaying_forge(settings.kind, settings.kind != "local", std::move(cassette_of));
   }
-  return pipeline::make_recording_forge(SB_TRY(pipeline::make_forge(context_.seams, *http_, settings, workspace_)),
-                                        std::move(cassette_of), context_.seams.clock, std::move(secrets));
+  return pipeline::make_recording_forge(SB_TRY(pipeline::make_forge(seams_, *http_, settings, workspace_)),
+                                        std::move(cassette_of), seams_.clock, std::move(secrets));
 }
 
 std::string RunOffice::left_at() {
@@ -120,7 +120,7 @@ std::unique_ptr<agent::Model> RunOffice::around(std::unique_ptr<agent::Model> mo
 }
 
 pipeline::Coordinator RunOffice::coordinator(Watching watching) {
-  return pipeline::Coordinator({.seams = context_.seams,
+  return pipeline::Coordinator({.seams = seams_,
                                 .desk = *desk_,
                                 .settings = settings_,
                                 .forge = *forge_,
@@ -132,4 +132,4 @@ pipeline::Coordinator RunOffice::coordinator(Watching watching) {
                                 .keeps_going = std::move(watching.keeps_going)});
 }
 
-}  // namespace sb::cli
+}  // namespace sb::runs

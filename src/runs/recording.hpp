@@ -5,7 +5,7 @@
 //   events.jsonl    the run's events, one JSON object a line
 //   cassette.json   what models and the forge were asked and answered
 //   settings.json   those it ran with, without secrets and addresses
-//   people.json     what people answered and told (run_gathering.hpp)
+//   people.json     what people answered and told (run_records.hpp)
 //   workflows/N.json    as its sessions pinned them
 //   soul.md, pitch.md   where there were such
 //   repository.bundle   the repository at the commit the run began from
@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "base/seams.hpp"
 #include "pipeline/run/run_log.hpp"
 #include "pipeline/settings/run_settings.hpp"
 
-namespace sb::cli {
+namespace sb::runs {
 
 struct Recording {
   pipeline::RunState state;
@@ -35,12 +35,12 @@ struct Recording {
 
 // `name`: a run, the beginning of its id, `last`, or a folder made by keep_recording. kUnsupported for a run that
 // cannot be played again; kInvalid for a folder that is not as it was exported, with the file.
-Result<Recording> load_recording(const Context& context, const std::string& name);
+Result<Recording> load_recording(const Seams& seams, const std::string& name);
 // kConflict when the folder has anything in it.
-Status keep_recording(const Context& context, const Recording& recording, const std::string& directory);
+Status keep_recording(const Seams& seams, const Recording& recording, const std::string& directory);
 
 // A ref under which a bundle has the commit.
 std::string kept_ref(const pipeline::RunState& state);
 Value to_value(const pipeline::RunEvent& event);
 
-}  // namespace sb::cli
+}  // namespace sb::runs

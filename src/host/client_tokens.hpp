@@ -19,7 +19,7 @@
 #include "base/files.hpp"
 #include "base/random.hpp"
 
-namespace sb::cli {
+namespace sb::host {
 
 class ServeTokens {
  public:
@@ -51,4 +51,4 @@ class ServeTokens {
   std::vector<Token> own_, brought_;
 };
 
-}  // namespace sb::cli
+}  // namespace sb::host

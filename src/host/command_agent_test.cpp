@@ -12,11 +12,11 @@
 #include "agent/loop/agent_runner.hpp"
 #include "base/document/document.hpp"
 #include "base/fakes.hpp"
-#include "cli/agent_host.hpp"
 #include "engine/session/prepare.hpp"
+#include "host/loopback_host.hpp"
 #include "workflow/catalog/catalog.hpp"
 
-namespace sb::cli {
+namespace sb::host {
 namespace {
 
 using agent::EndState;
@@ -362,4 +362,4 @@ TEST_F(Commands, EndOneThatMakesTheSameCallAgainAndAgain) {
 }
 
 }  // namespace
-}  // namespace sb::cli
+}  // namespace sb::host

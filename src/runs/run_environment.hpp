@@ -10,12 +10,12 @@
 
 #include "agent/cassette/cassette.hpp"
 #include "agent/loop/agent_runner.hpp"
-#include "cli/command.hpp"
+#include "base/seams.hpp"
 #include "net/http_client.hpp"
 #include "pipeline/run/coordinator.hpp"
 #include "pipeline/settings/run_settings.hpp"
 
-namespace sb::cli {
+namespace sb::runs {
 
 // Who watches a run, and is asked.
 struct Watching {
@@ -38,10 +38,10 @@ class RunOffice {
  public:
   // All faults of the settings and of what they name, or the one thing that is wrong. `workspace`: absolute, links
   // resolved.
-  static Checked<std::unique_ptr<RunOffice>> open(const Context& context, const std::string& workspace,
+  static Checked<std::unique_ptr<RunOffice>> open(const Seams& seams, const std::string& workspace,
                                                   Readiness readiness = Readiness::kToWork);
   // With other settings than the files say, and models and a forge that answer from a recording.
-  static Result<std::unique_ptr<RunOffice>> open_replay(const Context& context, const std::string& workspace,
+  static Result<std::unique_ptr<RunOffice>> open_replay(const Seams& seams, const std::string& workspace,
                                                         pipeline::Settings settings, const Played& played);
 
   engine::SessionDesk& desk() { return *desk_; }
@@ -50,17 +50,17 @@ class RunOffice {
   void leave_at(std::string place);
   const pipeline::Settings& settings() const { return settings_; }
   pipeline::Forge& forge() { return *forge_; }
-  pipeline::RunLog log() { return {desk_->desk().store(), context_.seams.clock}; }
+  pipeline::RunLog log() { return {desk_->desk().store(), seams_.clock}; }
   pipeline::Coordinator coordinator(Watching watching);
 
  private:
-  explicit RunOffice(const Context& context) : context_(context) {}
+  explicit RunOffice(const Seams& seams) : seams_(seams) {}
   Status put_together(const std::string& workspace);
   std::shared_ptr<agent::Cassette> cassette_of(const std::string& run, const std::string& work_tree);
   Result<std::unique_ptr<pipeline::Forge>> make_forge(std::vector<std::string> secrets);
   std::unique_ptr<agent::Model> around(std::unique_ptr<agent::Model> model, const agent::Assignment& assignment);
 
-  Context context_;
+  Seams seams_;
   std::string workspace_;
   pipeline::Settings settings_;
   std::unique_ptr<engine::SessionDesk> desk_;
@@ -74,4 +74,4 @@ class RunOffice {
   std::unique_ptr<agent::Staff> staff_;
 };
 
-}  // namespace sb::cli
+}  // namespace sb::runs

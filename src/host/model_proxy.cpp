@@ -1,4 +1,4 @@
-#include "cli/model_proxy.hpp"
+#include "host/model_proxy.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "mcp/http/gate.hpp"
 #include "net/limits.hpp"
 
-namespace sb::cli {
+namespace sb::host {
 namespace {
 
 using agent::LedExchange;
@@ -300,4 +300,4 @@ void ModelProxy::forward(const Question& question, LedExchange& exchange) {
                             .body = sent->body});
 }
 
-}  // namespace sb::cli
+}  // namespace sb::host

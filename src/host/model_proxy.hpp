@@ -25,7 +25,7 @@
 #include "net/http_listener.hpp"
 #include "net/workers.hpp"
 
-namespace sb::cli {
+namespace sb::host {
 
 struct ProxyParts {
   Seams seams;
@@ -72,4 +72,4 @@ class ModelProxy {
   net::Workers<Bench> workers_;
 };
 
-}  // namespace sb::cli
+}  // namespace sb::host

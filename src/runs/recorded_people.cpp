@@ -1,4 +1,4 @@
-#include "cli/replay_people.hpp"
+#include "runs/recorded_people.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "agent/loop/agent_log.hpp"
 
-namespace sb::cli {
+namespace sb::runs {
 namespace {
 
 constexpr std::int64_t kNoticedMs = 5'000;  // whoever works a session has looked for wishes by then
@@ -198,4 +198,4 @@ Result<bool> ReplayedPeople::act(pipeline::Coordinator& coordinator) {
   return true;
 }
 
-}  // namespace sb::cli
+}  // namespace sb::runs

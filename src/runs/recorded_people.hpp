@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/run_office.hpp"
-#include "cli/run_recording.hpp"
+#include "runs/recording.hpp"
+#include "runs/run_environment.hpp"
 
-namespace sb::cli {
+namespace sb::runs {
 
 // Time that is not waited for: sleeping only moves it on.
 class SkippingClock final : public Clock {
@@ -74,4 +74,4 @@ class ReplayedPeople {
   std::vector<Told> told_;
 };
 
-}  // namespace sb::cli
+}  // namespace sb::runs

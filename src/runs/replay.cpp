@@ -1,0 +1,176 @@
+#include "runs/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pipeline/git/git.hpp"
+#include "pipeline/settings/words.hpp"
+
+namespace sb::runs {
+namespace {
+
+using pipeline::RunState;
+
+Status run_in(const Seams& seams, const std::string& directory, std::vector<std::string> words) {
+  pipeline::Git git(seams, directory);
+  SB_TRY(git.run(std::move(words)));
+  return {};
+}
+
+// No model is asked, so none needs its key or its script; no forge either, but what is asked depends on which it is.
+// Phases that were never started have no workflow of their own here.
+pipeline::Settings offline(const Recording& recording, const Scratch& scratch) {
+  pipeline::Settings settings = recording.settings;
+  for (auto& [phase, workflow] : settings.phases) {
+    if (recording.state.newest(phase) == nullptr) workflow = pipeline::bundled_phases().at(phase);
+  }
+  for (auto& [name, model] : settings.agents.models) {
+    model.provider = agent::ModelSettings::Provider::kScripted;
+    model.script = join_path(scratch.home(), "none.jsonl");
+    model.key.clear();
+  }
+  settings.forge = {.kind = settings.forge.kind};
+  settings.strategy = "worktree";
+  return settings;
+}
+
+std::vector<std::string> course_of(const RunState& state) {
+  std::vector<std::string> steps;
+  for (const pipeline::PhaseRecord& record : state.phases) {
+    steps.push_back(fmt::format("{} {}/{}: {}, {}", to_string(record.phase), record.round, record.attempt, record.state,
+                                record.is_over ? to_string(record.result.kind) : "open"));
+  }
+  for (const pipeline::RunState::Delivered& made : state.delivered) {
+    steps.push_back(fmt::format("{} {}: {}", to_string(made.step), made.round, made.done.passed ? "ok" : "failed"));
+  }
+  steps.push_back("outcome: " + state.outcome);
+  return steps;
+}
+
+Environment environment_for(const Seams& seams, const Scratch& scratch) {
+  auto variables = seams.environment.all();
+  variables["SIGNALBOX_HOME"] = scratch.home();
+  variables["SIGNALBOX_WORKFLOWS"] = scratch.workflows();
+  variables.erase("WORKFLOW_STORAGE_PATH");
+  return Environment(std::move(variables));
+}
+
+}  // namespace
+
+Result<Scratch> make_scratch(const Seams& seams, const Recording& recording) {
+  Files& files = seams.files;
+  const Homes homes = SB_TRY(sb::homes(seams.environment));
+  const std::string id = make_id("p-", seams.clock.now_ms(), seams.random);
+  Scratch scratch{join_path(join_path(homes.data, "replays"), id)};
+  SB_TRY(files.make_directories(scratch.home(), 0700));
+  scratch.root = SB_TRY(files.canonical(scratch.root));
+  const std::string& base = recording.settings.base;
+  SB_TRY(run_in(seams, scratch.root, {"init", "--quiet", "--bare", "--initial-branch=" + base, scratch.remote()}));
+  const std::string target = "refs/heads/" + base;
+  const std::string& commit = recording.state.tree.base_commit;
+  if (recording.repository.ends_with(".bundle")) {
+    const Status fetched = run_in(seams, scratch.remote(),
+                                  {"fetch", "--quiet", recording.repository, kept_ref(recording.state) + ":" + target});
+    if (!fetched || !run_in(seams, scratch.remote(), {"cat-file", "-e", commit + "^{commit}"})) {
+      return fail(ErrorCode::kInvalid,
+                  fmt::format("{} does not have the commit the run began from{}", recording.repository,
+                              fetched ? "" : ": " + fetched.error().message),
+                  "Export the run again: signalbox runs export RUN --as-test DIR");
+    }
+  } else {
+    SB_TRY(run_in(seams, recording.repository, {"push", "--quiet", scratch.remote(), commit + ":" + target}));
+  }
+  SB_TRY(run_in(seams, scratch.root, {"clone", "--quiet", scratch.remote(), scratch.repository()}));
+  if (!recording.pitch.empty()) {
+    const std::string pitch = join_path(scratch.repository(), ".signalbox/current-pitch.md");
+    SB_TRY(files.make_directories(parent_path(pitch)));
+    SB_TRY(files.write_atomic(pitch, recording.pitch));
+  }
+  SB_TRY(files.make_directories(scratch.workflows()));
+  for (std::size_t i = 0; i < recording.workflows.size(); ++i) {
+    const std::string file = join_path(scratch.workflows(), fmt::format("{}.json", i));
+    SB_TRY(files.write_atomic(file, to_json(recording.workflows[i])));
+  }
+  if (!recording.soul.empty()) SB_TRY(files.write_atomic(join_path(scratch.home(), "soul.md"), recording.soul));
+  SB_TRY(files.write_atomic(join_path(scratch.home(), "none.jsonl"), ""));
+  return scratch;
+}
+
+std::string divergence(const RunState& then, const RunState& now) {
+  const auto before = course_of(then), after = course_of(now);
+  for (std::size_t i = 0; i < std::max(before.size(), after.size()); ++i) {
+    const std::string was = i < before.size() ? before[i] : "(nothing)";
+    const std::string is = i < after.size() ? after[i] : "(nothing)";
+    if (was != is) return fmt::format("then: {}\nnow:  {}", was, is);
+  }
+  return {};
+}
+
+Replay::Replay(const Seams& seams, const Recording& recording, const Scratch& scratch)
+    : recording_(recording),
+      scratch_(scratch),
+      environment_(environment_for(seams, scratch)),
+      clock_(seams.clock),
+      seams_{seams.files, clock_, seams.random, seams.process, environment_, seams.streams},
+      people_(recording, clock_) {}
+
+Result<RunState> Replay::play(const Watching& watching) {
+  const Played played{.run = recording_.state.id, .cassette = recording_.cassette, .before = [this](const auto& asker) {
+                        return people_.before(asker);
+                      }};
+  auto office = SB_TRY(RunOffice::open_replay(seams_, scratch_.repository(), offline(recording_, scratch_), played));
+  SB_TRY(make_dependencies(*office));
+  pipeline::Coordinator coordinator = office->coordinator(watch(*office, watching));
+  const RunState& then = recording_.state;
+  pipeline::RunWish wish{.goal = then.goal, .workspace = scratch_.repository()};
+  if (!then.ticket.title.empty()) wish.ticket = then.ticket;
+  wish.mode = then.route ? std::optional(then.route->mode) : then.wanted;
+  wish.trigger = then.trigger;
+  const std::string run = SB_TRY(coordinator.open(wish));
+  people_.meet(*office, run);
+  auto state = drive(coordinator, *office, run, watching);
+  left_at_ = office->left_at();
+  return state;
+}
+
+bool Replay::has_left(RunOffice& office, const Watching& watching) const {
+  return !watching.keeps_going() || !office.left_at().empty();
+}
+
+Watching Replay::watch(RunOffice& office, const Watching& watching) {
+  Watching own = watching;
+  own.on_event = [this, &watching](const auto& state, const auto& event) {
+    people_.saw(event);
+    watching.on_event(state, event);
+  };
+  own.keeps_going = [this, &office, &watching] { return !has_left(office, watching) && !people_.has_come(); };
+  own.ask_here = [this](const std::string& decision, const auto&) { return people_.answer(decision); };
+  return own;
+}
+
+Result<RunState> Replay::drive(pipeline::Coordinator& coordinator, RunOffice& office, const std::string& run,
+                               const Watching& watching) {
+  for (;;) {
+    RunState state = SB_TRY(coordinator.drive(run, {}));
+    if (!state.outcome.empty() || has_left(office, watching) || !people_.has_come()) return state;
+    if (!SB_TRY(people_.act(coordinator))) return state;
+  }
+}
+
+// What the run had to wait for, is there.
+Status Replay::make_dependencies(RunOffice& office) {
+  int number = 0;
+  for (const std::string& ticket : recording_.state.ticket.depends_on) {
+    const std::string run = fmt::format("r-before-{}", ++number);
+    const Value opened = Value::object({{"v", 1},
+                                        {"run", run},
+                                        {"repository", scratch_.repository()},
+                                        {"ticket", Value::object({{"id", ticket}, {"title", ticket}})}});
+    SB_TRY(office.log().append(run, 0, "opened", opened));
+    SB_TRY(office.log().append(run, 1, "ended", Value::object({{"outcome", "merged"}, {"reason", "before"}})));
+  }
+  return {};
+}
+
+}  // namespace sb::runs

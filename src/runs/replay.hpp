@@ -1,0 +1,61 @@
+// A recorded run played again, offline and at no cost, in a scratch clone with a scratch home. It stops at the first
+// request that was not asked then.
+//
+//   const auto scratch = SB_TRY(make_scratch(seams, recording));
+//   Replay replay(seams, recording, scratch);
+//   const auto state = SB_TRY(replay.play(watching));
+//   std::string difference = replay.left_at();
+//   if (difference.empty()) difference = divergence(recording.state, state);
+//
+// Not thread-safe. What it is made with must outlive it.
+#pragma once
+
+#include <string>
+
+#include "runs/recorded_people.hpp"
+#include "runs/recording.hpp"
+#include "runs/run_environment.hpp"
+
+namespace sb::runs {
+
+// A folder for one replay; the caller removes it.
+struct Scratch {
+  std::string root;
+  std::string home() const { return join_path(root, "home"); }
+  std::string remote() const { return join_path(root, "remote.git"); }
+  std::string repository() const { return join_path(root, "repo"); }
+  std::string workflows() const { return join_path(root, "workflows"); }
+};
+Result<Scratch> make_scratch(const Seams& seams, const Recording& recording);
+
+class Replay {
+ public:
+  Replay(const Seams& seams, const Recording& recording, const Scratch& scratch);
+
+  // With the scratch home, and a clock that does not wait.
+  const Seams& seams() const { return seams_; }
+  // People answer as they did then: `ask_here` is not asked.
+  Result<pipeline::RunState> play(const Watching& watching);
+  // Where it asked what was not recorded, or could not go on; empty: nowhere.
+  const std::string& left_at() const { return left_at_; }
+
+ private:
+  bool has_left(RunOffice& office, const Watching& watching) const;
+  Watching watch(RunOffice& office, const Watching& watching);
+  Result<pipeline::RunState> drive(pipeline::Coordinator& coordinator, RunOffice& office, const std::string& run,
+                                   const Watching& watching);
+  Status make_dependencies(RunOffice& office);
+
+  const Recording& recording_;
+  const Scratch& scratch_;
+  Environment environment_;
+  SkippingClock clock_;
+  Seams seams_;
+  ReplayedPeople people_;
+  std::string left_at_;
+};
+
+// The first place where both went different ways; empty: they did not.
+std::string divergence(const pipeline::RunState& then, const pipeline::RunState& now);
+
+}  // namespace sb::runs
