@@ -71,6 +71,22 @@ Status FakeFiles::remove(const std::string& path) {
   return {};
 }
 
+Status FakeFiles::remove_directory(const std::string& path) {
+  const auto names = list(path);
+  if (!names) return std::unexpected(names.error());
+  if (!names->empty()) return fail(ErrorCode::kIo, "cannot remove: Directory not empty");
+  return remove_tree(path);
+}
+
+Status FakeFiles::remove_tree(const std::string& path) {
+  const std::lock_guard guard(mutex_);
+  if (read_only_) return fail(ErrorCode::kIo, "cannot remove: Read-only file system");
+  const std::string prefix = join_path(path, "");
+  std::erase_if(files_, [&](const auto& file) { return file.first == path || file.first.starts_with(prefix); });
+  std::erase_if(directories_, [&](const std::string& folder) { return folder == path || folder.starts_with(prefix); });
+  return {};
+}
+
 FileKind FakeFiles::kind(const std::string& path) const {
   const std::lock_guard guard(mutex_);
   if (files_.contains(path)) return FileKind::kFile;

@@ -47,6 +47,8 @@ class FakeFiles final : public Files {
   Status append(const std::string& path, std::string_view bytes, unsigned mode = 0644) override;
   Status make_directories(const std::string& path, unsigned mode = 0755) override;
   Status remove(const std::string& path) override;
+  Status remove_directory(const std::string& path) override;
+  Status remove_tree(const std::string& path) override;
   FileKind kind(const std::string& path) const override;
   FileStatus status(const std::string& path) const override;
   Result<std::vector<std::string>> list(const std::string& directory) const override;

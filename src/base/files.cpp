@@ -13,6 +13,7 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 namespace sb {
 namespace {
@@ -226,6 +227,18 @@ Status SystemFiles::make_directories(const std::string& path, unsigned mode) {
 
 Status SystemFiles::remove(const std::string& path) {
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) return io_error("remove", path, errno);
+  return {};
+}
+
+Status SystemFiles::remove_directory(const std::string& path) {
+  if (::rmdir(path.c_str()) != 0) return io_error("remove", path, errno);
+  return {};
+}
+
+Status SystemFiles::remove_tree(const std::string& path) {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  if (error) return io_error("remove", path, error.value());
   return {};
 }
 

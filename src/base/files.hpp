@@ -41,6 +41,10 @@ class Files {
   virtual Status append(const std::string& path, std::string_view bytes, unsigned mode = 0644) = 0;
   virtual Status make_directories(const std::string& path, unsigned mode = 0755) = 0;
   virtual Status remove(const std::string& path) = 0;  // no error when it is not there
+  // A folder with nothing in it; kNotFound, kIo when there is something.
+  virtual Status remove_directory(const std::string& path) = 0;
+  // A file, or a folder with everything below it. Links are removed, never followed. No error when it is not there.
+  virtual Status remove_tree(const std::string& path) = 0;
   virtual FileKind kind(const std::string& path) const = 0;
   virtual FileStatus status(const std::string& path) const = 0;
   virtual Result<std::vector<std::string>> list(const std::string& directory) const = 0;  // names, sorted
@@ -61,6 +65,8 @@ class SystemFiles final : public Files {
   Status append(const std::string& path, std::string_view bytes, unsigned mode = 0644) override;
   Status make_directories(const std::string& path, unsigned mode = 0755) override;
   Status remove(const std::string& path) override;
+  Status remove_directory(const std::string& path) override;
+  Status remove_tree(const std::string& path) override;
   FileKind kind(const std::string& path) const override;
   FileStatus status(const std::string& path) const override;
   Result<std::vector<std::string>> list(const std::string& directory) const override;

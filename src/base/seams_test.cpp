@@ -33,6 +33,21 @@ class FilesTest : public testing::Test {
   SystemFiles files_;
 };
 
+TEST_F(FilesTest, RemovesEmptyFoldersAndWholeTreesButFollowsNoLink) {
+  ASSERT_TRUE(files_.make_directories(path("a/b")));
+  ASSERT_TRUE(files_.make_directories(path("kept")));
+  ASSERT_TRUE(files_.write_atomic(path("kept/file"), "one"));
+  ASSERT_EQ(::symlink(path("kept").c_str(), path("a/b/link").c_str()), 0);
+  EXPECT_FALSE(files_.remove_directory(path("a/b")));
+  EXPECT_EQ(files_.remove_directory(path("missing")).error().code, ErrorCode::kNotFound);
+  ASSERT_TRUE(files_.remove_tree(path("a")));
+  EXPECT_EQ(files_.kind(path("a")), FileKind::kMissing);
+  EXPECT_EQ(*files_.read(path("kept/file"), 100), "one");
+  EXPECT_TRUE(files_.remove_tree(path("a")));
+  ASSERT_TRUE(files_.remove_tree(path("kept/file")));
+  EXPECT_TRUE(files_.remove_directory(path("kept")));
+}
+
 TEST_F(FilesTest, WritesAllOrNothing) {
   ASSERT_TRUE(files_.write_atomic(path("a"), "one", 0600));
   ASSERT_TRUE(files_.write_atomic(path("a"), "two"));
@@ -222,6 +237,12 @@ TEST(FakeFiles, BehavesLikeADisk) {
   EXPECT_EQ(*files.read("/a/b/c", 100), "12345");
   EXPECT_EQ(*files.list("/a"), std::vector<std::string>{"b"});
   EXPECT_EQ(files.kind("/a/b"), FileKind::kDirectory);
+  EXPECT_FALSE(files.remove_directory("/a/b"));
+  EXPECT_TRUE(files.remove("/a/b/c"));
+  EXPECT_TRUE(files.remove_directory("/a/b"));
+  EXPECT_EQ(files.kind("/a/b"), FileKind::kMissing);
+  EXPECT_TRUE(files.remove_tree("/a"));
+  EXPECT_EQ(files.kind("/a"), FileKind::kMissing);
 }
 
 }  // namespace

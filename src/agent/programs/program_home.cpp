@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <set>
 
 #include "base/document/value.hpp"
@@ -28,11 +27,6 @@ constexpr std::array<Login, 6> kLogins = {{{".claude/.credentials.json", Login::
                                            {".local/share/opencode/auth.json", Login::kShared},
                                            {".config/opencode", Login::kRead}}};
 
-void remove_all(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
-}
-
 }  // namespace
 
 Result<AgentHome> AgentHome::make(const Seams& seams, const Homes& homes, const std::string& session) {
@@ -42,20 +36,20 @@ Result<AgentHome> AgentHome::make(const Seams& seams, const Homes& homes, const 
   const std::string name = session + "-";
   const auto names = seams.files.list(folder);
   for (const std::string& other : names ? *names : std::vector<std::string>()) {
-    if (other.starts_with(name)) remove_all(join_path(folder, other));
+    if (other.starts_with(name)) (void)seams.files.remove_tree(join_path(folder, other));
   }
   std::string path = join_path(folder, name + "XXXXXX");
   if (::mkdtemp(path.data()) == nullptr) {
     return fail(ErrorCode::kIo,
                 fmt::format("cannot make a home for the agent in {}: {}", folder, std::strerror(errno)));
   }
-  AgentHome home(std::move(path));
+  AgentHome home(seams.files, std::move(path));
   SB_TRY(seams.files.make_directories(join_path(home.path(), "tmp"), 0700));
   return home;
 }
 
 AgentHome::~AgentHome() {
-  if (!path_.empty()) remove_all(path_);
+  if (!path_.empty()) (void)files_.remove_tree(path_);
 }
 
 Status AgentHome::write(const Seams& seams, const std::map<std::string, std::string>& files) const {

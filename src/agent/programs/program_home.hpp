@@ -10,13 +10,13 @@
 
 namespace sb::agent {
 
-// A new folder of mode 0700 where no other agent sees it, gone with this object. One that a killed process left behind
-// for the same session is removed first.
+// A new folder of mode 0700 where no other agent sees it, gone with this object; the seams outlive it. One that a
+// killed process left behind for the same session is removed first.
 class AgentHome {
  public:
   static Result<AgentHome> make(const Seams& seams, const Homes& homes, const std::string& session);
   ~AgentHome();
-  AgentHome(AgentHome&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  AgentHome(AgentHome&& other) noexcept : files_(other.files_), path_(std::exchange(other.path_, {})) {}
   AgentHome& operator=(AgentHome&&) = delete;
 
   const std::string& path() const { return path_; }
@@ -26,7 +26,8 @@ class AgentHome {
   Status bring_login(const Seams& seams) const;
 
  private:
-  explicit AgentHome(std::string path) : path_(std::move(path)) {}
+  AgentHome(Files& files, std::string path) : files_(files), path_(std::move(path)) {}
+  Files& files_;
   std::string path_;
 };
 

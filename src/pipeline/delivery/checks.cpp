@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "agent/secrets/redact.hpp"
 #include "agent/tools/plain_text.hpp"
@@ -21,15 +20,14 @@ Result<Value> put_back(const Job& job, Git& git, const std::string& snapshot) {
   // Git cannot record one without a commit, and would not put it away.
   for (const std::string& path : SB_TRY(git.repositories_inside(snapshot))) {
     restored.push_back(shown(path));
-    std::error_code error;
-    std::filesystem::remove_all(join_path(git.directory(), path), error);
-    if (error) return fail(ErrorCode::kIo, fmt::format("cannot remove {}: {}", shown(path), error.message()));
+    const Status removed = job.parts.seams.files.remove_tree(join_path(git.directory(), path));
+    if (!removed) return cannot_remove(path, removed.error());
   }
   const std::string now = SB_TRY(git.snapshot(job.wish.parent));
   if (now == snapshot) return restored;
   const std::vector<Differing> files = differing(SB_TRY(git.changes_between(snapshot, now)));
   for (const Differing& file : files) restored.push_back(shown(file.path));
-  SB_TRY(put_files(git, snapshot, files));
+  SB_TRY(put_files(job.parts.seams.files, git, snapshot, files));
   return restored;
 }
 

@@ -59,7 +59,7 @@ struct Differing {
 };
 std::vector<Differing> differing(const std::vector<Change>& since_tree);
 // Puts them into the work tree as `tree` has them.
-Status put_files(Git& git, const std::string& tree, const std::vector<Differing>& files);
+Status put_files(Files& files, Git& git, const std::string& tree, const std::vector<Differing>& wanted);
 // One line without control characters, at most so many bytes.
 std::string one_line(std::string_view text, std::size_t max_bytes);
 // Text that may be kept and shown: UTF-8, without control sequences, secrets taken out.

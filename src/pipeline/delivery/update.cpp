@@ -4,7 +4,6 @@
 // made good by doing it again. What only the work tree has is not written over.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <set>
 
 #include "pipeline/delivery/steps.hpp"
@@ -224,7 +223,7 @@ Result<std::vector<std::string>> Updating::bring_work_tree(const std::string& to
     if (!in_the_way.empty()) return in_the_way;
     SB_TRY(files.write_atomic(mark_path, to));
   }
-  SB_TRY(put_files(git_, to, wanted));
+  SB_TRY(put_files(files, git_, to, wanted));
   SB_TRY(follow(to));
   SB_TRY(files.remove(mark_path));
   return std::vector<std::string>();
@@ -294,20 +293,21 @@ std::vector<Differing> differing(const std::vector<Change>& since_tree) {
   return files;
 }
 
-Status put_files(Git& git, const std::string& tree, const std::vector<Differing>& files) {
+Status put_files(Files& files, Git& git, const std::string& tree, const std::vector<Differing>& wanted) {
   std::string restored;
-  for (const Differing& file : files) {
+  for (const Differing& file : wanted) {
     if (file.is_in_tree) {
       restored += file.path + '\0';
       continue;
     }
-    std::error_code error;
-    const std::filesystem::path path = join_path(git.directory(), file.path);
-    std::filesystem::remove(path, error);
-    if (error) return fail(ErrorCode::kIo, fmt::format("cannot remove {}: {}", shown(file.path), error.message()));
+    const std::string path = join_path(git.directory(), file.path);
+    const FileStatus there = files.status(path);
+    const bool is_folder = there.kind == FileKind::kDirectory && !there.is_link;
+    const Status removed = is_folder ? files.remove_directory(path) : files.remove(path);
+    if (!removed && removed.error().code != ErrorCode::kNotFound) return cannot_remove(file.path, removed.error());
     // Folders that are empty now; the first that is not ends it.
-    for (auto folder = path.parent_path(); folder != git.directory(); folder = folder.parent_path()) {
-      if (!std::filesystem::is_empty(folder, error) || error || !std::filesystem::remove(folder, error)) break;
+    for (std::string folder = parent_path(path); folder != git.directory(); folder = parent_path(folder)) {
+      if (!files.remove_directory(folder)) break;
     }
   }
   if (restored.empty()) return {};

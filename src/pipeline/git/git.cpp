@@ -176,6 +176,13 @@ std::string shown(std::string_view bytes) {
   return text;
 }
 
+std::unexpected<Error> cannot_remove(std::string_view path, const Error& error) {
+  const auto reason = error.message.rfind(": ");
+  return fail(ErrorCode::kIo,
+              fmt::format("cannot remove {}: {}", shown(path),
+                          reason == std::string::npos ? error.message : error.message.substr(reason + 2)));
+}
+
 std::string host_of_url(std::string_view url) {
   if (!url.starts_with("https://") && !url.starts_with("http://")) return {};
   url.remove_prefix(url.find("://") + 3);

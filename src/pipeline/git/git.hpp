@@ -101,6 +101,8 @@ Result<Git> repository_of(const Seams& seams, Git& work_tree);
 
 // A path or an output of git for people and for JSON: bytes that are no text as `\xNN`.
 std::string shown(std::string_view bytes);
+// The error of Files about a path of a work tree, with the path as `shown`.
+std::unexpected<Error> cannot_remove(std::string_view path, const Error& error);
 // Of `https://name@host:port/…`, without the port; empty for paths and other protocols.
 std::string host_of_url(std::string_view url);
 

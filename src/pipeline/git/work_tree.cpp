@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
 #include "agent/tools/guarded_files.hpp"
@@ -37,10 +36,9 @@ bool is_plain_name(std::string_view name) {
 }
 
 // Links are not followed: what they lead to is not ours.
-Status remove_folder(const std::string& path) {
-  std::error_code error;
-  std::filesystem::remove_all(path, error);
-  if (error) return fail(ErrorCode::kIo, fmt::format("cannot remove {}: {}", shown(path), error.message()));
+Status remove_folder(Files& files, const std::string& path) {
+  const Status removed = files.remove_tree(path);
+  if (!removed) return cannot_remove(path, removed.error());
   return {};
 }
 
@@ -150,7 +148,7 @@ Result<std::string> Maker::git_folder() {
     const auto inside = seams_.files.list(folder);
     const bool is_begun = lock ? line_of(*lock) == "initializing" || lock->empty() : inside && inside->empty();
     const bool is_written = leads_to && leads_to->ends_with('\n');
-    if (!is_written && name == wish_.run && is_begun) SB_TRY(remove_folder(folder));
+    if (!is_written && name == wish_.run && is_begun) SB_TRY(remove_folder(seams_.files, folder));
   }
   return std::string();
 }
@@ -166,8 +164,8 @@ Status Maker::clear_half_made() {
     }
   }
   if (!folder.empty()) {
-    SB_TRY(remove_folder(path_));
-    SB_TRY(remove_folder(folder));
+    SB_TRY(remove_folder(seams_.files, path_));
+    SB_TRY(remove_folder(seams_.files, folder));
   }
   return {};
 }
