@@ -10,6 +10,7 @@ namespace sb::tree {
 namespace {
 
 constexpr std::size_t kAsyncFiles = 8;
+constexpr std::size_t kFolderFiles = 36;  // C++ files side by side, tests included
 
 constexpr std::array<std::string_view, 14> kOutside = {"\"base/files.hpp\"",
                                                        "\"base/process.hpp\"",
@@ -92,6 +93,18 @@ void check_folders(const SourceTree& tree, const Layers& layers, Violations& vio
   }
 }
 
+void check_sizes(const SourceTree& tree, Violations& violations) {
+  std::map<std::string, std::size_t> counts;
+  for (const auto& [path, text] : tree) {
+    if (is_cpp(path) && path.starts_with("src/")) ++counts[path.substr(0, path.rfind('/'))];
+  }
+  for (const auto& [folder, count] : counts) {
+    if (count <= kFolderFiles) continue;
+    violations.push_back(
+        fmt::format("{}: has {} files; {} fit. Give it sub-folders by idea.", folder, count, kFolderFiles));
+  }
+}
+
 bool may_include(const Layers& layers, const std::string& from, const std::string& to) {
   const auto found = layers.find(from);
   return from == to || (found != layers.end() && found->second.may_use.contains(to));
@@ -146,6 +159,7 @@ Violations check_layers(const SourceTree& tree) {
   if (document == tree.end()) return {"ARCHITECTURE.md is missing"};
   const Layers layers = parse_layers(document->second, violations);
   check_folders(tree, layers, violations);
+  check_sizes(tree, violations);
 
   std::set<std::string> async_files;
   for (const auto& [path, text] : tree) {
@@ -170,6 +184,9 @@ Violations check_layers(const SourceTree& tree) {
       }
       if (must_be_pure && std::ranges::find(kOutside, *include) != kOutside.end()) {
         complain(fmt::format("reaches outside, and src/{} is pure", folder));
+      }
+      if (*include == "<filesystem>" && folder != "base" && path.ends_with(".cpp") && !path.ends_with("_test.cpp")) {
+        complain("goes past the seam; use base/files.hpp");
       }
       if (include->starts_with("<boost/asio") || include->starts_with("<boost/beast")) {
         async_files.insert(path);

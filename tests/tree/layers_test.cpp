@@ -71,6 +71,21 @@ TEST(Layers, AFolderTheDocumentDoesNotKnowIsFound) {
   EXPECT_THAT(check_layers(tree), ElementsAre(HasSubstr("src/shop is listed, but has no code")));
 }
 
+TEST(Layers, AFolderWithTooManyFilesIsFound) {
+  SourceTree tree = good_tree();
+  for (int i = 0; i < 35; ++i) tree[fmt::format("src/shop/n{}.cpp", i)] = "";
+  for (int i = 0; i < 35; ++i) tree[fmt::format("src/shop/inside/n{}.cpp", i)] = "";
+  EXPECT_THAT(check_layers(tree), IsEmpty());
+  tree["src/shop/one_test.cpp"] = "";
+  EXPECT_THAT(check_layers(tree), ElementsAre("src/shop: has 37 files; 36 fit. Give it sub-folders by idea."));
+}
+
+TEST(Layers, TheFileSystemPastItsSeamIsFound) {
+  EXPECT_THAT(after("src/shop/c.cpp", "#include <filesystem>\n"), ElementsAre(HasSubstr("use base/files.hpp")));
+  EXPECT_THAT(after("src/base/a.cpp", "#include <filesystem>\n"), IsEmpty());
+  EXPECT_THAT(after("src/shop/c_test.cpp", "#include <filesystem>\n"), IsEmpty());
+}
+
 TEST(Layers, ARowThatCannotBeReadIsFound) {
   EXPECT_THAT(after("ARCHITECTURE.md", std::string(kDocument) + "| `src/odd` | two columns |\n"),
               ElementsAre(HasSubstr("ARCHITECTURE.md:10: this row needs three columns")));
