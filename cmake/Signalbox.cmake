@@ -1,3 +1,17 @@
+# sb_fast(TARGET PCH_OWNER): with SIGNALBOX_UNITY, TARGET is compiled in batches of files, with the precompiled header of
+# PCH_OWNER.
+function(sb_fast target owner)
+  if(NOT SIGNALBOX_UNITY)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  if(target STREQUAL owner)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  endif()
+endfunction()
+
 # sb_embed(OUT NAMESPACE FOLDER): a C++ file with every file below FOLDER, to be had by
 # sb::NAMESPACE::data_file("file"), YAML as JSON; data_names() lists them. OUT is empty when there are none.
 function(sb_embed out namespace folder)
@@ -37,6 +51,7 @@ function(sb_library name)
     target_include_directories(sb_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(sb_${name} PUBLIC ${ARG_USES} ${ARG_LINK})
     target_compile_definitions(sb_${name} PRIVATE SIGNALBOX_VERSION="${PROJECT_VERSION}")
+    sb_fast(sb_${name} sb_base ${CMAKE_SOURCE_DIR}/cmake/precompiled.hpp)
   else()
     add_library(sb_${name} INTERFACE)
     target_link_libraries(sb_${name} INTERFACE ${ARG_USES} ${ARG_LINK})

@@ -299,15 +299,15 @@ std::string parent_path(std::string_view path) {
   return std::string(path.substr(0, slash == 0 ? 1 : slash));
 }
 
+bool is_within(std::string_view path, std::string_view folder) {
+  while (folder.size() > 1 && folder.ends_with('/')) folder.remove_suffix(1);
+  if (folder.empty() || !path.starts_with(folder)) return false;
+  return path.size() == folder.size() || folder == "/" || path[folder.size()] == '/';
+}
+
 std::string base_name(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
-}
-
-bool lies_under(std::string_view directory, std::string_view parent) {
-  while (parent.size() > 1 && parent.ends_with('/')) parent.remove_suffix(1);
-  if (parent.empty() || !directory.starts_with(parent)) return false;
-  return directory.size() == parent.size() || parent == "/" || directory[parent.size()] == '/';
 }
 
 }  // namespace sb

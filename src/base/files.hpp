@@ -81,7 +81,7 @@ Result<std::string> read_stream(int descriptor, std::size_t max_bytes);
 std::string join_path(std::string_view directory, std::string_view name);
 std::string parent_path(std::string_view path);
 std::string base_name(std::string_view path);
-// Whether `directory` is `parent` or lies under it, by their text.
-bool lies_under(std::string_view directory, std::string_view parent);
+// Whether the path is the folder or below it. Compares names: resolve links and `..` first.
+bool is_within(std::string_view path, std::string_view folder);
 
 }  // namespace sb

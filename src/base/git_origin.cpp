@@ -3,23 +3,12 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text.hpp"
+
 namespace sb {
 namespace {
 
 constexpr std::size_t kConfigBytes = 1u << 20;
-
-std::string_view trimmed(std::string_view text) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 // Takes the next line off `rest`, joined with those a backslash at the end continues it on.
 std::string next_line(std::string_view& rest) {
@@ -65,8 +54,8 @@ std::string config_value(std::string_view raw) {
 
 bool is_origin_header(std::string_view header) {
   const std::size_t quote = header.find('"');
-  if (quote == std::string_view::npos) return lower(trimmed(header)) == "remote.origin";
-  return lower(trimmed(header.substr(0, quote))) == "remote" && config_value(header.substr(quote)) == "origin";
+  if (quote == std::string_view::npos) return to_lower(trimmed(header)) == "remote.origin";
+  return to_lower(trimmed(header.substr(0, quote))) == "remote" && config_value(header.substr(quote)) == "origin";
 }
 
 std::string resolve(const std::string& base, std::string_view path) {
@@ -111,7 +100,7 @@ std::optional<std::string> origin_in_config(std::string_view config) {
     }
     const std::size_t equals = line.find('=');
     if (!in_origin || equals == std::string_view::npos || line.starts_with('#') || line.starts_with(';')) continue;
-    if (lower(trimmed(line.substr(0, equals))) != "url") continue;
+    if (to_lower(trimmed(line.substr(0, equals))) != "url") continue;
     if (std::string url = config_value(line.substr(equals + 1)); !url.empty()) return url;
   }
   return std::nullopt;

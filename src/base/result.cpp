@@ -35,6 +35,25 @@ std::string_view to_string(ErrorCode code) {
   return "internal";
 }
 
+Error::Error() = default;
+Error::Error(ErrorCode code_, std::string message_, std::string remedy_, Place place_, bool retry_helps_,
+             std::string_view rule_)
+    : code(code_),
+      message(std::move(message_)),
+      remedy(std::move(remedy_)),
+      place(std::move(place_)),
+      retry_helps(retry_helps_),
+      rule(rule_) {}
+Error::Error(const Error&) = default;
+Error::Error(Error&&) noexcept = default;
+Error& Error::operator=(const Error&) = default;
+Error& Error::operator=(Error&&) noexcept = default;
+Error::~Error() = default;
+
+std::unexpected<Error> fail(ErrorCode code, std::string message, std::string remedy, Place place) {
+  return std::unexpected(Error(code, std::move(message), std::move(remedy), std::move(place)));
+}
+
 std::string Error::to_string() const {
   std::string line;
   if (!place.file.empty()) {

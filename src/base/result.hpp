@@ -37,7 +37,17 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
+// Copies, moves and the destructor are in result.cpp: every SB_TRY has them, and inlined they were slow to compile.
 struct Error {
+  Error();
+  Error(ErrorCode code, std::string message, std::string remedy = {}, Place place = {}, bool retry_helps = false,
+        std::string_view rule = {});
+  Error(const Error&);
+  Error(Error&&) noexcept;
+  Error& operator=(const Error&);
+  Error& operator=(Error&&) noexcept;
+  ~Error();
+
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
   std::string remedy;
@@ -58,9 +68,7 @@ using Faults = std::vector<Error>;
 template <class T>
 using Checked = std::expected<T, Faults>;
 
-inline std::unexpected<Error> fail(ErrorCode code, std::string message, std::string remedy = {}, Place place = {}) {
-  return std::unexpected(Error{code, std::move(message), std::move(remedy), std::move(place), false});
-}
+std::unexpected<Error> fail(ErrorCode code, std::string message, std::string remedy = {}, Place place = {});
 
 // The exit code a command ends with: 2 for wrong use or bad input, 3 when something broke (1 is "the answer is no" and
 // never comes from an Error).

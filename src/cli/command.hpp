@@ -4,7 +4,7 @@
 //
 //   struct LintOptions { std::string profile = "interaction"; };
 //
-//   Action declare_lint(CLI::App& app) {
+//   Action declare_lint(App& app) {
 //     auto options = std::make_shared<LintOptions>();
 //     app.add_option("--profile", options->profile, "Profile whose rules hold");
 //     return [options](Context& context) { return run_lint(context, *options); };
@@ -23,10 +23,7 @@
 
 #include "base/result.hpp"
 #include "base/seams.hpp"
-
-namespace CLI {
-class App;
-}
+#include "cli/app.hpp"
 
 namespace sb::cli {
 
@@ -55,7 +52,7 @@ using Action = std::function<int(Context&)>;
 
 // A subcommand of a command with many, and what it does.
 struct Subcommand {
-  CLI::App* app;
+  App* app;
   Action action;
 };
 
@@ -68,7 +65,7 @@ struct CommandRow {
   std::string_view name;
   std::string_view summary;  // one line, no full stop
   std::string_view example;  // one line that can be pasted
-  Action (*declare)(CLI::App& app);
+  Action (*declare)(App& app);
   Parsing parsing = Parsing::kOptions;
   // Options whose value is taken byte for byte, whatever it looks like (`--input -x`, `--input ""`): they never reach
   // CLI11, which would read some of them as options. Declared there only for the help.

@@ -4,27 +4,27 @@
 
 namespace sb::cli {
 
-Action declare_ask(CLI::App& app);
-Action declare_config(CLI::App& app);
-Action declare_contract(CLI::App& app);
-Action declare_demo(CLI::App& app);
-Action declare_doctor(CLI::App& app);
-Action declare_flow(CLI::App& app);
-Action declare_hook(CLI::App& app);
-Action declare_inbox(CLI::App& app);
-Action declare_lint(CLI::App& app);
-Action declare_mcp(CLI::App& app);
-Action declare_pref(CLI::App& app);
-Action declare_operator(CLI::App& app);
-Action declare_render(CLI::App& app);
-Action declare_run(CLI::App& app);
-Action declare_runs(CLI::App& app);
-Action declare_serve(CLI::App& app);
-Action declare_session(CLI::App& app);
-Action declare_split(CLI::App& app);
-Action declare_statusline(CLI::App& app);
-Action declare_trust(CLI::App& app);
-Action declare_workflow(CLI::App& app);
+Action declare_ask(App& app);
+Action declare_config(App& app);
+Action declare_contract(App& app);
+Action declare_demo(App& app);
+Action declare_doctor(App& app);
+Action declare_flow(App& app);
+Action declare_hook(App& app);
+Action declare_inbox(App& app);
+Action declare_lint(App& app);
+Action declare_mcp(App& app);
+Action declare_pref(App& app);
+Action declare_operator(App& app);
+Action declare_render(App& app);
+Action declare_run(App& app);
+Action declare_runs(App& app);
+Action declare_serve(App& app);
+Action declare_session(App& app);
+Action declare_split(App& app);
+Action declare_statusline(App& app);
+Action declare_trust(App& app);
+Action declare_workflow(App& app);
 
 const std::vector<CommandRow>& commands() {
   static const std::vector<CommandRow> table = {

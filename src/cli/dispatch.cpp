@@ -2,7 +2,6 @@
 // next to nothing.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <span>
 
@@ -46,46 +45,12 @@ int wrong_use(Context& context, std::string_view where, std::string_view message
   return kUsage;
 }
 
-const CLI::App& innermost(const CLI::App& app) {
-  const CLI::App* inner = &app;
-  while (!inner->get_subcommands().empty()) inner = inner->get_subcommands().front();
-  return *inner;
-}
-
-// `signalbox mcp install`: whose help says more.
-std::string called(const CLI::App& app) {
-  std::string name = app.get_name();
-  for (const CLI::App* inner = &app; !inner->get_subcommands().empty();) {
-    inner = inner->get_subcommands().front();
-    name += " " + inner->get_name();
-  }
-  return name;
-}
-
-// What the app that met the argument would have known instead.
-int unexpected_argument(Context& context, const CLI::App& app) {
-  const CLI::App& inner = innermost(app);
-  const std::string where = called(app);
-  const std::vector<std::string> extras = app.remaining(true);
-  const std::string wrong = extras.empty() ? std::string() : extras.front();
-  std::vector<std::string> known;
-  const bool is_option = wrong.starts_with("-");
-  if (is_option) {
-    for (const CLI::Option* option : inner.get_options()) {
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    }
-  } else {
-    for (const CLI::App* subcommand : inner.get_subcommands([](const CLI::App*) { return true; })) {
-      known.push_back(subcommand->get_name());
-    }
-  }
-  const std::string_view kind = is_option ? "option" : known.empty() ? "argument" : "subcommand";
-  return wrong_use(context, where, fmt::format("unknown {} {}", kind, quote_json(wrong)), suggestion(wrong, known));
-}
-
-std::string without_full_stop(std::string_view message) {
-  while (!message.empty() && (message.back() == '.' || message.back() == '\n')) message.remove_suffix(1);
-  return std::string(message);
+int unexpected_argument(Context& context, const App::Parsed& parsed) {
+  const std::string_view kind = parsed.message.starts_with("-") ? "option"
+                                : parsed.known.empty()          ? "argument"
+                                                                : "subcommand";
+  return wrong_use(context, parsed.where, fmt::format("unknown {} {}", kind, quote_json(parsed.message)),
+                   suggestion(parsed.message, parsed.known));
 }
 
 // Moves the exact options and their values out of the arguments. The last of several wins, as with CLI11.
@@ -114,21 +79,16 @@ Status take_exact_options(const CommandRow& command, Context& context) {
   return {};
 }
 
-void set_example(CLI::App& app, std::string_view example) {
-  app.footer(fmt::format("Example:\n  {}\n", example));
-}
-
 int run_declared(const CommandRow& command, Context& context) {
-  CLI::App app{std::string(command.summary), fmt::format("signalbox {}", command.name)};
-  set_example(app, command.example);
-  app.get_formatter()->column_width(32);
+  App app(std::string(command.summary), fmt::format("signalbox {}", command.name));
+  app.set_example(command.example);
   const Action action = command.declare(app);
-  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    const std::string_view own = example_of(fmt::format("{} {}", command.name, sub->get_name()));
-    if (!own.empty()) set_example(*sub, own);
+  for (App* sub : app.subcommands()) {
+    const std::string_view own = example_of(fmt::format("{} {}", command.name, sub->name()));
+    if (!own.empty()) sub->set_example(own);
   }
   if (const Status taken = take_exact_options(command, context); !taken) {
-    return wrong_use(context, app.get_name(), taken.error().message);
+    return wrong_use(context, app.name(), taken.error().message);
   }
   if (command.parsing == Parsing::kRaw) {
     if (context.arguments.size() == 1 && asks_for_help(context.arguments.front())) {
@@ -137,21 +97,19 @@ int run_declared(const CommandRow& command, Context& context) {
     }
     return action(context);
   }
-  try {
-    app.parse(std::vector<std::string>(context.arguments.rbegin(), context.arguments.rend()));
-  } catch (const CLI::CallForHelp&) {
-    context.out(app.help());
-    return kDone;
-  } catch (const CLI::ExtrasError&) {
-    return unexpected_argument(context, app);
-  } catch (const CLI::RequiredError& error) {
-    // A mistyped subcommand is reported by CLI11 as a missing one.
-    if (!app.remaining(true).empty()) return unexpected_argument(context, app);
-    return wrong_use(context, called(app), without_full_stop(error.what()));
-  } catch (const CLI::ParseError& error) {
-    return wrong_use(context, called(app), without_full_stop(error.what()));
+  const App::Parsed parsed = app.parse(context.arguments);
+  switch (parsed.kind) {
+    case App::Parsed::Kind::kDone:
+      return action(context);
+    case App::Parsed::Kind::kHelp:
+      context.out(app.help());
+      return kDone;
+    case App::Parsed::Kind::kUnexpected:
+      return unexpected_argument(context, parsed);
+    case App::Parsed::Kind::kWrong:
+      break;
   }
-  return action(context);
+  return wrong_use(context, parsed.where, parsed.message);
 }
 
 int dispatch(const std::vector<CommandRow>& commands, Context& context) {

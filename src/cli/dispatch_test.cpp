@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
-
 #include "base/fakes.hpp"
 #include "cli/command.hpp"
 #include "cli/examples.hpp"
@@ -15,7 +13,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-Action declare_echo(CLI::App& app) {
+Action declare_echo(App& app) {
   auto text = std::make_shared<std::string>();
   auto count = std::make_shared<int>(1);
   app.add_option("--text", *text, "What to print")->required();
@@ -26,9 +24,9 @@ Action declare_echo(CLI::App& app) {
   };
 }
 
-Action declare_pair(CLI::App& app) {
+Action declare_pair(App& app) {
   app.require_subcommand(1);
-  CLI::App* start = app.add_subcommand("start", "Begin");
+  App* start = app.add_subcommand("start", "Begin");
   app.add_subcommand("step", "Go on");
   return [&app, start](Context& context) {
     context.out(app.got_subcommand(start) ? "start" : "step");
@@ -36,7 +34,7 @@ Action declare_pair(CLI::App& app) {
   };
 }
 
-Action declare_raw(CLI::App&) {
+Action declare_raw(App&) {
   return [](Context& context) {
     for (const std::string& argument : context.arguments) context.out(argument + ";");
     return kDone;
@@ -98,13 +96,13 @@ TEST(Cli, EveryCommandOfTheProgramHasASummaryAndAnExampleOfItself) {
 TEST(Cli, EverySubcommandOfRunsAndSessionsHasAnExampleOfItself) {
   for (const CommandRow& command : commands()) {
     if (command.name != "config" && command.name != "runs" && command.name != "session") continue;
-    CLI::App app;
+    App app("", "");
     command.declare(app);
-    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-      const std::string called = fmt::format("{} {}", command.name, sub->get_name());
+    for (const App* sub : app.subcommands()) {
+      const std::string called = fmt::format("{} {}", command.name, sub->name());
       const std::string_view example = example_of(called);
       EXPECT_FALSE(example.empty()) << called;
-      const Ran ran = run_in(commands(), {std::string(command.name), sub->get_name(), "--help"});
+      const Ran ran = run_in(commands(), {std::string(command.name), sub->name(), "--help"});
       EXPECT_THAT(ran.output, HasSubstr(fmt::format("Example:\n  {}\n", example)));
     }
   }

@@ -14,7 +14,7 @@
 namespace sb::decision {
 namespace {
 
-const Value& lexicon() {
+const Value& door_lexicon() {
   static const Value root = [] {
     auto parsed = parse_json(data_file("one-way.json"));
     SB_ASSERT(parsed.has_value());
@@ -26,7 +26,7 @@ const Value& lexicon() {
 // Every pattern of a kind of group as one, because one pass over the text is cheaper than a hundred.
 Pattern compile_groups(bool for_ascii, bool bounded) {
   std::string alternatives;
-  for (const Value& group : lexicon()["groups"].items()) {
+  for (const Value& group : door_lexicon()["groups"].items()) {
     if (group["ascii"].as_bool() != for_ascii || group["bounded"].as_bool() != bounded) continue;
     for (const Value& pattern : group["patterns"].items()) {
       alternatives += alternatives.empty() ? "" : "|";
@@ -126,7 +126,7 @@ bool is_one_way_id(std::string_view question_id) {
 }
 
 std::string_view door_lexicon_version() {
-  static const std::string version = std::to_string(lexicon()["version"].as_integer());
+  static const std::string version = std::to_string(door_lexicon()["version"].as_integer());
   return version;
 }
 

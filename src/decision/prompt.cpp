@@ -14,7 +14,7 @@ namespace sb::decision {
 namespace {
 
 // As a host or a reader might compare two labels.
-std::string folded(std::string_view label) {
+std::string folded_label(std::string_view label) {
   return case_fold(nfkc(on_one_line(label)));
 }
 
@@ -24,13 +24,13 @@ Option own_option(const Decision& decision, int page) {
   const bool is_many = decision.select.mode == SelectMode::kMany;
   const std::string plain(text(decision.locale, is_many ? "none_of_these" : "more_options"));
   std::set<std::string> declared;
-  for (const Option& option : decision.options) declared.insert(folded(option.label));
+  for (const Option& option : decision.options) declared.insert(folded_label(option.label));
   Option own;
   own.id = is_many ? kNoneId : kMoreId;
   own.role = is_many ? "none" : "navigate";
   own.label = plain;
   const std::string number = std::to_string(is_many ? page : page + 1);
-  for (int extra = 0; declared.contains(folded(own.label)); ++extra) {
+  for (int extra = 0; declared.contains(folded_label(own.label)); ++extra) {
     const std::string full = extra == 0 ? number : fmt::format("{}.{}", number, extra);
     own.label = fmt::format("{} ({})", plain, text_with(decision.locale, "page_number", "page", full));
   }

@@ -5,18 +5,12 @@
 #include <algorithm>
 
 #include "base/document/value.hpp"
+#include "base/text.hpp"
 #include "base/text/unicode.hpp"
 #include "decision/gstack_literals.hpp"
 
 namespace sb::gstack {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n\v\f";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
 
 // Without the quotes.
 std::string escaped(std::string_view text) {
@@ -28,14 +22,14 @@ std::string escaped(std::string_view text) {
 
 std::string without_recommended_mark(std::string_view text) {
   constexpr std::string_view kMark = "(recommended)";
-  text = trimmed(text);
+  text = trimmed(text, " \t\r\n\v\f");
   if (text.size() >= kMark.size()) {
     const std::string_view end = text.substr(text.size() - kMark.size());
     const bool is_mark = std::ranges::equal(
         end, kMark, {}, [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     if (is_mark) text.remove_suffix(kMark.size());
   }
-  return std::string(trimmed(text));
+  return std::string(trimmed(text, " \t\r\n\v\f"));
 }
 
 std::string quote_screened(std::string_view text) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/text.hpp"
+
 namespace sb::guard {
 namespace {
 
@@ -31,10 +33,6 @@ struct Piece {
   char letter = 0;
 };
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 std::vector<Piece> pieces_of(std::string_view part) {
   std::vector<Piece> pieces;
   for (std::size_t i = 0; i < part.size(); ++i) {
@@ -45,7 +43,7 @@ std::vector<Piece> pieces_of(std::string_view part) {
       pieces.push_back({Piece::Kind::kAny});
       if (close != std::string_view::npos) i = close;
     } else {
-      pieces.push_back({Piece::Kind::kLetter, lower(part[i])});
+      pieces.push_back({Piece::Kind::kLetter, to_lower(part[i])});
     }
   }
   return pieces;

@@ -55,7 +55,7 @@ std::string scope_refusal(const OpenStep& step, std::string_view what, std::stri
 
 // Relative to the folder; nothing when it lies elsewhere.
 std::optional<std::string> inside(const OpenStep& step, const std::string& place) {
-  if (!lies_under(place, step.workspace)) return std::nullopt;
+  if (!is_within(place, step.workspace)) return std::nullopt;
   std::string_view rest = std::string_view(place).substr(step.workspace.size());
   while (rest.starts_with('/')) rest.remove_prefix(1);
   return rest.empty() ? "." : std::string(rest);
@@ -96,7 +96,7 @@ const std::string* holds_out_of_scope(const OpenStep& step, const std::string& p
   for (const std::string& glob : step.out_of_scope) {
     const std::string fixed = fixed_part(glob);
     const std::string whole = fixed.starts_with('/') ? fixed : step.workspace + "/" + fixed;
-    if (lies_under(whole, place)) return &glob;
+    if (is_within(whole, place)) return &glob;
   }
   return nullptr;
 }
@@ -236,7 +236,7 @@ class Judge {
       const Places places = places_of(target);
       if (!places.why_not.empty()) return refusal(step_, fmt::format("{}: {}", what, places.why_not));
       for (const std::string& place : places.paths) {
-        const bool is_scratch = lies_under(place, temporary_) && !lies_under(place, step_.workspace);
+        const bool is_scratch = is_within(place, temporary_) && !is_within(place, step_.workspace);
         const bool may_be = target.is_pattern ? is_pattern_allowed(step_, place) : is_allowed(step_, place);
         if (!is_scratch && !may_be) return refusal(step_, what);
       }

@@ -37,7 +37,7 @@ Result<int> questions_in(inbox::Desk& desk, const std::string& folder) {
       const store::Listing listing{.by = store::Order::kSort, .prefix = state, .limit = kQuestionsCounted};
       for (const store::Row& row : SB_TRY(snapshot.list("decisions", listing))) {
         const auto decision = desk.inbox().look_in(snapshot, row.key);
-        if (decision && decision->is_open() && lies_under(folder, decision->opened.workspace)) ++count;
+        if (decision && decision->is_open() && is_within(folder, decision->opened.workspace)) ++count;
       }
     }
     return count;

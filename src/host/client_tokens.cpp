@@ -8,6 +8,7 @@
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
 #include "base/document/reader.hpp"
+#include "base/text.hpp"
 
 namespace sb::host {
 namespace {
@@ -36,16 +37,6 @@ Status check_mode(const std::string& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0 || (status.st_mode & 077) == 0) return {};
   return fail(ErrorCode::kForbidden, fmt::format("others than its owner may read {}", path), "chmod 600 it");
-}
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
 }
 
 std::vector<std::string> words_of(std::string_view line) {

@@ -7,7 +7,7 @@
 namespace sb::host {
 namespace {
 
-constexpr std::size_t kThreads = 4;
+constexpr std::size_t kHookThreads = 4;
 constexpr std::size_t kWaitingEvents = 256;
 
 // What the program would read from its input and print on its output.
@@ -43,7 +43,7 @@ HookPath::HookPath(net::Loop& loop, Bearer bearer, Answer answer)
     : loop_(loop),
       bearer_(std::move(bearer)),
       answer_(std::move(answer)),
-      workers_([] { return std::make_unique<Bench>(); }, kThreads, kWaitingEvents) {}
+      workers_([] { return std::make_unique<Bench>(); }, kHookThreads, kWaitingEvents) {}
 
 void HookPath::handle(net::HttpRequest request, const net::ExchangePtr& exchange) {
   if (request.path != "/hook") return refuse(exchange, 404, "There is nothing at this path");

@@ -17,7 +17,7 @@
 namespace sb::host {
 namespace {
 
-constexpr std::size_t kTokenBytes = 32;
+constexpr std::size_t kMcpTokenBytes = 32;
 
 constexpr std::string_view kInstructions =
     "You work one session of a workflow here, step by step. Do exactly the step you are shown, then deliver it with "
@@ -70,7 +70,7 @@ class Place final : public agent::LedPlace {
  public:
   Place(const Seams& seams, net::HttpClient& http, agent::Leader& leader, const agent::ModelSettings* upstream)
       : seams_(seams), leader_(leader), seal_key_(seams.random.bytes(32)) {
-    mcp_token = "sbg_" + to_base32(seams.random.bytes(kTokenBytes));
+    mcp_token = "sbg_" + to_base32(seams.random.bytes(kMcpTokenBytes));
     const auto bearer = [this](std::string_view token) { return named(token); };
     hook_.emplace(loop_, bearer, [this](const std::string& event) { return answer_hook(leader_, event); });
     if (upstream != nullptr) proxy_.emplace(loop_, ProxyParts{seams, http, leader, *upstream, mcp_token});

@@ -19,7 +19,7 @@ using agent::ModelError;
 using agent::Wire;
 using Provider = agent::ModelSettings::Provider;
 
-constexpr std::size_t kThreads = 8;
+constexpr std::size_t kProxyThreads = 8;
 constexpr std::size_t kWaitingQuestions = 64;
 constexpr std::size_t kReplyBytes = 64u << 20;
 constexpr std::int64_t kWholeMs = 3'600'000;
@@ -64,7 +64,7 @@ std::string upstream_base(const agent::ModelSettings& upstream) {
 ModelProxy::ModelProxy(net::Loop& loop, ProxyParts parts)
     : loop_(loop),
       parts_(std::move(parts)),
-      workers_([] { return std::make_unique<Bench>(); }, kThreads, kWaitingQuestions) {}
+      workers_([] { return std::make_unique<Bench>(); }, kProxyThreads, kWaitingQuestions) {}
 
 bool ModelProxy::has_token(const net::HttpRequest& request) const {
   const auto bearer = mcp::bearer_token(request);

@@ -19,7 +19,7 @@ using store::NewEvent;
 
 constexpr int kEventsPage = 1'000;
 
-std::string stream_of(std::string_view id) {
+std::string decision_stream(std::string_view id) {
   return std::string(kDecisionStreams) + std::string(id);
 }
 
@@ -137,7 +137,7 @@ SignatureCheck Inbox::check(store::Snapshot& snapshot) const {
 Result<DecisionState> Inbox::read_state(store::Snapshot& snapshot, std::string_view id) const {
   std::vector<store::Event> events;
   for (;;) {
-    auto page = SB_TRY(snapshot.events(stream_of(id), static_cast<std::int64_t>(events.size()) + 1, kEventsPage));
+    auto page = SB_TRY(snapshot.events(decision_stream(id), static_cast<std::int64_t>(events.size()) + 1, kEventsPage));
     const bool is_last = page.size() < static_cast<std::size_t>(kEventsPage);
     std::ranges::move(page, std::back_inserter(events));
     if (is_last) break;
@@ -151,7 +151,7 @@ Result<DecisionState> Inbox::read_state(store::Snapshot& snapshot, std::string_v
 
 Result<DecisionState> Inbox::append(store::Transaction& transaction, const DecisionState& before,
                                     std::vector<NewEvent> events) {
-  SB_TRY(transaction.append(stream_of(before.id), before.head, events));
+  SB_TRY(transaction.append(decision_stream(before.id), before.head, events));
   DecisionState after = SB_TRY(read_state(transaction, before.id));
   SB_TRY(put_row(transaction, after));
   return after;
@@ -339,7 +339,7 @@ Result<Ticket> Inbox::open_in(store::Transaction& transaction, const decision::D
   const std::string payload = to_canonical_json(to_value(opened));
   const std::string id = instance_id_of(payload);
   const std::vector<NewEvent> events{{"opened", opened.opened_at, payload}};
-  SB_TRY(transaction.append(stream_of(id), {}, events));
+  SB_TRY(transaction.append(decision_stream(id), {}, events));
   SB_TRY(put_row(transaction, SB_TRY(read_state(transaction, id))));
   SB_TRY(transaction.put(kDecisionsAsked, opened.fingerprint, id));
   return Ticket{id, false};

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/document/stored_members.hpp"
+#include "base/text.hpp"
 #include "decision/prompt.hpp"
 #include "inbox/decision_events.hpp"
 #include "inbox/inbox.hpp"
@@ -15,7 +16,7 @@ namespace {
 using decision::SelectMode;
 using store::NewEvent;
 
-std::string stream_of(std::string_view nonce) {
+std::string prompt_stream(std::string_view nonce) {
   return std::string(kPromptStreams) + std::string(nonce);
 }
 
@@ -35,7 +36,7 @@ Result<std::int64_t> next_ordinal(store::Transaction& transaction) {
 
 Result<std::optional<PlannedPrompt>> read_prompt(store::Snapshot& snapshot, std::string_view nonce) {
   if (nonce.empty() || nonce.size() > 64) return std::nullopt;
-  const auto events = SB_TRY(snapshot.events(stream_of(nonce), 1, 2));
+  const auto events = SB_TRY(snapshot.events(prompt_stream(nonce), 1, 2));
   if (events.empty()) return std::nullopt;
   PlannedPrompt prompt = SB_TRY(prompt_from(SB_TRY(wire::object(events.front().payload))));
   if (prompt.nonce != nonce) return fail(ErrorCode::kCorrupt, "a stored prompt has another's nonce");
@@ -44,20 +45,14 @@ Result<std::optional<PlannedPrompt>> read_prompt(store::Snapshot& snapshot, std:
   return prompt;
 }
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
-}
-
 Status close_prompt(store::Transaction& transaction, const PlannedPrompt& prompt, const HostReply& reply,
                     TimestampMs now) {
   const Value payload = Value::object({{"options", Value::array(reply.options)},
                                        {"principal", reply.from.principal},
                                        {"channel", to_string(reply.from.channel)}});
   const std::vector<NewEvent> events{{"closed", now, to_canonical_json(payload)}};
-  const store::Head head = SB_TRY(transaction.head(stream_of(prompt.nonce)));
-  SB_TRY(transaction.append(stream_of(prompt.nonce), head, events));
+  const store::Head head = SB_TRY(transaction.head(prompt_stream(prompt.nonce)));
+  SB_TRY(transaction.append(prompt_stream(prompt.nonce), head, events));
   return transaction.put(kPrompts, prompt.nonce, "");
 }
 
@@ -131,7 +126,7 @@ Result<PlannedPrompt> Inbox::plan_prompt(PlannedPrompt prompt) {
     planned.nonce = prompt_nonce(planned.fingerprint, planned.render_hash, planned.ordinal);
     replace_all(planned.question, kNoncePlace, planned.nonce);
     const std::vector<NewEvent> events{{"planned", planned.planned_at, to_canonical_json(to_value(planned))}};
-    SB_TRY(transaction.append(stream_of(planned.nonce), {}, events));
+    SB_TRY(transaction.append(prompt_stream(planned.nonce), {}, events));
     SB_TRY(transaction.put(kPrompts, planned.nonce, "",
                            fmt::format("open/{:015}/{:015}", planned.planned_at, planned.ordinal)));
     return planned;

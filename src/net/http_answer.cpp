@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/assert.hpp"
+#include "base/text.hpp"
 
 namespace sb::net {
 namespace {
@@ -52,14 +53,9 @@ std::string_view reason_of(int status) {
   return found == kReasons.end() ? "" : found->second;
 }
 
-bool is_same(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
-
 // These are ours to say.
 bool is_framing(std::string_view name) {
-  return is_same(name, "content-length") || is_same(name, "transfer-encoding") || is_same(name, "connection");
+  return equals_ignoring_case(name, "content-length") || equals_ignoring_case(name, "transfer-encoding") || equals_ignoring_case(name, "connection");
 }
 
 void append_clean(std::string& out, std::string_view text) {
@@ -116,7 +112,7 @@ std::string_view stream_end(const AnswerShape& shape) {
 
 bool wants_close(const Headers& headers) {
   return std::ranges::any_of(headers, [](const auto& header) {
-    return is_same(header.first, "connection") && is_same(header.second, "close");
+    return equals_ignoring_case(header.first, "connection") && equals_ignoring_case(header.second, "close");
   });
 }
 

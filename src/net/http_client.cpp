@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/text.hpp"
 #include "net/curl_library.hpp"
 #include "net/limits.hpp"
 
@@ -31,14 +32,6 @@ std::unexpected<ClientFailure> failure(Kind kind, ErrorCode code, std::string me
 
 std::int64_t ms_since(Instant start) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start).count();
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
 }
 
 bool is_token(std::string_view text) {
@@ -66,11 +59,11 @@ bool is_loopback_host(std::string_view host) {
 std::optional<Target> target_of(std::string_view url) {
   std::string_view rest = url;
   for (const std::string_view scheme : {"http://", "https://"}) {
-    if (lower(url.substr(0, scheme.size())) == scheme) rest = url.substr(scheme.size());
+    if (to_lower(url.substr(0, scheme.size())) == scheme) rest = url.substr(scheme.size());
   }
   const bool is_plain =
       std::ranges::none_of(url, [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; });
-  const std::string place = lower(rest.substr(0, rest.find_first_of("/?#\\")));
+  const std::string place = to_lower(rest.substr(0, rest.find_first_of("/?#\\")));
   if (rest.size() == url.size() || !is_plain || place.empty() || place.contains('@')) return std::nullopt;
   const std::size_t end = place.starts_with('[') ? place.find(']') + 1 : place.find(':');
   return Target{place, is_loopback_host(std::string_view(place).substr(0, end))};
@@ -144,7 +137,7 @@ std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* se
     std::string_view value = line.substr(colon + 1);
     while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) value.remove_prefix(1);
     while (!value.empty() && (value.back() == ' ' || value.back() == '\t')) value.remove_suffix(1);
-    transfer.answer.headers.emplace_back(lower(line.substr(0, colon)), value);
+    transfer.answer.headers.emplace_back(to_lower(line.substr(0, colon)), value);
   }
   return whole;
 }
@@ -180,8 +173,8 @@ class HeaderList {
     bool has_type = false, has_agent = false;
     for (const auto& [name, value] : request.headers) {
       add(value.empty() ? name + ";" : name + ": " + value);
-      has_type |= lower(name) == "content-type";
-      has_agent |= lower(name) == "user-agent";
+      has_type |= to_lower(name) == "content-type";
+      has_agent |= to_lower(name) == "user-agent";
     }
     add("Expect:");
     if (!has_type) add("Content-Type:");

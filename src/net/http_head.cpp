@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/text.hpp"
 #include "base/text/unicode.hpp"
 #include "net/limits.hpp"
 
@@ -32,21 +33,6 @@ bool is_digit(char c) {
 
 bool is_control(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-}
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool is_same(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t";
-  const auto begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
 // Takes the next line off, without its \r\n.
@@ -84,7 +70,7 @@ struct Counts {
 };
 
 std::optional<HttpRefusal> take_field(HttpHead& head, Counts& counts, std::string_view name, std::string_view value) {
-  if (is_same(name, "content-length")) {
+  if (equals_ignoring_case(name, "content-length")) {
     constexpr std::size_t kMostDigits = 18;
     if (++counts.length > 1) return HttpRefusal{400, "Content-Length is given twice"};
     if (value.empty() || !std::ranges::all_of(value, is_digit)) return HttpRefusal{400, "Content-Length is no number"};
@@ -92,15 +78,15 @@ std::optional<HttpRefusal> take_field(HttpHead& head, Counts& counts, std::strin
     std::uint64_t length = 0;
     std::from_chars(value.data(), value.data() + value.size(), length);
     head.content_length = length;
-  } else if (is_same(name, "transfer-encoding")) {
+  } else if (equals_ignoring_case(name, "transfer-encoding")) {
     if (++counts.encoding > 1) return HttpRefusal{400, "Transfer-Encoding is given twice"};
-    if (!is_same(value, "chunked")) return HttpRefusal{501, "the only Transfer-Encoding known here is chunked"};
+    if (!equals_ignoring_case(value, "chunked")) return HttpRefusal{501, "the only Transfer-Encoding known here is chunked"};
     head.is_chunked = true;
-  } else if (is_same(name, "host")) {
+  } else if (equals_ignoring_case(name, "host")) {
     if (++counts.host > 1) return HttpRefusal{400, "Host is given twice"};
     head.host = value;
-  } else if (is_same(name, "expect")) {
-    if (++counts.expect > 1 || !is_same(value, "100-continue")) {
+  } else if (equals_ignoring_case(name, "expect")) {
+    if (++counts.expect > 1 || !equals_ignoring_case(value, "100-continue")) {
       return HttpRefusal{417, "the only expectation known here is 100-continue"};
     }
     head.expects_continue = true;
@@ -110,7 +96,7 @@ std::optional<HttpRefusal> take_field(HttpHead& head, Counts& counts, std::strin
 
 std::optional<int> hex_digit(char c) {
   if (is_digit(c)) return c - '0';
-  const char letter = lower(c);
+  const char letter = to_lower(c);
   if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
   return {};
 }
@@ -169,7 +155,7 @@ std::expected<HttpHead, HttpRefusal> check_head(std::string_view bytes) {
     const auto colon = line.find(':');
     const std::string_view name = line.substr(0, colon);
     if (colon == std::string_view::npos || !is_token(name)) return refuse(400, "a header's name is none");
-    const std::string_view value = trimmed(line.substr(colon + 1));
+    const std::string_view value = trimmed(line.substr(colon + 1), " \t");
     if (std::ranges::any_of(value, [](char c) { return is_control(c) && c != '\t'; })) {
       return refuse(400, "a header has a control character");
     }
@@ -188,13 +174,13 @@ std::expected<HttpTarget, HttpRefusal> read_target(const HttpHead& head) {
   if (!target.starts_with('/')) {
     const auto scheme = target.find("://");
     const std::string_view name = target.substr(0, std::min(scheme, target.size()));
-    if (scheme == std::string_view::npos || !(is_same(name, "http") || is_same(name, "https"))) {
+    if (scheme == std::string_view::npos || !(equals_ignoring_case(name, "http") || equals_ignoring_case(name, "https"))) {
       return refuse(400, "the target must be a path");
     }
     target.remove_prefix(scheme + 3);
     const auto end = std::min(target.find_first_of("/?"), target.size());
     const std::string_view authority = target.substr(0, end);
-    if (!is_same(authority, head.host) || authority.empty()) return refuse(400, "the target is not of this Host");
+    if (!equals_ignoring_case(authority, head.host) || authority.empty()) return refuse(400, "the target is not of this Host");
     target.remove_prefix(end);
   }
   const auto question = target.find('?');

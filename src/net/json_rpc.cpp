@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/document/document.hpp"
+#include "base/text.hpp"
 #include "net/limits.hpp"
 
 namespace sb::net {
@@ -139,8 +140,7 @@ Value id_in_unreadable(std::string_view bytes) {
 
 bool is_half(std::string_view bytes, std::size_t at, char first, char last) {
   if (at + 6 > bytes.size() || bytes[at] != '\\' || bytes[at + 1] != 'u') return false;
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return lower(bytes[at + 2]) == 'd' && lower(bytes[at + 3]) >= first && lower(bytes[at + 3]) <= last;
+  return to_lower(bytes[at + 2]) == 'd' && to_lower(bytes[at + 3]) >= first && to_lower(bytes[at + 3]) <= last;
 }
 
 // Programs that cut a text in the middle of a character write half of it, \ud83d alone, which no UTF-8 can hold. Such a

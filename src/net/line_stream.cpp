@@ -20,7 +20,7 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-constexpr std::size_t kReadBytes = 64u << 10;
+constexpr std::size_t kLineReadBytes = 64u << 10;
 constexpr std::size_t kBeginningBytes = 1u << 10;
 
 // A descriptor of our own for a file that others may have open too.
@@ -71,13 +71,13 @@ class LineCutter {
   std::pair<char*, std::size_t> room() {
     if (begin_ == end_) begin_ = end_ = scanned_ = 0;
     if (begin_ == end_ && buffer_.size() > kKeptBytes) buffer_ = {};
-    if (begin_ > 0 && buffer_.size() - end_ < kReadBytes) {
+    if (begin_ > 0 && buffer_.size() - end_ < kLineReadBytes) {
       std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
       scanned_ -= begin_;
       end_ -= begin_;
       begin_ = 0;
     }
-    if (buffer_.size() - end_ < kReadBytes) buffer_.resize(std::max(buffer_.size() * 2, end_ + kReadBytes));
+    if (buffer_.size() - end_ < kLineReadBytes) buffer_.resize(std::max(buffer_.size() * 2, end_ + kLineReadBytes));
     return {buffer_.data() + end_, buffer_.size() - end_};
   }
   void added(std::size_t bytes) { end_ += bytes; }
@@ -267,7 +267,7 @@ void LineStream::Parts::write_now() {
   is_writing = false;
   sent = 0;
   queue.clear();
-  if (queue.capacity() > kReadBytes) queue.shrink_to_fit();
+  if (queue.capacity() > kLineReadBytes) queue.shrink_to_fit();
   report_flushed();
   resume();
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kCollection = "cassettes";
 constexpr std::size_t kPartBytes = 200;  // smaller parts stay where they are
-constexpr JsonBounds kBounds{.bytes = limits::kStoreValueBytes, .depth = 96};
+constexpr JsonBounds kCassetteBounds{.bytes = limits::kStoreValueBytes, .depth = 96};
 
 using KeepPart = std::function<Result<std::string>(const std::string& json)>;
 using FindPart = std::function<Result<Value>(const std::string& hex)>;
@@ -76,7 +76,7 @@ Result<Value> read_blob(store::Snapshot& snapshot, const std::string& hex) {
   std::ranges::copy(bytes, digest.begin());
   const auto found = SB_TRY(snapshot.blob(digest));
   if (!found) return fail(ErrorCode::kCorrupt, fmt::format("A recorded exchange's blob {} is gone", hex));
-  return parse_json(*found, kBounds);
+  return parse_json(*found, kCassetteBounds);
 }
 
 // A note without what is another in every run.
@@ -220,7 +220,7 @@ Result<Value> Cassette::to_document() {
       const Value request = SB_TRY(read_request(snapshot, entry.request));
       const Value apart = SB_TRY(taken_apart(request, [&](const std::string& json) -> Result<std::string> {
         const std::string hex = sha256_hex(json);
-        if (!parts.find(hex)) parts.members().push_back({hex, SB_TRY(parse_json(json, kBounds))});
+        if (!parts.find(hex)) parts.members().push_back({hex, SB_TRY(parse_json(json, kCassetteBounds))});
         return hex;
       }));
       exchanges.push_back(Value::object({{"kind", entry.kind},

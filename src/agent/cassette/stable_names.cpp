@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace sb::agent {
 
 namespace {
@@ -42,12 +44,6 @@ Value mapped(const Value& value, const Act& act) {
   Value object = Value::object();
   for (const auto& [name, part] : value.members()) object.set(name, mapped(part, act));
   return object;
-}
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
-  }
 }
 
 }  // namespace

@@ -12,12 +12,12 @@ namespace sb::agent {
 namespace {
 
 constexpr std::size_t kPlaces = 8;       // told; the rest is counted
-constexpr std::size_t kLineBytes = 160;  // of a line that is shown
+constexpr std::size_t kShownLineBytes = 160;  // of a line that is shown
 
 std::string shown(std::string_view text) {
   std::string line = printable(text);
   std::ranges::replace(line, '\n', ' ');
-  return line.size() <= kLineBytes ? line : std::string(beginning(line, kLineBytes)) + "…";
+  return line.size() <= kShownLineBytes ? line : std::string(beginning(line, kShownLineBytes)) + "…";
 }
 
 std::string shown(const Value* value) {

@@ -10,13 +10,10 @@ namespace sb::agent {
 namespace {
 
 constexpr int kPage = 500;
-constexpr int kTries = 20;
+constexpr int kAppendAttempts = 20;
 // Of our own making, and a reply of a model may be deep inside.
-constexpr JsonBounds kBounds{sb::limits::kStoreValueBytes, 2 * sb::limits::kDocumentDepth,
-                             4 * sb::limits::kDocumentNodes};
-
 Result<LoggedEvent> logged(const store::Event& event) {
-  auto payload = parse_json(event.payload, kBounds);
+  auto payload = parse_json(event.payload, kLogBounds);
   if (!payload) {
     return fail(ErrorCode::kCorrupt, fmt::format("event {} of {} is not JSON", event.seq, event.stream));
   }
@@ -70,7 +67,7 @@ Status AgentLog::append_with(const Make& make, const std::vector<Row>& rows) {
   for (int tried = 1;; ++tried) {
     const Status done = store_.write(once);
     const bool may_try = !done && (done.error().code == ErrorCode::kConflict || done.error().retry_helps);
-    if (done || !may_try || tried == kTries) return done;
+    if (done || !may_try || tried == kAppendAttempts) return done;
   }
 }
 

@@ -42,6 +42,10 @@ namespace sb::agent {
 
 std::string agent_stream(std::string_view session);
 
+// What a payload or a blob it names may be: a reply holds what a model was allowed to send, wrapped once more.
+inline constexpr JsonBounds kLogBounds{sb::limits::kStoreValueBytes, 2 * sb::limits::kDocumentDepth,
+                                       4 * sb::limits::kDocumentNodes};
+
 struct LoggedEvent {
   std::int64_t seq = 0;
   TimestampMs time_ms = 0;

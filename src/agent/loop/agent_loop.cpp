@@ -16,23 +16,11 @@ namespace sb::agent {
 namespace {
 
 constexpr std::int64_t kAfreshMs = 300'000;  // below this a crashed session that delivered nothing begins again
-constexpr JsonBounds kBounds{sb::limits::kStoreValueBytes, 2 * sb::limits::kDocumentDepth,
-                             4 * sb::limits::kDocumentNodes};
-
 constexpr std::string_view kHowToDeliver =
     "\n\nWhen the step is done, deliver it with complete_step: notes, and the artifacts and context keys it asks for.";
 
 std::string with_how_to(std::string_view text) {
   return std::string(text) + std::string(kHowToDeliver);
-}
-
-Value limits_value(const WorkLimits& limits) {
-  return Value::object({{"turns", limits.turns},
-                        {"time_ms", limits.time_ms},
-                        {"stall_ms", limits.stall_ms},
-                        {"tokens", limits.tokens},
-                        {"micro_cents", limits.micro_cents},
-                        {"depth", limits.depth}});
 }
 
 // What a model repeats of a key is taken out before anything is done with its reply. Only known values: a reply is also
@@ -50,7 +38,7 @@ ModelReply without(const std::vector<std::string>& secrets, ModelReply reply) {
     }
   }
   if (!has_one) return reply;
-  if (auto cleaned = parse_json(text, kBounds)) reply.content = cleaned->items();
+  if (auto cleaned = parse_json(text, kLogBounds)) reply.content = cleaned->items();
   return reply;
 }
 
@@ -95,7 +83,7 @@ std::optional<Ended> Loop::enter() {
   if (auto end = heed_people()) return end;
   if (auto end = course_.has_begun() ? recover() : begin()) return end;
   const auto stored = duty_.log.blob(course_.bundle());
-  const auto value = stored ? parse_json(*stored, kBounds) : Result<Value>(std::unexpected(stored.error()));
+  const auto value = stored ? parse_json(*stored, kLogBounds) : Result<Value>(std::unexpected(stored.error()));
   const auto bundle = value ? Bundle::from((*value)["bundle"]) : Result<Bundle>(std::unexpected(value.error()));
   if (!bundle) return with_totals({.state = EndState::kBroke, .reason = bundle.error().to_string()});
   for (const Slot& slot : bundle->slots) {
@@ -125,7 +113,7 @@ std::optional<Ended> Loop::begin() {
                                {"mode", to_string(assignment.bundle.mode)},
                                {"bundle", sha256_hex(made)},
                                {"keys", facts["keys"]},
-                               {"limits", limits_value(duty_.limits)},
+                               {"limits", to_value(duty_.limits)},
                                {"depth", assignment.depth},
                                {"place", settled.place},
                                {"sandbox", sandbox_}});

@@ -9,11 +9,7 @@ namespace {
 
 constexpr int kNudges = 2;      // to go on, before an agent that stops has stopped early
 constexpr int kCutReplies = 5;  // in a row
-constexpr std::int64_t kOutageMs = 60'000;
-
-Ended ended_as(EndState state, std::string reason) {
-  return {.state = state, .reason = std::move(reason)};
-}
+constexpr std::int64_t kOutageRetryMs = 60'000;
 
 }  // namespace
 
@@ -43,7 +39,7 @@ std::optional<Ended> Loop::model_failed(const ModelError& error) {
   if (error.error.code == ErrorCode::kIo) return with_totals({.state = EndState::kBroke, .reason = why});
   if (error.retry_helps()) {
     Ended ended = ended_as(EndState::kOutage, why);
-    ended.retry_at_ms = duty_.parts.seams.clock.now_ms() + error.retry_after_ms.value_or(kOutageMs);
+    ended.retry_at_ms = duty_.parts.seams.clock.now_ms() + error.retry_after_ms.value_or(kOutageRetryMs);
     ended.is_told = error.retry_after_ms.has_value();
     return leave(std::move(ended));
   }

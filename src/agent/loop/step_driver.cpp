@@ -13,7 +13,7 @@ namespace {
 using engine::Answer;
 using engine::Answered;
 
-constexpr int kTries = 5;
+constexpr int kClaimAttempts = 5;
 constexpr int kRounds = 10'000;  // of moving on without the agent
 
 Settled left(Ended ended) {
@@ -31,7 +31,7 @@ Answered<Answer> go_on(Duty& duty, const std::string& token, const engine::Submi
     auto answer = duty.parts.desk.sessions().go_on(continuing);
     const bool may_try =
         !answer && (answer.error().error.code == ErrorCode::kUnavailable || answer.error().error.retry_helps);
-    if (!may_try || tried == kTries || !duty.watch.keeps_going()) return answer;
+    if (!may_try || tried == kClaimAttempts || !duty.watch.keeps_going()) return answer;
   }
 }
 

@@ -11,9 +11,6 @@
 namespace sb::agent {
 namespace {
 
-constexpr JsonBounds kBounds{sb::limits::kStoreValueBytes, 2 * sb::limits::kDocumentDepth,
-                             4 * sb::limits::kDocumentNodes};
-
 std::int64_t integer(const Value& payload, std::string_view name) {
   const Value& value = payload[name];
   return value.is_integer() ? value.as_integer() : 0;
@@ -61,7 +58,7 @@ Status Course::follow(const LoggedEvent& event, const Blob& blob) {
   if (type == "began") {
     bundle_ = text_of(payload, "bundle");
     place_ = text_of(payload, "place");
-    auto made = parse_json(SB_TRY(blob(bundle_)), kBounds);
+    auto made = parse_json(SB_TRY(blob(bundle_)), kLogBounds);
     if (!made) return fail(ErrorCode::kCorrupt, "the beginning of an agent's log cannot be read");
     begin_anew(text_of(*made, "first"));
   } else if (type == "turn") {
@@ -130,7 +127,7 @@ void Course::retried() {
 }
 
 Status Course::turn(const Value& payload, const Blob& blob) {
-  const auto value = parse_json(SB_TRY(blob(text_of(payload, "reply"))), kBounds);
+  const auto value = parse_json(SB_TRY(blob(text_of(payload, "reply"))), kLogBounds);
   if (!value) return fail(ErrorCode::kCorrupt, "a reply in an agent's log cannot be read");
   ModelReply reply = SB_TRY(reply_from(*value));
   std::vector<Message> before = conversation();

@@ -7,7 +7,7 @@
 namespace sb::agent {
 namespace {
 
-constexpr std::int64_t kLookMs = 300;
+constexpr std::int64_t kWatchdogMs = 300;
 constexpr std::int64_t kPauseMs = 200;
 
 Ended ended_by(EndState state, std::string_view what, const Wishes& wishes) {
@@ -51,7 +51,7 @@ void Watch::has_followed(std::int64_t seq, const Wishes& wishes) {
 // Only what came since the course was followed: a wish does not undo one that stands there.
 void Watch::look(bool now) {
   const std::int64_t time = clock_.now_ms();
-  if (!now && time - looked_ms_ < kLookMs) return;
+  if (!now && time - looked_ms_ < kWatchdogMs) return;
   looked_ms_ = time;
   if (above_ && !above_() && !end_) end_ = Ended{.state = EndState::kKilled, .reason = ""};
   const auto events = log_.read(seq_ + 1);

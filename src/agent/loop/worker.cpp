@@ -42,4 +42,13 @@ std::optional<EndState> end_state_named(std::string_view name) {
   return found == kStates.end() ? std::nullopt : std::optional(found->first);
 }
 
+Value to_value(const WorkLimits& limits) {
+  return Value::object({{"turns", limits.turns},
+                        {"time_ms", limits.time_ms},
+                        {"stall_ms", limits.stall_ms},
+                        {"tokens", limits.tokens},
+                        {"micro_cents", limits.micro_cents},
+                        {"depth", limits.depth}});
+}
+
 }  // namespace sb::agent

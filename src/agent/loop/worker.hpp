@@ -75,6 +75,8 @@ struct Assignment {
   std::function<bool()> keeps_going = {};
 };
 
+Value to_value(const WorkLimits& limits);  // as the log keeps them
+
 struct Ended {
   EndState state = EndState::kBroke;
   std::string reason;
@@ -85,6 +87,10 @@ struct Ended {
   std::int64_t retry_at_ms = 0;  // kOutage
   bool is_told = false;          // kOutage: the provider named that time; asking sooner is no use
 };
+
+inline Ended ended_as(EndState state, std::string reason) {
+  return {.state = state, .reason = std::move(reason)};
+}
 
 // What happens while somebody works, for a display. Called from the working thread.
 struct Progress {

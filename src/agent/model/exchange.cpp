@@ -18,7 +18,7 @@ namespace {
 
 using Kind = ModelError::Kind;
 
-constexpr std::size_t kToldBytes = 600;  // of what a provider says
+constexpr std::size_t kShownErrorBytes = 600;  // of what a provider says
 constexpr std::size_t kStrangeBytes = 64u << 10;
 constexpr std::int64_t kConnectMs = 10'000;
 constexpr std::int64_t kWholeMs = 3'600'000;
@@ -55,8 +55,8 @@ Result<Value> parse_event(const std::string& data) {
 std::string told(std::string_view said) {
   std::string text = printable(said);
   std::ranges::replace(text, '\n', ' ');
-  if (text.size() <= kToldBytes) return text;
-  return std::string(beginning(text, kToldBytes)) + " …";
+  if (text.size() <= kShownErrorBytes) return text;
+  return std::string(beginning(text, kShownErrorBytes)) + " …";
 }
 
 bool is_about_length(std::string_view type, std::string_view said) {

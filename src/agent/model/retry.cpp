@@ -10,7 +10,7 @@ namespace sb::agent {
 
 namespace {
 
-constexpr std::int64_t kLookMs = 100;
+constexpr std::int64_t kStopCheckMs = 100;
 
 class Retrying final : public Model {
  public:
@@ -41,12 +41,12 @@ class Retrying final : public Model {
   }
 
   bool waits(std::int64_t wait_ms, const ModelRequest& request, const OnDelta& on_delta) {
-    for (std::int64_t left = wait_ms;; left -= kLookMs) {
+    for (std::int64_t left = wait_ms;; left -= kStopCheckMs) {
       // First: however long the failed try was silent, whoever waits here lives.
       if (on_delta && !on_delta("")) return false;
       if (request.keeps_going && !request.keeps_going()) return false;
       if (left <= 0) return true;
-      clock_.sleep_ms(std::min(left, kLookMs));
+      clock_.sleep_ms(std::min(left, kStopCheckMs));
     }
   }
 

@@ -16,7 +16,7 @@ namespace sb::agent {
 
 namespace {
 
-constexpr std::int64_t kLookMs = 50;  // between looks whether to go on
+constexpr std::int64_t kScriptCheckMs = 50;  // between looks whether to go on
 
 // Short, the same for the same file, and readable in a row's key.
 std::string script_key(std::string_view path) {
@@ -110,9 +110,9 @@ class Scripted final : public Model {
 
   // The delay, then the texts as deltas; false when somebody says to stop.
   bool waits(const ScriptLine& line, const ModelRequest& request, const OnDelta& on_delta) {
-    for (std::int64_t left = line.delay_ms; left > 0; left -= kLookMs) {
+    for (std::int64_t left = line.delay_ms; left > 0; left -= kScriptCheckMs) {
       if (request.keeps_going && !request.keeps_going()) return false;
-      parts_.clock.sleep_ms(std::min(left, kLookMs));
+      parts_.clock.sleep_ms(std::min(left, kScriptCheckMs));
     }
     if (!on_delta) return true;
     return std::ranges::all_of(line.reply.content, [&](const Value& block) {

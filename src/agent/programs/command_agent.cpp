@@ -15,13 +15,9 @@ namespace {
 
 constexpr int kStarts = 3;                       // of the program, when it stops early
 constexpr std::size_t kOutputBytes = 64u << 10;  // kept, to say why it ended
-constexpr std::size_t kToldBytes = 600;
+constexpr std::size_t kShownOutputBytes = 600;
 // Its time is looked after by the watch, which knows of pauses.
 constexpr std::int64_t kMarginMs = 24 * 3'600'000;
-
-Ended ended_as(EndState state, std::string reason) {
-  return {.state = state, .reason = std::move(reason)};
-}
 
 std::string_view api_of(ModelSettings::Provider provider) {
   switch (provider) {
@@ -71,8 +67,8 @@ Status check_isolation(const ModelSettings& model, std::string_view role, bool h
 std::string last_words(const Exit& exit) {
   std::string text = as_utf8(exit.errors.find_first_not_of(" \n") == std::string::npos ? exit.output : exit.errors);
   while (!text.empty() && text.back() == '\n') text.pop_back();
-  if (text.size() <= kToldBytes) return text;
-  std::size_t from = text.size() - kToldBytes;
+  if (text.size() <= kShownOutputBytes) return text;
+  std::size_t from = text.size() - kShownOutputBytes;
   while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80) ++from;
   return "…" + text.substr(from);
 }

@@ -17,16 +17,12 @@ namespace {
 
 constexpr std::int64_t kFarewellMs = 30'000;  // for a program that has nothing left to do
 constexpr int kFarewellTurns = 3;
-constexpr std::int64_t kOutageMs = 60'000;  // where the provider did not say how long
+constexpr std::int64_t kProxyOutageRetryMs = 60'000;  // where the provider did not say how long
 
 using Kind = ModelError::Kind;
 
 std::int64_t cost_at(const ModelSettings* model, const Usage& usage) {
   return model == nullptr ? 0 : cost_of(*model, usage);
-}
-
-Ended ended_as(EndState state, std::string reason) {
-  return {.state = state, .reason = std::move(reason)};
 }
 
 ModelError not_allowed(Kind kind, std::string message) {
@@ -245,7 +241,7 @@ Replied LedSession::reply(ModelRequest request) {
 
 Status LedSession::failed(const ModelError& failure, const Usage& usage) {
   last_failure_ = failure;
-  retry_at_ms_ = now() + failure.retry_after_ms.value_or(kOutageMs);
+  retry_at_ms_ = now() + failure.retry_after_ms.value_or(kProxyOutageRetryMs);
   // The program would only be told the same again, or wait longer than is waited for here.
   const bool is_too_long = failure.retry_helps() && failure.retry_after_ms.value_or(0) > RetryPolicy{}.patience_ms;
   if (failure.kind == Kind::kAuth || failure.kind == Kind::kScript || is_too_long) decide(ended_by(failure));

@@ -23,15 +23,6 @@ constexpr std::string_view kDone = "\n\nThe workflow is complete. End your turn;
 constexpr std::string_view kRepeated =
     "\n\nYou made this call several times with the same result. Do something else: it will not change.";
 
-Value limits_value(const WorkLimits& limits) {
-  return Value::object({{"turns", limits.turns},
-                        {"time_ms", limits.time_ms},
-                        {"stall_ms", limits.stall_ms},
-                        {"tokens", limits.tokens},
-                        {"micro_cents", limits.micro_cents},
-                        {"depth", limits.depth}});
-}
-
 }  // namespace
 
 std::optional<Ended> LedSession::enter() {
@@ -124,7 +115,7 @@ Result<std::string> LedSession::prompt(bool again) {
                                  {"mode", to_string(assignment.bundle.mode)},
                                  {"bundle", sha256_hex(made)},
                                  {"keys", assignment.bundle.facts()["keys"]},
-                                 {"limits", limits_value(parts_.duty.limits)},
+                                 {"limits", to_value(parts_.duty.limits)},
                                  {"depth", assignment.depth},
                                  {"sandbox", sandbox_}});
     if (!assignment.run.empty()) began.set("run", assignment.run);

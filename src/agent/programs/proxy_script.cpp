@@ -27,7 +27,7 @@ std::string text_of(const Value& content) {
   return text;
 }
 
-Value text_block(std::string text) {
+Value script_text_block(std::string text) {
   return Value::object({{"type", "text"}, {"text", std::move(text)}});
 }
 
@@ -62,7 +62,7 @@ void read_messages(const Value& body, ModelRequest& request) {
   for (const Value& message : items_at(body, "messages")) {
     const From from = message.string_at("role") == "assistant" ? From::kAssistant : From::kUser;
     const Value& content = message["content"];
-    if (content.is_string()) add(request, from, text_block(content.as_string()));
+    if (content.is_string()) add(request, from, script_text_block(content.as_string()));
     if (!content.is_array()) continue;
     for (const Value& block : content.items()) {
       const Value& error = block["is_error"];
@@ -86,7 +86,7 @@ void read_response_item(const Value& item, ModelRequest& request) {
     if (role == "developer" || role == "system") {
       request.system.push_back(text);
     } else {
-      add(request, role == "assistant" ? From::kAssistant : From::kUser, text_block(text));
+      add(request, role == "assistant" ? From::kAssistant : From::kUser, script_text_block(text));
     }
   } else if (type == "function_call") {
     add(request, From::kAssistant, call_block(item["call_id"], item["name"], arguments_of(item["arguments"])));
@@ -106,7 +106,7 @@ void read_response_tool(const Value& tool, const std::string& prefix, ModelReque
 void read_responses(const Value& body, ModelRequest& request) {
   if (const auto instructions = body.string_at("instructions")) request.system.push_back(*instructions);
   const Value& input = body["input"];
-  if (input.is_string()) add(request, From::kUser, text_block(input.as_string()));
+  if (input.is_string()) add(request, From::kUser, script_text_block(input.as_string()));
   for (const Value& item : items_at(body, "input")) read_response_item(item, request);
   for (const Value& tool : items_at(body, "tools")) read_response_tool(tool, "", request);
 }
@@ -121,7 +121,7 @@ void read_chat(const Value& body, ModelRequest& request) {
       add(request, From::kUser, result_block(message["tool_call_id"], text));
     } else {
       const From from = role == "assistant" ? From::kAssistant : From::kUser;
-      if (!text.empty()) add(request, from, text_block(text));
+      if (!text.empty()) add(request, from, script_text_block(text));
       for (const Value& call : items_at(message, "tool_calls")) {
         const Value& function = call["function"];
         add(request, from, call_block(call["id"], function["name"], arguments_of(function["arguments"])));
@@ -218,7 +218,7 @@ Value::Array plain_blocks(const ModelReply& reply, const std::vector<ToolDeclara
   Value::Array blocks;
   for (const Value& block : reply.content) {
     const std::string type = block.string_at("type").value_or("");
-    if (type == "text") blocks.push_back(text_block(block.string_at("text").value_or("")));
+    if (type == "text") blocks.push_back(script_text_block(block.string_at("text").value_or("")));
     if (type != "tool_use") continue;
     const std::string wanted = block.string_at("name").value_or("");
     const std::string name = known_name(wanted, tools);

@@ -11,7 +11,7 @@ namespace sb::agent {
 namespace {
 
 // A line of a stream; the whole of a reply that is none.
-constexpr std::size_t kLineBytes = 16u << 20;
+constexpr std::size_t kEventLineBytes = 16u << 20;
 
 std::int64_t count_at(const Value& value, std::string_view name) {
   const Value& found = value[name];
@@ -144,7 +144,7 @@ void ReplyMeter::feed(std::string_view piece) {
   while (!piece.empty()) {
     const std::size_t end = is_stream_ ? piece.find('\n') : std::string_view::npos;
     const std::string_view part = piece.substr(0, end);
-    if (rest_.size() + part.size() <= kLineBytes) rest_ += part;
+    if (rest_.size() + part.size() <= kEventLineBytes) rest_ += part;
     if (end == std::string_view::npos) return;
     line(rest_);
     rest_.clear();

@@ -4,16 +4,12 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace sb::agent {
 namespace {
 
 constexpr std::size_t kShortestKnown = 6;
-
-void replace_all(std::string& text, std::string_view what, std::string_view with) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
-    text.replace(at, what.size(), with);
-  }
-}
 
 }  // namespace
 

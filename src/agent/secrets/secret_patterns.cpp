@@ -6,6 +6,7 @@
 #include "agent/data.hpp"
 #include "base/assert.hpp"
 #include "base/document/document.hpp"
+#include "base/text.hpp"
 #include "base/text/unicode.hpp"
 
 namespace sb::agent {
@@ -13,14 +14,6 @@ namespace {
 
 constexpr std::size_t kBefore = 160;  // looked at before a hint
 constexpr std::size_t kReach = 768;   // and from it on
-
-std::string lower_ascii(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
 
 bool is_inside_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
@@ -36,7 +29,7 @@ bool looks_made_by_a_machine(std::string_view secret) {
   constexpr std::array<std::string_view, 14> kWords = {"example", "placeholder", "changeme",    "dummy",     "your",
                                                        "xxxx",    "test",        "fake",        "sample",    "redacted",
                                                        "getenv",  "environ",     "process.env", "1234567890"};
-  const std::string lower = lower_ascii(secret);
+  const std::string lower = to_lower(secret);
   if (std::ranges::any_of(kWords, [&](std::string_view word) { return lower.find(word) != std::string::npos; })) {
     return false;
   }
@@ -102,7 +95,7 @@ SecretPatterns::SecretPatterns() {
               .group = expression.find("(?<secret>") == std::string::npos ? 0u : 1u,
               .reach = entry["reach"].is_integer() ? static_cast<std::size_t>(entry["reach"].as_integer()) : kReach,
               .is_mixed = entry["mixed"] == Value(true)};
-    for (const Value& hint : entry["hints"].items()) rule.hints.push_back(lower_ascii(hint.as_string()));
+    for (const Value& hint : entry["hints"].items()) rule.hints.push_back(to_lower(hint.as_string()));
     rules_.push_back(std::move(rule));
   }
 }
@@ -136,7 +129,7 @@ void SecretPatterns::find_by(const Rule& rule, std::string_view text, std::strin
 
 std::vector<SecretPlace> SecretPatterns::find(std::string_view text) const {
   std::vector<SecretPlace> found;
-  const std::string lower = lower_ascii(text);
+  const std::string lower = to_lower(text);
   for (const Rule& rule : rules_) find_by(rule, text, lower, found);
   find_pem(text, found);
   return without_overlaps(std::move(found));

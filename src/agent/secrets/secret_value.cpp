@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace sb::agent {
 namespace {
 
@@ -18,12 +20,6 @@ Result<std::string> from_file(const std::string& path, const Seams& seams) {
   }
   std::string text = SB_TRY(seams.files.read(path, kSecretBytes));
   text.resize(std::min(text.find('\n'), text.size()));
-  return text;
-}
-
-// As shells and editors leave it.
-std::string without_end(std::string text) {
-  while (!text.empty() && std::string_view("\r\n ").find(text.back()) != std::string_view::npos) text.pop_back();
   return text;
 }
 
@@ -44,7 +40,7 @@ Result<std::string> secret_of(const std::string& name, const Seams& seams) {
     return fail(ErrorCode::kInvalid, "a secret stands in the settings itself",
                 "Put it into a variable and write $NAME, or into a file and write file:PATH");
   }
-  value = without_end(std::move(value));
+  value = std::string(trimmed_end(value, "\r\n "));
   if (value.empty()) {
     return fail(ErrorCode::kNotFound, fmt::format("{} is empty or not set", name), "Set it, then try again");
   }

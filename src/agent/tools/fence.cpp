@@ -17,7 +17,7 @@
 namespace sb::agent {
 namespace {
 
-std::string shown(std::string_view path) {
+std::string quoted_path(std::string_view path) {
   return quote_json(path.substr(0, 200));
 }
 
@@ -39,21 +39,21 @@ Result<std::string> resolved(const std::string& path, std::string_view given) {
       if (behind.empty()) return *real;
       const std::string first = behind.substr(1, behind.find('/', 1) - 1);
       if (is_there(join_path(*real, first))) {
-        return fail(ErrorCode::kForbidden, fmt::format("{} is a link that leads nowhere", shown(given)));
+        return fail(ErrorCode::kForbidden, fmt::format("{} is a link that leads nowhere", quoted_path(given)));
       }
       return *real == "/" ? behind : *real + behind;
     }
     if (errno != ENOENT) {
       const ErrorCode code = errno == ENOTDIR ? ErrorCode::kInvalid : ErrorCode::kForbidden;
-      return fail(code, fmt::format("{} cannot be reached: {}", shown(given), std::strerror(errno)));
+      return fail(code, fmt::format("{} cannot be reached: {}", quoted_path(given), std::strerror(errno)));
     }
     const std::string name = base_name(beginning);
     // Where `..` leads behind a folder that is not there, nobody knows.
-    if (name == "..") return fail(ErrorCode::kNotFound, fmt::format("{} does not exist", shown(given)));
+    if (name == "..") return fail(ErrorCode::kNotFound, fmt::format("{} does not exist", quoted_path(given)));
     if (!name.empty() && name != ".") behind = "/" + name + behind;
     const std::string parent = parent_path(beginning);
     if (parent == beginning || parent.empty()) {
-      return fail(ErrorCode::kNotFound, fmt::format("{} does not exist", shown(given)));
+      return fail(ErrorCode::kNotFound, fmt::format("{} does not exist", quoted_path(given)));
     }
     beginning = parent;
   }
@@ -69,17 +69,12 @@ bool names_git(std::string_view rest) {
   return false;
 }
 
-std::string below(const std::string& path, const std::string& place) {
+std::string path_below(const std::string& path, const std::string& place) {
   if (path.size() <= place.size()) return {};
   return path.substr(place == "/" ? 1 : place.size() + 1);
 }
 
 }  // namespace
-
-bool is_within(std::string_view path, std::string_view folder) {
-  if (folder == "/") return path.starts_with('/');
-  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-}
 
 Fence::Fence(Places places) : places_(std::move(places)) {}
 
@@ -113,24 +108,24 @@ Result<FencedPath> Fence::locate(std::string_view given, bool must_exist) const 
   if (given.size() >= PATH_MAX) return fail(ErrorCode::kInvalid, "the path is too long");
   const std::string whole = given.starts_with('/') ? std::string(given) : places_.root + "/" + std::string(given);
   const auto of_git = [&] {
-    return fail(ErrorCode::kForbidden, fmt::format("{} belongs to git", shown(given)),
+    return fail(ErrorCode::kForbidden, fmt::format("{} belongs to git", quoted_path(given)),
                 "`git log`, `git diff` and `git status` tell what is in it; Signalbox does what changes it");
   };
-  // By its letters too: in a linked work tree `.git` is a file, and what would lie below it is nowhere.
+  // By its letters too: in a linked work tree `.git` is a file, and what would lie path_below it is nowhere.
   if (const std::string normal = lexically_normal(whole); is_within(normal, places_.root)) {
-    if (names_git(below(normal, places_.root))) return of_git();
+    if (names_git(path_below(normal, places_.root))) return of_git();
   }
   auto path = resolved(whole, given);
   if (!path) return std::unexpected(std::move(path).error());
   const std::string* place = given_place_of(*path);
   if (!place) {
-    return fail(ErrorCode::kForbidden, fmt::format("{} is outside of what you may touch", shown(given)),
+    return fail(ErrorCode::kForbidden, fmt::format("{} is outside of what you may touch", quoted_path(given)),
                 fmt::format("The work tree is {}", places_.root));
   }
-  FencedPath fenced{*place, below(*path, *place)};
+  FencedPath fenced{*place, path_below(*path, *place)};
   if (names_git(fenced.rest)) return of_git();
   if (must_exist && !is_there(*path)) {
-    return fail(ErrorCode::kNotFound, fmt::format("{} does not exist", shown(given)));
+    return fail(ErrorCode::kNotFound, fmt::format("{} does not exist", quoted_path(given)));
   }
   return fenced;
 }
@@ -140,7 +135,7 @@ Result<FencedPath> Fence::for_reading(std::string_view given) const {
   struct stat status;
   const bool is_directory = ::lstat(fenced.path().c_str(), &status) == 0 && S_ISDIR(status.st_mode);
   if (!shows(fenced.path(), is_directory)) {
-    return fail(ErrorCode::kForbidden, fmt::format("{} is not among what your role may read", shown(given)));
+    return fail(ErrorCode::kForbidden, fmt::format("{} is not among what your role may read", quoted_path(given)));
   }
   return fenced;
 }
@@ -148,7 +143,7 @@ Result<FencedPath> Fence::for_reading(std::string_view given) const {
 Result<FencedPath> Fence::for_writing(std::string_view given) const {
   FencedPath fenced = SB_TRY(locate(given, false));
   if (!places_.is_writable || places_.only || fenced.base != places_.root || fenced.rest.empty()) {
-    return fail(ErrorCode::kForbidden, fmt::format("{} may not be written", shown(given)),
+    return fail(ErrorCode::kForbidden, fmt::format("{} may not be written", quoted_path(given)),
                 places_.is_writable && !places_.only ? fmt::format("The work tree is {}", places_.root)
                                                      : "Your role only reads");
   }
@@ -158,7 +153,7 @@ Result<FencedPath> Fence::for_writing(std::string_view given) const {
 bool Fence::shows(const std::string& path, bool is_directory) const {
   const std::string* place = given_place_of(path);
   if (!place) return false;
-  const std::string rest = below(path, *place);
+  const std::string rest = path_below(path, *place);
   if (names_git(rest)) return false;
   if (*place != places_.root || is_among_only(rest)) return true;
   // A folder is gone into as long as it is not taken out: what is allowed may lie deeper.

@@ -50,7 +50,4 @@ class Fence {
   Places places_;
 };
 
-// Whether the path is the folder or lies in it; both absolute, without links.
-bool is_within(std::string_view path, std::string_view folder);
-
 }  // namespace sb::agent

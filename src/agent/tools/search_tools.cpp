@@ -14,7 +14,7 @@
 namespace sb::agent {
 namespace {
 
-constexpr std::size_t kLineBytes = 500;  // shown of a line that was found
+constexpr std::size_t kMatchLineBytes = 500;  // shown of a line that was found
 
 const std::vector<std::string>& skipped_folders() {
   static const std::vector<std::string> names = {".git", "node_modules", "dist", "build"};
@@ -37,7 +37,7 @@ bool is_wanted(const std::string& glob, const std::string& relative) {
   return glob_covers(glob, relative);
 }
 
-std::string below(const std::string& path, const std::string& start) {
+std::string relative_to(const std::string& path, const std::string& start) {
   return path.size() > start.size() ? path.substr(start == "/" ? 1 : start.size() + 1) : path;
 }
 
@@ -57,10 +57,10 @@ class Glob final : public Tool {
     const auto at = start_of(*parts_, call);
     if (!at) return from_error(at.error());
     std::string pattern = text_of(call, "pattern");
-    if (is_within(pattern, at->path())) pattern = below(pattern, at->path());
+    if (is_within(pattern, at->path())) pattern = relative_to(pattern, at->path());
     std::vector<Walked> found;
     const WalkEnd end = walk_guarded(*at, parts_->fence, skipped_folders(), looking(run), [&](Walked file) {
-      if (is_wanted(pattern, below(file.path, at->path()))) found.push_back(std::move(file));
+      if (is_wanted(pattern, relative_to(file.path, at->path()))) found.push_back(std::move(file));
     });
     std::ranges::stable_sort(found, std::ranges::greater(), &Walked::modified_ns);
     std::string text;
@@ -136,9 +136,9 @@ class Findings {
       for (std::size_t i = from; i <= std::min(hit + context_, lines.size() - 1); ++i) {
         if (is_full()) return;
         const bool is_hit = std::ranges::binary_search(hits, i);
-        const bool is_long = lines[i].size() > kLineBytes;
+        const bool is_long = lines[i].size() > kMatchLineBytes;
         text_ += fmt::format("{}{}{}{}{}{}\n", name, is_hit ? ':' : '-', i + 1, is_hit ? ':' : '-',
-                             beginning(lines[i], kLineBytes), is_long ? "…" : "");
+                             beginning(lines[i], kMatchLineBytes), is_long ? "…" : "");
         ++shown_;
         next = i + 1;
       }
@@ -189,13 +189,13 @@ class Grep final : public Tool {
 
   WalkEnd walk_files(const FencedPath& at, Search& search, const std::function<bool()>& keeps_going) const {
     const std::size_t base = at.base.size() + (at.base == "/" ? 0 : 1);
-    // A file was named instead of a folder: the walk finds nothing below it.
+    // A file was named instead of a folder: the walk finds nothing relative_to it.
     const auto file = read_guarded(at, limits::kGrepFileBytes);
     if (file) look(file->bytes, at.path(), search);
     if (!file && file.error().code == ErrorCode::kLimit) search.too_large.push_back(parts_->relative(at.path()));
     if (file || file.error().code == ErrorCode::kLimit) return {};
     return walk_guarded(at, parts_->fence, skipped_folders(), keeps_going, [&](const Walked& file) {
-      if (!is_wanted(search.glob, below(file.path, at.path()))) return;
+      if (!is_wanted(search.glob, relative_to(file.path, at.path()))) return;
       if (file.size > limits::kGrepFileBytes) {
         if (search.too_large.size() < 10) search.too_large.push_back(parts_->relative(file.path));
         return;

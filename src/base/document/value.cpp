@@ -9,6 +9,37 @@
 
 namespace sb {
 
+Value::Value() = default;
+Value::Value(const Value&) = default;
+Value::Value(Value&&) noexcept = default;
+Value& Value::operator=(const Value&) = default;
+Value& Value::operator=(Value&&) noexcept = default;
+Value::~Value() = default;
+Value::Value(std::nullptr_t) {}
+Value::Value(bool value) : data_(value) {}
+Value::Value(int value) : data_(static_cast<std::int64_t>(value)) {}
+Value::Value(unsigned value) : data_(static_cast<std::int64_t>(value)) {}
+Value::Value(long value) : data_(static_cast<std::int64_t>(value)) {}
+Value::Value(long long value) : data_(static_cast<std::int64_t>(value)) {}
+Value::Value(unsigned long value) : data_(static_cast<std::int64_t>(value)) {}
+Value::Value(double value) : data_(value) {}
+Value::Value(const char* value) : data_(std::string(value)) {}
+Value::Value(std::string value) : data_(std::move(value)) {}
+Value::Value(std::string_view value) : data_(std::string(value)) {}
+Value::Value(Array value) : data_(std::move(value)) {}
+Value Value::array() {
+  return Value(Array{});
+}
+
+Value::Member::Member(const char* name_, Value value_) : name(name_), value(std::move(value_)) {}
+Value::Member::Member(std::string name_, Value value_) : name(std::move(name_)), value(std::move(value_)) {}
+Value::Member::Member(const Member&) = default;
+Value::Member::Member(Member&&) noexcept = default;
+Value::Member& Value::Member::operator=(const Member&) = default;
+Value::Member& Value::Member::operator=(Member&&) noexcept = default;
+Value::Member::~Member() = default;
+bool Value::Member::operator==(const Member&) const = default;
+
 Value Value::array(std::vector<std::string> strings) {
   Array items;
   items.reserve(strings.size());

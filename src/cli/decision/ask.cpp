@@ -4,7 +4,6 @@
 // a closed terminal, a kill) leaves either an open question or an answered one.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 
 #include "cli/decision/conversation.hpp"
 #include "cli/decision/decision_view.hpp"
@@ -108,7 +107,7 @@ int run_ask(Context& context, const AskOptions& options) {
 
 }  // namespace
 
-Action declare_ask(CLI::App& app) {
+Action declare_ask(App& app) {
   auto options = std::make_shared<AskOptions>();
   app.add_option("F", options->file, "The declaration of a decision, flow or chain; - reads it from the input")
       ->required();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "agent/tools/agent_question.hpp"
+#include "base/text.hpp"
 #include "base/text/printable.hpp"
 #include "engine/advance/questions.hpp"
 #include "pipeline/plan/escalation.hpp"
@@ -30,10 +31,6 @@ std::string standing(const DecisionState& state) {
   const std::string by = outcome.principal.empty() ? "" : fmt::format(" by {}", outcome.principal);
   return continued(printable(fmt::format("{}{} ({}) at {}{}", to_string(outcome.ending), by, to_string(outcome.channel),
                                          to_rfc3339(outcome.at), chosen(outcome))));
-}
-
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
 }
 
 Value optional(const std::string& text) {

@@ -34,7 +34,7 @@ decision::Author author_of(const Context& context, const inbox::Desk& desk, cons
   if (!path) return decision::Author::kModel;
   const auto config = context.seams.files.canonical(desk.homes().config);
   // Where operators vouch for folders with their passphrase, a file copied here unseen is not taken for theirs.
-  if (desk.operators().empty() && config && lies_under(*path, *config)) return decision::Author::kOperator;
+  if (desk.operators().empty() && config && is_within(*path, *config)) return decision::Author::kOperator;
   const inbox::TrustedFolders folders(context.seams.files, desk.homes(), desk.operators());
   const auto home = folders.trusted_home_of(*path);
   return home && *home ? decision::Author::kOperator : decision::Author::kModel;

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 
 #include "cli/decision/state_options.hpp"
 #include "decision/state_blob.hpp"
@@ -71,10 +70,10 @@ int run_flow(Context& context, StateUse use) {
 
 }  // namespace
 
-Action declare_flow(CLI::App& app) {
+Action declare_flow(App& app) {
   app.require_subcommand(1);
-  CLI::App* start = app.add_subcommand("start", "Show the first question, or resume a state");
-  CLI::App* step = app.add_subcommand("step", "Take one input");
+  App* start = app.add_subcommand("start", "Show the first question, or resume a state");
+  App* step = app.add_subcommand("step", "Take one input");
   declare_state_options(*start, StateUse::kStart);
   declare_state_options(*step, StateUse::kStep);
   return [&app, start](Context& context) {

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <set>
 #include <utility>
 
@@ -188,8 +187,8 @@ Status watch(const Context& context, const InboxOptions& options) {
   return {};
 }
 
-CLI::App* with_id(CLI::App& app, const std::string& name, const std::string& summary, InboxOptions& options) {
-  CLI::App* sub = app.add_subcommand(name, summary);
+App* with_id(App& app, const std::string& name, const std::string& summary, InboxOptions& options) {
+  App* sub = app.add_subcommand(name, summary);
   sub->add_option("ID", options.id, "The decision: its id, the beginning of it, or its declared id")->required();
   sub->add_flag("--json", options.wants_json, "Print JSON");
   return sub;
@@ -197,25 +196,25 @@ CLI::App* with_id(CLI::App& app, const std::string& name, const std::string& sum
 
 }  // namespace
 
-Action declare_inbox(CLI::App& app) {
+Action declare_inbox(App& app) {
   auto options = std::make_shared<InboxOptions>();
   app.require_subcommand(1);
-  CLI::App* list_app = app.add_subcommand("list", "Show what is open");
+  App* list_app = app.add_subcommand("list", "Show what is open");
   list_app->add_flag("--all", options->wants_all, "Closed ones too");
   list_app->add_flag("--json", options->wants_json, "Print JSON");
-  CLI::App* show_app = with_id(app, "show", "Show one decision", *options);
-  CLI::App* answer_app = with_id(app, "answer", "Answer one", *options);
+  App* show_app = with_id(app, "show", "Show one decision", *options);
+  App* answer_app = with_id(app, "answer", "Answer one", *options);
   answer_app->add_option(
       "CHOICE", options->choice,
       "Option ids, or the numbers shown, joined by commas; for a flow or chain key=id,key2=a+b; for a form "
       "field=value. Left out: the question is shown and the answer read from the terminal or input");
   answer_app->add_option("--reason", options->reason, "Why: kept with the answer, and told to whoever waits for it");
   answer_app->add_option("--operator", options->operator_name, "Which operator signs, where there are several");
-  CLI::App* watch_app = app.add_subcommand("watch", "Show what is open and what happens, until interrupted");
+  App* watch_app = app.add_subcommand("watch", "Show what is open and what happens, until interrupted");
   watch_app->add_flag("--json", options->wants_json, "Print a JSON object a line");
-  CLI::App* withdraw_app = with_id(app, "withdraw", "Take an answer back that nobody has read yet", *options);
-  CLI::App* decline_app = with_id(app, "decline", "Refuse to answer, which ends it", *options);
-  CLI::App* cancel_app = with_id(app, "cancel", "End it without an answer", *options);
+  App* withdraw_app = with_id(app, "withdraw", "Take an answer back that nobody has read yet", *options);
+  App* decline_app = with_id(app, "decline", "Refuse to answer, which ends it", *options);
+  App* cancel_app = with_id(app, "cancel", "End it without an answer", *options);
   return [=, &app](Context& context) {
     Status done;
     if (app.got_subcommand(list_app)) done = list(context, *options);

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
 
@@ -171,10 +170,9 @@ int run_lines(Context& context, const LintOptions& options, const LintContext& d
 
 }  // namespace
 
-Action declare_lint(CLI::App& app) {
+Action declare_lint(App& app) {
   auto options = std::make_shared<LintOptions>();
-  app.add_option("--profile", options->profile, "Profile whose rules hold")
-      ->check(CLI::IsMember({"interaction", "gstack"}));
+  app.add_option("--profile", options->profile, "Profile whose rules hold")->one_of({"interaction", "gstack"});
   app.add_option("--context", options->context_file, "File with what the text cannot tell (docs/lint.md)");
   app.add_flag("--jsonl", options->is_jsonl, "Each line in is {\"text\", \"context\"?}, each line out its verdict");
   app.add_flag("--json", options->is_json, "Print the findings as JSON");

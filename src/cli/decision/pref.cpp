@@ -1,13 +1,12 @@
 // `signalbox pref`: gstack-question-preference under our own name.
-#include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
 #include "gstack/programs.hpp"
 
 namespace sb::cli {
 
-Action declare_pref(CLI::App& app) {
-  app.description(gstack::question_preference_help("signalbox pref"));
+Action declare_pref(App& app) {
+  app.set_description(gstack::question_preference_help("signalbox pref"));
   return [](Context& context) {
     return gstack::run_question_preference("signalbox pref", context.arguments, context.seams);
   };

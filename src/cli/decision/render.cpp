@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.hpp"
 #include "cli/decision/declaration_file.hpp"
 #include "decision/chain/chain_prompt.hpp"
@@ -150,7 +148,7 @@ int run_render(Context& context, const RenderArguments& arguments) {
 
 }  // namespace
 
-Action declare_render(CLI::App& app) {
+Action declare_render(App& app) {
   auto arguments = std::make_shared<RenderArguments>();
   app.add_option("--def", arguments->definition, "Declaration to show, or - for the input")->required();
   app.add_option("--host", arguments->host, "text, brief, ask_user_question, request_user_input or elicitation")

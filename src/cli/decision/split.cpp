@@ -2,7 +2,6 @@
 // every event; `plan` says what will be asked.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 
 #include "cli/decision/declaration_file.hpp"
 #include "cli/decision/state_options.hpp"
@@ -91,21 +90,19 @@ int run_turn(Context& context, StateUse use, int cap) {
 
 }  // namespace
 
-Action declare_split(CLI::App& app) {
+Action declare_split(App& app) {
   auto options = std::make_shared<SplitOptions>();
   static std::string ignored;
   app.require_subcommand(1);
-  CLI::App* plan = app.add_subcommand("plan", "Say what will be asked, without asking");
-  CLI::App* start = app.add_subcommand("start", "Show the first question, or resume a state");
-  CLI::App* step = app.add_subcommand("step", "Take one answer");
+  App* plan = app.add_subcommand("plan", "Say what will be asked, without asking");
+  App* start = app.add_subcommand("start", "Show the first question, or resume a state");
+  App* step = app.add_subcommand("step", "Take one answer");
   plan->add_option("--def", ignored, "The definition: a YAML or JSON file, or - for the input");
-  plan->add_option("--cap", options->cap, "Most options one question of the host can show")
-      ->check(CLI::Range(1, 1'000'000));
+  plan->add_option("--cap", options->cap, "Most options one question of the host can show")->range(1, 1'000'000);
   plan->add_flag("--json", options->wants_json, "Print the plan as JSON");
   declare_state_options(*start, StateUse::kStart);
   declare_state_options(*step, StateUse::kStep);
-  start->add_option("--cap", options->cap, "Most options one question of the host can show")
-      ->check(CLI::Range(1, 1'000'000));
+  start->add_option("--cap", options->cap, "Most options one question of the host can show")->range(1, 1'000'000);
   return [&app, options, plan, start](Context& context) {
     if (app.got_subcommand(plan)) return run_plan(context, *options);
     return run_turn(context, app.got_subcommand(start) ? StateUse::kStart : StateUse::kStep, options->cap);

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "base/crypto.hpp"
 #include "base/limits.hpp"
 #include "cli/decision/declaration_file.hpp"
@@ -64,7 +62,7 @@ Result<StateOptions> read_values(Context& context) {
 
 }  // namespace
 
-void declare_state_options(CLI::App& app, StateUse use) {
+void declare_state_options(App& app, StateUse use) {
   static std::string ignored;
   const bool is_step = use == StateUse::kStep;
   app.add_option("--def", ignored, "The definition: a YAML or JSON file, or - for the input");

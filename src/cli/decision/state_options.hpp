@@ -23,7 +23,7 @@ inline const std::vector<std::string_view> kStateOptions = {"def", "state", "inp
 enum class StateUse { kStart, kStep };
 
 // For the help of a subcommand; the values are read by read_state_options.
-void declare_state_options(CLI::App& app, StateUse use);
+void declare_state_options(App& app, StateUse use);
 
 struct StateOptions {
   decision::Declaration declaration;

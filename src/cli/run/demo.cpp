@@ -2,7 +2,6 @@
 // real repository and remote, and a model whose replies are written down.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "agent/loop/agent_log.hpp"
@@ -272,7 +271,7 @@ int run_demo(const Context& users, const DemoOptions& options) {
 
 }  // namespace
 
-Action declare_demo(CLI::App& app) {
+Action declare_demo(App& app) {
   auto options = std::make_shared<DemoOptions>();
   app.add_option("--dir", options->directory, "Keep everything in this new or empty folder; else a temporary one");
   app.add_flag("--json", options->wants_json, "The result as one JSON object");

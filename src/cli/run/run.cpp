@@ -1,7 +1,6 @@
 // `signalbox run "GOAL"`: a whole run in the foreground.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 
 #include "cli/run/foreground.hpp"
 #include "cli/run/replay.hpp"
@@ -62,7 +61,7 @@ int run_goal(const Context& context, const RunOptions& options) {
 
 }  // namespace
 
-Action declare_run(CLI::App& app) {
+Action declare_run(App& app) {
   auto options = std::make_shared<RunOptions>();
   app.add_option("GOAL", options->goal, "What is to be done; the ticket's title when left out");
   app.add_option("--ticket", options->ticket, "A file (Markdown, YAML, JSON), an address the forge knows, or -");
@@ -73,7 +72,7 @@ Action declare_run(CLI::App& app) {
                  "servers that are out (else: 15m); then leave the run to runs resume");
   app.add_option("--replay", options->replay,
                  "Play this run again instead, offline and at no cost: its id, last, or a folder of runs export")
-      ->excludes("GOAL", "--ticket", "--mode", "--workspace", "--wait");
+      ->excludes({"GOAL", "--ticket", "--mode", "--workspace", "--wait"});
   app.add_flag("--json", options->wants_json, "One JSON object a line: each event, and the result at the end");
   return [options](Context& context) { return run_goal(context, *options); };
 }

@@ -1,7 +1,6 @@
 // `signalbox runs list|show|resume|stop|export`.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "agent/loop/agent_log.hpp"
@@ -182,24 +181,24 @@ int stop(const Context& context, const RunsOptions& options) {
 
 using Run = int (*)(const Context&, const RunsOptions&);
 
-Subcommand subcommand(CLI::App& runs, const std::string& name, const std::string& summary,
+Subcommand subcommand(App& runs, const std::string& name, const std::string& summary,
                       const std::shared_ptr<RunsOptions>& options, Run run) {
-  CLI::App* app = runs.add_subcommand(name, summary);
+  App* app = runs.add_subcommand(name, summary);
   return {app, [options, run](Context& context) { return run(context, *options); }};
 }
 
-void add_id(CLI::App& app, RunsOptions& options) {
+void add_id(App& app, RunsOptions& options) {
   app.add_option("ID", options.id, "The run, the beginning of its id, or last")->required();
 }
 
 }  // namespace
 
-Action declare_runs(CLI::App& app) {
+Action declare_runs(App& app) {
   app.require_subcommand(1);
   auto options = std::make_shared<RunsOptions>();
   std::vector<Subcommand> all;
   all.push_back(subcommand(app, "list", "The newest runs", options, list));
-  all.back().app->add_option("--limit", options->limit, "How many")->check(CLI::Range(1, 10'000));
+  all.back().app->add_option("--limit", options->limit, "How many")->range(1, 10'000);
   all.back().app->add_flag("--json", options->wants_json, "As a JSON array");
   all.push_back(subcommand(app, "show", "All that is known of a run", options, show));
   add_id(*all.back().app, *options);

@@ -2,8 +2,6 @@
 // and out of, the settings of Claude Code.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.hpp"
 #include "hook/hook_program.hpp"
 #include "hook/install/claude_settings.hpp"
@@ -67,14 +65,14 @@ int uninstall(Context& context, const HookOptions& options) {
   return kDone;
 }
 
-void add_scope(CLI::App& app, const std::shared_ptr<HookOptions>& options) {
+void add_scope(App& app, const std::shared_ptr<HookOptions>& options) {
   auto* user = app.add_flag("--user", options->is_user, "In the user's settings (the default)");
   app.add_flag("--project", options->is_project, "In the settings of the project around this folder")->excludes(user);
 }
 
 }  // namespace
 
-Action declare_hook(CLI::App& app) {
+Action declare_hook(App& app) {
   auto options = std::make_shared<HookOptions>();
   app.require_subcommand(0, 1);
   auto* put_in = app.add_subcommand("install", "Write the hook into the settings of Claude Code");

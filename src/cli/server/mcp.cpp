@@ -1,14 +1,13 @@
 // `signalbox mcp`: Signalbox as an MCP server of coding agents, on the standard streams.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 
 #include "cli/server/mcp_commands.hpp"
 #include "mcp/tools/signalbox_server.hpp"
 
 namespace sb::cli {
 
-Action declare_mcp(CLI::App& app) {
+Action declare_mcp(App& app) {
   app.require_subcommand(0, 1);
   const std::vector<Subcommand> all{declare_mcp_install(app), declare_mcp_uninstall(app)};
   return [&app, all](Context& context) {

@@ -12,7 +12,7 @@ namespace sb::cli {
 // Where `signalbox serve` listens unless told otherwise.
 inline constexpr int kServePort = 3917;
 
-Subcommand declare_mcp_install(CLI::App& mcp);
-Subcommand declare_mcp_uninstall(CLI::App& mcp);
+Subcommand declare_mcp_install(App& mcp);
+Subcommand declare_mcp_uninstall(App& mcp);
 
 }  // namespace sb::cli

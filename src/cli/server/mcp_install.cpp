@@ -1,7 +1,6 @@
 // `signalbox mcp install|uninstall`: how Signalbox gets into, and out of, the configuration of MCP clients.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -131,14 +130,14 @@ Status uninstall(const Context& context, const InstallOptions& options) {
   return {};
 }
 
-void add_place(CLI::App& app, InstallOptions& options) {
+void add_place(App& app, InstallOptions& options) {
   app.add_option("--client", options.client, "claude-code or codex")->required();
   auto* user = app.add_flag("--user", options.is_user, "In the user's configuration (the default)");
   app.add_flag("--project", options.is_project, "In that of the project around this folder")->excludes(user);
-  app.add_option("--name", options.name, "What the server is called there")->capture_default_str();
+  app.add_option("--name", options.name, "What the server is called there")->shows_default();
 }
 
-Subcommand command(CLI::App& app, const std::shared_ptr<InstallOptions>& options,
+Subcommand command(App& app, const std::shared_ptr<InstallOptions>& options,
                    Status (*work)(const Context&, const InstallOptions&)) {
   return {&app, [options, work](Context& context) {
             const Status done = work(context, *options);
@@ -148,20 +147,20 @@ Subcommand command(CLI::App& app, const std::shared_ptr<InstallOptions>& options
 
 }  // namespace
 
-Subcommand declare_mcp_install(CLI::App& mcp) {
+Subcommand declare_mcp_install(App& mcp) {
   auto options = std::make_shared<InstallOptions>();
   auto* app = mcp.add_subcommand("install", "Write Signalbox into a client's configuration");
   add_place(*app, *options);
   auto* url = app->add_option("--http", options->url, "Connect to this address instead of starting the program");
   app->add_option("--port", options->port, "Connect to `signalbox serve` of this machine at that port")
-      ->check(CLI::Range(1, 65535))
+      ->range(1, 65535)
       ->excludes(url);
   app->add_option("--token-env", options->token_env, "The variable that holds the bearer token to connect with");
   app->add_flag("--print", options->only_prints, "Only show what would be written");
   return command(*app, options, install);
 }
 
-Subcommand declare_mcp_uninstall(CLI::App& mcp) {
+Subcommand declare_mcp_uninstall(App& mcp) {
   auto options = std::make_shared<InstallOptions>();
   auto* app = mcp.add_subcommand("uninstall", "Take out exactly what install wrote");
   add_place(*app, *options);

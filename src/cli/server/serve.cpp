@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
@@ -114,12 +113,10 @@ Status change_token(const Context& context, const ServeOptions& options) {
 
 }  // namespace
 
-Action declare_serve(CLI::App& app) {
+Action declare_serve(App& app) {
   auto options = std::make_shared<ServeOptions>();
-  app.add_option("--port", options->port, "Port to listen on; 0 takes a free one (default 3917)")
-      ->check(CLI::Range(0, 65535));
-  app.add_option("--bind", options->address, "Address to listen on (default 127.0.0.1); others need tokens")
-      ->transform([](const std::string& name) { return name == "localhost" ? "127.0.0.1" : name; });
+  app.add_option("--port", options->port, "Port to listen on; 0 takes a free one (default 3917)")->range(0, 65535);
+  app.add_option("--bind", options->address, "Address to listen on (default 127.0.0.1); others need tokens");
   app.add_option("--host", options->hosts, "A further name clients may call it by; may be repeated");
   app.add_option("--token-file", options->token_file, "File of mode 0600 with a line `NAME TOKEN` each");
   app.add_flag("--json", options->is_json, "Say on the output where it listens, as one line of JSON");
@@ -128,6 +125,7 @@ Action declare_serve(CLI::App& app) {
   token->add_option("name", options->token_name, "Who will use it")->required();
   token->add_flag("--revoke", options->is_revoked, "Let it count no more");
   return [&app, token, options](Context& context) {
+    if (options->address == "localhost") options->address = "127.0.0.1";
     const Status done = app.got_subcommand(token) ? change_token(context, *options) : serve(context, *options);
     return done ? kDone : report(context, done.error());
   };

@@ -3,7 +3,7 @@
 
 namespace sb::cli {
 
-Action declare_statusline(CLI::App&) {
+Action declare_statusline(App&) {
   return [](Context& context) { return hook::run_process("signalbox-hook", {"statusline"}, context.seams); };
 }
 

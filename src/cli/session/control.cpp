@@ -2,7 +2,6 @@
 // Each is an event in the agent's log; whoever works the session, in whatever process, sees it within about a second.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "agent/loop/agent_log.hpp"
@@ -237,11 +236,11 @@ int run_wish(const Context& context, const ControlOptions& options, const WishRo
 
 }  // namespace
 
-std::vector<Subcommand> declare_session_control(CLI::App& session) {
+std::vector<Subcommand> declare_session_control(App& session) {
   std::vector<Subcommand> all;
   for (const WishRow& row : kRows) {
     auto options = std::make_shared<ControlOptions>();
-    CLI::App* app = session.add_subcommand(row.name, row.summary);
+    App* app = session.add_subcommand(row.name, row.summary);
     app->add_option("id", options->id, "The session's id, or the beginning of it")->required();
     if (row.wish == Wish::kSteer) app->add_option("text", options->text, "What its agent is to know")->required();
     if (row.wish == Wish::kKill || row.wish == Wish::kRetry) app->add_option("--reason", options->reason, "Why");

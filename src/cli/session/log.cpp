@@ -1,7 +1,6 @@
 // `session log`: what the agent of a session did, turn by turn, what it was refused, and what people told it.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 
 #include "agent/loop/agent_log.hpp"
 #include "agent/model/prices.hpp"
@@ -138,9 +137,9 @@ int run_log(const Context& context, const LogOptions& options) {
 
 }  // namespace
 
-Subcommand declare_session_log(CLI::App& session) {
+Subcommand declare_session_log(App& session) {
   auto options = std::make_shared<LogOptions>();
-  CLI::App* app = session.add_subcommand("log", "What its agent did, turn by turn");
+  App* app = session.add_subcommand("log", "What its agent did, turn by turn");
   app->add_option("id", options->id, "The session's id, or the beginning of it")->required();
   app->add_flag("--full", options->is_full, "With what it said and what its tools answered");
   app->add_flag("--json", options->wants_json, "Print one line of JSON an event");

@@ -1,7 +1,6 @@
 // `signalbox session`: workflows led from a shell, and a look at what was done.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
 
@@ -59,7 +58,7 @@ int print_error(const Context& context, const engine::SessionError& error, bool 
   return report(context, error.error);
 }
 
-Action declare_session(CLI::App& app) {
+Action declare_session(App& app) {
   app.require_subcommand(1);
   std::vector<Subcommand> all{declare_session_start(app), declare_session_continue(app),   declare_session_show(app),
                               declare_session_fork(app),  declare_session_checkpoint(app), declare_session_stop(app),

@@ -21,16 +21,16 @@ int print_answer(const Context& context, const engine::Answer& answer, bool want
 // With --json also {kind: "error", code, message, remedy, retry} on the output.
 int print_error(const Context& context, const engine::SessionError& error, bool wants_json);
 
-Subcommand declare_session_start(CLI::App& session);
-Subcommand declare_session_continue(CLI::App& session);
-Subcommand declare_session_show(CLI::App& session);
-Subcommand declare_session_log(CLI::App& session);
-Subcommand declare_session_fork(CLI::App& session);
-Subcommand declare_session_checkpoint(CLI::App& session);
-Subcommand declare_session_stop(CLI::App& session);
+Subcommand declare_session_start(App& session);
+Subcommand declare_session_continue(App& session);
+Subcommand declare_session_show(App& session);
+Subcommand declare_session_log(App& session);
+Subcommand declare_session_fork(App& session);
+Subcommand declare_session_checkpoint(App& session);
+Subcommand declare_session_stop(App& session);
 // list, resume, export, import, verify, prune, gc, rotate-keys
-std::vector<Subcommand> declare_session_upkeep(CLI::App& session);
+std::vector<Subcommand> declare_session_upkeep(App& session);
 // steer, pause, go-on, kill, retry, take-over
-std::vector<Subcommand> declare_session_control(CLI::App& session);
+std::vector<Subcommand> declare_session_control(App& session);
 
 }  // namespace sb::cli

@@ -1,7 +1,6 @@
 // `session show`: the tree of a session's nodes, or one node with all that was delivered there.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 
@@ -157,14 +156,14 @@ Status show(const Context& context, const ShowOptions& options) {
 
 }  // namespace
 
-Subcommand declare_session_show(CLI::App& session) {
+Subcommand declare_session_show(App& session) {
   auto options = std::make_shared<ShowOptions>();
-  CLI::App* app = session.add_subcommand("show", "Draw a session's steps, or print one of them with what it delivered");
+  App* app = session.add_subcommand("show", "Draw a session's steps, or print one of them with what it delivered");
   app->add_flag("--json", options->wants_json, "Print JSON");
   app->add_flag("--all", options->wants_all, "All nodes of a long session");
   app->add_option("ID", options->id, "The session")->required();
   app->add_option("--node", options->node, "One node, with context, notes and artifacts")
-      ->check(CLI::Range(1, limits::kSessionNodes));
+      ->range(1, limits::kSessionNodes);
   return {app, [options](Context& context) {
             const Status done = show(context, *options);
             return done ? kDone : report(context, done.error());

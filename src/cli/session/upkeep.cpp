@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "base/limits.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
@@ -28,7 +26,7 @@ struct UpkeepOptions {
 };
 
 // For looking: a home that cannot be written to is read. Nothing where nobody ever started anything.
-Result<DeskPointer> open_for_reading(const Context& context) {
+Result<DeskPointer> open_if_there(const Context& context) {
   Result<DeskPointer> desk = inbox::Desk::open(context.seams, store::Access::kReadWrite);
   if (desk || desk.error().code != ErrorCode::kIo) return desk;
   desk = inbox::Desk::open(context.seams, store::Access::kReadOnly);
@@ -41,7 +39,7 @@ Result<DeskPointer> open_for_writing(const Context& context) {
 }
 
 Result<DeskPointer> open_with_sessions(const Context& context) {
-  DeskPointer desk = SB_TRY(open_for_reading(context));
+  DeskPointer desk = SB_TRY(open_if_there(context));
   if (desk) return desk;
   return fail(ErrorCode::kNotFound, "no session was ever started here");
 }
@@ -56,7 +54,7 @@ void warn_of_damaged(const Context& context, const std::string& id) {
 }
 
 Result<int> list(Context& context, const UpkeepOptions& options) {
-  const DeskPointer desk = SB_TRY(open_for_reading(context));
+  const DeskPointer desk = SB_TRY(open_if_there(context));
   std::size_t shown = 0;
   const auto visit = [&](const engine::Summary& summary) {
     const bool is_open =
@@ -202,7 +200,7 @@ Value to_value(const std::vector<engine::Damage>& damages) {
 
 Result<int> verify(Context& context, const UpkeepOptions& options) {
   if (!options.id.empty() && options.wants_all) return fail(ErrorCode::kInvalid, "give an ID or --all, not both");
-  const DeskPointer desk = options.id.empty() ? SB_TRY(open_for_reading(context)) : SB_TRY(open_with_sessions(context));
+  const DeskPointer desk = options.id.empty() ? SB_TRY(open_if_there(context)) : SB_TRY(open_with_sessions(context));
   Value damaged = Value::array();
   const auto told = [&](const std::string& id, const std::vector<engine::Damage>& damages) {
     if (damages.empty()) return;
@@ -288,49 +286,48 @@ Result<int> rotate_keys(Context& context, const UpkeepOptions& options) {
 
 using Run = Result<int> (*)(Context&, const UpkeepOptions&);
 
-Subcommand with(CLI::App* app, Run run, std::shared_ptr<UpkeepOptions> options) {
+Subcommand with(App* app, Run run, std::shared_ptr<UpkeepOptions> options) {
   return {app, [run, options](Context& context) {
             const Result<int> code = run(context, *options);
             return code ? *code : report(context, code.error());
           }};
 }
 
-CLI::App* add(CLI::App& session, const std::string& name, const std::string& summary, UpkeepOptions& options) {
-  CLI::App* sub = session.add_subcommand(name, summary);
+App* add(App& session, const std::string& name, const std::string& summary, UpkeepOptions& options) {
+  App* sub = session.add_subcommand(name, summary);
   if (name != "export" && name != "rotate-keys") sub->add_flag("--json", options.wants_json, "Print JSON");
   return sub;
 }
 
 }  // namespace
 
-std::vector<Subcommand> declare_session_upkeep(CLI::App& session) {
+std::vector<Subcommand> declare_session_upkeep(App& session) {
   auto options = std::make_shared<UpkeepOptions>();
-  CLI::App* list_app = add(session, "list", "Show sessions that are open, newest first", *options);
+  App* list_app = add(session, "list", "Show sessions that are open, newest first", *options);
   list_app->add_flag("--all", options->wants_all, "Ended ones and those started by others too");
 
-  CLI::App* resume_app = add(session, "resume", "Find the session you mean and how to go on with it", *options);
+  App* resume_app = add(session, "resume", "Find the session you mean and how to go on with it", *options);
   resume_app->add_option("QUERY", options->query, "Words of its goal or notes, a workflow, or its id");
   resume_app->add_option("--workspace", options->workspace, "The project's folder; the current one when not given");
   resume_app->add_flag("--go", options->goes_on, "Take up the best one: print its step");
   resume_app->add_flag("--here", options->same_workspace, "Only sessions of this project");
 
-  CLI::App* export_app = add(session, "export", "Print a session, one JSON event a line", *options);
+  App* export_app = add(session, "export", "Print a session, one JSON event a line", *options);
   export_app->add_option("ID", options->id, "The session, or the beginning of its id")->required();
-  CLI::App* import_app = add(session, "import", "Take in a session that was exported, whole or not at all", *options);
+  App* import_app = add(session, "import", "Take in a session that was exported, whole or not at all", *options);
   import_app->add_option("FILE", options->file, "What was exported; - for the input")->required();
 
-  CLI::App* verify_app =
-      add(session, "verify", "Check every record of a session; exit 1 when one is damaged", *options);
+  App* verify_app = add(session, "verify", "Check every record of a session; exit 1 when one is damaged", *options);
   verify_app->add_option("ID", options->id, "The session; all when there is none");
   verify_app->add_flag("--all", options->wants_all, "All sessions");
 
-  CLI::App* prune_app = add(session, "prune", "Delete sessions that ended long ago, and what only they used", *options);
+  App* prune_app = add(session, "prune", "Delete sessions that ended long ago, and what only they used", *options);
   prune_app->add_option("--older-than", options->older_than, "Last touched so long ago: 30d, 12h")->required();
   prune_app->add_flag("--also-open", options->also_open, "Also those that have not ended");
   prune_app->add_flag("--dry-run", options->dry_run, "Only say what would go");
-  CLI::App* gc_app = add(session, "gc", "Remove stored contents no session uses", *options);
+  App* gc_app = add(session, "gc", "Remove stored contents no session uses", *options);
   gc_app->add_flag("--dry-run", options->dry_run, "Only say what would go");
-  CLI::App* keys_app = add(session, "rotate-keys", "Sign new tokens with a new key", *options);
+  App* keys_app = add(session, "rotate-keys", "Sign new tokens with a new key", *options);
   keys_app->add_flag("--retire-old", options->retire_old, "Make tokens signed before void");
 
   return {with(list_app, list, options),         with(resume_app, resume, options),

@@ -1,7 +1,6 @@
 // `session start`, `continue`, `fork`, `checkpoint`, `stop`: what moves a session.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <optional>
 
 #include "base/limits.hpp"
@@ -181,22 +180,22 @@ int stop(const Context& context, const WorkOptions& options) {
 
 using Run = int (*)(const Context&, const WorkOptions&);
 
-Subcommand subcommand(CLI::App& session, const std::string& name, const std::string& summary,
+Subcommand subcommand(App& session, const std::string& name, const std::string& summary,
                       const std::shared_ptr<WorkOptions>& options, Run run) {
-  CLI::App* app = session.add_subcommand(name, summary);
+  App* app = session.add_subcommand(name, summary);
   app->add_flag("--json", options->wants_json, "Print one line of JSON, the text in `text`");
   return {app, [options, run](Context& context) { return run(context, *options); }};
 }
 
-void add_context(CLI::App& app, WorkOptions& options) {
+void add_context(App& app, WorkOptions& options) {
   app.add_option("--context", options.context, "KEY=VALUE to set; JSON where it reads as JSON; null removes")
-      ->allow_extra_args(false);
+      ->once_each();
   app.add_option("--context-file", options.context_file, "A JSON object of keys to set");
 }
 
 }  // namespace
 
-Subcommand declare_session_start(CLI::App& session) {
+Subcommand declare_session_start(App& session) {
   auto options = std::make_shared<WorkOptions>();
   Subcommand made = subcommand(session, "start", "Start a workflow", options, start);
   made.app->add_option("ID", options->id, "The workflow's id")->required();
@@ -207,40 +206,40 @@ Subcommand declare_session_start(CLI::App& session) {
   return made;
 }
 
-Subcommand declare_session_continue(CLI::App& session) {
+Subcommand declare_session_continue(App& session) {
   auto options = std::make_shared<WorkOptions>();
   Subcommand made = subcommand(session, "continue", "Deliver a step, or see how it stands", options, go_on);
   made.app->add_option("TOKEN", options->token, "The continue token of the last answer")->required();
   made.app->add_option("--notes", options->notes_file, "A file with the step's notes, - for the input");
-  made.app->add_option("--note", options->note, "The notes themselves")->excludes("--notes");
+  made.app->add_option("--note", options->note, "The notes themselves")->excludes({"--notes"});
   made.app->add_option("--artifact", options->artifacts, "A JSON file, or JSON itself; may be given again")
-      ->allow_extra_args(false);
+      ->once_each();
   add_context(*made.app, *options);
   made.app->add_flag("--advance", options->is_advance, "Deliver even with nothing to send");
   made.app->add_flag("--rehydrate", options->is_rehydrate, "Only show the step again")
-      ->excludes("--notes", "--note", "--artifact", "--context", "--context-file", "--advance");
+      ->excludes({"--notes", "--note", "--artifact", "--context", "--context-file", "--advance"});
   return made;
 }
 
-Subcommand declare_session_fork(CLI::App& session) {
+Subcommand declare_session_fork(App& session) {
   auto options = std::make_shared<WorkOptions>();
   Subcommand made =
       subcommand(session, "fork", "Go back to a step; going on from there makes a new branch", options, fork);
   made.app->add_option("ID", options->id, "The session")->required();
   made.app->add_option("--node", options->node, "Its node, as session show numbers them; the newest when not given")
-      ->check(CLI::Range(1, limits::kSessionNodes));
+      ->range(1, limits::kSessionNodes);
   made.app->add_option("--reason", options->reason, "Why, for the record");
   return made;
 }
 
-Subcommand declare_session_checkpoint(CLI::App& session) {
+Subcommand declare_session_checkpoint(App& session) {
   auto options = std::make_shared<WorkOptions>();
   Subcommand made = subcommand(session, "checkpoint", "Mark where a session stands", options, checkpoint);
   made.app->add_option("TOKEN", options->token, "The checkpoint token of an answer")->required();
   return made;
 }
 
-Subcommand declare_session_stop(CLI::App& session) {
+Subcommand declare_session_stop(App& session) {
   auto options = std::make_shared<WorkOptions>();
   options->reason = "stopped from the command line";
   Subcommand made = subcommand(session, "stop", "End a session before its workflow does", options, stop);

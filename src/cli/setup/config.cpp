@@ -1,7 +1,6 @@
 // `signalbox config check`: whether config.yaml and a workspace's signalbox.yaml are right, and what they come to.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
 
@@ -85,10 +84,10 @@ Result<int> check(const Context& context, const ConfigOptions& options) {
 
 }  // namespace
 
-Action declare_config(CLI::App& app) {
+Action declare_config(App& app) {
   auto options = std::make_shared<ConfigOptions>();
   app.require_subcommand(1);
-  CLI::App* check_app =
+  App* check_app =
       app.add_subcommand("check", "Tell every fault of config.yaml and of DIR/signalbox.yaml, and of what they name");
   check_app->add_option("DIR", options->directory, "The workspace; else the current folder");
   check_app->add_flag("--json", options->wants_json, "As JSON");

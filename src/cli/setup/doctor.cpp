@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "cli/command.hpp"
@@ -110,12 +109,10 @@ int examine(const Context& context, const DoctorOptions& options) {
 
 }  // namespace
 
-Action declare_doctor(CLI::App& app) {
+Action declare_doctor(App& app) {
   auto options = std::make_shared<DoctorOptions>();
   app.add_flag("--json", options->wants_json, "One line of JSON");
-  app.add_option("--port", options->port, "Where signalbox serve listens")
-      ->check(CLI::Range(1, 65535))
-      ->capture_default_str();
+  app.add_option("--port", options->port, "Where signalbox serve listens")->range(1, 65535)->shows_default();
   return [options](Context& context) { return examine(context, *options); };
 }
 

@@ -1,8 +1,6 @@
 // `signalbox operator init|token|revoke`: the keys whose signature opens what only a person may open.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/person.hpp"
 #include "inbox/operators/key_files.hpp"
 
@@ -141,16 +139,16 @@ Status revoke(const Context& context, const OperatorOptions& options) {
 
 }  // namespace
 
-Action declare_operator(CLI::App& app) {
+Action declare_operator(App& app) {
   auto options = std::make_shared<OperatorOptions>();
   app.require_subcommand(1);
-  CLI::App* init_app = app.add_subcommand("init", "Make an operator's key, sealed with a passphrase");
+  App* init_app = app.add_subcommand("init", "Make an operator's key, sealed with a passphrase");
   init_app->add_option("--name", options->name, "Name of the operator; yours when left out");
-  CLI::App* token = app.add_subcommand("token", "Let scripts answer for you, within a scope and for a time");
+  App* token = app.add_subcommand("token", "Let scripts answer for you, within a scope and for a time");
   token->add_option("--scope", options->scope, "decision:ID, workspace:DIR or *")->required();
   token->add_option("--expires", options->expires, "How long it holds: 8h, 3d (8h when left out)");
   token->add_option("--operator", options->name, "Which operator, where there are several");
-  CLI::App* revoke_app = app.add_subcommand("revoke", "End a token or a key");
+  App* revoke_app = app.add_subcommand("revoke", "End a token or a key");
   revoke_app->add_option("ID", options->revoked, "A token or its id, a key or an operator's name")->required();
   revoke_app->add_option("--operator", options->name, "Which operator signs it, where there are several");
   return [=, &app](Context& context) {

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/person.hpp"
 #include "inbox/operators/key_files.hpp"
 
@@ -43,7 +41,7 @@ Status trust(const Context& context, const std::string& directory) {
 
 }  // namespace
 
-Action declare_trust(CLI::App& app) {
+Action declare_trust(App& app) {
   auto directory = std::make_shared<std::string>();
   app.add_option("DIR", *directory, "The project's folder")->required();
   return [directory](Context& context) {

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/document/document.hpp"
@@ -138,16 +137,16 @@ int check_contracts(const Context& context, const ContractOptions& options) {
 
 }  // namespace
 
-Action declare_contract(CLI::App& app) {
+Action declare_contract(App& app) {
   auto options = std::make_shared<ContractOptions>();
   app.require_subcommand(1);
-  CLI::App* list = app.add_subcommand("list", "Show which contracts steps may refer to here");
-  CLI::App* show = app.add_subcommand("show", "Show what an artifact of a contract must look like, with an example");
+  App* list = app.add_subcommand("list", "Show which contracts steps may refer to here");
+  App* show = app.add_subcommand("show", "Show what an artifact of a contract must look like, with an example");
   show->add_option("REF", options->ref, "The contract's name, or the kind of its artifacts")->required();
-  CLI::App* check = app.add_subcommand("check", "Check contract files, and each contract against its own example");
+  App* check = app.add_subcommand("check", "Check contract files, and each contract against its own example");
   check->add_option("FILE", options->files, "Contract files; - for the input")->required();
-  for (CLI::App* sub : {list, show, check}) sub->add_flag("--json", options->wants_json, "Print JSON");
-  for (CLI::App* sub : {list, show}) {
+  for (App* sub : {list, show, check}) sub->add_flag("--json", options->wants_json, "Print JSON");
+  for (App* sub : {list, show}) {
     sub->add_option("--workspace", options->workspace, "The project's folder; the current one when not given");
   }
   return [=, &app](Context& context) {

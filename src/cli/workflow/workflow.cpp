@@ -1,7 +1,6 @@
 // `signalbox workflow`: which workflows there are, what is in them, and what is wrong with them.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 
 #include "cli/workflow/open_catalog.hpp"
 #include "cli/workflow/workflow_commands.hpp"
@@ -25,8 +24,8 @@ Status detach(const Context& context, const std::string& folder) {
   return {};
 }
 
-CLI::App* with_workspace(CLI::App& app, const std::string& name, const std::string& summary, WorkflowOptions& options) {
-  CLI::App* sub = app.add_subcommand(name, summary);
+App* with_workspace(App& app, const std::string& name, const std::string& summary, WorkflowOptions& options) {
+  App* sub = app.add_subcommand(name, summary);
   sub->add_flag("--json", options.wants_json, "Print JSON");
   sub->add_option("--workspace", options.workspace, "The project's folder; the current one when not given");
   return sub;
@@ -34,23 +33,23 @@ CLI::App* with_workspace(CLI::App& app, const std::string& name, const std::stri
 
 }  // namespace
 
-Action declare_workflow(CLI::App& app) {
+Action declare_workflow(App& app) {
   auto options = std::make_shared<WorkflowOptions>();
   app.require_subcommand(1);
-  CLI::App* list = with_workspace(app, "list", "Show which workflows can be started here", *options);
+  App* list = with_workspace(app, "list", "Show which workflows can be started here", *options);
   list->add_option("--tag", options->tag, "Only those with this tag");
   list->add_flag("--all", options->wants_all, "Internal and hidden ones too");
-  CLI::App* show = with_workspace(app, "show", "Draw a workflow's steps, and the hash a start would pin", *options);
+  App* show = with_workspace(app, "show", "Draw a workflow's steps, and the hash a start would pin", *options);
   show->add_option("ID", options->name, "The workflow's id, or a file")->required();
-  CLI::App* check = with_workspace(app, "check", "Say what is wrong with workflow files", *options);
+  App* check = with_workspace(app, "check", "Say what is wrong with workflow files", *options);
   check->add_option("FILE", options->files, "Files, or folders with all that is in them; - for the input")->required();
-  CLI::App* source = app.add_subcommand("source", "Folders of your own that workflows are taken from");
+  App* source = app.add_subcommand("source", "Folders of your own that workflows are taken from");
   source->require_subcommand(1);
-  CLI::App* add = source->add_subcommand("add", "Take workflows from a folder; they may replace ours");
+  App* add = source->add_subcommand("add", "Take workflows from a folder; they may replace ours");
   add->add_option("DIR", options->folder, "The folder")->required();
-  CLI::App* remove = source->add_subcommand("remove", "Take none from it any more");
+  App* remove = source->add_subcommand("remove", "Take none from it any more");
   remove->add_option("DIR", options->folder, "The folder")->required();
-  CLI::App* sources = with_workspace(*source, "list", "Show every source, strongest last", *options);
+  App* sources = with_workspace(*source, "list", "Show every source, strongest last", *options);
   return [=, &app](Context& context) {
     if (app.got_subcommand(list)) return list_workflows(context, *options);
     if (app.got_subcommand(show)) return show_workflow(context, *options);

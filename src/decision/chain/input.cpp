@@ -11,7 +11,7 @@
 namespace sb::decision {
 namespace {
 
-constexpr std::size_t kLongestShape = 64;  // a longer text is prose
+constexpr std::size_t kLongestChoice = 64;  // a longer text is prose
 constexpr std::string_view kNone = "none";
 
 // Letters that look like A to E on a Cyrillic keyboard; meant as a choice, typed as another letter.
@@ -112,7 +112,7 @@ bool is_only_one_letter(std::string_view input) {
 }
 
 bool looks_like_letters(std::string_view input, const Prompt& prompt) {
-  if (input.size() > kLongestShape) return false;
+  if (input.size() > kLongestChoice) return false;
   const std::string text = nfkc(input);
   if (is_only_one_letter(text) && count_code_points(text) <= 6) return true;
   if (case_fold(text) == kNone) return true;

@@ -8,12 +8,12 @@ namespace sb::decision {
 namespace {
 
 constexpr int kSmallestCap = 3;
-constexpr int kBuckets = 4;
+constexpr int kBucketCount = 4;
 
 void add_children(ChainPlan& plan, const Chain& chain, const ChainIds& ids, int cap) {
   for (std::size_t i = 0; i < chain.options.size(); ++i) {
     const auto label = child_label(chain, i);
-    if (cap >= kBuckets) {
+    if (cap >= kBucketCount) {
       plan.prompts.push_back({label, ids.of_option(i), {"include", "defer", "cut", "hold"}, std::nullopt});
       continue;
     }

@@ -27,9 +27,9 @@ constexpr Names<Open, 8> kOpens = {{{Open::kCourse, "course"},
                                     {Open::kPickRevise, "pick-revise"},
                                     {Open::kCutMore, "cut-more"},
                                     {Open::kNothing, "nothing"}}};
-constexpr Names<ChainEnd, 3> kEnds = {
+constexpr Names<ChainEnd, 3> kChainEnds = {
     {{ChainEnd::kNo, "no"}, {ChainEnd::kDone, "done"}, {ChainEnd::kCancelled, "cancelled"}}};
-constexpr Names<Bucket, 3> kMarks = {{{Bucket::kInclude, "i"}, {Bucket::kDefer, "d"}, {Bucket::kCut, "c"}}};
+constexpr Names<Bucket, 3> kBucketMarks = {{{Bucket::kInclude, "i"}, {Bucket::kDefer, "d"}, {Bucket::kCut, "c"}}};
 
 template <class Enum, std::size_t size>
 std::string_view name_of(const Names<Enum, size>& names, Enum value) {
@@ -87,7 +87,7 @@ class StateReader {
       return dispositions;
     }
     for (std::size_t i = 0; i < count; ++i) {
-      dispositions[i] = value_of(kMarks, std::string_view(marks).substr(i, 1));
+      dispositions[i] = value_of(kBucketMarks, std::string_view(marks).substr(i, 1));
       if (!dispositions[i] && marks[i] != '-') is_sound_ = false;
     }
     return dispositions;
@@ -210,7 +210,7 @@ ChainModel::ChainModel(const Declaration& what)
 Value to_value(const ChainState& state) {
   std::string decided;
   for (const auto& disposition : state.dispositions) {
-    decided += disposition ? name_of(kMarks, *disposition) : std::string_view("-");
+    decided += disposition ? name_of(kBucketMarks, *disposition) : std::string_view("-");
   }
   Value pairs = Value::array();
   for (const auto& [pair, record] : state.pairs) {
@@ -228,7 +228,7 @@ Value to_value(const ChainState& state) {
                         {"stage", state.stage},
                         {"picker", state.picker_page},
                         {"held", state.is_held},
-                        {"end", name_of(kEnds, state.end)},
+                        {"end", name_of(kChainEnds, state.end)},
                         {"confirm", state.needs_final},
                         {"attempts", state.attempts},
                         {"decided", decided},
@@ -259,7 +259,7 @@ Result<ChainState> chain_state_from(const Value& value, const ChainModel& model)
   state.stage = static_cast<int>(reader.integer("stage", 1, 2));
   state.picker_page = reader.index("picker", model.count());
   state.is_held = reader.boolean("held");
-  state.end = reader.one_of("end", kEnds);
+  state.end = reader.one_of("end", kChainEnds);
   state.needs_final = reader.boolean("confirm");
   state.attempts = static_cast<int>(reader.integer("attempts", 0, 1'000'000));
   state.dispositions = reader.decided(model.count());

@@ -16,7 +16,7 @@ constexpr std::string_view kChainWords[] = {"continue", "reset", "abort", "cance
 
 constexpr std::pair<std::string_view, Bucket> kBuckets[] = {
     {"include", Bucket::kInclude}, {"defer", Bucket::kDefer}, {"cut", Bucket::kCut}, {"hold", Bucket::kHold}};
-constexpr std::pair<std::string_view, Relation> kRelations[] = {{"alternatives", Relation::kAlternatives},
+constexpr std::pair<std::string_view, Relation> kChainRelations[] = {{"alternatives", Relation::kAlternatives},
                                                                 {"independent", Relation::kIndependent},
                                                                 {"unknown", Relation::kUnknown}};
 
@@ -157,7 +157,7 @@ Chain read_chain(Fields& fields, const Profile& profile) {
   }
   chain.instruction = read_line(fields, "instruction").value_or("");
   chain.number = static_cast<int>(fields.integer("number", 1, 1'000'000).value_or(1));
-  chain.relation = fields.choice<Relation>("relation", kRelations).value_or(Relation::kUnknown);
+  chain.relation = fields.choice<Relation>("relation", kChainRelations).value_or(Relation::kUnknown);
   chain.expires = read_time(fields, "expires");
   for (const std::string_view name : {"default", "on_timeout", "deadline"}) {
     if (const auto reader = fields.get(name))

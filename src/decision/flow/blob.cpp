@@ -13,16 +13,16 @@
 namespace sb::decision {
 namespace {
 
-constexpr std::array<std::string_view, 7> kPhases = {"step",      "confirm",   "edit_pick", "edit",
+constexpr std::array<std::string_view, 7> kFlowPhases = {"step",      "confirm",   "edit_pick", "edit",
                                                      "suspended", "cancelled", "done"};
 
 std::string_view name_of(FlowPhase phase) {
-  return kPhases[static_cast<std::size_t>(phase)];
+  return kFlowPhases[static_cast<std::size_t>(phase)];
 }
 
 std::optional<FlowPhase> phase_of(const Value& name) {
-  for (std::size_t i = 0; name.is_string() && i < kPhases.size(); ++i) {
-    if (kPhases[i] == name.as_string()) return static_cast<FlowPhase>(i);
+  for (std::size_t i = 0; name.is_string() && i < kFlowPhases.size(); ++i) {
+    if (kFlowPhases[i] == name.as_string()) return static_cast<FlowPhase>(i);
   }
   return std::nullopt;
 }

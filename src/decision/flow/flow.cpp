@@ -15,9 +15,9 @@ namespace sb::decision {
 namespace {
 
 // One flow with the state in hand; each method is one row of the transition table.
-class Machine {
+class FlowMachine {
  public:
-  Machine(const Declaration& declaration, FlowState state)
+  FlowMachine(const Declaration& declaration, FlowState state)
       : profile_(declaration.profile), hash_(declaration.hash), flow_(*declaration.flow()), state_(std::move(state)) {
     SB_ASSERT(state_.answers.size() == flow_.steps.size());
   }
@@ -395,20 +395,20 @@ std::string_view to_string(FlowEvent event) {
 FlowOutcome flow_begin(const Declaration& declaration) {
   FlowState state;
   state.answers.resize(declaration.flow()->steps.size());
-  return Machine(declaration, std::move(state)).show();
+  return FlowMachine(declaration, std::move(state)).show();
 }
 
 FlowOutcome flow_resume(const Declaration& declaration, FlowState state) {
   if (state.phase == FlowPhase::kSuspended) state.phase = state.suspended_from;
-  return Machine(declaration, std::move(state)).show();
+  return FlowMachine(declaration, std::move(state)).show();
 }
 
 FlowOutcome flow_step(const Declaration& declaration, FlowState state, std::string_view input) {
-  return Machine(declaration, std::move(state)).take(input);
+  return FlowMachine(declaration, std::move(state)).take(input);
 }
 
 Prompt flow_prompt(const Declaration& declaration, const FlowState& state) {
-  return Machine(declaration, state).current_prompt();
+  return FlowMachine(declaration, state).current_prompt();
 }
 
 }  // namespace sb::decision

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.hpp"
 #include "base/text/unicode.hpp"
 #include "decision/texts.hpp"
 
@@ -14,12 +15,6 @@ constexpr std::string_view kKindNote = "options differ in kind, not coverage";
 constexpr std::string_view kQidOpen = "<gstack-qid:";
 constexpr int kPointCharacters = 40;
 constexpr std::size_t kQidMax = 64;
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 // `D3.2 — Title`, markup before it allowed; gives the label.
 std::string header_label(std::string_view line) {

@@ -8,7 +8,7 @@ namespace sb::decision {
 namespace {
 
 constexpr std::pair<std::string_view, LintScope> kScopes[] = {{"in", LintScope::kIn}, {"out", LintScope::kOut}};
-constexpr std::pair<std::string_view, LintPhase> kPhases[] = {
+constexpr std::pair<std::string_view, LintPhase> kLintPhases[] = {
     {"ask", LintPhase::kAsk},         {"retry", LintPhase::kRetry},
     {"confirm", LintPhase::kConfirm}, {"post_input", LintPhase::kPostInput},
     {"result", LintPhase::kResult},   {"event", LintPhase::kEvent}};
@@ -105,7 +105,7 @@ Checked<LintContext> read_lint_context(const Document& document) {
   Reader root(document, faults);
   Fields fields = root.fields();
   context.scope = fields.choice<LintScope>("scope", kScopes).value_or(LintScope::kIn);
-  context.phase = fields.choice<LintPhase>("phase", kPhases).value_or(LintPhase::kAsk);
+  context.phase = fields.choice<LintPhase>("phase", kLintPhases).value_or(LintPhase::kAsk);
   context.channel = fields.choice<LintChannel>("channel", kChannels).value_or(LintChannel::kAgent);
   if (const auto profile = fields.choice<int>("profile", kProfiles)) context.profile = kProfiles[*profile].first;
   read_declared(fields, context);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "decision/lint/block.hpp"
 #include "decision/texts.hpp"
 
@@ -19,12 +20,6 @@ bool is_code_shaped(std::string_view word) {
   const bool shape = word.find('_') != std::string_view::npos && word.front() != '_' && word.back() != '_';
   return shape && word.size() <= 40 &&
          std::all_of(word.begin(), word.end(), [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; });
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
 // A code that opens the text, or stands alone in one of its lines.

@@ -17,7 +17,7 @@ std::string_view place(std::string_view text, const std::string& value, std::siz
   return text.substr(at + 1, inner.size());
 }
 
-Span span_of(std::string_view text, std::string_view part) {
+Span span_or_all(std::string_view text, std::string_view part) {
   if (part.data() == nullptr) return {0, text.size()};
   const auto begin = static_cast<std::size_t>(part.data() - text.data());
   return {begin, begin + part.size()};
@@ -26,7 +26,7 @@ Span span_of(std::string_view text, std::string_view part) {
 AskedQuestion read_question(std::string_view text, const Value& question, std::size_t& from) {
   AskedQuestion asked;
   if (const auto instruction = question.string_at("question")) asked.instruction = place(text, *instruction, from);
-  asked.span = span_of(text, asked.instruction);
+  asked.span = span_or_all(text, asked.instruction);
   const Value* options = question.find("options");
   if (options == nullptr || !options->is_array()) return asked;
   for (const Value& item : options->items()) {
@@ -34,7 +34,7 @@ AskedQuestion read_question(std::string_view text, const Value& question, std::s
     if (!label) continue;
     OptionLine option;
     option.text = place(text, *label, from);
-    option.span = span_of(text, option.text);
+    option.span = span_or_all(text, option.text);
     asked.options.push_back(option);
   }
   return asked;

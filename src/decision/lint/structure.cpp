@@ -2,17 +2,12 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "base/text/unicode.hpp"
 #include "decision/lint/sentence.hpp"
 
 namespace sb::decision::linting {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 Span span_of(std::string_view text, std::string_view part) {
   const auto begin = static_cast<std::size_t>(part.data() - text.data());

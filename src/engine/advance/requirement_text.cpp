@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "engine/advance/narrowed_contract.hpp"
 #include "engine/answer/answer.hpp"
 #include "workflow/check/assessment.hpp"
@@ -11,11 +12,6 @@ namespace sb::engine {
 namespace {
 
 using workflow::Step;
-
-std::string trimmed(std::string_view text) {
-  const std::size_t end = text.find_last_not_of(" \t\r\n");
-  return std::string(text.substr(0, end == std::string_view::npos ? 0 : end + 1));
-}
 
 void add_notes(std::string& lines, const Step& step, const Value& wanted, const Value& context) {
   const Value& notes = wanted["notes"];
@@ -33,9 +29,9 @@ void add_contract(std::string& lines, const Program& program, const Step& step, 
   if (contract == nullptr) return;
   lines += fmt::format("- {} `{}` in `artifacts`: {}\n  Example: {}\n",
                        step.contract->is_required ? "An artifact" : "If it applies, an artifact", contract->kind,
-                       trimmed(contract->help), to_json(narrowed_example(*contract, step, context)));
+                       trimmed_end(contract->help), to_json(narrowed_example(*contract, step, context)));
   for (const workflow::Narrowing& narrowing : step.contract->narrowings) {
-    if (counts(narrowing, context)) lines += fmt::format("  {}\n", trimmed(narrowing.message));
+    if (counts(narrowing, context)) lines += fmt::format("  {}\n", trimmed_end(narrowing.message));
   }
 }
 
@@ -49,17 +45,17 @@ void add_exit(std::string& lines, const Program& program, const ProgramStep& pla
   if (contract == nullptr) return;
   lines +=
       fmt::format("- To leave \"{}\", an artifact `{}` in `artifacts`; without one it goes on. {}\n  Example: {}\n",
-                  loop.title, contract->kind, trimmed(contract->help), to_json(contract->example));
+                  loop.title, contract->kind, trimmed_end(contract->help), to_json(contract->example));
 }
 
 void add_assessments(std::string& lines, const Program& program, const Step& step) {
   for (const std::string& ref : step.assessment_refs) {
     const workflow::AssessmentDefinition* assessment = program.definition().assessment(ref);
     if (assessment == nullptr) continue;
-    lines += fmt::format("- An artifact `wr.assessment` for `{}`: {}\n", assessment->id, trimmed(assessment->purpose));
+    lines += fmt::format("- An artifact `wr.assessment` for `{}`: {}\n", assessment->id, trimmed_end(assessment->purpose));
     for (const workflow::AssessmentDimension& dimension : assessment->dimensions) {
       lines += fmt::format("  - `{}`{} {}: {}\n", dimension.id, dimension.is_required ? "" : " (optional)",
-                           fmt::join(dimension.levels, "|"), trimmed(dimension.purpose));
+                           fmt::join(dimension.levels, "|"), trimmed_end(dimension.purpose));
     }
     lines += fmt::format("  Example: {}\n", to_json(workflow::example_assessment(*assessment, step)));
   }

@@ -9,14 +9,14 @@
 namespace sb::engine {
 namespace {
 
-const workflow::Step* step_of(const Program& program, const Node& node) {
+const workflow::Step* workflow_step_of(const Program& program, const Node& node) {
   const StepNo number = program.find(node.position.step);
   return number == kNoStep ? nullptr : program.at(number).step;
 }
 
 std::string title_of(const Program& program, const Node& node) {
   if (!node.title.empty()) return node.title;
-  const workflow::Step* step = step_of(program, node);
+  const workflow::Step* step = workflow_step_of(program, node);
   return step == nullptr ? node.position.step : step->title;
 }
 

@@ -5,7 +5,7 @@
 namespace sb::engine {
 namespace {
 
-void set_unless_empty(Value& value, std::string_view name, const std::string& text) {
+void set_if_any(Value& value, std::string_view name, const std::string& text) {
   if (!text.empty()) value.set(name, text);
 }
 
@@ -19,14 +19,14 @@ Value session_value(const Summary& summary) {
                                {"title", summary.title},
                                {"goal", summary.goal},
                                {"status", to_string(summary.status)}});
-  set_unless_empty(value, "stoppedReason", summary.stopped_reason);
+  set_if_any(value, "stoppedReason", summary.stopped_reason);
   value.set("stepId", summary.step_id.empty() ? Value() : Value(summary.step_id));
   value.set("stepTitle", summary.step_title.empty() ? Value() : Value(summary.step_title));
   value.set("workspace", summary.workspace);
-  set_unless_empty(value, "repository", summary.repository);
-  set_unless_empty(value, "gitBranch", summary.git_branch);
-  set_unless_empty(value, "gitHead", summary.git_head);
-  set_unless_empty(value, "parentSessionId", summary.parent_session);
+  set_if_any(value, "repository", summary.repository);
+  set_if_any(value, "gitBranch", summary.git_branch);
+  set_if_any(value, "gitHead", summary.git_head);
+  set_if_any(value, "parentSessionId", summary.parent_session);
   value.set("autonomous", summary.is_autonomous);
   value.set("tip", summary.tip);
   value.set("nodes", summary.nodes);

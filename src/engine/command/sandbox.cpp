@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
+
 namespace sb::engine {
 namespace {
 
@@ -77,10 +79,6 @@ std::string find_program(const Seams& seams, std::string_view name) {
     if (folder.starts_with('/') && seams.files.kind(path) == FileKind::kFile) return path;
   }
   return {};
-}
-
-std::string first_line(std::string_view text) {
-  return std::string(text.substr(0, text.find('\n')));
 }
 
 std::vector<std::string> fixed_words(const Sandbox& sandbox) {

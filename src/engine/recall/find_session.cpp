@@ -11,7 +11,7 @@
 namespace sb::engine {
 namespace {
 
-constexpr int kPage = 500;
+constexpr int kResumePage = 500;
 
 // Two are enough to know that one is not meant.
 Result<std::set<std::string>> beginning_with(store::Snapshot& snapshot, std::string_view name) {
@@ -48,7 +48,7 @@ Result<std::string> find_session(store::Store& store, std::string_view name) {
 Status each_summary(store::Store& store, const std::function<bool(const Summary&)>& visit,
                     const std::function<void(const std::string&)>& damaged) {
   return store.read([&](store::Snapshot& snapshot) -> Status {
-    store::Listing listing{.by = store::Order::kSort, .descending = true, .limit = kPage};
+    store::Listing listing{.by = store::Order::kSort, .descending = true, .limit = kResumePage};
     for (;;) {
       const auto rows = SB_TRY(snapshot.list(kSessions, listing));
       for (const store::Row& row : rows) {
@@ -60,7 +60,7 @@ Status each_summary(store::Store& store, const std::function<bool(const Summary&
           return {};
         }
       }
-      if (rows.size() < static_cast<std::size_t>(kPage)) return {};
+      if (rows.size() < static_cast<std::size_t>(kResumePage)) return {};
       listing.after = rows.back();
     }
   });

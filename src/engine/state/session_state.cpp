@@ -15,7 +15,7 @@ constexpr Table<SessionStatus, 4> kStatuses{{{"open", SessionStatus::kOpen},
                                              {"waiting", SessionStatus::kWaiting},
                                              {"complete", SessionStatus::kComplete},
                                              {"stopped", SessionStatus::kStopped}}};
-constexpr Table<NodeKind, 4> kKinds{{{"step", NodeKind::kStep},
+constexpr Table<NodeKind, 4> kNodeKinds{{{"step", NodeKind::kStep},
                                      {"decision", NodeKind::kDecision},
                                      {"children", NodeKind::kChildren},
                                      {"end", NodeKind::kEnd}}};
@@ -24,7 +24,7 @@ constexpr Table<Waiting::For, 5> kWaits{{{"gate", Waiting::For::kGate},
                                          {"decision", Waiting::For::kDecision},
                                          {"breaker", Waiting::For::kBreaker},
                                          {"quorum", Waiting::For::kQuorum}}};
-constexpr Table<Attempt::Ended, 3> kEndings{{{"blocked", Attempt::Ended::kBlocked},
+constexpr Table<Attempt::Ended, 3> kAttemptEndings{{{"blocked", Attempt::Ended::kBlocked},
                                              {"advanced", Attempt::Ended::kAdvanced},
                                              {"rejected", Attempt::Ended::kRejected}}};
 
@@ -89,7 +89,7 @@ std::string_view to_string(SessionStatus status) {
 }
 
 std::string_view to_string(NodeKind kind) {
-  return name_of(kKinds, kind);
+  return name_of(kNodeKinds, kind);
 }
 
 std::string_view to_string(Waiting::For what) {
@@ -97,7 +97,7 @@ std::string_view to_string(Waiting::For what) {
 }
 
 std::string_view to_string(Attempt::Ended ended) {
-  return name_of(kEndings, ended);
+  return name_of(kAttemptEndings, ended);
 }
 
 Value to_value(const std::vector<LoopFrame>& loops) {
@@ -183,7 +183,7 @@ Result<Node> node_from(const Value& value) {
   node.number = stored.small("node", 1);
   node.parent = stored.small("parent", 0);
   node.parent_attempt = stored.small("parent_attempt", 0);
-  node.kind = read_choice(stored, "kind", kKinds);
+  node.kind = read_choice(stored, "kind", kNodeKinds);
   node.position.step = stored.string("step");
   node.title = stored.string("title");
   node.position.loops = SB_TRY(loops_from(stored.array("loops")));
@@ -217,7 +217,7 @@ Result<Attempt> attempt_from(const Value& value) {
   Attempt attempt;
   attempt.node = stored.small("node", 1);
   attempt.number = stored.small("attempt", 1);
-  attempt.ended = read_choice(stored, "ended", kEndings);
+  attempt.ended = read_choice(stored, "ended", kAttemptEndings);
   attempt.successor = stored.small("successor", 0);
   attempt.output_seq = stored.integer("output_seq", 0);
   attempt.ended_seq = stored.integer("ended_seq", 0);

@@ -12,9 +12,9 @@
 namespace sb::engine {
 namespace {
 
-constexpr int kPage = 500;
+constexpr int kCollectPage = 500;
 constexpr std::size_t kHexDigits = 64;
-constexpr std::string_view kWorkflowPrefix = "sha256:";
+constexpr std::string_view kHashPrefix = "sha256:";
 
 bool is_hex_digit(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
@@ -31,7 +31,7 @@ Status each_hash(std::string_view text, const Visit& visit) {
     std::size_t end = at;
     while (end < text.size() && is_hex_digit(text[end])) ++end;
     if (end - at == kHexDigits)
-      SB_TRY(visit(text.substr(at, kHexDigits), text.substr(0, at).ends_with(kWorkflowPrefix)));
+      SB_TRY(visit(text.substr(at, kHexDigits), text.substr(0, at).ends_with(kHashPrefix)));
     at = end;
   }
   return {};
@@ -84,13 +84,13 @@ Status BlobMarks::add_since(store::Snapshot& snapshot, const std::set<std::strin
                             const Progress& progress) {
   const std::int64_t end = SB_TRY(snapshot.last_position());
   for (;;) {
-    const auto events = SB_TRY(snapshot.events_after(position_, kPage));
+    const auto events = SB_TRY(snapshot.events_after(position_, kCollectPage));
     for (const store::Event& event : events) {
       if (!gone_streams.contains(event.stream)) SB_TRY(add_from(snapshot, event.payload));
     }
     if (!events.empty()) position_ = events.back().position;
     if (progress && !events.empty()) progress(position_, end);
-    if (events.size() < static_cast<std::size_t>(kPage)) break;
+    if (events.size() < static_cast<std::size_t>(kCollectPage)) break;
   }
   tidy();
   return {};
@@ -101,7 +101,7 @@ namespace {
 // One page of blobs behind `after`; those without a mark are counted, and removed where `transaction` is given.
 Result<bool> sweep_page(store::Snapshot& snapshot, store::Transaction* transaction, const BlobMarks& marks,
                         std::optional<Digest>& after, Pruned& pruned) {
-  const auto hashes = SB_TRY(snapshot.blobs(after, kPage));
+  const auto hashes = SB_TRY(snapshot.blobs(after, kCollectPage));
   for (const Digest& hash : hashes) {
     if (marks.has(hash)) continue;
     // Damaged ones go too: nobody wants them.
@@ -112,7 +112,7 @@ Result<bool> sweep_page(store::Snapshot& snapshot, store::Transaction* transacti
     if (transaction != nullptr) SB_TRY(transaction->remove_blob(hash));
   }
   if (!hashes.empty()) after = hashes.back();
-  return hashes.size() == static_cast<std::size_t>(kPage);
+  return hashes.size() == static_cast<std::size_t>(kCollectPage);
 }
 
 Status sweep(store::Store& store, BlobMarks& marks, Pruned& pruned) {

@@ -8,7 +8,7 @@
 namespace sb::engine {
 namespace {
 
-constexpr int kPage = 256;
+constexpr int kExportPage = 256;
 
 Result<std::string> stored_blob(store::Snapshot& snapshot, const BlobRef& ref, std::int64_t seq) {
   const auto text = SB_TRY(snapshot.blob(SB_TRY(digest_from(ref.hex))));
@@ -55,7 +55,7 @@ Status export_session(store::Store& store, std::string_view session,
     if (end.seq == 0) return fail(ErrorCode::kNotFound, fmt::format("there is no session {}", session));
     std::set<std::string> seen;
     for (std::int64_t seq = 1; seq <= end.seq;) {
-      for (const store::Event& event : SB_TRY(snapshot.events(stream, seq, kPage))) {
+      for (const store::Event& event : SB_TRY(snapshot.events(stream, seq, kExportPage))) {
         SB_TRY(line(SB_TRY(line_for(snapshot, event, end.seq, seen))));
         seq = event.seq + 1;
       }

@@ -18,14 +18,14 @@ std::string worker_stream(std::string_view session) {
   return fmt::format("agent/{}", session);
 }
 
-constexpr int kPage = 500;
+constexpr int kPrunePage = 500;
 
 Status remove_rows(store::Transaction& transaction, std::string_view collection, std::string_view session) {
-  const store::Listing listing{.prefix = fmt::format("{}/", session), .limit = kPage};
+  const store::Listing listing{.prefix = fmt::format("{}/", session), .limit = kPrunePage};
   for (;;) {
     const auto rows = SB_TRY(transaction.list(collection, listing));
     for (const store::Row& row : rows) SB_TRY(transaction.remove(collection, row.key));
-    if (rows.size() < static_cast<std::size_t>(kPage)) return {};
+    if (rows.size() < static_cast<std::size_t>(kPrunePage)) return {};
   }
 }
 
@@ -62,7 +62,7 @@ using Ages = std::map<std::string, Age, std::less<>>;
 Result<Ages> read_ages(store::Store& store) {
   return store.read([](store::Snapshot& snapshot) -> Result<Ages> {
     Ages ages;
-    store::Listing listing{.limit = kPage};
+    store::Listing listing{.limit = kPrunePage};
     for (;;) {
       const auto rows = SB_TRY(snapshot.list(kSessions, listing));
       for (const store::Row& row : rows) {
@@ -70,7 +70,7 @@ Result<Ages> read_ages(store::Store& store) {
         const auto summary = value ? summary_from(*value) : std::unexpected(value.error());
         if (summary) ages.emplace(row.key, age_of(*summary));
       }
-      if (rows.size() < static_cast<std::size_t>(kPage)) return ages;
+      if (rows.size() < static_cast<std::size_t>(kPrunePage)) return ages;
       listing.after = rows.back();
     }
   });

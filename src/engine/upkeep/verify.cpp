@@ -11,7 +11,7 @@
 namespace sb::engine {
 namespace {
 
-constexpr int kPage = 256;
+constexpr int kVerifyPage = 256;
 constexpr std::size_t kDamages = 100;  // told of one session; the rest would only bury them
 
 // Looks at one session at one moment. Damage is noted; an error is only what kept us from reading.
@@ -55,7 +55,7 @@ Status Inspection::read_events() {
     note("events", "there are none, though other records of the session are there");
     return {};
   }
-  int page = kPage;
+  int page = kVerifyPage;
   for (std::int64_t seq = 1; seq <= end.seq;) {
     const auto events = snapshot_.events(stream_, seq, page);
     if (!events && events.error().code == ErrorCode::kCorrupt && page > 1) {
@@ -180,7 +180,7 @@ Status Inspection::compare_rows(std::string_view collection, const Expected& exp
                                 std::string_view what) {
   // Both sides ascend by key, so one walk finds what is missing and what is too much.
   auto next = expected.begin();
-  store::Listing listing{.by = store::Order::kKey, .prefix = session_ + "/", .limit = kPage};
+  store::Listing listing{.by = store::Order::kKey, .prefix = session_ + "/", .limit = kVerifyPage};
   const auto missing_before = [&](const std::string& key) {
     for (; next != expected.end() && key_of(*next) < key; ++next) {
       note(fmt::format("{} {}", what, key_of(*next)), "its record is missing");
@@ -198,7 +198,7 @@ Status Inspection::compare_rows(std::string_view collection, const Expected& exp
       SB_TRY(compare_row(collection, row, to_value(next->second), where));
       ++next;
     }
-    if (rows.size() < static_cast<std::size_t>(kPage)) break;
+    if (rows.size() < static_cast<std::size_t>(kVerifyPage)) break;
     listing.after = rows.back();
   }
   for (; next != expected.end(); ++next) note(fmt::format("{} {}", what, key_of(*next)), "its record is missing");
@@ -223,16 +223,16 @@ Result<std::set<std::string>> all_sessions(store::Snapshot& snapshot) {
   std::set<std::string> ids;
   const std::string prefix = session_stream("");
   for (std::string after;;) {
-    const auto names = SB_TRY(snapshot.streams(prefix, after, kPage));
+    const auto names = SB_TRY(snapshot.streams(prefix, after, kVerifyPage));
     for (const std::string& name : names) ids.insert(name.substr(prefix.size()));
-    if (names.size() < static_cast<std::size_t>(kPage)) break;
+    if (names.size() < static_cast<std::size_t>(kVerifyPage)) break;
     after = names.back();
   }
-  store::Listing listing{.limit = kPage};
+  store::Listing listing{.limit = kVerifyPage};
   for (;;) {
     const auto rows = SB_TRY(snapshot.list(kSessions, listing));
     for (const store::Row& row : rows) ids.insert(row.key);
-    if (rows.size() < static_cast<std::size_t>(kPage)) break;
+    if (rows.size() < static_cast<std::size_t>(kVerifyPage)) break;
     listing.after = rows.back();
   }
   return ids;

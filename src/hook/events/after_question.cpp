@@ -19,7 +19,7 @@ using decision::AnswerShape;
 using decision::HostAnswer;
 using decision::HostResult;
 
-constexpr std::string_view kEventName = "PostToolUse";
+constexpr std::string_view kPostToolUse = "PostToolUse";
 constexpr std::string_view kPrincipal = "claude-code";
 
 // A server's stand-in for the tool gives its result as text.
@@ -272,7 +272,7 @@ Result<std::string> after_question(const HookEvent& event, const Surroundings& a
       around.log.add(logged.error());
     }
   }
-  return words.empty() ? "" : note_for(kEventName, words);
+  return words.empty() ? "" : note_for(kPostToolUse, words);
 }
 
 }  // namespace sb::hook

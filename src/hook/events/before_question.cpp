@@ -10,7 +10,7 @@
 namespace sb::hook {
 namespace {
 
-constexpr std::string_view kEventName = "PreToolUse";
+constexpr std::string_view kPreToolUse = "PreToolUse";
 
 using PlannedList = std::vector<std::optional<Planned>>;
 
@@ -95,7 +95,7 @@ bool has_gstack_marker(const CallQuestion& question) {
 }  // namespace
 
 std::string refusal_for(std::string_view reason) {
-  return to_json(Value::object({{"hookSpecificOutput", Value::object({{"hookEventName", kEventName},
+  return to_json(Value::object({{"hookSpecificOutput", Value::object({{"hookEventName", kPreToolUse},
                                                                       {"permissionDecision", "deny"},
                                                                       {"permissionDecisionReason", reason}})}}));
 }
@@ -140,7 +140,7 @@ Result<std::string> before_question(const HookEvent& event, const Surroundings& 
       if (std::ranges::find(holds, true) != holds.end()) return refusal_for(decided_reason(*decided, holds));
     }
   }
-  return note.text.empty() ? "" : note_for(kEventName, note.text);
+  return note.text.empty() ? "" : note_for(kPreToolUse, note.text);
 }
 
 }  // namespace sb::hook

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/document/document.hpp"
+#include "base/text.hpp"
 #include "base/text/unicode.hpp"
 #include "decision/preference.hpp"
 #include "gstack/log_text.hpp"
@@ -15,19 +16,9 @@ constexpr std::string_view kGstackMarker = "<gstack-qid:";
 constexpr std::string_view kOurMarker = "<sb:";
 constexpr std::size_t kLongestMarker = 96;
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), lower);
-  return out;
-}
-
 // Where `wanted` (in lower case) next stands, in any case.
 std::size_t find_folded(std::string_view text, std::string_view wanted, std::size_t from) {
-  const auto found = std::ranges::search(text.substr(std::min(from, text.size())), wanted, {}, lower);
+  const auto found = std::ranges::search(text.substr(std::min(from, text.size())), wanted, {}, [](char c) { return to_lower(c); });
   return found.empty() ? std::string_view::npos : static_cast<std::size_t>(found.begin() - text.begin());
 }
 
@@ -75,13 +66,13 @@ std::size_t end_of_marker(std::string_view text, std::size_t at, std::size_t hea
   if (end == std::string_view::npos) return end;
   const std::string_view inner = text.substr(at + head, end - at - head);
   const bool is_name = !inner.empty() && std::ranges::all_of(inner, [](char c) {
-    return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || c == '-';
+    return (to_lower(c) >= 'a' && to_lower(c) <= 'z') || (c >= '0' && c <= '9') || c == '-';
   });
   return is_name ? end + 1 : std::string_view::npos;
 }
 
 bool is_word(char c) {
-  return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || (static_cast<unsigned char>(c) & 0x80);
+  return (to_lower(c) >= 'a' && to_lower(c) <= 'z') || (c >= '0' && c <= '9') || (static_cast<unsigned char>(c) & 0x80);
 }
 
 // What the lines `Recommendation: …` choose, each up to its reason (GAP-7).
@@ -93,7 +84,7 @@ std::vector<std::string> recommendation_lines(std::string_view text) {
     const std::size_t begin = at + kHead.size();
     std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
     line = line.substr(0, find_folded(line, " because ", 0));
-    std::string choice = lowered(gstack::without_recommended_mark(line));
+    std::string choice = to_lower(gstack::without_recommended_mark(line));
     while (choice.ends_with('.') || choice.ends_with(',')) choice.pop_back();
     if (!choice.empty()) choices.push_back(std::move(choice));
   }
@@ -102,7 +93,7 @@ std::vector<std::string> recommendation_lines(std::string_view text) {
 
 // The label is the choice, or begins with it as a word: `A` names `A) Include` but not `Apply`.
 bool is_named_by(std::string_view label, std::string_view choice) {
-  const std::string folded = lowered(label);
+  const std::string folded = to_lower(label);
   return folded.starts_with(choice) && (folded.size() == choice.size() || !is_word(folded[choice.size()]));
 }
 
@@ -172,7 +163,7 @@ GstackMarkers gstack_markers_in(std::string_view text) {
        at = find_folded(text, kGstackMarker, at + 1)) {
     const std::size_t end = end_of_marker(text, at, kGstackMarker.size());
     const std::size_t begin = at + kGstackMarker.size();
-    std::string id = end == std::string_view::npos ? "" : lowered(text.substr(begin, end - 1 - begin));
+    std::string id = end == std::string_view::npos ? "" : to_lower(text.substr(begin, end - 1 - begin));
     if (decision::is_question_id(id)) {
       markers.ids.push_back(std::move(id));
     } else {
@@ -215,13 +206,13 @@ std::vector<std::string> recommended_in(const CallQuestion& question) {
     plain.push_back(gstack::without_recommended_mark(option.label));
     const std::string& label = plain.back();
     if (label.size() < option.label.size() &&
-        lowered(option.label).find("(recommended)", label.size()) != std::string::npos)
+        to_lower(option.label).find("(recommended)", label.size()) != std::string::npos)
       found.push_back(label);
   }
   for (const std::string& choice : recommendation_lines(question.text)) {
     std::vector<std::string> exact, named;
     for (const std::string& label : plain) {
-      if (lowered(label) == choice) exact.push_back(label);
+      if (to_lower(label) == choice) exact.push_back(label);
       if (is_named_by(label, choice)) named.push_back(label);
     }
     if (named.empty()) strays.push_back(choice);

@@ -154,7 +154,7 @@ Result<std::optional<Planned>> newest_in(inbox::Desk& desk, const std::string& d
     if (!wanted(prompt)) continue;
     Planned planned = SB_TRY(with_decision(desk, prompt));
     const std::string& workspace = planned.decision.opened.workspace;
-    if (!workspace.empty() && lies_under(directory, workspace)) return planned;
+    if (!workspace.empty() && is_within(directory, workspace)) return planned;
   }
   return std::nullopt;
 }

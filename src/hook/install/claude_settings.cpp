@@ -11,7 +11,7 @@
 namespace sb::hook {
 namespace {
 
-constexpr std::string_view kProgram = "signalbox-hook";
+constexpr std::string_view kHookProgram = "signalbox-hook";
 constexpr std::array<std::string_view, 6> kEvents = {"PreToolUse",   "PostToolUse",      "Stop",
                                                      "SessionStart", "UserPromptSubmit", "SessionEnd"};
 // A group each; an empty matcher is none.
@@ -192,7 +192,7 @@ std::string shell_quoted(std::string_view text) {
 
 bool is_our_command(std::string_view command) {
   const auto word = unquoted(command);
-  return word && word->starts_with('/') && base_name(*word) == kProgram;
+  return word && word->starts_with('/') && base_name(*word) == kHookProgram;
 }
 
 Result<Value> with_statusline(Value settings, const std::string& command) {

@@ -10,7 +10,7 @@
 namespace sb::hook {
 namespace {
 
-constexpr std::string_view kFile = "file";
+constexpr std::string_view kWholeFile = "file";
 constexpr std::string_view kContainer = "servers";
 
 std::string mark_of(std::string_view name) {
@@ -73,7 +73,7 @@ std::optional<std::string> untouched_backup(const Files& files, const ClientPlac
 }
 
 bool is_as_made(const ClientPlace& place, const Current& now, const NamedEntry& ours) {
-  if (!now.installed.has_made(kFile)) return false;
+  if (!now.installed.has_made(kWholeFile)) return false;
   const auto made = with_entry(place.client, "", "", ours.name, ours.entry);
   return made && *made == now.text;
 }
@@ -114,8 +114,8 @@ Result<Changed> install_server(const Seams& seams, const ClientPlace& place, con
   if (!now.has_noted()) now.installed = Installed{};
   if (!there && !SB_TRY(has_container(place.client, changed.path, before))) now.installed.add(kContainer);
   if (!now.text) {
-    now.installed.add(kFile);
-  } else if (now.installed.backup.empty() && !now.installed.has_made(kFile)) {
+    now.installed.add(kWholeFile);
+  } else if (now.installed.backup.empty() && !now.installed.has_made(kWholeFile)) {
     now.installed.backup = changed.backup = SB_TRY(keep_copy(seams.files, changed.path, before));
   }
   now.installed.add(mark_of(name));

@@ -8,22 +8,22 @@
 namespace sb::hook {
 namespace {
 
-std::string path_of(const Homes& homes) {
+std::string installed_file(const Homes& homes) {
   return join_path(homes.data, "hook-settings.json");
 }
 
 Result<Value> read_all(const Files& files, const Homes& homes) {
-  const auto text = files.read(path_of(homes), limits::kDocumentBytes);
+  const auto text = files.read(installed_file(homes), limits::kDocumentBytes);
   if (!text && text.error().code == ErrorCode::kNotFound) return Value::object();
   if (!text) return std::unexpected(text.error());
   auto all = parse_json(*text);
   if (all && all->is_object()) return all;
-  return fail(ErrorCode::kCorrupt, "is not the list of settings it should be", "Remove it", {path_of(homes), "", 0, 0});
+  return fail(ErrorCode::kCorrupt, "is not the list of settings it should be", "Remove it", {installed_file(homes), "", 0, 0});
 }
 
 Status write_all(Files& files, const Homes& homes, const Value& all) {
   SB_TRY(files.make_directories(homes.data, 0700));
-  return files.write_atomic(path_of(homes), to_pretty_json(all) + "\n", 0600);
+  return files.write_atomic(installed_file(homes), to_pretty_json(all) + "\n", 0600);
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ Status forget_installed(Files& files, const Homes& homes, const std::string& pat
   Value all = SB_TRY(read_all(files, homes));
   if (!all.find(path)) return {};
   all.erase(path);
-  return all.size() == 0 ? files.remove(path_of(homes)) : write_all(files, homes, all);
+  return all.size() == 0 ? files.remove(installed_file(homes)) : write_all(files, homes, all);
 }
 
 }  // namespace sb::hook

@@ -9,7 +9,7 @@
 namespace sb::hook {
 namespace {
 
-std::string path_of(const Homes& homes) {
+std::string stop_projects_file(const Homes& homes) {
   return join_path(homes.data, "stop-projects.json");
 }
 
@@ -18,13 +18,13 @@ std::string_view name_of(Scope scope) {
 }
 
 Result<Value> read_projects(const Files& files, const Homes& homes) {
-  const auto text = files.read(path_of(homes), limits::kDocumentBytes);
+  const auto text = files.read(stop_projects_file(homes), limits::kDocumentBytes);
   if (!text && text.error().code == ErrorCode::kNotFound) return Value::object();
   if (!text) return std::unexpected(text.error());
   auto projects = parse_json(*text);
   if (projects && projects->is_object()) return projects;
   return fail(ErrorCode::kCorrupt, "is not the list of folders it should be", "Remove it and enable them again",
-              {path_of(homes), "", 0, 0});
+              {stop_projects_file(homes), "", 0, 0});
 }
 
 Status change(Files& files, const Homes& homes, Scope scope, const auto& edit) {
@@ -36,7 +36,7 @@ Status change(Files& files, const Homes& homes, Scope scope, const auto& edit) {
   edit(folders.items());
   if (folders == before) return {};
   projects.set(name_of(scope), std::move(folders));
-  return files.write_atomic(path_of(homes), to_pretty_json(projects) + "\n", 0600);
+  return files.write_atomic(stop_projects_file(homes), to_pretty_json(projects) + "\n", 0600);
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ Result<bool> is_stop_enabled(const Files& files, const Homes& homes, std::string
   for (const Scope scope : {Scope::kUser, Scope::kProject}) {
     const Value& folders = projects[name_of(scope)];
     if (!folders.is_array()) continue;
-    const auto covers = [&](const Value& each) { return each.is_string() && lies_under(folder, each.as_string()); };
+    const auto covers = [&](const Value& each) { return each.is_string() && is_within(folder, each.as_string()); };
     if (std::ranges::any_of(folders.items(), covers)) return true;
   }
   return false;
@@ -59,7 +59,7 @@ Status enable_stop(Files& files, const Homes& homes, Scope scope, const std::str
 }
 
 Status disable_stop(Files& files, const Homes& homes, Scope scope, const std::string& folder) {
-  if (files.kind(path_of(homes)) == FileKind::kMissing) return {};
+  if (files.kind(stop_projects_file(homes)) == FileKind::kMissing) return {};
   return change(files, homes, scope, [&](Value::Array& folders) {
     std::erase_if(folders, [&](const Value& each) { return scope == Scope::kUser || each == Value(folder); });
   });

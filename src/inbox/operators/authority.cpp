@@ -11,7 +11,7 @@ bool Policy::relays_in(std::string_view workspace) const {
   std::size_t longest = 0;
   bool relays = may_relay;
   for (const auto& [directory, says] : workspace_relays) {
-    if (!workspace.empty() && lies_under(workspace, directory) && directory.size() >= longest) {
+    if (!workspace.empty() && is_within(workspace, directory) && directory.size() >= longest) {
       longest = directory.size();
       relays = says;
     }

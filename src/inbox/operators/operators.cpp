@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kNoHash = "0000000000000000000000000000000000000000000000000000000000000000";
 
-std::string signed_bytes(Value entry) {
+std::string signed_register_bytes(Value entry) {
   entry.erase("sig");
   return "sb-operators-1\n" + to_canonical_json(entry);
 }
@@ -63,7 +63,7 @@ Status Operators::add(std::string_view line, std::string_view file, int number) 
     if (SB_TRY(wire::string(*entry, "previous")) != (heads_.empty() ? kNoHash : std::string_view(heads_.back()))) {
       return broken(file, number, "the line does not follow the one before");
     }
-    if (!verify(by, signed_bytes(*entry), signature)) return broken(file, number, "its signature is wrong");
+    if (!verify(by, signed_register_bytes(*entry), signature)) return broken(file, number, "its signature is wrong");
     const OperatorKey* signer = find(by);
     const bool is_first = heads_.empty();
     if (!is_first && (signer == nullptr || signer->revoked_at))
@@ -127,7 +127,7 @@ Result<std::string> Operators::line_of(Value entry, std::string_view by_secret) 
   entry.set("by", to_hex(SB_TRY(public_key_of(by_secret))));
   entry.set("previous", heads_.empty() ? kNoHash : std::string_view(heads_.back()));
   entry.set("v", 1);
-  entry.set("sig", to_base64url(SB_TRY(sign(by_secret, signed_bytes(entry)))));
+  entry.set("sig", to_base64url(SB_TRY(sign(by_secret, signed_register_bytes(entry)))));
   return to_canonical_json(entry) + "\n";
 }
 

@@ -85,7 +85,7 @@ bool Delegation::covers(std::string_view decision, const Opened& opened) const {
   if (scope == "*") return true;
   const std::string_view rest = std::string_view(scope).substr(scope.find(':') + 1);
   if (scope.starts_with("decision:")) return rest == decision || rest == opened.question.id;
-  return !opened.workspace.empty() && lies_under(opened.workspace, rest);
+  return !opened.workspace.empty() && is_within(opened.workspace, rest);
 }
 
 Result<std::string> make_token(std::string_view id, std::string_view scope, TimestampMs issued, TimestampMs expires,

@@ -22,7 +22,7 @@ constexpr std::string_view kOurs = ".signalbox";
 // A name that projects use for other things too: of this folder only what can be a workflow.
 constexpr std::string_view kWorkflows = "workflows";
 
-std::string signed_bytes(Value act) {
+std::string signed_trust_bytes(Value act) {
   act.erase("sig");
   return "sb-trust-1\n" + to_canonical_json(act);
 }
@@ -129,7 +129,7 @@ bool TrustedFolders::counts(const Value& act) const {
   const auto key = from_hex(*by);
   const OperatorKey* signer = key ? operators_.find(*key) : nullptr;
   if (signer == nullptr || (signer->revoked_at && *at >= *signer->revoked_at)) return false;
-  return verify(signer->public_key, signed_bytes(act), *signature);
+  return verify(signer->public_key, signed_trust_bytes(act), *signature);
 }
 
 Result<bool> TrustedFolders::is_trusted(std::string_view directory, std::string_view hash) const {
@@ -150,7 +150,7 @@ Result<bool> TrustedFolders::is_trusted(std::string_view directory, std::string_
 Result<std::optional<std::string>> TrustedFolders::trusted_home_of(const std::string& file) const {
   for (std::string directory = parent_path(file); directory.size() > 1; directory = parent_path(directory)) {
     const auto holds = [&](std::string_view name) {
-      return file == join_path(directory, name) || lies_under(file, join_path(directory, name));
+      return file == join_path(directory, name) || is_within(file, join_path(directory, name));
     };
     if (!std::ranges::any_of(kWhole, holds) && !holds(kWorkflows)) continue;
     const auto policy = policy_files(files_, directory);
@@ -167,7 +167,7 @@ Status TrustedFolders::trust(std::string_view directory, std::string_view hash, 
   if (!operators_.empty()) {
     if (!by_secret) return fail(ErrorCode::kForbidden, "an operator must vouch for the folder");
     act.set("by", to_hex(SB_TRY(public_key_of(*by_secret))));
-    act.set("sig", to_base64url(SB_TRY(sign(*by_secret, signed_bytes(act)))));
+    act.set("sig", to_base64url(SB_TRY(sign(*by_secret, signed_trust_bytes(act)))));
     if (!counts(act)) return fail(ErrorCode::kForbidden, "that key is no operator's");
   }
   SB_TRY(files_.make_directories(parent_path(path_), 0700));

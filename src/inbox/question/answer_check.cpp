@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/document/reader.hpp"
+#include "base/text.hpp"
 #include "base/text/unicode.hpp"
 #include "inbox/question/question.hpp"
 
@@ -207,16 +208,6 @@ Result<Given> check_parts(const Question& question, const Given& given) {
                 fmt::format("Answer these: {}", fmt::join(known, ", ")));
   }
   return result;
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> pieces;
-  for (;;) {
-    const std::size_t at = text.find(separator);
-    pieces.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) return pieces;
-    text.remove_prefix(at + 1);
-  }
 }
 
 // Like split on commas, but a doubled comma stands for one.

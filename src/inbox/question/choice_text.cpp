@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "decision/prompt.hpp"
@@ -89,11 +90,6 @@ bool has_block(const Decision& decision) {
   return decision.select.mode == decision::SelectMode::kOne || decision.select.mode == decision::SelectMode::kMany;
 }
 
-std::string without_end(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
-}
-
 }  // namespace
 
 std::string choice_text(const decision::Declaration& declaration) {
@@ -104,7 +100,7 @@ std::string choice_text(const decision::Declaration& declaration) {
   const bool all_blocks = flow != nullptr && std::ranges::all_of(flow->steps, [](const decision::Step& step) {
                             return has_block(step.decision);
                           });
-  if (!all_blocks) return without_end(question_of(declaration).text);
+  if (!all_blocks) return without_trailing_newlines(question_of(declaration).text);
   std::string text;
   for (const decision::Step& step : flow->steps) {
     if (!text.empty()) text += "\n\n";

@@ -62,7 +62,7 @@ Part part_of(const decision::ChainOption& option) {
   return part;
 }
 
-void add_paragraph(std::string& text, std::string_view lead, std::string_view paragraph) {
+void add_section(std::string& text, std::string_view lead, std::string_view paragraph) {
   if (!paragraph.empty())
     text += fmt::format("\n{}{}\n", lead, lead.empty() ? quoted(paragraph) : continued(paragraph));
 }
@@ -100,16 +100,16 @@ std::string how_to_answer(const Decision& decision) {
 
 std::string text_of(const Decision& decision, bool marks_recommended) {
   std::string text = continued(decision.instruction) + "\n";
-  add_paragraph(text, "", decision.sections.context);
-  add_paragraph(text, "", decision.sections.eli10);
-  add_paragraph(text, "At stake: ", decision.sections.stakes);
-  add_paragraph(text, "", decision.sections.kind_note);
-  add_paragraph(text, "", decision.sections.safety_notice);
-  add_paragraph(text, "Cannot be undone: ", decision.irreversible_note);
-  add_paragraph(text, "Approves exactly: ", decision.digest);
+  add_section(text, "", decision.sections.context);
+  add_section(text, "", decision.sections.eli10);
+  add_section(text, "At stake: ", decision.sections.stakes);
+  add_section(text, "", decision.sections.kind_note);
+  add_section(text, "", decision.sections.safety_notice);
+  add_section(text, "Cannot be undone: ", decision.irreversible_note);
+  add_section(text, "Approves exactly: ", decision.digest);
   add_options(text, decision, marks_recommended);
   text += fmt::format("\n{}\n", how_to_answer(decision));
-  add_paragraph(text, "Net: ", decision.sections.net);
+  add_section(text, "Net: ", decision.sections.net);
   return text;
 }
 

@@ -15,7 +15,7 @@ namespace {
 using inbox::DecisionState;
 using inbox::HostResult;
 
-constexpr std::size_t kNameBytes = 100;
+constexpr std::size_t kDialogNameBytes = 100;
 constexpr std::size_t kProblemBytes = 200;
 
 std::string short_line(std::string_view text, std::size_t bytes) {
@@ -148,8 +148,8 @@ std::optional<Asked> Asked::read_from(const Value& state) {
 }
 
 std::string person_behind(const Call& call) {
-  const std::string client = short_line(call.client_name, kNameBytes);
-  const std::string owner = short_line(call.principal, kNameBytes);
+  const std::string client = short_line(call.client_name, kDialogNameBytes);
+  const std::string owner = short_line(call.principal, kDialogNameBytes);
   if (client.empty()) return owner;
   return owner.empty() ? client : fmt::format("{} ({})", client, owner);
 }

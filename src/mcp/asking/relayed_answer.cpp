@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kTemplate = R"(Send {"decision": "d-…", "options": ["ID"]})";
 
-std::unexpected<Error> wrong(std::string message) {
+std::unexpected<Error> wrong_answer(std::string message) {
   return fail(ErrorCode::kInvalid, std::move(message), std::string(kTemplate));
 }
 
@@ -34,7 +34,7 @@ Status check_names(const Value& answer) {
 Result<std::string> text_of(const Value& answer, std::string_view name, std::size_t limit) {
   const Value* value = answer.find(name);
   if (value == nullptr || value->is_null()) return std::string();
-  if (!value->is_string()) return wrong(fmt::format("`answer.{}` is {}, not text", name, kind_name(value->kind())));
+  if (!value->is_string()) return wrong_answer(fmt::format("`answer.{}` is {}, not text", name, kind_name(value->kind())));
   if (value->as_string().size() > limit) {
     return fail(ErrorCode::kLimit, fmt::format("`answer.{}` is longer than {} bytes", name, limit), "Shorten it");
   }
@@ -46,10 +46,10 @@ Result<std::vector<std::string>> options_of(const Value& answer) {
   const Value* options = answer.find("options");
   if (options == nullptr || options->is_null()) return ids;
   if (options->is_string()) return std::vector{options->as_string()};
-  if (!options->is_array()) return wrong("`answer.options` is a list of ids");
-  if (options->size() > limits::kOptions) return wrong("`answer.options` has more ids than any question has options");
+  if (!options->is_array()) return wrong_answer("`answer.options` is a list of ids");
+  if (options->size() > limits::kOptions) return wrong_answer("`answer.options` has more ids than any question has options");
   for (const Value& id : options->items()) {
-    if (!id.is_string()) return wrong("`answer.options` is a list of ids");
+    if (!id.is_string()) return wrong_answer("`answer.options` is a list of ids");
     ids.push_back(id.as_string());
   }
   return ids;
@@ -58,15 +58,15 @@ Result<std::vector<std::string>> options_of(const Value& answer) {
 }  // namespace
 
 Result<engine::RelayedAnswer> relayed_answer(const Value& answer, const Call& call) {
-  if (!answer.is_object()) return wrong(fmt::format("`answer` is {}, not an object", kind_name(answer.kind())));
+  if (!answer.is_object()) return wrong_answer(fmt::format("`answer` is {}, not an object", kind_name(answer.kind())));
   SB_TRY(check_names(answer));
   engine::RelayedAnswer relayed;
   relayed.decision = SB_TRY(text_of(answer, "decision", limits::kIdBytes));
-  if (relayed.decision.empty()) return wrong("`answer.decision` is missing: the id of the decision that is answered");
+  if (relayed.decision.empty()) return wrong_answer("`answer.decision` is missing: the id of the decision that is answered");
   relayed.given.options = SB_TRY(options_of(answer));
   relayed.remark = SB_TRY(text_of(answer, "reason", limits::kTextBytes));
   if (const Value* values = answer.find("values"); values != nullptr && !values->is_null()) {
-    if (!values->is_object()) return wrong("`answer.values` is an object");
+    if (!values->is_object()) return wrong_answer("`answer.values` is an object");
     relayed.given.values = *values;
   }
   const std::string text = SB_TRY(text_of(answer, "text", limits::kInputBytes));

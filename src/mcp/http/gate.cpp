@@ -2,16 +2,11 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "mcp/http/reply_stream.hpp"
 
 namespace sb::mcp {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
-}
 
 // `name`, `name:80`, `[::1]:80` without the port; nothing when what follows is no port.
 std::optional<std::string_view> without_port(std::string_view host) {
@@ -37,14 +32,14 @@ bool is_in_digits(std::string_view name) {
 
 std::string bracketed(const std::string& address) {
   const bool is_v6 = address.find(':') != std::string::npos && !address.starts_with('[');
-  return lower(is_v6 ? "[" + address + "]" : address);
+  return to_lower(is_v6 ? "[" + address + "]" : address);
 }
 
 }  // namespace
 
 std::optional<std::string> bearer_token(const net::HttpRequest& request) {
   const auto header = request.header("Authorization");
-  if (!header || header->size() < 8 || lower(header->substr(0, 7)) != "bearer ") return std::nullopt;
+  if (!header || header->size() < 8 || to_lower(header->substr(0, 7)) != "bearer ") return std::nullopt;
   std::string_view token = header->substr(7);
   while (token.starts_with(' ')) token.remove_prefix(1);
   while (token.ends_with(' ')) token.remove_suffix(1);
@@ -61,11 +56,11 @@ HttpGate::HttpGate(bool is_loopback, const std::string& address, const std::vect
 
 bool HttpGate::is_own_name(std::string_view host_and_port) const {
   const auto name = without_port(host_and_port);
-  return name && names_.contains(lower(*name));
+  return name && names_.contains(to_lower(*name));
 }
 
 bool HttpGate::is_own_origin(std::string_view origin) const {
-  const std::string text = lower(origin);
+  const std::string text = to_lower(origin);
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (text.starts_with(scheme)) return is_own_name(std::string_view(text).substr(scheme.size()));
   }

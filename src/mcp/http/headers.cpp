@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/crypto.hpp"
+#include "base/text.hpp"
 #include "base/text/unicode.hpp"
 
 namespace sb::mcp {
@@ -14,18 +15,6 @@ namespace {
 constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr std::string_view kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 constexpr int kSchemaDepth = 8;
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
-}
 
 void find_param_headers(const Value& schema, std::vector<std::string>& path, std::vector<ParamHeader>& found) {
   const Value* properties = schema.find("properties");
@@ -53,7 +42,7 @@ std::optional<std::string> from_base64(std::string_view text) {
 std::optional<std::string> decoded(std::string_view header) {
   constexpr std::string_view kBegin = "=?base64?", kEnd = "?=";
   const bool is_wrapped =
-      header.size() >= kBegin.size() + kEnd.size() && lower(header).starts_with(kBegin) && header.ends_with(kEnd);
+      header.size() >= kBegin.size() + kEnd.size() && to_lower(header).starts_with(kBegin) && header.ends_with(kEnd);
   if (!is_wrapped) return std::string(header);
   return from_base64(header.substr(kBegin.size(), header.size() - kBegin.size() - kEnd.size()));
 }
@@ -194,13 +183,13 @@ bool accepts(const net::HttpRequest& request, std::string_view type) {
   if (request.count("Accept") == 0) return true;
   const std::string any_of_its = std::string(type.substr(0, type.find('/'))) + "/*";
   for (const auto& [name, value] : request.headers) {
-    if (lower(name) != "accept") continue;
+    if (to_lower(name) != "accept") continue;
     std::string_view rest = value;
     while (!rest.empty()) {
       const auto comma = std::min(rest.find(','), rest.size());
       const std::string_view range = rest.substr(0, comma);
       rest.remove_prefix(std::min(comma + 1, rest.size()));
-      const std::string essence = lower(trimmed(range.substr(0, range.find(';'))));
+      const std::string essence = to_lower(trimmed(range.substr(0, range.find(';'))));
       if (essence == type || essence == "*/*" || essence == any_of_its) return true;
     }
   }
@@ -210,7 +199,7 @@ bool accepts(const net::HttpRequest& request, std::string_view type) {
 bool is_json(const net::HttpRequest& request) {
   if (request.count("Content-Type") != 1) return false;
   const std::string_view value = *request.header("Content-Type");
-  return lower(trimmed(value.substr(0, value.find(';')))) == "application/json";
+  return to_lower(trimmed(value.substr(0, value.find(';')))) == "application/json";
 }
 
 }  // namespace sb::mcp

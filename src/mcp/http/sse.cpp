@@ -8,6 +8,7 @@
 
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
+#include "base/text.hpp"
 #include "mcp/limits.hpp"
 
 namespace sb::mcp {
@@ -15,18 +16,6 @@ namespace {
 
 constexpr std::size_t kRequestIdBytes = 64;
 constexpr std::size_t kEventIdBytes = 256;
-
-std::vector<std::string_view> split(std::string_view text, char separator, std::size_t most) {
-  std::vector<std::string_view> parts;
-  while (parts.size() + 1 < most) {
-    const auto at = text.find(separator);
-    if (at == std::string_view::npos) break;
-    parts.push_back(text.substr(0, at));
-    text.remove_prefix(at + 1);
-  }
-  parts.push_back(text);
-  return parts;
-}
 
 std::optional<std::uint64_t> parse_count(std::string_view text) {
   std::uint64_t value = 0;

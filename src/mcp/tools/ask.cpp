@@ -6,7 +6,7 @@
 namespace sb::mcp {
 namespace {
 
-Outcome run(ToolBench& bench, const ToolSpec&, const Inputs& inputs, Call& call) {
+Outcome run_ask(ToolBench& bench, const ToolSpec&, const Inputs& inputs, Call& call) {
   return ask(bench, inputs.given, call);
 }
 
@@ -32,7 +32,7 @@ Tool ask_tool() {
                    .kind = Field::Kind::kFlag,
                    .description = "Ask anew what was answered within a day; else you get that answer"}},
        .is_idempotent = true},
-      run};
+      run_ask};
 }
 
 }  // namespace sb::mcp

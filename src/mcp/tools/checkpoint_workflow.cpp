@@ -5,7 +5,7 @@
 namespace sb::mcp {
 namespace {
 
-Outcome run(ToolBench& bench, const ToolSpec&, const Inputs& inputs, Call&) {
+Outcome run_checkpoint(ToolBench& bench, const ToolSpec&, const Inputs& inputs, Call&) {
   const auto desk = bench.desk();
   if (!desk) return error_result(desk.error());
   const auto made = (*desk)->sessions().checkpoint(inputs.text("checkpointToken"));
@@ -36,7 +36,7 @@ Tool checkpoint_workflow_tool() {
                                     {"resumeToken", type_schema("string")},
                                     {"nextCall", type_schema("object")},
                                     {"warnings?", list_schema(type_schema("string"))}})},
-          run};
+          run_checkpoint};
 }
 
 }  // namespace sb::mcp

@@ -38,7 +38,7 @@ engine::Continuing continuing_of(const Inputs& inputs) {
   return continuing;
 }
 
-Outcome run(ToolBench& bench, const ToolSpec& spec, const Inputs& inputs, Call& call) {
+Outcome run_continue_session(ToolBench& bench, const ToolSpec& spec, const Inputs& inputs, Call& call) {
   if (auto carried = carried_on(bench, call)) return std::move(*carried);
   if (auto wrong = misfit(spec, inputs)) return error_result(*wrong);
   engine::Continuing continuing = continuing_of(inputs);
@@ -94,7 +94,7 @@ Tool continue_workflow_tool() {
                        {"notes", "output.notesMarkdown"},
                        {"artifacts", "output.artifacts"}},
            .is_idempotent = true},
-          run};
+          run_continue_session};
 }
 
 }  // namespace sb::mcp

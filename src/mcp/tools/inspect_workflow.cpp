@@ -79,7 +79,7 @@ Value inspected(const Entry& entry, const Compiled& compiled, const std::string&
   return out;
 }
 
-Outcome run(ToolBench& bench, const ToolSpec&, const Inputs& inputs, Call&) {
+Outcome run_inspect(ToolBench& bench, const ToolSpec&, const Inputs& inputs, Call&) {
   const auto workspace = workspace_of(bench, inputs);
   if (!workspace) return error_result(workspace.error());
   const auto catalog = bench.catalog(*workspace);
@@ -116,7 +116,7 @@ Tool inspect_workflow_tool() {
                                     {"references?", type_schema("array")},
                                     {"staleness?", type_schema("string")},
                                     {"warnings?", list_schema(type_schema("string"))}})},
-          run};
+          run_inspect};
 }
 
 }  // namespace sb::mcp

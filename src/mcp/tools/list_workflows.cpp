@@ -73,7 +73,7 @@ void note_unknown_tags(const Catalog& catalog, const std::vector<std::string>& t
   }
 }
 
-Outcome run(ToolBench& bench, const ToolSpec&, const Inputs& given, Call&) {
+Outcome run_list(ToolBench& bench, const ToolSpec&, const Inputs& given, Call&) {
   Inputs inputs = given;
   const auto workspace = workspace_of(bench, inputs);
   if (!workspace) return error_result(workspace.error());
@@ -122,7 +122,7 @@ Tool list_workflows_tool() {
                                 {"tagSummary?", type_schema("array")},
                                 {"sources?", type_schema("array")},
                                 {"warnings?", list_schema(type_schema("string"))}})},
-      run};
+      run_list};
 }
 
 }  // namespace sb::mcp

@@ -24,7 +24,7 @@ Result<Value> changed(ToolBench& bench, Inputs& inputs) {
   return Value::object({{"action", inputs.text("action")}, {"path", path}});
 }
 
-Outcome run(ToolBench& bench, const ToolSpec&, const Inputs& given, Call&) {
+Outcome run_manage_source(ToolBench& bench, const ToolSpec&, const Inputs& given, Call&) {
   Inputs inputs = given;
   auto done = changed(bench, inputs);
   if (!done) return error_result(done.error());
@@ -48,7 +48,7 @@ Tool manage_workflow_source_tool() {
            .output = object_schema({{"action", type_schema("string")},
                                     {"path", type_schema("string")},
                                     {"warnings?", list_schema(type_schema("string"))}})},
-          run};
+          run_manage_source};
 }
 
 }  // namespace sb::mcp

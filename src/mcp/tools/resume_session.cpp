@@ -61,7 +61,7 @@ std::string note_on(const engine::ResumeQuery& query, const engine::Resumable& f
   return has_any ? "" : "no session is in progress in this project; those elsewhere are found by query or sessionId";
 }
 
-Outcome run(ToolBench& bench, const ToolSpec&, const Inputs& given, Call&) {
+Outcome run_resume(ToolBench& bench, const ToolSpec&, const Inputs& given, Call&) {
   Inputs inputs = given;
   const auto query = query_of(bench, inputs);
   if (!query) return error_result(query.error());
@@ -109,7 +109,7 @@ Tool resume_session_tool() {
                                                                           {"resumeToken", type_schema("string")}}))},
                                 {"totalEligible", type_schema("integer")},
                                 {"warnings?", list_schema(type_schema("string"))}})},
-      run};
+      run_resume};
 }
 
 }  // namespace sb::mcp

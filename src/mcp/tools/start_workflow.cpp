@@ -25,7 +25,7 @@ engine::Answered<engine::Answer> start(ToolBench& bench, const Inputs& inputs) {
   return (*desk)->sessions().start(*starting);
 }
 
-Outcome run(ToolBench& bench, const ToolSpec&, const Inputs& given, Call& call) {
+Outcome run_start(ToolBench& bench, const ToolSpec&, const Inputs& given, Call& call) {
   if (auto carried = carried_on(bench, call)) return std::move(*carried);
   Inputs inputs = given;
   if (inputs.given.find("modelTier") != nullptr) {
@@ -55,7 +55,7 @@ Tool start_workflow_tool() {
                        .description = "Keys the workflow needs from the beginning"},
                       {.name = "modelTier", .kind = Field::Kind::kChoice, .choices = {"lightweight", "mid", "heavy"}}},
            .refuses_unknown = false},
-          run};
+          run_start};
 }
 
 }  // namespace sb::mcp

@@ -44,7 +44,7 @@ Value verdict(const Faults& faults, bool has_lines) {
   return Value::object({{"valid", faults.empty()}, {"faults", std::move(list)}});
 }
 
-Outcome run(ToolBench& bench, const ToolSpec& spec, const Inputs& inputs, Call& call) {
+Outcome run_validate(ToolBench& bench, const ToolSpec& spec, const Inputs& inputs, Call& call) {
   const auto is_given = [&](std::string_view name) { return inputs.given.find(name) != nullptr; };
   const int sources = is_given("workflow") + is_given("workflowJson") + is_given("path");
   if (sources == 0) {
@@ -100,7 +100,7 @@ Tool validate_workflow_tool() {
                                 {"workflowId?", type_schema("string")},
                                 {"workflowHash?", type_schema("string")},
                                 {"warnings?", list_schema(type_schema("string"))}})},
-      run};
+      run_validate};
 }
 
 }  // namespace sb::mcp

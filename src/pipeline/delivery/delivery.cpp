@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "base/text/path_glob.hpp"
 #include "base/text/unicode.hpp"
 #include "pipeline/delivery/outgoing_text.hpp"
@@ -15,11 +16,6 @@ namespace {
 
 constexpr std::size_t kSubjectBytes = 200;
 constexpr std::size_t kListedFiles = 500;  // in an event
-
-std::string line_of(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
-}
 
 const Value* fact_value(const Value& before, DeliveryStep step, std::string_view name) {
   const Value* under = before.find(to_string(step));
@@ -59,7 +55,7 @@ Result<std::string> without(const Job& job, Git& git, const std::string& tree, c
     }
   }
   SB_TRY(git.run({.words = {"update-index", "-z", "--index-info"}, .input = input, .environment = index}));
-  return line_of(SB_TRY(git.run({.words = {"write-tree"}, .environment = index})).output);
+  return without_trailing_newlines(SB_TRY(git.run({.words = {"write-tree"}, .environment = index})).output);
 }
 
 std::string subject_of(const DeliveryWish& wish) {
@@ -111,7 +107,7 @@ Result<StepDone> head(const Job& job) {
   Git git = SB_TRY(job.git());
   const auto finding = [&](std::string summary) { return blocked({"critical", std::move(summary), "", "wrong_head"}); };
   const Exit name = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", "HEAD"}, .fine = {0, 1}}));
-  const std::string on = line_of(name.output);
+  const std::string on = without_trailing_newlines(name.output);
   if (on != "refs/heads/" + job.wish.tree.branch) {
     return finding(fmt::format("the work tree is on {}, not on the run's branch {}",
                                on.empty() ? "no branch" : shown(on), shown(job.wish.tree.branch)));
@@ -232,7 +228,7 @@ Result<std::string> make_commit(const Job& job, Git& git, const std::vector<std:
                .input = message_of(wish, subject, job.parts.secrets),
                .environment = {{"GIT_AUTHOR_DATE", date}, {"GIT_COMMITTER_DATE", date}}};
   for (const std::string& parent : parents) call.words.insert(call.words.end(), {"-p", parent});
-  return line_of(SB_TRY(git.run(call)).output);
+  return without_trailing_newlines(SB_TRY(git.run(call)).output);
 }
 
 Result<StepDone> commit(const Job& job) {
@@ -240,7 +236,7 @@ Result<StepDone> commit(const Job& job) {
   const DeliveryWish& wish = job.wish;
   const std::string tree = job.fact(DeliveryStep::kScope, "tree");
   if (!SB_TRY(is_kept(job, git, tree))) return tree_lost();
-  if (tree == line_of(SB_TRY(git.run({"rev-parse", "--verify", wish.parent + "^{tree}"})))) {
+  if (tree == without_trailing_newlines(SB_TRY(git.run({"rev-parse", "--verify", wish.parent + "^{tree}"})))) {
     return blocked({"major", "nothing was changed", "", "nothing_changed"});
   }
   const std::string hash = SB_TRY(make_commit(job, git, {wish.parent}, tree, subject_of(wish)));

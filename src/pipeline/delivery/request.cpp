@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "base/text/unicode.hpp"
 #include "pipeline/delivery/outgoing_text.hpp"
 #include "pipeline/delivery/steps.hpp"
@@ -18,11 +19,6 @@ constexpr std::size_t kSaidBytes = 4'000;   // of a forge's check, to a fixer
 constexpr std::size_t kBodyBytes = 60'000;  // GitHub takes 65536 characters
 constexpr std::int64_t kConfirmEveryMs = 2'000;
 constexpr std::int64_t kConfirmMs = 60'000;  // until a merge that was taken must show
-
-std::string line_of(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
-}
 
 std::string title_of(const Job& job) {
   const DeliveryWish& wish = job.wish;
@@ -141,7 +137,7 @@ Result<GitSecret> secret_to_look(const Job& job, Git& git) {
                 fmt::format("Add one and go on: git remote add {} URL", job.wish.remote));
   }
   const Forge& forge = job.parts.forge;
-  return secret_for(line_of(url.output), forge.push_secret(), forge.push_host());
+  return secret_for(without_trailing_newlines(url.output), forge.push_secret(), forge.push_host());
 }
 
 Result<StepDone> push(const Job& job) {
@@ -150,7 +146,7 @@ Result<StepDone> push(const Job& job) {
   const std::string commit = SB_TRY(commit_fact(job));
   const std::string& remote = job.wish.remote;
   const GitSecret looking = SB_TRY(secret_to_look(job, git));
-  const std::string url = line_of(SB_TRY(git.run({"remote", "get-url", "--push", remote})));
+  const std::string url = without_trailing_newlines(SB_TRY(git.run({"remote", "get-url", "--push", remote})));
   const Forge& forge = job.parts.forge;
   const std::string ref = "refs/heads/" + job.wish.tree.branch;
   const std::string there = SB_TRY(hash_there(git, remote, ref, looking));

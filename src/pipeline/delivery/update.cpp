@@ -8,16 +8,13 @@
 
 #include "pipeline/delivery/steps.hpp"
 
+#include "base/text.hpp"
+
 namespace sb::pipeline::steps {
 namespace {
 
 constexpr std::string_view kUpdating = "signalbox-updating";  // in the work tree's git folder: the commit it goes to
 constexpr std::size_t kToldFiles = 20;
-
-std::string line_of(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
-}
 
 std::set<std::string, std::less<>> paths_of(const std::vector<Change>& changes) {
   std::set<std::string, std::less<>> paths;
@@ -143,7 +140,7 @@ Value Updating::asked_about() const {
 
 // Made by us, and killed before it was written down: then making it again gives it.
 Result<bool> Updating::was_made_before(const std::string& tip) {
-  const std::string line = line_of(SB_TRY(git_.run({"rev-list", "--parents", "--max-count=1", tip})));
+  const std::string line = without_trailing_newlines(SB_TRY(git_.run({"rev-list", "--parents", "--max-count=1", tip})));
   const std::size_t first = line.find(' '), second = line.rfind(' ');
   if (first == std::string::npos || first == second || line.substr(second + 1) != commit_) return false;
   base_ = line.substr(first + 1, second - first - 1);
@@ -160,7 +157,7 @@ Result<bool> Updating::was_begun() {
 }
 
 Result<std::string> Updating::mark() {
-  return join_path(line_of(SB_TRY(git_.run({"rev-parse", "--absolute-git-dir"}))), kUpdating);
+  return join_path(without_trailing_newlines(SB_TRY(git_.run({"rev-parse", "--absolute-git-dir"}))), kUpdating);
 }
 
 Result<StepDone> Updating::done(const std::string& hash, bool was_there) {
@@ -182,7 +179,7 @@ Result<StepDone> Updating::take_merge_of_person(const std::string& tip) {
   if (!left.empty()) {
     return refused("the work tree has changes that are not committed: " + listed(left), "work_tree_changed");
   }
-  base_ = line_of(SB_TRY(git_.run({"merge-base", base_, tip})));
+  base_ = without_trailing_newlines(SB_TRY(git_.run({"merge-base", base_, tip})));
   return done(tip, false);
 }
 
@@ -312,7 +309,7 @@ Status put_files(Files& files, Git& git, const std::string& tree, const std::vec
   }
   if (restored.empty()) return {};
   // With the index of our own, whose lock a killed command may leave behind without harm.
-  const std::string folder = line_of(SB_TRY(git.run({"rev-parse", "--absolute-git-dir"})));
+  const std::string folder = without_trailing_newlines(SB_TRY(git.run({"rev-parse", "--absolute-git-dir"})));
   SB_TRY(git.run(GitCall{.words = {"restore", "--quiet", "--source=" + tree, "--worktree", "--pathspec-from-file=-",
                                    "--pathspec-file-nul"},
                          .input = std::move(restored),

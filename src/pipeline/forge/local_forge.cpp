@@ -6,16 +6,12 @@
 
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
+#include "base/text.hpp"
 #include "pipeline/git/git.hpp"
 #include "pipeline/limits.hpp"
 
 namespace sb::pipeline {
 namespace {
-
-std::string line_of(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
-}
 
 class LocalForge final : public Forge {
  public:
@@ -66,7 +62,7 @@ Result<LocalForge::There> LocalForge::look(const std::string& ref) {
       return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(remote_)),
                   fmt::format("Make one: git init --bare ../remote.git && git remote add {} ../remote.git", remote_));
     }
-    url_ = line_of(std::move(url.output));
+    url_ = without_trailing_newlines(std::move(url.output));
   }
   const std::string text =
       SB_TRY(git_.run(GitCall{.words = {"ls-remote", "--quiet", remote_, "refs/heads/*", ref}, .is_remote = true}))
@@ -118,7 +114,7 @@ Status LocalForge::push(const std::string& ref, const std::string& expected, con
 }
 
 Status LocalForge::put_note(const std::string& ref, const std::string& expected, const Value& note) {
-  const std::string hash = line_of(SB_TRY(git_.run({"hash-object", "-w", "--stdin"}, to_canonical_json(note) + "\n")));
+  const std::string hash = without_trailing_newlines(SB_TRY(git_.run({"hash-object", "-w", "--stdin"}, to_canonical_json(note) + "\n")));
   if (hash == expected) return {};
   return push(ref, expected, hash);
 }

@@ -3,16 +3,12 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "base/text/pattern.hpp"
 #include "pipeline/git/git.hpp"
 
 namespace sb::pipeline {
 namespace {
-
-std::string line_of(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
-}
 
 // The next piece of NUL-ended output.
 std::string_view take_piece(std::string_view& text) {
@@ -50,7 +46,7 @@ Result<std::vector<Change>> parse_raw(std::string_view text) {
 Result<std::string> Git::snapshot(const std::string& from) {
   const auto index = SB_TRY(own_index(from));
   SB_TRY(run(GitCall{.words = {"add", "--all", "--", "."}, .environment = index}));
-  return line_of(SB_TRY(run(GitCall{.words = {"write-tree"}, .environment = index})).output);
+  return without_trailing_newlines(SB_TRY(run(GitCall{.words = {"write-tree"}, .environment = index})).output);
 }
 
 Result<std::map<std::string, std::string>> Git::texts_at(const std::string& commit,
@@ -110,7 +106,7 @@ Result<Git> git_of_work_tree(const Seams& seams, const WorkTree& tree) {
   if (status.is_link) return refused("is a symbolic link");
   std::string leads_to = entry;  // a repository's own folder, worked in place
   if (status.kind == FileKind::kFile) {
-    const std::string text = line_of(SB_TRY(seams.files.read(entry, 64 << 10)));
+    const std::string text = without_trailing_newlines(SB_TRY(seams.files.read(entry, 64 << 10)));
     if (!text.starts_with("gitdir: ")) return refused("is not what git writes");
     leads_to = text.substr(8);
     if (!leads_to.starts_with('/')) leads_to = join_path(real, leads_to);

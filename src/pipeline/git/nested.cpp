@@ -6,15 +6,12 @@
 
 #include "pipeline/git/git.hpp"
 
+#include "base/text.hpp"
+
 namespace sb::pipeline {
 namespace {
 
 constexpr std::size_t kListBytes = std::size_t{512} << 20;
-
-std::string line_of(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
-}
 
 std::vector<std::string_view> pieces_of(std::string_view text) {
   std::vector<std::string_view> pieces;
@@ -30,7 +27,7 @@ std::vector<std::string_view> pieces_of(std::string_view text) {
 
 Result<std::string> Git::git_dir() {
   if (!git_dir_.empty()) return git_dir_;
-  return line_of(SB_TRY(run({"rev-parse", "--absolute-git-dir"})));
+  return without_trailing_newlines(SB_TRY(run({"rev-parse", "--absolute-git-dir"})));
 }
 
 // Where a folder's `.git` leads, if git itself put it there: into the modules of this repository, where agents do not
@@ -41,7 +38,7 @@ Result<std::string> Git::own_module(const std::string& folder) {
   if (status.is_link || status.kind != FileKind::kFile) return std::string();
   const auto text = seams_.files.read(entry, 64 << 10);
   if (!text || !text->starts_with("gitdir: ")) return std::string();
-  const std::string named = line_of(text->substr(8));
+  const std::string named = without_trailing_newlines(text->substr(8));
   const auto real = seams_.files.canonical(named.starts_with('/') ? named : join_path(folder, named));
   const auto modules = seams_.files.canonical(join_path(SB_TRY(git_dir()), "modules"));
   if (!real || !modules || !real->starts_with(*modules + "/")) return std::string();

@@ -4,17 +4,13 @@
 #include <optional>
 
 #include "agent/tools/guarded_files.hpp"
+#include "base/text.hpp"
 #include "pipeline/git/git.hpp"
 
 namespace sb::pipeline {
 namespace {
 
 constexpr std::string_view kReady = "signalbox-ready";  // in the work tree's git folder, once it is whole
-
-std::string line_of(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
-}
 
 std::vector<std::string> lines_of(std::string_view text, char end = '\n') {
   std::vector<std::string> lines;
@@ -80,7 +76,7 @@ Result<std::string> Maker::find_base() {
   const std::string tracking = fmt::format("refs/remotes/{}/{}", wish_.remote, wish_.base);
   const auto remotes = lines_of(SB_TRY(git_.run({"remote"})));
   Status fetched;
-  const std::string url = line_of(git_.run({"remote", "get-url", wish_.remote}).value_or(""));
+  const std::string url = without_trailing_newlines(git_.run({"remote", "get-url", wish_.remote}).value_or(""));
   if (std::ranges::find(remotes, wish_.remote) != remotes.end()) {
     const auto exit = git_.run(GitCall{.words = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", wish_.remote,
                                                  fmt::format("+refs/heads/{}:{}", wish_.base, tracking)},
@@ -135,18 +131,18 @@ Result<bool> Maker::claim_branch(const std::string& commit) {
 }
 
 Result<std::string> Maker::git_folder() {
-  const std::string common = line_of(SB_TRY(git_.run({"rev-parse", "--path-format=absolute", "--git-common-dir"})));
+  const std::string common = without_trailing_newlines(SB_TRY(git_.run({"rev-parse", "--path-format=absolute", "--git-common-dir"})));
   const std::string folders = join_path(common, "worktrees");
   if (seams_.files.kind(folders) != FileKind::kDirectory) return std::string();
   for (const std::string& name : SB_TRY(seams_.files.list(folders))) {
     if (!name.starts_with(wish_.run)) continue;
     const std::string folder = join_path(folders, name);
     const auto leads_to = seams_.files.read(join_path(folder, "gitdir"), 64 << 10);
-    if (leads_to && line_of(*leads_to) == join_path(path_, ".git")) return folder;
+    if (leads_to && without_trailing_newlines(*leads_to) == join_path(path_, ".git")) return folder;
     // Killed before it was written, or before anything was: git would never look at this folder again.
     const auto lock = seams_.files.read(join_path(folder, "locked"), 4096);
     const auto inside = seams_.files.list(folder);
-    const bool is_begun = lock ? line_of(*lock) == "initializing" || lock->empty() : inside && inside->empty();
+    const bool is_begun = lock ? without_trailing_newlines(*lock) == "initializing" || lock->empty() : inside && inside->empty();
     const bool is_written = leads_to && leads_to->ends_with('\n');
     if (!is_written && name == wish_.run && is_begun) SB_TRY(remove_folder(seams_.files, folder));
   }
@@ -213,7 +209,7 @@ Status Maker::add_submodules() {
 
 Result<WorkTree> Maker::in_place(const std::string& commit) {
   const RepositoryFacts facts = SB_TRY(look_at_repository(seams_, git_.directory()));
-  const std::string folder = line_of(SB_TRY(git_.run({"rev-parse", "--absolute-git-dir"})));
+  const std::string folder = without_trailing_newlines(SB_TRY(git_.run({"rev-parse", "--absolute-git-dir"})));
   if (facts.branch == branch_) return made(git_.directory(), commit, folder);
   if (facts.is_dirty) {
     (void)git_.run({"update-ref", "-d", base_ref_, commit});
@@ -297,11 +293,11 @@ Status go_back(Git& git, const WorkTree& tree, const std::string& delivered) {
                 "Go back yourself: git checkout BRANCH");
   };
   const Exit on = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", "HEAD"}, .fine = {0, 1}}));
-  if (line_of(on.output) == "refs/heads/" + tree.branch) {
+  if (without_trailing_newlines(on.output) == "refs/heads/" + tree.branch) {
     const std::string kept = SB_TRY(undelivered(git, tree, delivered));
     if (!kept.empty()) return stays("it holds " + kept + ", which is not delivered");
     const Exit named = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", was}, .fine = {0, 1, 128}}));
-    const std::string branch = line_of(named.output);
+    const std::string branch = without_trailing_newlines(named.output);
     const auto commit = SB_TRY(git.find_commit(was));
     if (!commit) return stays("where it was before is not known");
     std::vector<std::string> words = {"checkout", "--quiet", "--detach", *commit, "--"};
@@ -322,12 +318,12 @@ Result<RepositoryFacts> look_at_repository(const Seams& seams, const std::string
   }
   Git git(seams, directory);
   RepositoryFacts facts;
-  facts.is_bare = line_of(SB_TRY(git.run({"rev-parse", "--is-bare-repository"}))) == "true";
-  facts.root = line_of(SB_TRY(
+  facts.is_bare = without_trailing_newlines(SB_TRY(git.run({"rev-parse", "--is-bare-repository"}))) == "true";
+  facts.root = without_trailing_newlines(SB_TRY(
       git.run({"rev-parse", "--path-format=absolute", facts.is_bare ? "--absolute-git-dir" : "--show-toplevel"})));
   if (facts.root.empty()) facts.root = SB_TRY(seams.files.canonical(directory));
   const Exit branch = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", "--short", "HEAD"}, .fine = {0, 1}}));
-  facts.branch = line_of(branch.output);
+  facts.branch = without_trailing_newlines(branch.output);
   facts.head = SB_TRY(git.find_commit("HEAD")).value_or("");
   facts.remotes = lines_of(SB_TRY(git.run({"remote"})));
   if (facts.is_bare) return facts;

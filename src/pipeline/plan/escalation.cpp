@@ -5,6 +5,7 @@
 #include <ranges>
 
 #include "base/assert.hpp"
+#include "base/text.hpp"
 #include "base/text/unicode.hpp"
 #include "decision/declaration/written_profile.hpp"
 
@@ -18,11 +19,6 @@ constexpr std::size_t kShownTextBytes = 3'000;
 const decision::Profiles& profiles() {
   static const decision::Profiles all = decision::with_written_profile("run");
   return all;
-}
-
-std::string cut(std::string_view text, std::size_t bytes) {
-  const std::string_view start = beginning(text, bytes);
-  return start.size() == text.size() ? std::string(text) : fmt::format("{}…", start);
 }
 
 std::string instruction_of(const RunState& state, const AskedAbout& about) {
@@ -51,8 +47,8 @@ std::string findings_text(const Value::Array& findings) {
     const Value& one = findings[i];
     const std::string file = one.string_at("file").value_or("");
     text += fmt::format("\n- {}: {}{}", one.string_at("severity").value_or("finding"),
-                        cut(one.string_at("summary").value_or(""), kShownLineBytes),
-                        file.empty() ? "" : fmt::format(" ({})", cut(file, kShownLineBytes)));
+                        shortened(one.string_at("summary").value_or(""), kShownLineBytes),
+                        file.empty() ? "" : fmt::format(" ({})", shortened(file, kShownLineBytes)));
   }
   if (findings.size() > kShownFindings) text += fmt::format("\n- and {} more", findings.size() - kShownFindings);
   return text;
@@ -62,20 +58,20 @@ std::string design_text(const RunState& state) {
   const PhaseRecord* design = state.newest(Phase::kDesign);
   if (design == nullptr) return {};
   const PhaseResult& result = design->result;
-  return cut(result.kind == ResultKind::kFull ? to_pretty_json(result.artifact) : result.notes, kShownTextBytes);
+  return shortened(result.kind == ResultKind::kFull ? to_pretty_json(result.artifact) : result.notes, kShownTextBytes);
 }
 
 std::string context_of(const RunState& state, const AskedAbout& about) {
-  std::string text = fmt::format("Goal: {}\nRun {}", cut(state.goal, 500), state.id);
-  if (!about.reason.empty()) text += fmt::format("\nWhy: {}", cut(about.reason, kShownTextBytes));
+  std::string text = fmt::format("Goal: {}\nRun {}", shortened(state.goal, 500), state.id);
+  if (!about.reason.empty()) text += fmt::format("\nWhy: {}", shortened(about.reason, kShownTextBytes));
   if (const auto findings = findings_now(state); !findings.empty()) text += "\nFindings:" + findings_text(findings);
   if (about.question == "ui") text += fmt::format("\n\n{}", design_text(state));
   if (about.question == "ticket_changed") {
     const auto edited = Ticket::from(about.more["ticket"]);
-    text += fmt::format("\n\nIt was:\n{}\n\nIt is now:\n{}", cut(state.ticket.plain_text(), kShownTextBytes),
-                        edited ? cut(edited->plain_text(), kShownTextBytes) : "");
+    text += fmt::format("\n\nIt was:\n{}\n\nIt is now:\n{}", shortened(state.ticket.plain_text(), kShownTextBytes),
+                        edited ? shortened(edited->plain_text(), kShownTextBytes) : "");
   }
-  if (!about.diff_stat.empty()) text += fmt::format("\n\nChange:\n{}", cut(about.diff_stat, 1'500));
+  if (!about.diff_stat.empty()) text += fmt::format("\n\nChange:\n{}", shortened(about.diff_stat, 1'500));
   if (!state.url.empty()) text += fmt::format("\nRequest: {}", state.url);
   if (!state.tree.path.empty()) text += fmt::format("\nWork tree: {}", state.tree.path);
   text += fmt::format("\nMore: signalbox runs show {}", state.id);

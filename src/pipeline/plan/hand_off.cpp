@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "base/text/unicode.hpp"
 #include "pipeline/limits.hpp"
 
@@ -26,13 +27,6 @@ constexpr std::array<std::pair<ResultKind, std::string_view>, 3> kKinds = {{
     {ResultKind::kPartial, "partial"},
     {ResultKind::kFallback, "fallback"},
 }};
-
-std::string trimmed(std::string_view text) {
-  const auto is_white = [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; };
-  while (!text.empty() && is_white(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_white(text.back())) text.remove_suffix(1);
-  return std::string(text);
-}
 
 // One member of an artifact as lines a reader can hold on to: texts as they are, {a, b} as `a: b`.
 std::string line_of(const Value& value) {
@@ -321,7 +315,7 @@ Result<PhaseResult> PhaseResult::from(const Value& value) {
 PhaseResult judge_phase(Phase phase, const Value& artifact, std::string_view notes, Value::Array degraded) {
   PhaseResult result;
   result.degraded = std::move(degraded);
-  result.notes = trimmed(notes);
+  result.notes = std::string(trimmed(notes));
   const std::string_view wanted = artifact_kind(phase);
   const std::string kind = artifact.string_at("kind").value_or("");
   if (artifact.is_object() && (wanted.empty() || kind == wanted)) {

@@ -8,6 +8,7 @@
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
 #include "base/document/reader.hpp"
+#include "base/text.hpp"
 #include "base/text/unicode.hpp"
 #include "pipeline/limits.hpp"
 
@@ -24,7 +25,7 @@ const std::vector<std::string>& known_names() {
 }
 
 // A text, or a list of texts: people write both.
-std::vector<std::string> lines_of(const Value& value) {
+std::vector<std::string> texts_of(const Value& value) {
   std::vector<std::string> lines;
   const auto add = [&](const Value& item) {
     std::string line = item.is_string() ? item.as_string() : to_json(item);
@@ -67,10 +68,10 @@ Status add_member(Ticket& ticket, std::string& beside, const std::string& name, 
   if (name == "url") ticket.url = text_of(value);
   if (name == "title") ticket.title = text_of(value);
   if (name == "body") ticket.body = text_of(value);
-  if (name == "labels") ticket.labels = lines_of(value);
-  if (name == "acceptance") ticket.acceptance = lines_of(value);
-  if (name == "links") ticket.links = lines_of(value);
-  if (name == "depends_on") ticket.depends_on = lines_of(value);
+  if (name == "labels") ticket.labels = texts_of(value);
+  if (name == "acceptance") ticket.acceptance = texts_of(value);
+  if (name == "links") ticket.links = texts_of(value);
+  if (name == "depends_on") ticket.depends_on = texts_of(value);
   if (name == "comments") ticket.comments = SB_TRY(comments_of(value));
   if (std::ranges::find(known_names(), name) != known_names().end()) return {};
   if (const std::string near = nearest_name(name, known_names()); !near.empty()) {
@@ -124,22 +125,15 @@ std::optional<Split> split_front(std::string_view text) {
   return std::nullopt;
 }
 
-std::string_view trim(std::string_view text) {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 // The heading a Markdown text begins with, else its first line.
 void take_title(Ticket& ticket) {
   if (!ticket.title.empty()) return;
-  const std::string body(trim(ticket.body));
-  std::string_view line = trim(without_line_end(next_line(body)));
+  const std::string body(trimmed(ticket.body));
+  std::string_view line = trimmed(without_line_end(next_line(body)));
   const bool is_heading = line.starts_with("# ");
   if (is_heading) line.remove_prefix(2);
-  ticket.title = std::string(beginning(trim(line), 200));
-  if (is_heading) ticket.body = std::string(trim(std::string_view(body).substr(next_line(body).size())));
+  ticket.title = std::string(beginning(trimmed(line), 200));
+  if (is_heading) ticket.body = std::string(trimmed(std::string_view(body).substr(next_line(body).size())));
 }
 
 Result<Ticket> read_markdown(std::string_view text, const std::string& name) {
@@ -157,9 +151,9 @@ Result<Ticket> read_markdown(std::string_view text, const std::string& name) {
     body = split->body;
   }
   const std::string beside = ticket.body;
-  ticket.body = std::string(trim(body));
+  ticket.body = std::string(trimmed(body));
   take_title(ticket);
-  if (!beside.empty()) ticket.body += (ticket.body.empty() ? "" : "\n\n") + std::string(trim(beside));
+  if (!beside.empty()) ticket.body += (ticket.body.empty() ? "" : "\n\n") + std::string(trimmed(beside));
   return ticket;
 }
 
@@ -268,7 +262,7 @@ Result<Ticket> read_ticket(std::string_view bytes, const std::string& name) {
   const bool is_data = ends_with_any(name, {".json", ".yaml", ".yml"});
   const bool is_named_markdown = ends_with_any(name, {".md", ".markdown", ".txt"});
   Ticket ticket;
-  if (is_data || (!is_named_markdown && trim(bytes).starts_with('{'))) {
+  if (is_data || (!is_named_markdown && trimmed(bytes).starts_with('{'))) {
     const Document document = SB_TRY(parse_document(name, std::string(bytes)));
     if (!document.root.is_object()) {
       return fail(ErrorCode::kInvalid,

@@ -12,7 +12,7 @@
 namespace sb::pipeline {
 namespace {
 
-constexpr std::int64_t kLookMs = 200;
+constexpr std::int64_t kRunCheckMs = 200;
 constexpr std::int64_t kDependencyMs = 60'000;
 constexpr std::string_view kDepends = "the ticket depends on";
 
@@ -238,8 +238,8 @@ Result<Next> RunDriver::act(const Wait& wait) {
       state_ = now;
       return Next::kGoOn;
     }
-    clock.sleep_ms(std::min(left, kLookMs));
-    if (patience_.parked_ms) *patience_.parked_ms -= std::min(left, kLookMs);
+    clock.sleep_ms(std::min(left, kRunCheckMs));
+    if (patience_.parked_ms) *patience_.parked_ms -= std::min(left, kRunCheckMs);
   }
   return leave(fmt::format("it was left off, parked until {}: {}", to_rfc3339(wait.until), state_.parked_reason));
 }

@@ -9,7 +9,7 @@
 namespace sb::pipeline {
 namespace {
 
-constexpr std::int64_t kLookMs = 200;
+constexpr std::int64_t kAnswerCheckMs = 200;
 
 std::string chosen_by(const inbox::DecisionState& decision) {
   if (!decision.outcome) return "(ended)";
@@ -162,7 +162,7 @@ Result<Next> RunDriver::wait_for_person(const Asked& asked) {
     if (!SB_TRY(is_still_asked(asked))) return leave_question(asked);
     const std::int64_t left = until - parts_.seams.clock.now_ms();
     if (left <= 0) break;
-    parts_.seams.clock.sleep_ms(std::min(left, kLookMs));
+    parts_.seams.clock.sleep_ms(std::min(left, kAnswerCheckMs));
     SB_TRY(parts_.desk.desk().refresh_operators(parts_.seams.files));
   }
   return leave(fmt::format("a person must answer {} ({})", asked.decision, asked.question));

@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.hpp"
+
 namespace sb::pipeline {
 namespace {
 
 constexpr std::int64_t kRemoteMs = 60'000;
 constexpr std::size_t kToldBranches = 5;
-
-std::string line_of(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
-}
 
 // One look at the repository and the remote that a run would use.
 class Preflight {
@@ -71,7 +68,7 @@ Status Preflight::check_repository() const {
 }
 
 Status Preflight::look_at_remote() {
-  const std::string url = line_of(SB_TRY(git_.run({"remote", "get-url", remote_})));
+  const std::string url = without_trailing_newlines(SB_TRY(git_.run({"remote", "get-url", remote_})));
   const auto heads = git_.run(GitCall{.words = {"ls-remote", "--quiet", "--heads", remote_},
                                       .secret = secret_for(url, forge_.push_secret(), forge_.push_host()),
                                       .is_remote = true,
@@ -135,7 +132,7 @@ Status Preflight::check_in_place() const {
 
 // The remote is asked for the right to write; nothing is sent.
 Status Preflight::check_writable() {
-  const std::string url = line_of(SB_TRY(git_.run({"remote", "get-url", "--push", remote_})));
+  const std::string url = without_trailing_newlines(SB_TRY(git_.run({"remote", "get-url", "--push", remote_})));
   const auto tried =
       git_.run(GitCall{.words = {"push", "--dry-run", "--quiet", "--porcelain", "--no-verify", "--no-signed", remote_,
                                  fmt::format("{}:refs/heads/{}preflight", repository_.head, settings_.prefix)},

@@ -6,7 +6,7 @@
 namespace sb::pipeline {
 namespace {
 
-std::string text(const Value& value, std::string_view name) {
+std::string text_at(const Value& value, std::string_view name) {
   return value.string_at(name).value_or("");
 }
 
@@ -42,10 +42,10 @@ agent::ModelSettings model_from(const std::string& name, const Value& value) {
                                                                                     {"command", Provider::kCommand},
                                                                                     {"scripted", Provider::kScripted}}};
   agent::ModelSettings model;
-  model.provider = meaning_of(kProviders, text(value, "provider")).value_or(Provider::kAnthropic);
+  model.provider = meaning_of(kProviders, text_at(value, "provider")).value_or(Provider::kAnthropic);
   model.name = name;
-  model.model = text(value, "model"), model.key = text(value, "key"), model.url = text(value, "url");
-  model.script = text(value, "script"), model.recipe = text(value, "recipe"), model.upstream = text(value, "upstream");
+  model.model = text_at(value, "model"), model.key = text_at(value, "key"), model.url = text_at(value, "url");
+  model.script = text_at(value, "script"), model.recipe = text_at(value, "recipe"), model.upstream = text_at(value, "upstream");
   model.api = value.string_at("api").value_or(model.api);
   model.command = texts(value["command"]);
   model.max_tokens = static_cast<int>(number(value["max_tokens"]));
@@ -82,7 +82,7 @@ agent::AgentSettings agents_from(const Value& value) {
 
 agent::Wish wish_from(const Value& value) {
   agent::Wish wish;
-  wish.mode = meaning_of(kModes, text(value, "mode"));
+  wish.mode = meaning_of(kModes, text_at(value, "mode"));
   wish.tier0 = !value["tier0"].is_bool() || value["tier0"].as_bool();
   wish.inputs = texts(value["inputs"]), wish.include = texts(value["include"]), wish.exclude = texts(value["exclude"]);
   return wish;
@@ -90,22 +90,22 @@ agent::Wish wish_from(const Value& value) {
 
 void read_delivery(const Value& value, Settings& settings) {
   const Value& forge = value["forge"];
-  settings.forge = {.kind = text(forge, "kind"),
-                    .repository = text(forge, "repository"),
-                    .url = text(forge, "url"),
-                    .token = text(forge, "token"),
-                    .remote = text(forge, "remote"),
-                    .method = text(forge, "method")};
-  settings.base = text(value, "base");
-  settings.strategy = text(value["branch"], "strategy"), settings.prefix = text(value["branch"], "prefix");
+  settings.forge = {.kind = text_at(forge, "kind"),
+                    .repository = text_at(forge, "repository"),
+                    .url = text_at(forge, "url"),
+                    .token = text_at(forge, "token"),
+                    .remote = text_at(forge, "remote"),
+                    .method = text_at(forge, "method")};
+  settings.base = text_at(value, "base");
+  settings.strategy = text_at(value["branch"], "strategy"), settings.prefix = text_at(value["branch"], "prefix");
   if (const Value& checks = value["checks"]; checks.is_array()) {
     for (const Value& check : checks.items()) {
-      settings.checks.push_back({text(check, "name"), text(check, "run"), number(check["time_ms"])});
+      settings.checks.push_back({text_at(check, "name"), text_at(check, "run"), number(check["time_ms"])});
     }
   }
   settings.checks_trusted = !settings.checks.empty();  // of others nothing is read
-  settings.merge = meaning_of(kMerges, text(value, "merge"));
-  settings.identity = {text(value["identity"], "name"), text(value["identity"], "email")};
+  settings.merge = meaning_of(kMerges, text_at(value, "merge"));
+  settings.identity = {text_at(value["identity"], "name"), text_at(value["identity"], "email")};
 }
 
 }  // namespace
@@ -114,13 +114,13 @@ Result<Settings> settings_from(const Value& value) {
   Settings settings;
   settings.agents = agents_from(value);
   read_delivery(value, settings);
-  settings.on_partial = meaning_of(kOnPartial, text(value, "on_partial")).value_or(OnPartial::kProceed);
+  settings.on_partial = meaning_of(kOnPartial, text_at(value, "on_partial")).value_or(OnPartial::kProceed);
   settings.protected_paths = texts(value["protected"]);
   settings.tier0 = texts(value["tier0"]);
-  settings.soul = text(value, "soul");
+  settings.soul = text_at(value, "soul");
   each_member(value["isolation"],
               [&](const std::string& workflow, const Value& wish) { settings.isolation[workflow] = wish_from(wish); });
-  for (const auto& [name, phase] : kPhases) settings.phases[phase] = text(value["phases"], name);
+  for (const auto& [name, phase] : kPhases) settings.phases[phase] = text_at(value["phases"], name);
   settings.fix_rounds = static_cast<int>(number(value["fix_rounds"]));
   // Whatever was missing, of another kind or unknown shows here.
   if (to_canonical_json(to_value(settings)) != to_canonical_json(value)) {

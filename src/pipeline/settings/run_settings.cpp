@@ -251,14 +251,14 @@ Status may_count(const Seams& seams, const Homes& homes, const std::string& work
               {join_path(workspace, kWorkspaceFile), "", 0, 0});
 }
 
-struct Part {
+struct SettingsPart {
   std::shared_ptr<const Document> document;
   SettingsOf whose;
   std::string directory;
 };
 
 void load_part(const Seams& seams, const std::string& directory, std::string_view name, SettingsOf whose,
-               std::vector<Part>& parts, Faults& faults) {
+               std::vector<SettingsPart>& parts, Faults& faults) {
   const std::string path = join_path(directory, name);
   auto document = inbox::load_if_any(seams.files, path);
   if (!document) {
@@ -351,18 +351,18 @@ Checked<Settings> load_settings(const Seams& seams, const Homes& homes, const st
   settings.agents.limits.time_ms = 0;  // each phase has its own where nothing is said
   settings.agents.file = join_path(homes.config, "config.yaml");
   Faults faults;
-  std::vector<Part> parts;
+  std::vector<SettingsPart> parts;
   load_part(seams, homes.config, "config.yaml", SettingsOf::kUser, parts, faults);
   if (seams.files.kind(join_path(workspace, kWorkspaceFile)) != FileKind::kMissing) {
     const Status counts = may_count(seams, homes, workspace);
     if (counts) load_part(seams, workspace, kWorkspaceFile, SettingsOf::kWorkspace, parts, faults);
     if (!counts) faults.push_back(counts.error());
   }
-  for (const Part& part : parts) {
+  for (const SettingsPart& part : parts) {
     read_settings(*part.document, part.whose, part.directory, settings, faults);
     settings.documents.push_back(part.document);
   }
-  for (const Part& part : parts) {
+  for (const SettingsPart& part : parts) {
     if (!part.document->root.is_object()) continue;
     Fields root = Reader(*part.document, faults).fields();
     agent::check_model_names(root, settings.agents);

@@ -62,10 +62,6 @@ std::vector<std::string> split_paths(std::string_view list) {
   return paths;
 }
 
-bool lies_below(std::string_view path, std::string_view folder) {
-  return path.starts_with(folder) && (path.size() == folder.size() || folder == "/" || path[folder.size()] == '/');
-}
-
 }  // namespace
 
 CatalogMaking::CatalogMaking(const Files& files, const Opening& opening, SourceCache& cache)
@@ -112,7 +108,7 @@ void CatalogMaking::add_project() {
   for (const char* name : {"workflows", ".workrail/workflows", ".signalbox/workflows"}) {
     const std::string folder = join_path(workspace, name);
     const auto real = files_.canonical(folder);
-    if (!real || !real_workspace || lies_below(*real, *real_workspace)) {
+    if (!real || !real_workspace || is_within(*real, *real_workspace)) {
       add_folder(SourceKind::kProject, folder, false);
       continue;
     }

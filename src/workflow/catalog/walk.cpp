@@ -19,10 +19,6 @@ bool is_skipped(std::string_view folder) {
   return folder.starts_with(".") || std::ranges::find(kSkipped, folder) != kSkipped.end();
 }
 
-bool lies_below(std::string_view path, std::string_view folder) {
-  return path == folder || (path.starts_with(folder) && (folder.ends_with('/') || path[folder.size()] == '/'));
-}
-
 class Walking {
  public:
   Walking(const Files& files, const std::string& root, const std::function<void(int)>& on_file)
@@ -70,7 +66,7 @@ class Walking {
       note(ErrorCode::kNotFound, "the link leads nowhere", "Mend or remove it", path);
       return std::nullopt;
     }
-    if (!lies_below(*real, root_)) {
+    if (!is_within(*real, root_)) {
       note(ErrorCode::kForbidden, fmt::format("the link leads out of {} and is not followed", root_),
            "Put the file itself there, or name its folder as a source", path);
       return std::nullopt;

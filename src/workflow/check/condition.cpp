@@ -85,7 +85,7 @@ bool read_comparison(Fields& fields, Condition& into) {
   return is_well;
 }
 
-std::optional<Condition> read_at(const Reader& reader, int depth);
+std::optional<Condition> read_condition_at(const Reader& reader, int depth);
 
 bool read_parts(Fields& fields, Condition& into, int depth) {
   bool is_well = true;
@@ -97,7 +97,7 @@ bool read_parts(Fields& fields, Condition& into, int depth) {
     std::vector<Condition> parts;
     const std::vector<Reader> readers = op == Operator::kNot ? std::vector<Reader>{*reader} : reader->items();
     for (const Reader& part : readers) {
-      auto condition = read_at(part, depth + 1);
+      auto condition = read_condition_at(part, depth + 1);
       if (condition) {
         parts.push_back(std::move(*condition));
       } else {
@@ -112,7 +112,7 @@ bool read_parts(Fields& fields, Condition& into, int depth) {
   return is_well;
 }
 
-std::optional<Condition> read_at(const Reader& reader, int depth) {
+std::optional<Condition> read_condition_at(const Reader& reader, int depth) {
   if (depth > limits::kDocumentDepth) {
     reader.fault(fmt::format("the condition nests deeper than {} levels", limits::kDocumentDepth), "Flatten it",
                  ErrorCode::kLimit);
@@ -270,7 +270,7 @@ std::string operand_text(const Value& operand) {
 }  // namespace
 
 std::optional<Condition> read_condition(const Reader& reader) {
-  return read_at(reader, 0);
+  return read_condition_at(reader, 0);
 }
 
 const Value* look_up(const Value& context, std::string_view path) {

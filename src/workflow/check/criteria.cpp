@@ -109,14 +109,14 @@ std::optional<Criteria> read_rule(Fields& fields) {
   return rule;
 }
 
-std::optional<Criteria> read_at(const Reader& reader, int depth);
+std::optional<Criteria> read_criteria_at(const Reader& reader, int depth);
 
 std::optional<Criteria> read_all(Type type, const std::vector<Reader>& readers, int depth) {
   Criteria criteria;
   criteria.type = type;
   bool is_well = true;
   for (const Reader& reader : readers) {
-    auto part = read_at(reader, depth + 1);
+    auto part = read_criteria_at(reader, depth + 1);
     is_well = is_well && part;
     if (part) criteria.parts.push_back(std::move(*part));
   }
@@ -146,7 +146,7 @@ std::optional<Criteria> read_composition(Fields& fields, int depth) {
   return found == 1 ? criteria : std::nullopt;
 }
 
-std::optional<Criteria> read_at(const Reader& reader, int depth) {
+std::optional<Criteria> read_criteria_at(const Reader& reader, int depth) {
   if (depth > limits::kDocumentDepth) {
     reader.fault(fmt::format("the criteria nest deeper than {} levels", limits::kDocumentDepth), "Flatten them",
                  ErrorCode::kLimit);
@@ -299,7 +299,7 @@ void add_requirements(const Criteria& criteria, const Value& context, Value& int
 }  // namespace
 
 std::optional<Criteria> read_criteria(const Reader& reader) {
-  return reader.value().is_array() ? read_all(Type::kAnd, reader.items(), 0) : read_at(reader, 0);
+  return reader.value().is_array() ? read_all(Type::kAnd, reader.items(), 0) : read_criteria_at(reader, 0);
 }
 
 std::vector<std::string> unmet(const Criteria& criteria, std::string_view notes, const Value& context) {

@@ -11,10 +11,10 @@ namespace sb::workflow {
 namespace {
 
 constexpr int kVersion = 1;
-constexpr std::string_view kToken = "{{wr.";
+constexpr std::string_view kTokenMark = "{{wr.";
 
 bool has_token(std::string_view text) {
-  return text.find(kToken) != text.npos;
+  return text.find(kTokenMark) != text.npos;
 }
 
 bool stays_one_step(const Step& step) {

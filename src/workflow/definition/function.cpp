@@ -10,7 +10,7 @@ namespace {
 
 enum class ParameterType { kString, kNumber, kBoolean, kArray, kObject };
 
-constexpr Table<ParameterType> kTypes[] = {{"string", ParameterType::kString},
+constexpr Table<ParameterType> kParameterTypes[] = {{"string", ParameterType::kString},
                                            {"number", ParameterType::kNumber},
                                            {"boolean", ParameterType::kBoolean},
                                            {"array", ParameterType::kArray},
@@ -18,8 +18,8 @@ constexpr Table<ParameterType> kTypes[] = {{"string", ParameterType::kString},
 constexpr Table<int> kScopes[] = {{"workflow", 0}, {"loop", 1}, {"step", 2}};
 
 bool is_of_type(const Value& value, std::string_view type) {
-  const auto* const found = std::ranges::find(kTypes, type, &Table<ParameterType>::first);
-  if (found == std::end(kTypes)) return true;
+  const auto* const found = std::ranges::find(kParameterTypes, type, &Table<ParameterType>::first);
+  if (found == std::end(kParameterTypes)) return true;
   switch (found->second) {
     case ParameterType::kString:
       return value.is_string();
@@ -40,7 +40,7 @@ FunctionParameter read_parameter(const Reader& reader) {
   Fields fields = reader.fields();
   parameter.name = name_of(fields, "name");
   const auto type = fields.get("type");
-  if (type && type->choice<ParameterType>(kTypes)) parameter.type = type->value().as_string();
+  if (type && type->choice<ParameterType>(kParameterTypes)) parameter.type = type->value().as_string();
   parameter.is_required = flag_of(fields, "required");
   parameter.description = text_of(fields, "description");
   for (const Reader& item : items_of(fields, "enum", {.min_items = 1})) {

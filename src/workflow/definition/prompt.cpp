@@ -10,12 +10,12 @@ namespace sb::workflow {
 namespace {
 
 constexpr std::string_view kOurs = "{{wr.";
-constexpr std::string_view kBinding = "{{wr.bindings.";
+constexpr std::string_view kBindingMark = "{{wr.bindings.";
 
 // Every {{wr.bindings.SLOT}} must name an extension point of this file.
 void check_bindings(const Reader& reader, std::string_view text, const Reading& reading) {
-  for (auto at = text.find(kBinding); at != std::string_view::npos; at = text.find(kBinding, at + 1)) {
-    const auto begin = at + kBinding.size();
+  for (auto at = text.find(kBindingMark); at != std::string_view::npos; at = text.find(kBindingMark, at + 1)) {
+    const auto begin = at + kBindingMark.size();
     const auto end = text.find("}}", begin);
     if (end == std::string_view::npos) return;
     const std::string_view slot = text.substr(begin, end - begin);

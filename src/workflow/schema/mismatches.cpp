@@ -10,6 +10,7 @@
 
 #include "base/document/document.hpp"
 #include "base/document/reader.hpp"
+#include "base/text.hpp"
 #include "base/text/unicode.hpp"
 
 namespace sb::workflow {
@@ -21,28 +22,25 @@ struct Finding {
 };
 using Findings = std::vector<Finding>;
 
-std::string cut(std::string text, std::size_t most = 60) {
-  if (text.size() <= most) return text;
-  return std::string(beginning(text, most)) + "…";
-}
+constexpr std::size_t kShownBytes = 60;  // of a value
 
-std::string shown(const Value& value) {
+std::string shown_value(const Value& value) {
   if (value.is_array() || value.is_object()) return std::string(kind_name(value.kind()));
-  return cut(to_json(value));
+  return shortened(to_json(value), kShownBytes);
 }
 
 std::string listed(const Value::Array& values) {
   constexpr std::size_t kMost = 12;
   std::string text;
   for (std::size_t i = 0; i < std::min(values.size(), kMost); ++i) {
-    text += fmt::format("{}{}", i ? ", " : "", cut(to_json(values[i])));
+    text += fmt::format("{}{}", i ? ", " : "", shortened(to_json(values[i]), kShownBytes));
   }
   return values.size() > kMost ? text + ", …" : text;
 }
 
 // What the schema wants here, shortly; empty when it says nothing of the kind.
 std::string wanted(const SchemaNode& node) {
-  if (node.constant) return shown(*node.constant);
+  if (node.constant) return shown_value(*node.constant);
   if (node.choices) return node.choices->size() == 1 ? listed(*node.choices) : "one of " + listed(*node.choices);
   std::string text;
   for (const SchemaType type : node.types) text += fmt::format("{}{}", text.empty() ? "" : " or ", with_article(type));
@@ -102,7 +100,7 @@ class Walk {
     });
     if (is_of_type && is_constant && is_choice) return true;
     const std::string expected = wanted(schema);
-    std::string message = fmt::format("must be {}, not {}", expected, shown(value));
+    std::string message = fmt::format("must be {}, not {}", expected, shown_value(value));
     if (!is_choice && value.is_string()) {
       std::vector<std::string> names;
       for (const Value& choice : *schema.choices) {
@@ -142,11 +140,11 @@ class Walk {
     }
     if (schema.pattern && !schema.pattern->pattern.matches(value).value_or(false)) {
       add(into, at,
-          fmt::format("must match `{}`, which {} does not", cut(schema.pattern->expression, 200),
-                      cut(quote_json(value))));
+          fmt::format("must match `{}`, which {} does not", shortened(schema.pattern->expression, 200),
+                      shortened(quote_json(value), kShownBytes)));
     }
     if (schema.format && !schema.format->pattern.matches(value).value_or(false)) {
-      add(into, at, fmt::format("must be of the format {}, not {}", schema.format->expression, cut(quote_json(value))));
+      add(into, at, fmt::format("must be of the format {}, not {}", schema.format->expression, shortened(quote_json(value), kShownBytes)));
     }
   }
 
@@ -202,7 +200,7 @@ class Walk {
       node(*schema.property_names, Value(member.name), at, of_name);
       if (of_name.empty()) continue;
       add(into, at,
-          fmt::format("the name of the member {} {}", cut(quote_json(member.name)), of_name.front().misfit.message));
+          fmt::format("the name of the member {} {}", shortened(quote_json(member.name), kShownBytes), of_name.front().misfit.message));
     }
     for (const auto& dependency : schema.dependencies) {
       if (!value.find(dependency.name)) continue;
@@ -246,11 +244,11 @@ class Walk {
       if (!value.find(known)) free.push_back(known);
     }
     const std::string nearest = nearest_name(name, free);
-    std::string message = fmt::format("has an unknown member {}", cut(quote_json(name)));
+    std::string message = fmt::format("has an unknown member {}", shortened(quote_json(name), kShownBytes));
     if (!nearest.empty()) {
       message += fmt::format("; did you mean {}?", quote_json(nearest));
     } else if (!free.empty()) {
-      message += fmt::format("; it may have {}", cut(fmt::format("{}", fmt::join(free, ", ")), 300));
+      message += fmt::format("; it may have {}", shortened(fmt::format("{}", fmt::join(free, ", ")), 300));
     }
     add(into, at, std::move(message));
     return nearest;
@@ -301,7 +299,7 @@ class Walk {
         const std::string& one = findings.front().expected;
         if (expected.find(one) == std::string::npos) expected += (expected.empty() ? "" : " or ") + one;
       }
-      return add(into, at, fmt::format("must be {}, not {}", cut(expected, 300), shown(value)), expected);
+      return add(into, at, fmt::format("must be {}, not {}", shortened(expected, 300), shown_value(value)), expected);
     }
     const auto cost = [&](std::size_t i) {
       return std::tuple(!is_of_kind(all[i]), contradictions(*parts[i], value), all[i].size());

@@ -1,0 +1,174 @@
+#include "cli/app.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+namespace sb::cli {
+namespace {
+
+constexpr std::size_t kColumn = 32;  // where the help's explanations begin
+
+std::string without_full_stop(std::string_view message) {
+  while (!message.empty() && (message.back() == '.' || message.back() == '\n')) message.remove_suffix(1);
+  return std::string(message);
+}
+
+const CLI::App& innermost(const CLI::App& app) {
+  const CLI::App* inner = &app;
+  while (!inner->get_subcommands().empty()) inner = inner->get_subcommands().front();
+  return *inner;
+}
+
+}  // namespace
+
+Option* Option::required() {
+  option_->required();
+  return this;
+}
+
+Option* Option::range(std::int64_t min, std::int64_t max) {
+  option_->check(CLI::Range(min, max));
+  return this;
+}
+
+Option* Option::one_of(std::vector<std::string> names) {
+  option_->check(CLI::IsMember(std::move(names)));
+  return this;
+}
+
+Option* Option::excludes(const Option* other) {
+  option_->excludes(other->option_);
+  return this;
+}
+
+Option* Option::excludes(const std::vector<std::string>& names) {
+  for (const std::string& name : names) option_->excludes(name);
+  return this;
+}
+
+Option* Option::once_each() {
+  option_->allow_extra_args(false);
+  return this;
+}
+
+Option* Option::shows_default() {
+  option_->capture_default_str();
+  return this;
+}
+
+App::App(const std::string& description, const std::string& name)
+    : own_(std::make_unique<CLI::App>(description, name)), app_(own_.get()) {
+  app_->get_formatter()->column_width(kColumn);
+}
+
+App::App(CLI::App* app) : app_(app) {}
+
+App::~App() = default;
+
+Option* App::keep(CLI::Option* option) {
+  return options_.emplace_back(std::make_unique<Option>(option)).get();
+}
+
+Option* App::add_option(const std::string& name, std::string& into, const std::string& help) {
+  return keep(app_->add_option(name, into, help));
+}
+
+Option* App::add_option(const std::string& name, std::optional<std::string>& into, const std::string& help) {
+  return keep(app_->add_option(name, into, help));
+}
+
+Option* App::add_option(const std::string& name, std::vector<std::string>& into, const std::string& help) {
+  return keep(app_->add_option(name, into, help));
+}
+
+Option* App::add_option(const std::string& name, int& into, const std::string& help) {
+  return keep(app_->add_option(name, into, help));
+}
+
+Option* App::add_option(const std::string& name, std::optional<int>& into, const std::string& help) {
+  return keep(app_->add_option(name, into, help));
+}
+
+Option* App::add_flag(const std::string& name, bool& into, const std::string& help) {
+  return keep(app_->add_flag(name, into, help));
+}
+
+App* App::add_subcommand(const std::string& name, const std::string& summary) {
+  return subcommands_.emplace_back(new App(app_->add_subcommand(name, summary))).get();
+}
+
+void App::require_subcommand(std::size_t min, std::size_t max) {
+  app_->require_subcommand(min, max);
+}
+
+std::string App::name() const {
+  return app_->get_name();
+}
+
+std::vector<App*> App::subcommands() const {
+  std::vector<App*> all;
+  for (const auto& subcommand : subcommands_) all.push_back(subcommand.get());
+  return all;
+}
+
+void App::set_description(const std::string& text) {
+  app_->description(text);
+}
+
+void App::set_example(std::string_view example) {
+  app_->footer(fmt::format("Example:\n  {}\n", example));
+}
+
+std::string App::help() const {
+  return app_->help();
+}
+
+bool App::got_subcommand(const App* subcommand) const {
+  return app_->got_subcommand(subcommand->app_);
+}
+
+std::string App::called() const {
+  std::string name = app_->get_name();
+  for (const CLI::App* inner = app_; !inner->get_subcommands().empty();) {
+    inner = inner->get_subcommands().front();
+    name += " " + inner->get_name();
+  }
+  return name;
+}
+
+App::Parsed App::unexpected() const {
+  const CLI::App& inner = innermost(*app_);
+  const std::vector<std::string> extras = app_->remaining(true);
+  Parsed parsed{.kind = Parsed::Kind::kUnexpected, .where = called()};
+  if (!extras.empty()) parsed.message = extras.front();
+  if (parsed.message.starts_with("-")) {
+    for (const CLI::Option* option : inner.get_options()) {
+      for (const std::string& name : option->get_lnames()) parsed.known.push_back("--" + name);
+    }
+  } else {
+    for (const CLI::App* subcommand : inner.get_subcommands([](const CLI::App*) { return true; })) {
+      parsed.known.push_back(subcommand->get_name());
+    }
+  }
+  return parsed;
+}
+
+App::Parsed App::parse(const std::vector<std::string>& arguments) {
+  try {
+    app_->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return {.kind = Parsed::Kind::kHelp, .where = called()};
+  } catch (const CLI::ExtrasError&) {
+    return unexpected();
+  } catch (const CLI::RequiredError& error) {
+    // CLI11 reports a mistyped subcommand as a missing one.
+    if (!app_->remaining(true).empty()) return unexpected();
+    return {.kind = Parsed::Kind::kWrong, .where = called(), .message = without_full_stop(error.what())};
+  } catch (const CLI::ParseError& error) {
+    return {.kind = Parsed::Kind::kWrong, .where = called(), .message = without_full_stop(error.what())};
+  }
+  return {.where = called()};
+}
+
+}  // namespace sb::cli

@@ -1,0 +1,82 @@
+// What a command declares: its options, flags and subcommands. CLI11 behind a few functions, because its header takes
+// seconds to compile; app.cpp is the one file that includes it.
+//
+// Values given on the command line are written into the variables that were declared, which must outlive parse().
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace sb::cli {
+
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+
+  Option* required();
+  Option* range(std::int64_t min, std::int64_t max);
+  Option* one_of(std::vector<std::string> names);
+  Option* excludes(const Option* other);
+  Option* excludes(const std::vector<std::string>& names);  // of options declared before
+  Option* once_each();                                      // each value needs the option's name before it
+  Option* shows_default();                                  // the help shows the variable's present value
+
+ private:
+  CLI::Option* option_;
+};
+
+class App {
+ public:
+  App(const std::string& description, const std::string& name);
+  ~App();
+  App(const App&) = delete;
+  App& operator=(const App&) = delete;
+
+  Option* add_option(const std::string& name, std::string& into, const std::string& help);
+  Option* add_option(const std::string& name, std::optional<std::string>& into, const std::string& help);
+  Option* add_option(const std::string& name, std::vector<std::string>& into, const std::string& help);
+  Option* add_option(const std::string& name, int& into, const std::string& help);
+  Option* add_option(const std::string& name, std::optional<int>& into, const std::string& help);
+  Option* add_flag(const std::string& name, bool& into, const std::string& help);
+  App* add_subcommand(const std::string& name, const std::string& summary);
+  void require_subcommand(std::size_t min, std::size_t max);
+  void require_subcommand(std::size_t count) { require_subcommand(count, count); }
+
+  std::string name() const;
+  std::vector<App*> subcommands() const;  // all that were added, in that order
+  void set_description(const std::string& text);
+  void set_example(std::string_view example);
+  std::string help() const;  // of the innermost subcommand that was given
+
+  // How a command line was read.
+  struct Parsed {
+    enum class Kind { kDone, kHelp, kUnexpected, kWrong };
+    Kind kind = Kind::kDone;
+    std::string where = {};               // `signalbox mcp install`: the innermost subcommand that was given
+    std::string message = {};             // kWrong: what is wrong; kUnexpected: the argument nothing takes
+    std::vector<std::string> known = {};  // kUnexpected: the options or subcommands there are instead
+  };
+  Parsed parse(const std::vector<std::string>& arguments);
+  bool got_subcommand(const App* subcommand) const;  // after parse()
+
+ private:
+  explicit App(CLI::App* app);
+  Option* keep(CLI::Option* option);
+  Parsed unexpected() const;
+  std::string called() const;
+
+  std::unique_ptr<CLI::App> own_;  // of the outermost; the subcommands belong to it
+  CLI::App* app_;
+  std::vector<std::unique_ptr<App>> subcommands_;
+  std::vector<std::unique_ptr<Option>> options_;
+};
+
+}  // namespace sb::cli
