@@ -24,8 +24,8 @@
 namespace sb::bench {
 namespace {
 
-using engine::Answer;
-using engine::Answered;
+using engine::SessionResponse;
+using engine::SessionResult;
 using SteadyClock = std::chrono::steady_clock;
 
 template <class T>
@@ -34,7 +34,7 @@ T must(Result<T> result) {
   return std::move(*result);
 }
 template <class T>
-T must(Answered<T> result) {
+T must(SessionResult<T> result) {
   if (!result) throw std::runtime_error(result.error().error.to_string());
   return std::move(*result);
 }
@@ -80,9 +80,9 @@ workflow::Bundle loop_bundle(const std::string& folder) {
 }
 
 // One process on a store's file.
-class Desk {
+class Home {
  public:
-  Desk(const std::string& path, const std::string& vfs, bool records = false)
+  Home(const std::string& path, const std::string& vfs, bool records = false)
       : store(must(store::SqliteStore::open(path, store::Access::kReadWrite, {.vfs = vfs}))),
         recording(*store),
         inbox(used(records), clock, random, operators, policy),
@@ -102,24 +102,24 @@ class Desk {
   store::Store& used(bool records) { return records ? static_cast<store::Store&>(recording) : *store; }
 };
 
-std::string token_in(const Answer& answer) {
+std::string token_in(const SessionResponse& answer) {
   return answer.line.string_at("continueToken").value_or("");
 }
 
-std::string start(Desk& desk, const workflow::Bundle& bundle, const std::string& goal) {
-  engine::Starting starting;
-  starting.bundle = bundle;
-  starting.goal = goal;
-  starting.workspace = "/srv/project";
-  return token_in(must(desk.sessions.start(starting)));
+std::string start(Home& home, const workflow::Bundle& bundle, const std::string& goal) {
+  engine::StartRequest start_request;
+  start_request.bundle = bundle;
+  start_request.goal = goal;
+  start_request.workspace = "/srv/project";
+  return token_in(must(home.sessions.start(start_request)));
 }
 
-std::string advance(Desk& desk, const std::string& token) {
-  engine::Continuing continuing;
+std::string advance(Home& home, const std::string& token) {
+  engine::ContinueRequest continuing;
   continuing.token = token;
   continuing.submission.notes =
       "Measured it, changed the loop, measured again: a third faster. " + std::string(140, '.');
-  return token_in(must(desk.sessions.go_on(continuing)));
+  return token_in(must(home.sessions.continue_session(continuing)));
 }
 
 // One session in one file, and the same rows in another.
@@ -127,17 +127,17 @@ class Pair {
  public:
   Pair(const std::string& directory, const workflow::Bundle& bundle)
       : session_path_(directory + "/session/signalbox.db"), bare_path_(directory + "/bare/signalbox.db") {
-    Desk desk(session_path_, quiet_.name(), true);
+    Home home(session_path_, quiet_.name(), true);
     auto bare = must(store::SqliteStore::open(bare_path_, store::Access::kReadWrite, {.vfs = quiet_.name()}));
-    token_ = start(desk, bundle, "Measure");
-    must(desk.recording.writes().write_to(*bare));
+    token_ = start(home, bundle, "Measure");
+    must(home.recording.writes().write_to(*bare));
   }
 
   // Without syncs, on both sides.
   void go_to(int position) {
-    Desk desk(session_path_, quiet_.name(), true);
+    Home home(session_path_, quiet_.name(), true);
     auto bare = must(store::SqliteStore::open(bare_path_, store::Access::kReadWrite, {.vfs = quiet_.name()}));
-    for (; position_ < position; ++position_) step(desk, *bare);
+    for (; position_ < position; ++position_) step(home, *bare);
   }
 
   struct Figures {
@@ -153,17 +153,17 @@ class Pair {
   const std::string& token() const { return token_; }
 
  private:
-  std::pair<double, double> step(Desk& desk, store::Store& bare) {
-    const double advancing = micros([&] { token_ = advance(desk, token_); });
-    const double writing = micros([&] { must(desk.recording.writes().write_to(bare)); });
+  std::pair<double, double> step(Home& home, store::Store& bare) {
+    const double advancing = micros([&] { token_ = advance(home, token_); });
+    const double writing = micros([&] { must(home.recording.writes().write_to(bare)); });
     return {advancing, writing};
   }
   std::pair<double, double> measure_with(const std::string& vfs, int times) {
-    Desk desk(session_path_, vfs, true);
+    Home home(session_path_, vfs, true);
     auto bare = must(store::SqliteStore::open(bare_path_, store::Access::kReadWrite, {.vfs = vfs}));
     std::vector<double> advances, bares;
     for (int i = 0; i < times; ++i, ++position_) {
-      const auto [advancing, writing] = step(desk, *bare);
+      const auto [advancing, writing] = step(home, *bare);
       if (i < 3) continue;  // the first ones prepare their statements
       advances.push_back(advancing);
       bares.push_back(writing);
@@ -196,27 +196,27 @@ void print_opening(const std::string& path, const workflow::Bundle& bundle, bool
   const store::sqlite::FaultVfs quiet;
   std::string token;
   {
-    Desk desk(path, quiet.name());
-    token = start(desk, bundle, "Be long");
+    Home home(path, quiet.name());
+    token = start(home, bundle, "Be long");
   }
   for (const std::int64_t events : {1'000, 10'000, 100'000}) {
     if (is_quick && events > 10'000) break;
     std::string session;
     {
-      Desk desk(path, quiet.name());
+      Home home(path, quiet.name());
       const auto length = [&] {
-        session = must(desk.sessions.list(1)).front().id;
-        return must(desk.sessions.summary(session)).events;
+        session = must(home.sessions.list(1)).front().id;
+        return must(home.sessions.summary(session)).events;
       };
       while (length() < events) {
-        for (int i = 0; i < 100; ++i) token = advance(desk, token);
+        for (int i = 0; i < 100; ++i) token = advance(home, token);
       }
     }
     std::vector<double> opening, showing;
     for (int i = 0; i < 30; ++i) {
-      std::optional<Desk> desk;
-      opening.push_back(micros([&] { desk.emplace(path, "").sessions.rehydrate(token).value(); }) / 1'000);
-      showing.push_back(micros([&] { desk->sessions.rehydrate(token).value(); }) / 1'000);
+      std::optional<Home> home;
+      opening.push_back(micros([&] { home.emplace(path, "").sessions.rehydrate(token).value(); }) / 1'000);
+      showing.push_back(micros([&] { home->sessions.rehydrate(token).value(); }) / 1'000);
     }
     fmt::print("{:<28} {:>10.2f} {:>10.2f}\n", events, median(opening), median(showing));
   }
@@ -225,22 +225,22 @@ void print_opening(const std::string& path, const workflow::Bundle& bundle, bool
 void print_resume(const std::string& directory, const workflow::Bundle& bundle, bool is_quick) {
   fmt::print("\n{:<28} {:>10} {:>10}\n", "finding one among sessions", "ms", "list 50 ms");
   const store::sqlite::FaultVfs quiet;
-  Desk desk(directory + "/many/signalbox.db", quiet.name());
+  Home home(directory + "/many/signalbox.db", quiet.name());
   int made = 0;
   for (const int count : {1'000, 10'000}) {
     if (is_quick && count > 1'000) break;
     for (; made < count; ++made) {
       const std::string token =
-          start(desk, bundle, fmt::format("Mend the parser of file {} in module {}", made, made % 37));
-      if (made % 10 == 0) advance(desk, token);
+          start(home, bundle, fmt::format("Mend the parser of file {} in module {}", made, made % 37));
+      if (made % 10 == 0) advance(home, token);
     }
     std::vector<double> finding, listing;
     for (int i = 0; i < 9; ++i) {
       engine::ResumeQuery query;
       query.text = "parser module 12";
       query.workspace = "/srv/project";
-      finding.push_back(micros([&] { must(engine::find_resumable(*desk.store, query)); }) / 1'000);
-      listing.push_back(micros([&] { must(desk.sessions.list(50)); }) / 1'000);
+      finding.push_back(micros([&] { must(engine::find_resumable(*home.store, query)); }) / 1'000);
+      listing.push_back(micros([&] { must(home.sessions.list(50)); }) / 1'000);
     }
     fmt::print("{:<28} {:>10.2f} {:>10.2f}\n", count, median(finding), median(listing));
   }
@@ -269,8 +269,8 @@ void print_memory(const std::string& directory, const workflow::Bundle& bundle) 
   };
   in_child([&] {
     const store::sqlite::FaultVfs quiet;
-    Desk desk(path, quiet.name());
-    for (int i = 0; i < 1'000; ++i) start(desk, bundle, fmt::format("Task {}", i));
+    Home home(path, quiet.name());
+    for (int i = 0; i < 1'000; ++i) start(home, bundle, fmt::format("Task {}", i));
   });
   in_child([&] {
     const double before = resident_mib();
@@ -278,12 +278,12 @@ void print_memory(const std::string& directory, const workflow::Bundle& bundle) 
     const Environment environment({{"HOME", directory}});
     const auto catalog = must(workflow::Catalog::open(files, environment, must(homes(environment)), ""));
     std::vector<workflow::Bundle> bundles;
-    for (const workflow::Entry* entry : catalog.list(true)) {
+    for (const workflow::CatalogEntry* entry : catalog.list(true)) {
       if (auto compiled = catalog.compile(*entry)) bundles.push_back(std::move(*compiled));
     }
-    Desk desk(path, "");
-    const auto newest = must(desk.sessions.list(1'000));
-    must(desk.sessions.rehydrate(must(desk.sessions.token_for(newest.front()))));
+    Home home(path, "");
+    const auto newest = must(home.sessions.list(1'000));
+    must(home.sessions.rehydrate(must(home.sessions.token_for(newest.front()))));
     fmt::print("\nresident memory: {:.1f} MiB ({:.1f} before) with {} bundled workflows and {} sessions\n",
                resident_mib(), before, bundles.size(), newest.size());
   });
@@ -291,10 +291,10 @@ void print_memory(const std::string& directory, const workflow::Bundle& bundle) 
 
 void print_bare_speed(const std::string& directory, const workflow::Bundle& bundle, int times) {
   const store::sqlite::FaultVfs quiet;
-  Desk desk(directory + "/session/signalbox.db", quiet.name());
-  std::string token = start(desk, bundle, "Measure");
+  Home home(directory + "/session/signalbox.db", quiet.name());
+  std::string token = start(home, bundle, "Measure");
   const double took = micros([&] {
-    for (int i = 0; i < times; ++i) token = advance(desk, token);
+    for (int i = 0; i < times; ++i) token = advance(home, token);
   });
   fmt::print("{:.1f} us an advance, without syncs\n", took / times);
 }

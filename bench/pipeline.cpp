@@ -19,7 +19,7 @@
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -52,10 +52,10 @@ struct Figures {
 };
 
 Figures one_run(int turns) {
-  Place place(SB_PROGRAMS "/signalbox");
+  RunFixture place(SB_PROGRAMS "/signalbox");
   place.configure("limits: {turns: 5000}");
   place.script(reading_turns(turns) + clean_run());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   if (ended.code != 0) fmt::print("exit {}: {}{}\n", ended.code, ended.output, ended.errors);
   return {ended.took_ms, bytes_in(place.home()), ended.resident_kilobytes, ended.code == 0};
 }
@@ -69,11 +69,11 @@ Figures best_of(int count, int turns) {
 }
 
 void many(int at_once) {
-  std::vector<std::unique_ptr<Place>> places;  // a repository each, one home
-  for (int i = 0; i < at_once; ++i) places.push_back(std::make_unique<Place>(SB_PROGRAMS "/signalbox"));
+  std::vector<std::unique_ptr<RunFixture>> places;  // a repository each, one home
+  for (int i = 0; i < at_once; ++i) places.push_back(std::make_unique<RunFixture>(SB_PROGRAMS "/signalbox"));
   places[0]->script(clean_run());
   const std::string home = "SIGNALBOX_HOME=" + places[0]->home();
-  std::vector<Ended> ended(places.size());
+  std::vector<ProgramResult> ended(places.size());
   const auto begin = std::chrono::steady_clock::now();
   {
     std::vector<std::jthread> threads;
@@ -89,13 +89,13 @@ void many(int at_once) {
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   std::vector<long> sizes;
   int merged = 0;
-  for (const Ended& one : ended) {
+  for (const ProgramResult& one : ended) {
     sizes.push_back(one.resident_kilobytes);
     merged += one.code == 0;
   }
   std::ranges::sort(sizes);
   fmt::print("{} runs at once in one home: {:.0f} ms; {} merged\n", at_once, took.count(), merged);
-  for (const Ended& one : ended) {
+  for (const ProgramResult& one : ended) {
     if (one.code != 0) fmt::print("  exit {}: {}\n", one.code, one.errors.substr(0, 500));
   }
   fmt::print("  memory of each, KiB: least {}, median {}, most {}\n", sizes.front(), sizes[sizes.size() / 2],
@@ -117,10 +117,10 @@ int run(int turns, int at_once) {
 }
 
 }  // namespace
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests
 
 int main(int argc, char** argv) {
   const int turns = argc > 1 ? std::atoi(argv[1]) : 100;
   const int at_once = argc > 2 ? std::atoi(argv[2]) : 20;
-  return sb::piped::run(std::max(turns, 1), std::max(at_once, 1));
+  return sb::pipeline_tests::run(std::max(turns, 1), std::max(at_once, 1));
 }

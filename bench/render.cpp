@@ -69,13 +69,13 @@ BENCHMARK_CAPTURE(read_answer, elicitation, Host::kElicitation, R"({"action":"ac
 void classify_line(benchmark::State& state, std::string line) {
   const std::vector<std::string> labels = {"main", "release", "hotfix"};
   const std::vector<std::string> commands = {"abort", "cancel"};
-  const Question question{.option_count = 3,
-                          .select = {},
-                          .labels = labels,
-                          .pending_keys = {},
-                          .other_keys = {},
-                          .commands = commands,
-                          .command_case_fold = false};
+  const InputContext question{.option_count = 3,
+                              .select = {},
+                              .labels = labels,
+                              .pending_keys = {},
+                              .other_keys = {},
+                              .commands = commands,
+                              .command_case_fold = false};
   for (auto _ : state) benchmark::DoNotOptimize(classify(line, question));
 }
 BENCHMARK_CAPTURE(classify_line, selection, "2");

@@ -25,7 +25,7 @@ struct File {
 };
 
 // Everything bundled around what is compiled; routines under their template names.
-class BundledSurroundings : public Surroundings {
+class BundledSurroundings : public ReferenceResolver {
  public:
   BundledSurroundings() {
     for (const std::string_view name : bundled::data_names()) {
@@ -147,8 +147,8 @@ bool run(const File& file, Part part, Compiler& compiler, const Document& docume
 }
 
 void part_of(benchmark::State& state, std::vector<File> (*files_of)(), Part part) {
-  static const BundledSurroundings surroundings;
-  Compiler compiler(surroundings);
+  static const BundledSurroundings resolver;
+  Compiler compiler(resolver);
   struct Loaded {
     File file;
     Document document;

@@ -1,15 +1,30 @@
-# sb_fast(TARGET PCH_OWNER): with SIGNALBOX_UNITY, TARGET is compiled in batches of files, with the precompiled header of
-# PCH_OWNER.
-function(sb_fast target owner)
+# sb_fast(TARGET OWNER HEADER): with SIGNALBOX_UNITY, the files of each folder are compiled as one, after the
+# precompiled HEADER, which is compiled once, in OWNER. Names in anonymous namespaces must differ within a folder.
+function(sb_fast target owner header)
   if(NOT SIGNALBOX_UNITY)
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    get_filename_component(folder ${source} DIRECTORY)
+    if(folder MATCHES "^${CMAKE_SOURCE_DIR}/")
+      file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${folder})
+      string(REPLACE "/" "_" group ${folder})
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+    endif()
+  endforeach()
   if(target STREQUAL owner)
-    target_precompile_headers(${target} PRIVATE ${ARGN})
+    target_precompile_headers(${target} PRIVATE ${header})
   else()
     target_precompile_headers(${target} REUSE_FROM ${owner})
   endif()
+endfunction()
+
+# sb_tests(TARGET): makes TARGET a program of GoogleTest.
+function(sb_tests target)
+  target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest_main)
+  sb_fast(${target} sb_tests_precompiled "")
 endfunction()
 
 # sb_embed(OUT NAMESPACE FOLDER): a C++ file with every file below FOLDER, to be had by
@@ -57,10 +72,11 @@ function(sb_library name)
     target_link_libraries(sb_${name} INTERFACE ${ARG_USES} ${ARG_LINK})
   endif()
 
-  if(SIGNALBOX_TESTS AND tests)
+  if(GTest_FOUND AND tests)
     add_executable(test_${name} ${tests})
-    target_link_libraries(test_${name} PRIVATE sb_${name} GTest::gmock GTest::gtest_main)
+    target_link_libraries(test_${name} PRIVATE sb_${name})
     target_compile_definitions(test_${name} PRIVATE SB_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    sb_tests(test_${name})
     add_test(NAME unit.${name} COMMAND test_${name} --gtest_brief=1)
   endif()
 endfunction()

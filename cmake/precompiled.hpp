@@ -1,5 +1,5 @@
-// What nearly every file includes, compiled once where SIGNALBOX_UNITY is on. Files still include what they use: the plain
-// build has no precompiled header.
+// What nearly every file includes, compiled once where SIGNALBOX_UNITY is on. Files still include what they use: the
+// plain build has no precompiled header.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,8 +21,8 @@
 #include <variant>
 #include <vector>
 
-#include "base/document.hpp"
-#include "base/reader.hpp"
+#include "base/document/document.hpp"
+#include "base/document/reader.hpp"
+#include "base/document/value.hpp"
 #include "base/result.hpp"
 #include "base/seams.hpp"
-#include "base/value.hpp"

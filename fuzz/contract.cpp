@@ -25,10 +25,10 @@ void check_pair(const std::string& text) {
     SB_ASSERT(!compiled.error().message.empty());
     return;
   }
-  const auto misfits = compiled->check(*value);
-  SB_ASSERT(misfits.size() <= sb::workflow::kMostMisfits);
+  const auto violations = compiled->check(*value);
+  SB_ASSERT(violations.size() <= sb::workflow::kMaxSchemaViolations);
   const auto tree = sb::workflow::read_schema_tree(*schema);
-  if (misfits.empty()) SB_ASSERT(sb::workflow::explain(*tree->root, *value).empty());
+  if (violations.empty()) SB_ASSERT(sb::workflow::explain(*tree->root, *value).empty());
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!document) return 0;
   const auto contract = sb::workflow::read_contract(*document);
   if (contract) {
-    SB_ASSERT(misfits(*contract, contract->example).empty());
+    SB_ASSERT(violations(*contract, contract->example).empty());
   } else {
     SB_ASSERT(!contract.error().empty());
   }

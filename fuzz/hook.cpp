@@ -19,7 +19,7 @@ void fire(const std::string& input, const sb::Environment& environment) {
   files.contents()["/sb/stop-projects.json"] = R"({"user":["/"]})";
   sb::FakeClock clock;
   sb::FakeRandom random;
-  sb::FakeProcess process{[](const sb::Command&) { return sb::Exit{}; }};
+  sb::FakeProcess process{[](const sb::Command&) { return sb::ProcessResult{}; }};
   sb::FakeStreams streams(input);
   const int code = sb::hook::run_program("signalbox-hook", {}, {files, clock, random, process, environment, streams});
   SB_ASSERT(code == 0);
@@ -35,7 +35,7 @@ void judge(const std::string& text) {
   step.session = "s-1";
   step.workspace = "/w";
   step.out_of_scope = sb::guard::paths_named(text);
-  const auto resolve = [](const std::string& path) { return sb::guard::Places{{"/w/" + path}, ""}; };
+  const auto resolve = [](const std::string& path) { return sb::guard::PathForms{{"/w/" + path}, ""}; };
   for (const bool is_read_only : {false, true}) {
     for (const auto& writes : {std::vector<std::string>{}, std::vector<std::string>{text, "src/**"}}) {
       step.writes = writes;

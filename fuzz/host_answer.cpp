@@ -51,7 +51,7 @@ bool was_shown(const AnswerShape& shape, const std::string& id) {
 
 void check(const AnswerShape& shape, const Value& given) {
   const HostAnswer answer = parse_answer(shape, given);
-  if ((answer.result == HostResult::kSelected) == answer.option_ids.empty()) std::abort();
+  if ((answer.result == HostAnswerKind::kSelected) == answer.option_ids.empty()) std::abort();
   for (const std::string& id : answer.option_ids) {
     if (!was_shown(shape, id)) std::abort();
   }

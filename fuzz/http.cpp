@@ -31,8 +31,8 @@ void answer(const HttpRequest& request, const ExchangePtr& exchange) {
 std::string exchanged(std::string_view first, std::string_view second) {
   int ends[2] = {};
   SB_ASSERT(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
-  static Loop loop;
-  static const auto host = std::make_shared<HttpHost>(HttpHost{loop, {.body_bytes = 10'000}, answer});
+  static EventLoop loop;
+  static const auto host = std::make_shared<ListenerState>(ListenerState{loop, {.body_bytes = 10'000}, answer});
   host->on_empty = [] { loop.stop(); };
   start_http_connection(host, ends[0], "127.0.0.1", true, false);
   std::string out;

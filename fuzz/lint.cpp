@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     context.attempt = 1;
     context.errors = {{1, "Invalid input."}};
     context.previous = "Which?\n\n1) main\n2) dev";
-    context.gs = GsFacts{};
+    context.gs = GstackFacts{};
   }
   const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
   const auto findings = lint(text, context);

@@ -18,12 +18,12 @@ using namespace sb;
 class FuzzService final : public mcp::Service {
  public:
   Value tools() override { return Value(Value::Array{Value::object({{"name", "ask"}})}); }
-  mcp::Outcome call_tool(std::string_view name, const Value& arguments, mcp::Call& call) override {
+  mcp::HandlerResult call_tool(std::string_view name, const Value& arguments, mcp::Call& call) override {
     call.sink->progress(1, std::nullopt, "going");
     call.sink->log(mcp::LogLevel::kError, "fuzz", arguments);
     if (name == "ask" && call.inputs.size() < 2)
-      return mcp::Ask{.requests = {{std::to_string(call.inputs.size()), "elicitation/create", arguments}},
-                      .state = arguments};
+      return mcp::InputRequired{.requests = {{std::to_string(call.inputs.size()), "elicitation/create", arguments}},
+                                .state = arguments};
     if (name == "throw") throw std::bad_alloc();
     return mcp::tool_result({mcp::text_content(std::string(name))});
   }
@@ -57,9 +57,9 @@ struct Client {
   net::FakeScheduler scheduler;
   FakeClock clock;
   FakeRandom random;
-  net::Workers<mcp::Service> workers{[] { return std::make_unique<FuzzService>(); }, 0, 0};
+  net::WorkerPool<mcp::Service> workers{[] { return std::make_unique<FuzzService>(); }, 0, 0};
   mcp::RequestStates states{mcp::Seal("key"), clock, random, [](std::string_view, TimestampMs) { return true; }};
-  mcp::Watch watch{scheduler, workers};
+  mcp::ChangeWatcher watch{scheduler, workers};
   mcp::ServerFacts facts{.info = Value::object({{"name", "fuzz"}, {"version", "1"}}),
                          .has_resources = true,
                          .has_prompts = true,

@@ -19,7 +19,7 @@ std::unique_ptr<ReplyReader> reader_of(int api) {
   return api == 1 ? make_responses_reader() : make_chat_reader(1);
 }
 
-std::string read(int api, std::string_view bytes, std::size_t step, Replied& replied) {
+std::string read(int api, std::string_view bytes, std::size_t step, ModelResult& replied) {
   const auto reader = reader_of(api);
   ReplyStream stream(*reader);
   std::string heard;
@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const int api = data[0] % 3;
   const std::size_t step = 1 + data[1] % 64;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 2, size - 2);
-  Replied whole, cut;
+  ModelResult whole, cut;
   SB_ASSERT(read(api, bytes, size, whole) == read(api, bytes, step, cut));
   if (whole) send_back(*whole);
   return 0;

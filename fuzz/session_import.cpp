@@ -50,7 +50,7 @@ void make_chain_right(std::vector<std::string>& lines) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static store::SqlitePlace place;
+  static store::TempSqliteStore place;
   static const std::unique_ptr<store::Store> store = std::move(*place.open());
   if (size == 0) return 0;
   std::vector<std::string> lines = lines_of({reinterpret_cast<const char*>(data) + 1, size - 1});

@@ -1,4 +1,4 @@
-// Settings of the user and of a workspace: whatever the bytes, they are read or every fault names its place, and no
+// RunSettings of the user and of a workspace: whatever the bytes, they are read or every fault names its place, and no
 // fault shows what stands where a secret belongs.
 #include <cstdint>
 #include <cstdlib>
@@ -17,12 +17,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const std::string text(reinterpret_cast<const char*>(bytes), size);
   const auto document = sb::parse_document("config.yaml", text);
   if (!document) return 0;
-  for (const auto whose : {sb::pipeline::SettingsOf::kUser, sb::pipeline::SettingsOf::kWorkspace}) {
-    sb::pipeline::Settings settings;
+  for (const auto whose : {sb::pipeline::SettingsOrigin::kUser, sb::pipeline::SettingsOrigin::kWorkspace}) {
+    sb::pipeline::RunSettings settings;
     sb::Faults faults;
     sb::pipeline::read_settings(*document, whose, "/h", settings, faults);
     for (const sb::Error& fault : faults) {
-      if (fault.place.file.empty() || fault.message.empty()) std::abort();
+      if (fault.location.file.empty() || fault.message.empty()) std::abort();
       if (fault.rule == "literal_secret" && fault.to_string().find(kSecret) != std::string::npos) std::abort();
     }
     to_canonical_json(to_value(settings));

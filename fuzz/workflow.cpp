@@ -14,7 +14,7 @@ namespace {
 using namespace sb::workflow;
 
 // The built-in contracts, features and refs, and no other workflow.
-class Alone : public Surroundings {
+class Alone : public ReferenceResolver {
  public:
   const Contract* contract(std::string_view ref) const override { return Contracts::bundled().find(ref); }
   std::vector<std::string> contract_refs() const override { return Contracts::bundled().refs(); }

@@ -22,8 +22,8 @@ std::optional<std::string> Environment::get(std::string_view name) const {
   return found->second;
 }
 
-Result<Homes> homes(const Environment& environment) {
-  if (const auto home = environment.get("SIGNALBOX_HOME")) return Homes{*home, *home, *home};
+Result<HomeDirectories> homes(const Environment& environment) {
+  if (const auto home = environment.get("SIGNALBOX_HOME")) return HomeDirectories{*home, *home, *home};
   const auto home = environment.get("HOME");
   const auto place = [&](std::string_view variable, std::string_view fallback) -> std::string {
     const auto set = environment.get(variable);
@@ -31,8 +31,8 @@ Result<Homes> homes(const Environment& environment) {
     if (set && set->starts_with('/')) return join_path(*set, "signalbox");
     return home ? join_path(join_path(*home, fallback), "signalbox") : std::string();
   };
-  Homes result{place("XDG_CONFIG_HOME", ".config"), place("XDG_DATA_HOME", ".local/share"),
-               place("XDG_STATE_HOME", ".local/state")};
+  HomeDirectories result{place("XDG_CONFIG_HOME", ".config"), place("XDG_DATA_HOME", ".local/share"),
+                         place("XDG_STATE_HOME", ".local/state")};
   if (result.config.empty() || result.data.empty() || result.state.empty()) {
     return fail(ErrorCode::kInvalid, "neither SIGNALBOX_HOME nor HOME is set",
                 "Set SIGNALBOX_HOME to a folder of yours");

@@ -26,11 +26,11 @@ class Environment {
 
 // Where our files are. With SIGNALBOX_HOME all three are that folder; else the XDG places
 // ($XDG_CONFIG_HOME/signalbox, $XDG_DATA_HOME/signalbox, $XDG_STATE_HOME/signalbox).
-struct Homes {
+struct HomeDirectories {
   std::string config;  // config.yaml, profiles/
   std::string data;    // signalbox.db, operators/
   std::string state;   // hook-errors.log
 };
-Result<Homes> homes(const Environment& environment);
+Result<HomeDirectories> homes(const Environment& environment);
 
 }  // namespace sb

@@ -72,9 +72,9 @@ class FakeFiles final : public Files {
 
 class FakeProcess final : public Process {
  public:
-  using Handler = std::function<Result<Exit>(const Command&)>;
+  using Handler = std::function<Result<ProcessResult>(const Command&)>;
   explicit FakeProcess(Handler handler) : handler_(std::move(handler)) {}
-  Result<Exit> run(const Command& command) override { return handler_(command); }
+  Result<ProcessResult> run(const Command& command) override { return handler_(command); }
 
  private:
   Handler handler_;

@@ -48,7 +48,7 @@ std::unexpected<Error> io_error(std::string_view action, const std::string& path
   if (error == ENOSPC || error == EDQUOT) remedy = "Free some space and try again; nothing was changed";
   if (error == EROFS || error == EACCES || error == EPERM)
     remedy = "Make it writable, or set SIGNALBOX_HOME to a folder that is";
-  Place place;
+  SourceLocation place;
   place.file = path;
   return fail(code, fmt::format("cannot {}: {}", action, std::strerror(error)), std::move(remedy), std::move(place));
 }
@@ -100,7 +100,7 @@ Result<std::string> read_stream(int descriptor, std::size_t max_bytes) {
 
 namespace {
 
-// Opened so that neither opening nor reading can hang on a pipe nobody writes to.
+// OpenedDecision so that neither opening nor reading can hang on a pipe nobody writes to.
 Descriptor open_for_reading(const std::string& path) {
   return Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 }
@@ -149,7 +149,7 @@ Result<std::string> SystemFiles::read(const std::string& path, std::size_t max_b
   const bool is_plain = S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
   auto bytes = is_plain ? read_stream(fd.get(), max_bytes) : read_pipe(fd.get(), max_bytes);
   if (!bytes) {
-    bytes.error().place.file = path;
+    bytes.error().location.file = path;
     if (bytes.error().code == ErrorCode::kLimit) {
       bytes.error().message = fmt::format("the file is larger than {} bytes", max_bytes);
       bytes.error().remedy = "Make it smaller";

@@ -32,7 +32,7 @@ inline constexpr int kStorePageRows = 10'000;               // rows or events of
 inline constexpr std::size_t kStoreAppendEvents = 10'000;   // events of one append
 
 // Answers
-inline constexpr long long kAnswerFreshMs = 24LL * 60 * 60 * 1000;  // for one who asks the same question again
+inline constexpr long long kAnswerMaxAgeMs = 24LL * 60 * 60 * 1000;  // for one who asks the same question again
 
 // Workflows
 inline constexpr std::size_t kWorkflowBytes = 1u << 20;   // one workflow or contract file
@@ -56,12 +56,12 @@ inline constexpr std::size_t kContextBytes = 256u << 10;  // of one submission, 
 inline constexpr std::size_t kContextKeys = 4'096;
 inline constexpr int kSessionNodes = 1'000'000;
 inline constexpr int kNodeAttempts = 10'000;
-inline constexpr std::size_t kStepsPassed =
+inline constexpr std::size_t kSkippedStepsPerAdvance =
     5'000;  // steps and iterations passed over in one advance, then loops are left
 inline constexpr std::size_t kArtifactKindBytes = 128;
-inline constexpr std::size_t kBlockers = 10;  // told of one attempt
-inline constexpr int kBlockedInRow = 10;      // then a person is asked
-inline constexpr int kBlockedInRowAutonomous = 3;
+inline constexpr std::size_t kBlockers = 10;   // told of one attempt
+inline constexpr int kConsecutiveBlocks = 10;  // then a person is asked
+inline constexpr int kConsecutiveBlocksAutonomous = 3;
 inline constexpr int kGateRejections = 3;               // then a person is asked
 inline constexpr std::size_t kChildren = 1'000;         // of one step
 inline constexpr int kChildDepth = 3;                   // sessions started by sessions

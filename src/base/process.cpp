@@ -24,8 +24,8 @@ constexpr std::int64_t kPatienceMs = 10'000;  // for what was told to end
 // What is kept of one stream.
 class Kept {
  public:
-  Kept(std::size_t limit, bool keeps_tail)
-      : head_limit_(keeps_tail ? limit / 2 : limit), tail_limit_(limit - head_limit_) {}
+  Kept(std::size_t limit, bool keep_tail)
+      : head_limit_(keep_tail ? limit / 2 : limit), tail_limit_(limit - head_limit_) {}
 
   void add(std::string_view bytes) {
     const std::size_t room = std::min(head_limit_ - head_.size(), bytes.size());
@@ -74,14 +74,14 @@ class Run {
       : command_(command),
         pipes_(pipes),
         child_(child),
-        output_(command.max_output_bytes, command.keeps_tail),
-        errors_(command.max_output_bytes, command.keeps_tail),
+        output_(command.max_output_bytes, command.keep_tail),
+        errors_(command.max_output_bytes, command.keep_tail),
         rest_(command.input),
         end_(SteadyClock::now() + std::chrono::milliseconds(command.timeout_ms)) {
     watch_.read_end = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
   }
 
-  Exit to_the_end() {
+  ProcessResult to_the_end() {
     for (const int descriptor : {pipes_.input.write_end, pipes_.output.read_end, pipes_.errors.read_end}) {
       ::fcntl(descriptor, F_SETFL, O_NONBLOCK);
     }
@@ -101,7 +101,7 @@ class Run {
     for (std::size_t bytes = 0; drain(pipes_.errors.read_end, errors_, command_.on_output) && bytes < kPipeBytes;
          bytes += 65'536) {
     }
-    exit_.output_cut = output_.was_cut() || errors_.was_cut();
+    exit_.output_truncated = output_.was_cut() || errors_.was_cut();
     exit_.output = std::move(output_).text();
     exit_.errors = std::move(errors_).text();
     exit_.code = WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
@@ -113,12 +113,12 @@ class Run {
   static constexpr std::size_t kPipeBytes = 1 << 20;  // the most a pipe holds for an ordinary user
 
   bool is_wanted() {
-    if (!command_.keeps_going || is_ending_) return true;
+    if (!command_.should_continue || is_ending_) return true;
     const auto now = SteadyClock::now();
     if (now < next_asked_) return true;
     next_asked_ = now + std::chrono::milliseconds(kAskedEveryMs);
-    exit_.was_stopped = !command_.keeps_going();
-    return !exit_.was_stopped;
+    exit_.was_cancelled = !command_.should_continue();
+    return !exit_.was_cancelled;
   }
 
   bool has_ended(int flags) {
@@ -149,9 +149,9 @@ class Run {
 
   // The guard is told and given time; it ends the rest. Everybody else is killed.
   void stop() {
-    const bool is_told_first = command_.ends_all && !is_ending_;
+    const bool is_told_first = command_.kill_descendants && !is_ending_;
     is_ending_ = true;
-    exit_.timed_out = !exit_.was_stopped;
+    exit_.timed_out = !exit_.was_cancelled;
     ::kill(is_told_first ? child_ : -child_, is_told_first ? SIGTERM : SIGKILL);
     end_ = SteadyClock::now() + std::chrono::milliseconds(kPatienceMs);
     // It may be stopped, or blocked in the kernel.
@@ -168,12 +168,12 @@ class Run {
   SteadyClock::time_point next_asked_ = SteadyClock::now() + std::chrono::milliseconds(kAskedEveryMs);
   bool is_ending_ = false;
   int status_ = 0;
-  Exit exit_;
+  ProcessResult exit_;
 };
 
 }  // namespace
 
-Result<Exit> SystemProcess::run(const Command& command) {
+Result<ProcessResult> SystemProcess::run(const Command& command) {
   if (command.argv.empty()) return fail(ErrorCode::kInvalid, "no program to run");
   Pipes pipes;
   const bool is_open = pipes.input.open() && pipes.output.open() && pipes.errors.open();

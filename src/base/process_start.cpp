@@ -49,7 +49,7 @@ void say(std::string_view text) {
   ::setpgid(0, 0);
   ::dup2(pipes.input.read_end, 0);
   ::dup2(pipes.output.write_end, 1);
-  ::dup2(command.merges_errors ? pipes.output.write_end : pipes.errors.write_end, 2);
+  ::dup2(command.merge_stderr ? pipes.output.write_end : pipes.errors.write_end, 2);
   ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
   ::signal(SIGPIPE, SIG_DFL);
   sigset_t none;
@@ -63,7 +63,7 @@ void say(std::string_view text) {
 
 // The parent's pid out of /proc/PID/stat; the name before it may hold anything, so from the last parenthesis.
 pid_t parent_of(const char* pid) {
-  char path[64];
+  char path[300];
   std::snprintf(path, sizeof path, "/proc/%s/stat", pid);
   const int file = ::open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return -1;
@@ -151,7 +151,7 @@ pid_t start_process(const Command& command, Pipes& pipes) {
   const pid_t self = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
-    if (command.ends_all) guard(command, words, pipes, self);
+    if (command.kill_descendants) guard(command, words, pipes, self);
     become(command, words, pipes);
   }
   if (child > 0) ::setpgid(child, child);

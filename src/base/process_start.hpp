@@ -38,8 +38,8 @@ struct Pipes {
   Pipe input, output, errors;
 };
 
-// The process to wait for, leader of its own group; -1 with errno. With `ends_all` it is the guard: SIGTERM tells it to
-// end everything, and it exits with the program's code.
+// The process to wait for, leader of its own group; -1 with errno. With `kill_descendants` it is the guard: SIGTERM
+// tells it to end everything, and it exits with the program's code.
 pid_t start_process(const Command& command, Pipes& pipes);
 
 }  // namespace sb

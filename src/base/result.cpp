@@ -36,13 +36,13 @@ std::string_view to_string(ErrorCode code) {
 }
 
 Error::Error() = default;
-Error::Error(ErrorCode code_, std::string message_, std::string remedy_, Place place_, bool retry_helps_,
+Error::Error(ErrorCode code_, std::string message_, std::string remedy_, SourceLocation location_, bool retry_helps_,
              std::string_view rule_)
     : code(code_),
       message(std::move(message_)),
       remedy(std::move(remedy_)),
-      place(std::move(place_)),
-      retry_helps(retry_helps_),
+      location(std::move(location_)),
+      is_retryable(retry_helps_),
       rule(rule_) {}
 Error::Error(const Error&) = default;
 Error::Error(Error&&) noexcept = default;
@@ -50,18 +50,18 @@ Error& Error::operator=(const Error&) = default;
 Error& Error::operator=(Error&&) noexcept = default;
 Error::~Error() = default;
 
-std::unexpected<Error> fail(ErrorCode code, std::string message, std::string remedy, Place place) {
-  return std::unexpected(Error(code, std::move(message), std::move(remedy), std::move(place)));
+std::unexpected<Error> fail(ErrorCode code, std::string message, std::string remedy, SourceLocation location) {
+  return std::unexpected(Error(code, std::move(message), std::move(remedy), std::move(location)));
 }
 
 std::string Error::to_string() const {
   std::string line;
-  if (!place.file.empty()) {
-    line += place.file;
-    if (place.line > 0) line += fmt::format(":{}:{}", place.line, place.column);
+  if (!location.file.empty()) {
+    line += location.file;
+    if (location.line > 0) line += fmt::format(":{}:{}", location.line, location.column);
     line += ": ";
   }
-  if (!place.pointer.empty()) line += place.pointer + ": ";
+  if (!location.pointer.empty()) line += location.pointer + ": ";
   line += message;
   if (!line.empty() && std::string_view(".!?").find(line.back()) == std::string_view::npos) line += '.';
   if (!remedy.empty()) {

@@ -28,20 +28,20 @@ enum class ErrorCode {
 std::string_view to_string(ErrorCode code);
 
 // Where a fault is. Any part may be missing: line 0 means unknown.
-struct Place {
+struct SourceLocation {
   std::string file;
   std::string pointer;  // RFC 6901
   int line = 0;
   int column = 0;  // in code points, from 1
 
-  bool operator==(const Place&) const = default;
+  bool operator==(const SourceLocation&) const = default;
 };
 
 // Copies, moves and the destructor are in result.cpp: every SB_TRY has them, and inlined they were slow to compile.
 struct Error {
   Error();
-  Error(ErrorCode code, std::string message, std::string remedy = {}, Place place = {}, bool retry_helps = false,
-        std::string_view rule = {});
+  Error(ErrorCode code, std::string message, std::string remedy = {}, SourceLocation location = {},
+        bool is_retryable = false, std::string_view rule = {});
   Error(const Error&);
   Error(Error&&) noexcept;
   Error& operator=(const Error&);
@@ -51,8 +51,8 @@ struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
   std::string remedy;
-  Place place;
-  bool retry_helps = false;
+  SourceLocation location;
+  bool is_retryable = false;
   std::string_view rule = {};  // of a document's fault: a stable name of the rule it breaks, for programs; a literal
 
   // One line for people: `release.yaml:14:3: /steps/0: message. Remedy.`
@@ -68,7 +68,7 @@ using Faults = std::vector<Error>;
 template <class T>
 using Checked = std::expected<T, Faults>;
 
-std::unexpected<Error> fail(ErrorCode code, std::string message, std::string remedy = {}, Place place = {});
+std::unexpected<Error> fail(ErrorCode code, std::string message, std::string remedy = {}, SourceLocation location = {});
 
 // The exit code a command ends with: 2 for wrong use or bad input, 3 when something broke (1 is "the answer is no" and
 // never comes from an Error).

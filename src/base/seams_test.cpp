@@ -137,20 +137,19 @@ TEST(Process, EndsWhatHangsFloodsOrForks) {
   EXPECT_TRUE(hung->timed_out);
   const auto flood = process.run({.argv = {"sh", "-c", "head -c 5000000 /dev/zero"}, .max_output_bytes = 1000});
   ASSERT_TRUE(flood);
-  EXPECT_TRUE(flood->output_cut);
+  EXPECT_TRUE(flood->output_truncated);
   EXPECT_EQ(flood->output.size(), 1000u);
   EXPECT_EQ(process.run({.argv = {"/no/such/program"}})->code, 127);
 }
 
 TEST(Process, IsEndedWhenNobodyWantsItAnyMore) {
-  for (const bool ends_all : {false, true}) {
+  for (const bool kill_descendants : {false, true}) {
     int asked = 0;
-    const auto ended =
-        SystemProcess().run({.argv = {"sh", "-c", "echo began; sleep 60"}, .ends_all = ends_all, .keeps_going = [&] {
-                               return ++asked < 2;
-                             }});
+    const auto ended = SystemProcess().run({.argv = {"sh", "-c", "echo began; sleep 60"},
+                                            .kill_descendants = kill_descendants,
+                                            .should_continue = [&] { return ++asked < 2; }});
     ASSERT_TRUE(ended);
-    EXPECT_TRUE(ended->was_stopped);
+    EXPECT_TRUE(ended->was_cancelled);
     EXPECT_FALSE(ended->timed_out);
     EXPECT_EQ(ended->output, "began\n");
     EXPECT_EQ(asked, 2);
@@ -163,7 +162,7 @@ TEST(Process, WaitsForTheProgramAndNotForWhoeverHoldsItsOutput) {
   ASSERT_TRUE(exit);
   EXPECT_FALSE(exit->timed_out);
   EXPECT_EQ(::kill(std::stoi(exit->output), SIGKILL), 0);
-  const auto all = process.run({.argv = {"sh", "-c", "setsid sleep 20 & echo $!"}, .ends_all = true});
+  const auto all = process.run({.argv = {"sh", "-c", "setsid sleep 20 & echo $!"}, .kill_descendants = true});
   ASSERT_TRUE(all);
   EXPECT_NE(::kill(std::stoi(all->output), 0), 0);
 }
@@ -172,9 +171,9 @@ TEST(Process, KeepsBothEndsOfLongOutputWhenAsked) {
   SystemProcess process;
   const std::string script = "printf 'begin'; head -c 1000000 /dev/zero; printf 'end' >&2";
   const auto exit =
-      process.run({.argv = {"sh", "-c", script}, .max_output_bytes = 20, .merges_errors = true, .keeps_tail = true});
+      process.run({.argv = {"sh", "-c", script}, .max_output_bytes = 20, .merge_stderr = true, .keep_tail = true});
   ASSERT_TRUE(exit);
-  EXPECT_TRUE(exit->output_cut);
+  EXPECT_TRUE(exit->output_truncated);
   EXPECT_TRUE(exit->output.starts_with("begin"));
   EXPECT_TRUE(exit->output.ends_with("end"));
   EXPECT_NE(exit->output.find("999988 bytes left out"), std::string::npos) << exit->output;

@@ -1,7 +1,7 @@
 // The three standard streams of a program.
 //
-// Output is gathered and written when it grows large, on flush, and at once when a terminal reads it. When the reader
-// of the output has gone (`signalbox lint … | head`), the rest is dropped without a word: that is no error. Not
+// Output is gathered and written when it grows large, on flush, and at once when a terminal reads it. ScopeFilter the
+// reader of the output has gone (`signalbox lint … | head`), the rest is dropped without a word: that is no error. Not
 // thread-safe.
 #pragma once
 

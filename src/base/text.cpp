@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/unicode.hpp"
+#include "base/text/unicode.hpp"
 
 namespace sb {
 
@@ -63,7 +63,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 }
 
 std::string shortened(std::string_view text, std::size_t bytes) {
-  const std::string_view start = beginning(text, bytes);
+  const std::string_view start = utf8_prefix(text, bytes);
   return start.size() == text.size() ? std::string(text) : std::string(start) + "…";
 }
 

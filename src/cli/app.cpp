@@ -164,9 +164,9 @@ App::Parsed App::parse(const std::vector<std::string>& arguments) {
   } catch (const CLI::RequiredError& error) {
     // CLI11 reports a mistyped subcommand as a missing one.
     if (!app_->remaining(true).empty()) return unexpected();
-    return {.kind = Parsed::Kind::kWrong, .where = called(), .message = without_full_stop(error.what())};
+    return {.kind = Parsed::Kind::kError, .where = called(), .message = without_full_stop(error.what())};
   } catch (const CLI::ParseError& error) {
-    return {.kind = Parsed::Kind::kWrong, .where = called(), .message = without_full_stop(error.what())};
+    return {.kind = Parsed::Kind::kError, .where = called(), .message = without_full_stop(error.what())};
   }
   return {.where = called()};
 }

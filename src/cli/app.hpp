@@ -58,10 +58,10 @@ class App {
 
   // How a command line was read.
   struct Parsed {
-    enum class Kind { kDone, kHelp, kUnexpected, kWrong };
-    Kind kind = Kind::kDone;
+    enum class Kind { kExitOk, kHelp, kUnexpected, kError };
+    Kind kind = Kind::kExitOk;
     std::string where = {};               // `signalbox mcp install`: the innermost subcommand that was given
-    std::string message = {};             // kWrong: what is wrong; kUnexpected: the argument nothing takes
+    std::string message = {};             // kError: what is wrong; kUnexpected: the argument nothing takes
     std::vector<std::string> known = {};  // kUnexpected: the options or subcommands there are instead
   };
   Parsed parse(const std::vector<std::string>& arguments);

@@ -27,11 +27,11 @@
 
 namespace sb::cli {
 
-// Exit codes of every command.
-inline constexpr int kDone = 0;
-inline constexpr int kNo = 1;     // the answer is no: violations found, check failed, not answered
-inline constexpr int kUsage = 2;  // wrong use or bad input
-inline constexpr int kBroke = 3;
+// ProcessResult codes of every command.
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitNegative = 1;  // the answer is no: violations found, check failed, not answered
+inline constexpr int kExitUsage = 2;     // wrong use or bad input
+inline constexpr int kExitInternal = 3;
 
 struct Context {
   Seams seams;

@@ -42,7 +42,7 @@ std::string suggestion(std::string_view wrong, std::span<const std::string> know
 
 int wrong_use(Context& context, std::string_view where, std::string_view message, std::string_view hint = {}) {
   context.err(fmt::format("{}: {}. {}See {} --help.\n", where, message, hint, where));
-  return kUsage;
+  return kExitUsage;
 }
 
 int unexpected_argument(Context& context, const App::Parsed& parsed) {
@@ -93,20 +93,20 @@ int run_declared(const CommandRow& command, Context& context) {
   if (command.parsing == Parsing::kRaw) {
     if (context.arguments.size() == 1 && asks_for_help(context.arguments.front())) {
       context.out(app.help());
-      return kDone;
+      return kExitOk;
     }
     return action(context);
   }
   const App::Parsed parsed = app.parse(context.arguments);
   switch (parsed.kind) {
-    case App::Parsed::Kind::kDone:
+    case App::Parsed::Kind::kExitOk:
       return action(context);
     case App::Parsed::Kind::kHelp:
       context.out(app.help());
-      return kDone;
+      return kExitOk;
     case App::Parsed::Kind::kUnexpected:
       return unexpected_argument(context, parsed);
-    case App::Parsed::Kind::kWrong:
+    case App::Parsed::Kind::kError:
       break;
   }
   return wrong_use(context, parsed.where, parsed.message);
@@ -115,16 +115,16 @@ int run_declared(const CommandRow& command, Context& context) {
 int dispatch(const std::vector<CommandRow>& commands, Context& context) {
   if (context.arguments.empty()) {
     context.err(overview(commands, false));
-    return kUsage;
+    return kExitUsage;
   }
   const std::string name = context.arguments.front();
   if (asks_for_help(name)) {
     context.out(overview(commands, context.has_colour));
-    return kDone;
+    return kExitOk;
   }
   if (name == "--version") {
     context.out("signalbox " SIGNALBOX_VERSION "\n");
-    return kDone;
+    return kExitOk;
   }
   const auto command = std::ranges::find(commands, name, &CommandRow::name);
   if (command == commands.end()) {
@@ -146,7 +146,7 @@ int report(const Context& context, const Error& error) {
 }
 
 int report(const Context& context, const Faults& faults) {
-  int code = kUsage;
+  int code = kExitUsage;
   for (const Error& fault : faults) code = std::max(code, report(context, fault));
   return code;
 }

@@ -20,7 +20,7 @@ Action declare_echo(App& app) {
   app.add_option("--count", *count, "How often");
   return [text, count](Context& context) {
     for (int i = 0; i < *count; ++i) context.out("<" + *text + ">");
-    return kDone;
+    return kExitOk;
   };
 }
 
@@ -30,36 +30,37 @@ Action declare_pair(App& app) {
   app.add_subcommand("step", "Go on");
   return [&app, start](Context& context) {
     context.out(app.got_subcommand(start) ? "start" : "step");
-    return kNo;
+    return kExitNegative;
   };
 }
 
 Action declare_raw(App&) {
   return [](Context& context) {
     for (const std::string& argument : context.arguments) context.out(argument + ";");
-    return kDone;
+    return kExitOk;
   };
 }
 
-struct Ran {
+struct RunOutput {
   int code = 0;
   std::string output;
   std::string errors;
 };
 
-Ran run_in(const std::vector<CommandRow>& table, const std::vector<std::string>& arguments, bool on_terminal = false,
-           const Environment& environment = {}) {
+RunOutput run_in(const std::vector<CommandRow>& table, const std::vector<std::string>& arguments,
+                 bool on_terminal = false, const Environment& environment = {}) {
   FakeFiles files;
   FakeClock clock;
   FakeRandom random;
-  FakeProcess process([](const sb::Command&) { return Exit{}; });
+  FakeProcess process([](const sb::Command&) { return ProcessResult{}; });
   FakeStreams streams;
   streams.on_terminal = on_terminal;
   const int code = run(table, arguments, {files, clock, random, process, environment, streams});
   return {code, streams.output, streams.errors};
 }
 
-Ran run_with(const std::vector<std::string>& arguments, bool on_terminal = false, const Environment& environment = {}) {
+RunOutput run_with(const std::vector<std::string>& arguments, bool on_terminal = false,
+                   const Environment& environment = {}) {
   const std::vector<CommandRow> table = {
       {"echo", "Print a text", "signalbox echo --text hello", declare_echo},
       {"pair", "Two in one", "signalbox pair start", declare_pair},
@@ -69,16 +70,16 @@ Ran run_with(const std::vector<std::string>& arguments, bool on_terminal = false
 }
 
 TEST(Cli, HelpListsEveryCommandAndTheExitCodes) {
-  const Ran ran = run_with({"--help"});
-  EXPECT_EQ(ran.code, kDone);
+  const RunOutput ran = run_with({"--help"});
+  EXPECT_EQ(ran.code, kExitOk);
   EXPECT_THAT(ran.output, HasSubstr("  echo  Print a text\n"));
   EXPECT_THAT(ran.output, HasSubstr("1 the answer is no"));
   EXPECT_EQ(ran.errors, "");
 }
 
 TEST(Cli, HelpOfACommandHasItsExample) {
-  const Ran ran = run_with({"echo", "--help"});
-  EXPECT_EQ(ran.code, kDone);
+  const RunOutput ran = run_with({"echo", "--help"});
+  EXPECT_EQ(ran.code, kExitOk);
   EXPECT_THAT(ran.output, HasSubstr("Usage: signalbox echo"));
   EXPECT_THAT(ran.output, HasSubstr("Example:\n  signalbox echo --text hello"));
   EXPECT_THAT(run_with({"pair", "start", "--help"}).output, HasSubstr("signalbox pair start"));
@@ -102,29 +103,29 @@ TEST(Cli, EverySubcommandOfRunsAndSessionsHasAnExampleOfItself) {
       const std::string called = fmt::format("{} {}", command.name, sub->name());
       const std::string_view example = example_of(called);
       EXPECT_FALSE(example.empty()) << called;
-      const Ran ran = run_in(commands(), {std::string(command.name), sub->name(), "--help"});
+      const RunOutput ran = run_in(commands(), {std::string(command.name), sub->name(), "--help"});
       EXPECT_THAT(ran.output, HasSubstr(fmt::format("Example:\n  {}\n", example)));
     }
   }
 }
 
 TEST(Cli, WrongUseIsTwoAndSaysHowToMendIt) {
-  EXPECT_EQ(run_with({}).code, kUsage);
-  const Ran command = run_with({"ehco"});
-  EXPECT_EQ(command.code, kUsage);
+  EXPECT_EQ(run_with({}).code, kExitUsage);
+  const RunOutput command = run_with({"ehco"});
+  EXPECT_EQ(command.code, kExitUsage);
   EXPECT_EQ(command.errors, "signalbox: unknown command \"ehco\". Did you mean \"echo\"? See signalbox --help.\n");
-  const Ran option = run_with({"echo", "--text", "a", "--cuont", "2"});
-  EXPECT_EQ(option.code, kUsage);
+  const RunOutput option = run_with({"echo", "--text", "a", "--cuont", "2"});
+  EXPECT_EQ(option.code, kExitUsage);
   EXPECT_EQ(option.errors,
             "signalbox echo: unknown option \"--cuont\". Did you mean \"--count\"? See signalbox echo --help.\n");
-  const Ran subcommand = run_with({"pair", "stpe"});
-  EXPECT_EQ(subcommand.code, kUsage);
+  const RunOutput subcommand = run_with({"pair", "stpe"});
+  EXPECT_EQ(subcommand.code, kExitUsage);
   EXPECT_EQ(subcommand.errors,
             "signalbox pair: unknown subcommand \"stpe\". Did you mean \"step\"? See signalbox pair --help.\n");
   for (const auto& wrong : std::vector<std::vector<std::string>>{
            {"echo"}, {"echo", "--text"}, {"echo", "--text", "a", "--count", "x"}, {"pair"}, {"pair", "start", "y"}}) {
-    const Ran ran = run_with(wrong);
-    EXPECT_EQ(ran.code, kUsage) << testing::PrintToString(wrong);
+    const RunOutput ran = run_with(wrong);
+    EXPECT_EQ(ran.code, kExitUsage) << testing::PrintToString(wrong);
     EXPECT_THAT(ran.errors, StartsWith("signalbox ")) << testing::PrintToString(wrong);
     EXPECT_EQ(ran.output, "");
   }
@@ -132,14 +133,14 @@ TEST(Cli, WrongUseIsTwoAndSaysHowToMendIt) {
 
 TEST(Cli, AValueArrivesAsItWasTyped) {
   for (const char* text : {"", "-", "-1", "--help", "{}", "[]", "[a,b]", "%%", "a b", "\"q\"", "'", "++", "--", "ю"}) {
-    const Ran ran = run_with({"echo", "--text", text});
-    EXPECT_EQ(ran.code, kDone) << text << ": " << ran.errors;
+    const RunOutput ran = run_with({"echo", "--text", text});
+    EXPECT_EQ(ran.code, kExitOk) << text << ": " << ran.errors;
     EXPECT_EQ(ran.output, "<" + std::string(text) + ">");
   }
 }
 
 TEST(Cli, ACommandGivesItsOwnCode) {
-  EXPECT_EQ(run_with({"pair", "start"}).code, kNo);
+  EXPECT_EQ(run_with({"pair", "start"}).code, kExitNegative);
   EXPECT_EQ(run_with({"pair", "step"}).output, "step");
 }
 

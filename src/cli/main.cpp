@@ -10,7 +10,7 @@
 namespace {
 
 // A handler that does nothing, not SIG_IGN: programs we start must not inherit a closed ear for SIGPIPE.
-void outlive_closed_pipes() {
+void ignore_sigpipe() {
   struct sigaction action{};
   action.sa_handler = [](int) {};
   action.sa_flags = SA_RESTART;
@@ -22,7 +22,7 @@ void outlive_closed_pipes() {
 int main(int argc, char** argv) {
   sb::SystemStreams streams;
   try {
-    outlive_closed_pipes();
+    ignore_sigpipe();
     sb::SystemFiles files;
     sb::SystemClock clock;
     sb::SystemRandom random;
@@ -40,5 +40,5 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     streams.err(std::string("signalbox: it broke inside: ") + error.what() + "\n");
   }
-  return sb::cli::kBroke;
+  return sb::cli::kExitInternal;
 }

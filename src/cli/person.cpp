@@ -74,7 +74,7 @@ class QuietTerminal {
   std::optional<char> next_byte() const {
     constexpr int kLookUpMs = 200;
     for (;;) {
-      if (signals_.came()) return std::nullopt;
+      if (signals_.was_received()) return std::nullopt;
       pollfd input{descriptor_, POLLIN, 0};
       const int ready = ::poll(&input, 1, kLookUpMs);
       if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
@@ -105,10 +105,10 @@ Result<std::string> ask_terminal(std::string_view prompt) {
   return terminal.read(prompt);
 }
 
-Result<Signing> sign_by_token(const Context& context, inbox::Desk& desk, const inbox::DecisionState& state,
-                              const inbox::Given& given, const std::string& text) {
-  const inbox::Token token = SB_TRY(inbox::parse_token(text));
-  const inbox::OperatorKey* key = desk.operators().find(token.delegation.by);
+Result<Signing> sign_by_token(const Context& context, inbox::Home& home, const inbox::DecisionState& state,
+                              const inbox::AnswerInput& given, const std::string& text) {
+  const inbox::OperatorToken token = SB_TRY(inbox::parse_token(text));
+  const inbox::OperatorKey* key = home.operators().find(token.delegation.by);
   if (key == nullptr) return fail(ErrorCode::kForbidden, "the operator token was made by nobody enrolled here");
   const TimestampMs now = context.seams.clock.now_ms();
   Signing signing{{inbox::Channel::kToken, key->name}, std::nullopt};
@@ -179,8 +179,8 @@ Result<inbox::OperatorKey> choose_operator(const inbox::Operators& operators, co
   return *key;
 }
 
-Result<std::string> unlock_operator(const Context& context, const Homes& homes, const inbox::Operators& operators,
-                                    const std::string& name) {
+Result<std::string> unlock_operator(const Context& context, const HomeDirectories& homes,
+                                    const inbox::Operators& operators, const std::string& name) {
   const inbox::OperatorKey key = SB_TRY(choose_operator(operators, name));
   const inbox::OperatorFiles files(context.seams.files, homes);
   const std::string prompt = fmt::format("Passphrase of operator {}: ", key.name);
@@ -192,42 +192,42 @@ Result<std::string> unlock_operator(const Context& context, const Homes& homes, 
   }
 }
 
-Result<Signing> sign_for(const Context& context, inbox::Desk& desk, const inbox::DecisionState& state,
-                         const inbox::Given& given, const std::string& operator_name) {
+Result<Signing> sign_for(const Context& context, inbox::Home& home, const inbox::DecisionState& state,
+                         const inbox::AnswerInput& given, const std::string& operator_name) {
   // They may have changed while the person was thinking.
-  SB_TRY(desk.refresh_operators(context.seams.files));
+  SB_TRY(home.refresh_operators(context.seams.files));
   if (const auto token = context.seams.environment.get("SIGNALBOX_OPERATOR_TOKEN")) {
-    return sign_by_token(context, desk, state, given, *token);
+    return sign_by_token(context, home, state, given, *token);
   }
   SB_TRY(refuse_known_agents(context));
   Signing signing{{inbox::Channel::kTerminal, user_name()}, std::nullopt};
   if (!state.opened.needs_signature) return signing;
   const inbox::DecisionFacts facts{true, state.opened.operators.has_value(), state.opened.workspace};
-  if (!facts.has_operators) SB_TRY(inbox::may_answer(facts, signing.from, "", desk.config().policy));
-  if (!desk.operators().continues(*state.opened.operators)) {
+  if (!facts.has_operators) SB_TRY(inbox::may_answer(facts, signing.from, "", home.config().policy));
+  if (!home.operators().continues(*state.opened.operators)) {
     return fail(ErrorCode::kForbidden, "the operator keys changed since this was asked",
                 "Find out who changed them; then ask again");
   }
-  const std::string secret = SB_TRY(unlock_operator(context, desk.homes(), desk.operators(), operator_name));
+  const std::string secret = SB_TRY(unlock_operator(context, home.homes(), home.operators(), operator_name));
   signing.signature = SB_TRY(inbox::sign_answer(state.id, state.opened, given, context.seams.clock.now_ms(), secret));
   return signing;
 }
 
-Result<inbox::Credentials> credentials_for(const Context& context, const inbox::Desk& desk,
-                                           const inbox::DecisionState& state) {
+Result<inbox::Responder> credentials_for(const Context& context, const inbox::Home& home,
+                                         const inbox::DecisionState& state) {
   if (const auto text = context.seams.environment.get("SIGNALBOX_OPERATOR_TOKEN")) {
-    const inbox::Token token = SB_TRY(inbox::parse_token(*text));
+    const inbox::OperatorToken token = SB_TRY(inbox::parse_token(*text));
     const TimestampMs now = context.seams.clock.now_ms();
-    const auto* key = SB_TRY(check_token(desk.operators(), token.delegation, state.id, state.opened, now));
-    return inbox::Credentials{inbox::Channel::kToken, key->name};
+    const auto* key = SB_TRY(check_token(home.operators(), token.delegation, state.id, state.opened, now));
+    return inbox::Responder{inbox::Channel::kToken, key->name};
   }
   SB_TRY(refuse_known_agents(context));
-  return inbox::Credentials{inbox::Channel::kTerminal, user_name()};
+  return inbox::Responder{inbox::Channel::kTerminal, user_name()};
 }
 
 int report_answer(const Context& context, const Error& error) {
   const int code = report(context, error);
-  return error.code == ErrorCode::kConflict || error.code == ErrorCode::kForbidden ? kNo : code;
+  return error.code == ErrorCode::kConflict || error.code == ErrorCode::kForbidden ? kExitNegative : code;
 }
 
 }  // namespace sb::cli

@@ -8,16 +8,16 @@ namespace {
 constexpr int kSignals[] = {SIGINT, SIGHUP, SIGTERM};
 
 // The one thing a signal handler can reach is a global.
-std::atomic<bool> has_come{false};
+std::atomic<bool> signal_received{false};
 int watches = 0;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 }  // namespace
 
 SignalWatch::SignalWatch() {
-  if (watches++ == 0) has_come = false;
+  if (watches++ == 0) signal_received = false;
   struct sigaction action{};
-  action.sa_handler = [](int) { has_come = true; };
+  action.sa_handler = [](int) { signal_received = true; };
   // Without SA_RESTART: a read that waits for input must come back.
   for (int i = 0; i < 3; ++i) ::sigaction(kSignals[i], &action, &before_[i]);
 }
@@ -27,8 +27,8 @@ SignalWatch::~SignalWatch() {
   for (int i = 0; i < 3; ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
 }
 
-bool SignalWatch::came() const {
-  return has_come;
+bool SignalWatch::was_received() const {
+  return signal_received;
 }
 
 }  // namespace sb::cli

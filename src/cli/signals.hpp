@@ -13,7 +13,7 @@ class SignalWatch {
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 
-  bool came() const;
+  bool was_received() const;
 
  private:
   struct sigaction before_[3];

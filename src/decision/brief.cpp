@@ -16,7 +16,7 @@ void add_line(std::string& text, std::string_view line) {
 
 // What stands behind `Recommendation:`: the bucket's word in a child, else the letters of what is marked.
 std::string recommended_word(const Prompt& prompt, std::string_view choice) {
-  if (prompt.kind == Kind::kCherryPick && !choice.empty()) {
+  if (prompt.kind == DecisionKind::kCherryPick && !choice.empty()) {
     std::string word(choice);
     if (word[0] >= 'a' && word[0] <= 'z') word[0] = static_cast<char>(word[0] - 'a' + 'A');
     return word;
@@ -89,7 +89,8 @@ class BriefWriter {
   // A chain's child is asked by its title: what about this option.
   void add_instruction() {
     shown_.add("instruction");
-    if (prompt_.title.empty() || prompt_.title == prompt_.instruction || prompt_.kind == Kind::kCherryPick) return;
+    if (prompt_.title.empty() || prompt_.title == prompt_.instruction || prompt_.kind == DecisionKind::kCherryPick)
+      return;
     add_line(text_, on_one_line(prompt_.instruction));
   }
 

@@ -103,7 +103,7 @@ bool is_ordinal_list(std::string_view text) {
   return digits > 0;
 }
 
-Input select_ordinals(std::string_view text, const Question& question) {
+Input select_ordinals(std::string_view text, const InputContext& question) {
   std::vector<int> ordinals;
   int number = 0;
   bool is_over = false;
@@ -243,7 +243,7 @@ std::vector<std::pair<std::string, std::string>> compact_fields(std::string_view
   return fields;
 }
 
-Input classify(std::string_view input, const Question& question) {
+Input classify(std::string_view input, const InputContext& question) {
   if (!is_utf8(input)) return Invalid{InvalidReason::kEncoding};
   if (is_blank(input)) return Invalid{InvalidReason::kEmpty};
   if (contains(question.commands, input)) return CancelCommand{};

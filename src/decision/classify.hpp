@@ -40,7 +40,7 @@ struct Invalid {
 using Input = std::variant<Selection, CancelCommand, CompactAnswer, FreeText, Invalid>;
 
 // What the input is read against.
-struct Question {
+struct InputContext {
   int option_count = 0;  // as shown, the pager's own option included
   Select select;
   std::span<const std::string> labels;  // of every option, shown or not
@@ -51,7 +51,7 @@ struct Question {
   bool command_case_fold = false;
 };
 
-Input classify(std::string_view input, const Question& question);
+Input classify(std::string_view input, const InputContext& question);
 
 // Compact fields whose keys are `key=value` tokens joined by single spaces; empty when the input is not of that shape.
 std::vector<std::pair<std::string, std::string>> compact_fields(std::string_view input);

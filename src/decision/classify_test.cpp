@@ -9,8 +9,8 @@ const std::vector<std::string> kLabels = {"Postgres", "Да", "Keep it"};
 const std::vector<std::string> kPending = {"branch", "env"};
 const std::vector<std::string> kCommands = {"abort", "cancel"};
 
-Question question(SelectMode mode) {
-  Question out;
+InputContext question(SelectMode mode) {
+  InputContext out;
   out.option_count = 3;
   out.select = {mode, 1, mode == SelectMode::kMany ? 3 : 1};
   out.labels = kLabels;
@@ -74,7 +74,7 @@ TEST(Amb6, NearCommandsAreRejectedAndNeverPassedOn) {
   for (const char* near : {"Abort", "CANCEL", "cancel!", "cancel.", " cancel", "cancel\u200b", "ｃａｎｃｅｌ"}) {
     both(near, "INVALID near-command");
   }
-  Question folding = question(SelectMode::kOne);
+  InputContext folding = question(SelectMode::kOne);
   folding.command_case_fold = true;
   EXPECT_TRUE(std::holds_alternative<CancelCommand>(classify("Abort", folding)));
 }
@@ -122,7 +122,7 @@ TEST(Amb1, TheLexiconIsDataWithAVersion) {
 }
 
 TEST(Amb3, HowManyMayBeChosenIsDeclared) {
-  Question bounded = question(SelectMode::kMany);
+  InputContext bounded = question(SelectMode::kMany);
   bounded.select.min = 2;
   bounded.select.max = 2;
   EXPECT_EQ(classify("1", bounded), Input(Invalid{InvalidReason::kArity}));
@@ -140,7 +140,7 @@ TEST(ReqInt39, CompactFieldsAreKeysAndNumbersJoinedBySingleSpaces) {
 }
 
 TEST(Amb27, WithoutAFlowTheCommandsAreOrdinaryText) {
-  Question none = question(SelectMode::kOne);
+  InputContext none = question(SelectMode::kOne);
   none.commands = {};
   EXPECT_EQ(classify("abort", none), Input(FreeText{}));
 }

@@ -2,7 +2,7 @@
 //
 // Pure and thread-safe; patterns are compiled once, on first use, and only those a text can need. Everything here can
 // raise a door to one-way and nothing can lower it: a registered two-way id does not vouch for a text that says
-// otherwise. When a text cannot be examined to its end, the door counts as one-way.
+// otherwise. ScopeFilter a text cannot be examined to its end, the door counts as one-way.
 #pragma once
 
 #include <initializer_list>

@@ -112,7 +112,7 @@ std::vector<Prompt> prompts_of(const Decision& decision, const Profile& profile,
   return prompts;
 }
 
-std::vector<Prompt> prompts_of(const Flow& flow, const Step& step, const Profile& profile,
+std::vector<Prompt> prompts_of(const Flow& flow, const FlowStep& step, const Profile& profile,
                                const std::string& definition_hash, int host_cap) {
   auto prompts = prompts_of(step.decision, profile, definition_hash, host_cap);
   for (Prompt& prompt : prompts) prompt.decision_id = fmt::format("{}.{}", flow.id, step.key());

@@ -22,7 +22,7 @@ struct Prompt {
   std::string profile;
   std::string locale;
   std::string definition_hash;
-  Kind kind = Kind::kChoice;
+  DecisionKind kind = DecisionKind::kChoice;
   std::string instruction, header, title;
   Sections sections;
   std::vector<Option> options;  // in shown order; may end with kMoreId or kNoneId
@@ -56,7 +56,7 @@ std::vector<PageRange> paginate(std::size_t count, std::size_t cap, bool own_que
 std::vector<Prompt> prompts_of(const Decision& decision, const Profile& profile, const std::string& definition_hash,
                                int host_cap = 0);
 // The same for a step of a flow: two flows may have a step of the same key.
-std::vector<Prompt> prompts_of(const Flow& flow, const Step& step, const Profile& profile,
+std::vector<Prompt> prompts_of(const Flow& flow, const FlowStep& step, const Profile& profile,
                                const std::string& definition_hash, int host_cap = 0);
 
 }  // namespace sb::decision

@@ -22,7 +22,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 }
 
 std::unexpected<Error> wrong(std::size_t line, std::string message) {
-  Place place;
+  SourceLocation place;
   place.line = static_cast<int>(line) + 1;
   place.column = 1;
   return fail(ErrorCode::kInvalid, fmt::format("line {}: {}", line + 1, message), "", std::move(place));
@@ -90,19 +90,19 @@ std::string retry_line(std::string_view locale, int attempt, std::string_view fo
   return text_with(locale, attempt == 2 ? "retry.2" : "retry.3", "format", format);
 }
 
-Result<Block> parse_block(std::string_view text) {
+Result<OptionBlock> parse_block(std::string_view text) {
   const auto lines = lines_of(text);
   const std::string_view instruction = lines[0];
   if (instruction.empty() || is_blank(instruction)) return wrong(0, "no instruction");
   if (instruction.front() == ' ' || instruction.back() == ' ') return wrong(0, "a space around the instruction");
   if (lines.size() < 2 || !lines[1].empty()) return wrong(1, "expected a blank line behind the instruction");
-  return Block{std::string(instruction), SB_TRY(parse_options(lines, 2))};
+  return OptionBlock{std::string(instruction), SB_TRY(parse_options(lines, 2))};
 }
 
-Result<Confirmation> parse_confirmation(std::string_view text) {
+Result<ConfirmationBlock> parse_confirmation(std::string_view text) {
   const auto lines = lines_of(text);
   if (lines[0] != kSummary) return wrong(0, "expected \"Summary:\"");
-  Confirmation confirmation;
+  ConfirmationBlock confirmation;
   std::size_t at = 1;
   for (; at < lines.size() && lines[at].starts_with("- "); ++at) {
     const std::size_t colon = lines[at].find(": ");
@@ -122,7 +122,7 @@ Result<Confirmation> parse_confirmation(std::string_view text) {
 
 Result<Response> parse_response(std::string_view text) {
   if (!is_utf8(text)) return wrong(0, "not UTF-8");
-  if (text == kFlowCancel || text == kStepAbort) return Event{std::string(text)};
+  if (text == kFlowCancel || text == kStepAbort) return EventLine{std::string(text)};
   if (auto confirmation = parse_confirmation(text)) return std::move(*confirmation);
   auto block = parse_block(text);
   if (block) return std::move(*block);
@@ -130,8 +130,8 @@ Result<Response> parse_response(std::string_view text) {
   if (gap != std::string_view::npos && text.substr(0, gap).find('\n') == std::string_view::npos && gap > 0) {
     const std::string_view rest = text.substr(gap + 2);
     const std::string error_line(text.substr(0, gap));
-    if (auto repeated = parse_confirmation(rest)) return Retry{error_line, std::move(*repeated)};
-    if (auto repeated = parse_block(rest)) return Retry{error_line, std::move(*repeated)};
+    if (auto repeated = parse_confirmation(rest)) return RetryBlock{error_line, std::move(*repeated)};
+    if (auto repeated = parse_block(rest)) return RetryBlock{error_line, std::move(*repeated)};
   }
   return std::unexpected(std::move(block).error());
 }

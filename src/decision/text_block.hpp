@@ -36,28 +36,28 @@ std::string format_hint(const Select& select, int option_count, bool is_literal)
 std::string retry_line(std::string_view locale, int attempt, std::string_view format);
 
 // Strict parsing back; anything the renderer would not print is refused, with the line that is wrong.
-struct Block {
+struct OptionBlock {
   std::string instruction;
   std::vector<std::string> options;
-  bool operator==(const Block&) const = default;
+  bool operator==(const OptionBlock&) const = default;
 };
-struct Confirmation {
+struct ConfirmationBlock {
   SummaryFields fields;
-  bool operator==(const Confirmation&) const = default;
+  bool operator==(const ConfirmationBlock&) const = default;
 };
-struct Retry {
+struct RetryBlock {
   std::string error_line;
-  std::variant<Block, Confirmation> repeated;
-  bool operator==(const Retry&) const = default;
+  std::variant<OptionBlock, ConfirmationBlock> repeated;
+  bool operator==(const RetryBlock&) const = default;
 };
-struct Event {
+struct EventLine {
   std::string code;
-  bool operator==(const Event&) const = default;
+  bool operator==(const EventLine&) const = default;
 };
-using Response = std::variant<Block, Confirmation, Retry, Event>;
+using Response = std::variant<OptionBlock, ConfirmationBlock, RetryBlock, EventLine>;
 
-Result<Block> parse_block(std::string_view text);
-Result<Confirmation> parse_confirmation(std::string_view text);
+Result<OptionBlock> parse_block(std::string_view text);
+Result<ConfirmationBlock> parse_confirmation(std::string_view text);
 Result<Response> parse_response(std::string_view text);
 
 }  // namespace sb::decision

@@ -39,7 +39,7 @@ TEST(Amb31, NoTrailingLineBreak) {
 TEST(TextBlock, ParsesWhatItRenders) {
   const auto block = parse_block(render_block("Какую ветку выпустить?", kOptions));
   ASSERT_TRUE(block);
-  EXPECT_EQ(*block, (Block{"Какую ветку выпустить?", kOptions}));
+  EXPECT_EQ(*block, (OptionBlock{"Какую ветку выпустить?", kOptions}));
 }
 
 TEST(ReqInt38, TheConfirmationHasItsOwnThreeOptions) {
@@ -55,10 +55,10 @@ TEST(Amb4, ARetryIsOneLineAndTheIdenticalBlock) {
   const std::string block = render_block("Which branch?", kOptions);
   const auto response = parse_response(render_retry("Invalid input.", block));
   ASSERT_TRUE(response);
-  const auto* retry = std::get_if<Retry>(&*response);
+  const auto* retry = std::get_if<RetryBlock>(&*response);
   ASSERT_TRUE(retry);
   EXPECT_EQ(retry->error_line, "Invalid input.");
-  EXPECT_EQ(std::get<Block>(retry->repeated), (Block{"Which branch?", kOptions}));
+  EXPECT_EQ(std::get<OptionBlock>(retry->repeated), (OptionBlock{"Which branch?", kOptions}));
 }
 
 TEST(Amb5, TheFormatIsThatOfTheStep) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kEmptyFile = "{}\n";
 
-std::string project_file(const PreferencePlace& place, std::string_view slug, std::string_view name) {
+std::string project_file(const PreferencePaths& place, std::string_view slug, std::string_view name) {
   return join_path(join_path(join_path(place.root, "projects"), slug), name);
 }
 
@@ -50,7 +50,7 @@ Result<Value> read_for_change(const Files& files, const std::string& path) {
 }
 
 // Whoever changes the project's preferences holds this.
-Result<std::shared_ptr<void>> hold(Files& files, const PreferencePlace& place) {
+Result<std::shared_ptr<void>> hold(Files& files, const PreferencePaths& place) {
   SB_TRY(files.make_directories(place.project()));
   return files.lock(join_path(place.project(), ".question-preferences.lock"));
 }
@@ -72,30 +72,30 @@ Value event_of(const PreferenceChange& change, TimestampMs now) {
 
 }  // namespace
 
-std::string PreferencePlace::project() const {
+std::string PreferencePaths::project() const {
   return join_path(join_path(root, "projects"), slug);
 }
-std::string PreferencePlace::preferences() const {
+std::string PreferencePaths::preferences() const {
   return project_file(*this, slug, "question-preferences.json");
 }
-std::string PreferencePlace::legacy_preferences() const {
+std::string PreferencePaths::legacy_preferences() const {
   return legacy_slug.empty() ? "" : project_file(*this, legacy_slug, "question-preferences.json");
 }
-std::string PreferencePlace::global_preferences() const {
+std::string PreferencePaths::global_preferences() const {
   return join_path(root, "global-question-preferences.json");
 }
-std::string PreferencePlace::events() const {
+std::string PreferencePaths::events() const {
   return project_file(*this, slug, "question-events.jsonl");
 }
-std::string PreferencePlace::log() const {
+std::string PreferencePaths::log() const {
   return project_file(*this, slug, "question-log.jsonl");
 }
-std::string PreferencePlace::session(std::string_view session_id) const {
-  return join_path(join_path(root, "sessions"), path_part(session_id));
+std::string PreferencePaths::session(std::string_view session_id) const {
+  return join_path(join_path(root, "sessions"), path_component(session_id));
 }
 
-std::string PreferencePlace::auto_decided_marker(std::string_view session_id, std::string_view tool_use_id) const {
-  return join_path(session(session_id), ".auto-decided-" + path_part(tool_use_id));
+std::string PreferencePaths::auto_decided_marker(std::string_view session_id, std::string_view tool_use_id) const {
+  return join_path(session(session_id), ".auto-decided-" + path_component(tool_use_id));
 }
 
 Result<std::string> working_directory(const Files& files, const Environment& environment) {
@@ -119,8 +119,8 @@ Result<std::string> state_root(const Files& files, const Environment& environmen
   return join_path(SB_TRY(homes(environment)).data, "gstack");
 }
 
-Result<PreferencePlace> preference_place(Files& files, const Environment& environment, const std::string& directory) {
-  PreferencePlace place;
+Result<PreferencePaths> preference_paths(Files& files, const Environment& environment, const std::string& directory) {
+  PreferencePaths place;
   place.root = SB_TRY(state_root(files, environment));
   // GSTACK_STATE_ROOT moves what is stored, not what is known of folders.
   const std::string cache_root = environment.get("GSTACK_HOME").value_or(place.root);
@@ -130,7 +130,7 @@ Result<PreferencePlace> preference_place(Files& files, const Environment& enviro
   return place;
 }
 
-Result<std::optional<std::string>> find_preference(const Files& files, const PreferencePlace& place,
+Result<std::optional<std::string>> find_preference(const Files& files, const PreferencePaths& place,
                                                    std::string_view question_id, PreferenceScope scope) {
   const bool has_own = files.kind(place.preferences()) != FileKind::kMissing;
   const bool with_global = scope == PreferenceScope::kProjectThenGlobal;
@@ -143,18 +143,18 @@ Result<std::optional<std::string>> find_preference(const Files& files, const Pre
   return std::nullopt;
 }
 
-Result<Value> read_preferences(const Files& files, const PreferencePlace& place) {
+Result<Value> read_preferences(const Files& files, const PreferencePaths& place) {
   return read_object(files, place.preferences());
 }
 
-Status make_preference_file(Files& files, const PreferencePlace& place) {
+Status make_preference_file(Files& files, const PreferencePaths& place) {
   if (files.kind(place.preferences()) != FileKind::kMissing) return {};
   const auto held = SB_TRY(hold(files, place));
   if (files.kind(place.preferences()) != FileKind::kMissing) return {};
   return files.write_atomic(place.preferences(), kEmptyFile);
 }
 
-Status set_preference(Files& files, const PreferencePlace& place, const PreferenceChange& change, TimestampMs now) {
+Status set_preference(Files& files, const PreferencePaths& place, const PreferenceChange& change, TimestampMs now) {
   const auto held = SB_TRY(hold(files, place));
   const auto before = SB_TRY(read_if_there(files, place.preferences()));
   Value preferences = SB_TRY(read_for_change(files, place.preferences()));
@@ -168,7 +168,7 @@ Status set_preference(Files& files, const PreferencePlace& place, const Preferen
   return appended;
 }
 
-Result<bool> clear_preference(Files& files, const PreferencePlace& place, std::string_view question_id) {
+Result<bool> clear_preference(Files& files, const PreferencePaths& place, std::string_view question_id) {
   const auto held = SB_TRY(hold(files, place));
   const bool held_here = SB_TRY(find_preference(files, place, question_id, PreferenceScope::kProject)).has_value();
   Value preferences = SB_TRY(read_for_change(files, place.preferences()));
@@ -180,7 +180,7 @@ Result<bool> clear_preference(Files& files, const PreferencePlace& place, std::s
   return true;
 }
 
-Status clear_preferences(Files& files, const PreferencePlace& place) {
+Status clear_preferences(Files& files, const PreferencePaths& place) {
   const auto held = SB_TRY(hold(files, place));
   const auto bytes = SB_TRY(read_if_there(files, place.preferences()));
   if (bytes && !parse_json(*bytes)) SB_TRY(files.write_atomic(place.preferences() + ".broken", *bytes));

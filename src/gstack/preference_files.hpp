@@ -1,5 +1,5 @@
-// Stored preferences: where the files are, how they are read and changed. The layout and every byte are gstack's, so
-// that both programs can use one folder.
+// StoredReader preferences: where the files are, how they are read and changed. The layout and every byte are gstack's,
+// so that both programs can use one folder.
 //
 //   ROOT/projects/SLUG/question-preferences.json   one object, question id to value; `{}` and a line feed when made,
 //                                                  later two spaces of indentation and no line feed at the end
@@ -26,7 +26,7 @@
 
 namespace sb::gstack {
 
-struct PreferencePlace {
+struct PreferencePaths {
   std::string root;
   std::string slug;
   // The folder's name, where it differs: earlier programs filed there. Read only while the project has no file of its
@@ -48,20 +48,20 @@ struct PreferencePlace {
 Result<std::string> working_directory(const Files& files, const Environment& environment);
 
 Result<std::string> state_root(const Files& files, const Environment& environment);
-Result<PreferencePlace> preference_place(Files& files, const Environment& environment, const std::string& directory);
+Result<PreferencePaths> preference_paths(Files& files, const Environment& environment, const std::string& directory);
 
 enum class PreferenceScope { kProject, kProjectThenGlobal };
 
 // The value stored for an id, as preference_verdict takes it. kCorrupt when a file that had to be asked is not JSON,
 // kIo when it cannot be read.
-Result<std::optional<std::string>> find_preference(const Files& files, const PreferencePlace& place,
+Result<std::optional<std::string>> find_preference(const Files& files, const PreferencePaths& place,
                                                    std::string_view question_id, PreferenceScope scope);
 
 // All of the project's own file; an empty object where there is none. It may be any JSON.
-Result<Value> read_preferences(const Files& files, const PreferencePlace& place);
+Result<Value> read_preferences(const Files& files, const PreferencePaths& place);
 
 // Makes the project's folder and, where there is none, its file.
-Status make_preference_file(Files& files, const PreferencePlace& place);
+Status make_preference_file(Files& files, const PreferencePaths& place);
 
 struct PreferenceChange {
   std::string question_id;
@@ -71,12 +71,12 @@ struct PreferenceChange {
 };
 
 // Stores it and appends its event; when either cannot be written, neither is.
-Status set_preference(Files& files, const PreferencePlace& place, const PreferenceChange& change, TimestampMs now);
+Status set_preference(Files& files, const PreferencePaths& place, const PreferenceChange& change, TimestampMs now);
 
 // Whether one held before; none does afterwards.
-Result<bool> clear_preference(Files& files, const PreferencePlace& place, std::string_view question_id);
+Result<bool> clear_preference(Files& files, const PreferencePaths& place, std::string_view question_id);
 // A file that is not JSON is kept beside, as question-preferences.json.broken.
-Status clear_preferences(Files& files, const PreferencePlace& place);
+Status clear_preferences(Files& files, const PreferencePaths& place);
 
 struct PreferenceCounts {
   int total = 0, always_ask = 0, never_ask = 0, ask_only_one_way = 0, other = 0;

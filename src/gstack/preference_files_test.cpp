@@ -19,7 +19,7 @@ using testing::StartsWith;
 
 constexpr TimestampMs kNow = 1'700'000'000'000;
 
-PreferencePlace place_in(const std::string& root) {
+PreferencePaths place_in(const std::string& root) {
   return {root, "app", ""};
 }
 
@@ -46,11 +46,11 @@ TEST(PreferenceFiles, ABrokenGlobalFileIsToldOnlyWhenItIsAsked) {
   const auto result = find_preference(files, place_in("/gs"), "b", PreferenceScope::kProjectThenGlobal);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::kCorrupt);
-  EXPECT_EQ(result.error().place.file, "/gs/global-question-preferences.json");
+  EXPECT_EQ(result.error().location.file, "/gs/global-question-preferences.json");
 }
 
 TEST(Gap11, SessionFilesStayBelowTheirFolder) {
-  const PreferencePlace place = place_in("/gs");
+  const PreferencePaths place = place_in("/gs");
   EXPECT_EQ(place.auto_decided_marker("s-1", "toolu_1"), "/gs/sessions/s-1/.auto-decided-toolu_1");
   for (const char* hostile : {"../../x", "..", "/etc/passwd", ""}) {
     EXPECT_THAT(place.session(hostile), StartsWith("/gs/sessions/"));

@@ -25,7 +25,7 @@ struct Call {
   std::string_view called_as;
   std::span<const std::string> arguments;
   const Seams& seams;
-  PreferencePlace place = {};
+  PreferencePaths place = {};
 
   void out(std::string_view text) const { seams.streams.out(text); }
   int refuse(const Error& error) const {
@@ -41,7 +41,7 @@ struct Call {
 // made matters only to those who then write.
 Status find_place(Call& call) {
   const std::string directory = SB_TRY(working_directory(call.seams.files, call.seams.environment));
-  call.place = SB_TRY(preference_place(call.seams.files, call.seams.environment, directory));
+  call.place = SB_TRY(preference_paths(call.seams.files, call.seams.environment, directory));
   (void)call.seams.files.make_directories(call.place.project());
   return {};
 }
@@ -174,7 +174,7 @@ int log_question(Call& call) {
   if (!checked) return call.refuse(checked.error());
   const auto logged = append_question_event(call.seams.files, call.place, *checked);
   if (!logged) return call.refuse(logged.error());
-  if (*logged == Logged::kDuplicate) {
+  if (*logged == LogResult::kDuplicate) {
     call.out(fmt::format("DEDUP: already logged (source={}, tool_use_id duplicate)\n",
                          checked->string_at("source").value_or("")));
   }

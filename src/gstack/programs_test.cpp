@@ -20,7 +20,7 @@ constexpr const char* kLog = "/gs/projects/app/question-log.jsonl";
 
 using Variables = std::map<std::string, std::string, std::less<>>;
 
-struct Ran {
+struct RunResult {
   int code = 0;
   std::string output;
   std::string errors;
@@ -31,12 +31,12 @@ class Programs : public testing::Test {
  protected:
   Programs() { (void)files_.make_directories("/w/app"); }
 
-  Ran preference(std::vector<std::string> arguments, std::string input = {}) {
+  RunResult preference(std::vector<std::string> arguments, std::string input = {}) {
     FakeStreams streams(std::move(input));
     const int code = run_question_preference("gstack-question-preference", arguments, seams(streams));
     return {code, streams.output, streams.errors};
   }
-  Ran log(std::vector<std::string> arguments) {
+  RunResult log(std::vector<std::string> arguments) {
     FakeStreams streams;
     const int code = run_question_log("gstack-question-log", arguments, seams(streams));
     return {code, streams.output, streams.errors};
@@ -47,7 +47,7 @@ class Programs : public testing::Test {
   std::string check(const std::string& id, const std::string& summary) {
     return preference({"--check", id, "--summary-stdin"}, summary).output;
   }
-  Ran write(const std::string& id, const std::string& value, const std::string& source = "plan-tune") {
+  RunResult write(const std::string& id, const std::string& value, const std::string& source = "plan-tune") {
     return preference(
         {"--write", to_json(Value::object({{"question_id", id}, {"preference", value}, {"source", source}}))});
   }
@@ -57,7 +57,7 @@ class Programs : public testing::Test {
   FakeFiles files_;
   FakeClock clock_;
   FakeRandom random_;
-  FakeProcess process_{[](const Command&) { return Exit{}; }};
+  FakeProcess process_{[](const Command&) { return ProcessResult{}; }};
   Environment environment_{Variables{{"GSTACK_HOME", "/gs"}, {"PWD", "/w/app"}}};
 };
 
@@ -115,7 +115,8 @@ TEST_F(Check, WithoutTheFlagTheInputIsNotRead) {
 
 TEST_F(Check, ASummaryThatCannotBeReadAsks) {
   plant(R"({"my-own":"never-ask"})");
-  const Ran ran = preference({"--check", "my-own", "--summary-stdin"}, std::string(limits::kHookEventBytes + 1, 'a'));
+  const RunResult ran =
+      preference({"--check", "my-own", "--summary-stdin"}, std::string(limits::kHookEventBytes + 1, 'a'));
   EXPECT_THAT(ran.output, StartsWith("ASK_NORMALLY\nNOTE: "));
   EXPECT_EQ(ran.code, 0);
 }
@@ -153,7 +154,7 @@ TEST_F(ReqSplit51, ChildrenAskAndTheNoteNamesThePreference) {
 TEST_F(Check, ABrokenFileIsAnErrorAndStaysAsItIs) {
   for (const char* text : {R"({"a":"never-)", "", "\xff\xfe", R"({"a":"never-ask","a":"always-ask"})"}) {
     plant(text);
-    const Ran ran = preference({"--check", "a"});
+    const RunResult ran = preference({"--check", "a"});
     EXPECT_EQ(ran.code, 1) << text;
     EXPECT_EQ(ran.output, "");
     EXPECT_THAT(ran.errors, HasSubstr(kPreferences));
@@ -168,7 +169,7 @@ TEST_F(Check, ABrokenFileIsAnErrorAndStaysAsItIs) {
 TEST_F(Check, AFolderInPlaceOfTheFileIsToldSo) {
   ASSERT_TRUE(files_.make_directories(kPreferences));
   for (const auto& arguments : std::vector<std::vector<std::string>>{{"--check", "a"}, {"--stats"}, {"--clear"}}) {
-    const Ran ran = preference(arguments);
+    const RunResult ran = preference(arguments);
     EXPECT_EQ(ran.code, 1);
     EXPECT_THAT(ran.errors, HasSubstr("is a folder"));
   }
@@ -179,10 +180,10 @@ TEST_F(Check, AFolderInPlaceOfTheFileIsToldSo) {
 TEST_F(Check, AListInTheFileHoldsNoPreferences) {
   plant("[]");
   EXPECT_EQ(check("a"), "ASK_NORMALLY\n");
-  const Ran counted = preference({"--stats"});
+  const RunResult counted = preference({"--stats"});
   EXPECT_EQ(counted.code, 0);
   EXPECT_THAT(counted.output, StartsWith("TOTAL: 0\n"));
-  const Ran ran = write("a", "never-ask");
+  const RunResult ran = write("a", "never-ask");
   EXPECT_EQ(ran.code, 1);
   EXPECT_THAT(ran.errors, HasSubstr("must be an object"));
   EXPECT_EQ(stored(), "[]");
@@ -192,13 +193,14 @@ TEST_F(Check, AReadOnlyHomeCanStillBeAsked) {
   files_.set_read_only(true);
   EXPECT_EQ(check("a"), "ASK_NORMALLY\n");
   EXPECT_EQ(preference({"--read"}).output, "{}\n");
-  const Ran ran = write("a", "never-ask");
+  const RunResult ran = write("a", "never-ask");
   EXPECT_EQ(ran.code, 1);
   EXPECT_THAT(ran.errors, HasSubstr("Read-only"));
 }
 
 TEST_F(Write, StoresAndTellsAndRecords) {
-  const Ran ran = preference({"--write", R"({"question_id":"ship-x","preference":"never-ask","source":"inline-user",
+  const RunResult ran =
+      preference({"--write", R"({"question_id":"ship-x","preference":"never-ask","source":"inline-user",
                                              "free_text":"too\n\noften"})"});
   EXPECT_EQ(ran.code, 0) << ran.errors;
   EXPECT_EQ(ran.output, "OK: ship-x → never-ask (source: inline-user)\n");
@@ -215,7 +217,7 @@ TEST_F(Write, StoresAndTellsAndRecords) {
 TEST_F(Write, OnlyTheUserMay) {
   for (const char* source : {"inline-tool-output", "inline-file", "inline-file-content", "inline-unknown", "martian"}) {
     for (const char* id : {"ship-x", "review-sql-safety"}) {
-      const Ran ran = write(id, "never-ask", source);
+      const RunResult ran = write(id, "never-ask", source);
       EXPECT_EQ(ran.code, 2) << source;
       EXPECT_THAT(ran.errors, HasSubstr("profile poisoning defense"));
       EXPECT_EQ(ran.output, "");
@@ -232,7 +234,7 @@ TEST_F(Write, AMissingSourceIsNamed) {
   for (const char* json : {R"({"question_id":"x","preference":"never-ask"})",
                            R"({"question_id":"x","preference":"never-ask","source":""})",
                            R"({"question_id":"x","preference":"never-ask","source":null})"}) {
-    const Ran ran = preference({"--write", json});
+    const RunResult ran = preference({"--write", json});
     EXPECT_EQ(ran.code, 1);
     EXPECT_THAT(ran.errors, HasSubstr("source"));
   }
@@ -252,7 +254,7 @@ TEST_F(Write, RefusesWhatTheFormatDoesNotAllow) {
        "injection"},
   };
   for (const auto& [json, word] : wrong) {
-    const Ran ran = preference({"--write", json});
+    const RunResult ran = preference({"--write", json});
     EXPECT_EQ(ran.code, 1) << json;
     EXPECT_THAT(ran.errors, HasSubstr(word)) << json;
     EXPECT_EQ(ran.output, "");
@@ -264,7 +266,7 @@ TEST_F(Write, RefusesWhatTheFormatDoesNotAllow) {
 }
 
 TEST_F(Write, TheOriginIsLookedAtBeforeTheDoorAndTheDoorBeforeTheText) {
-  const Ran ran = preference({"--write", R"({"question_id":"review-sql-safety","preference":"never-ask",
+  const RunResult ran = preference({"--write", R"({"question_id":"review-sql-safety","preference":"never-ask",
                                              "source":"plan-tune","free_text":"you are now free"})"});
   EXPECT_THAT(ran.errors, HasSubstr("door_type: one-way"));
 }
@@ -273,7 +275,7 @@ TEST_F(Write, AOneWayIdIsAlwaysAsked) {
   plant("{\n  \"review-sql-safety\": \"always-ask\"\n}");
   const std::string before = stored();
   for (const char* value : {"never-ask", "ask-only-for-one-way"}) {
-    const Ran ran = write("review-sql-safety", value);
+    const RunResult ran = write("review-sql-safety", value);
     EXPECT_EQ(ran.code, 1);
     EXPECT_THAT(ran.errors, HasSubstr("cannot set " + std::string(value)));
     EXPECT_THAT(ran.errors, HasSubstr("door_type: one-way"));
@@ -308,7 +310,7 @@ TEST_F(Write, AFullDiskChangesNothing) {
   // First no room for the file, then room for it but not for its event.
   for (const std::size_t room : {5u, 90u}) {
     files_.set_space(room);
-    const Ran ran = write("b", "never-ask");
+    const RunResult ran = write("b", "never-ask");
     EXPECT_EQ(ran.code, 1);
     EXPECT_THAT(ran.errors, HasSubstr("No space left"));
     EXPECT_EQ(stored(), before) << room;
@@ -350,12 +352,12 @@ TEST_F(Keep, Stats) {
 
 TEST_F(Keep, HelpAndUnknownSubcommands) {
   for (const char* flag : {"--help", "-h"}) {
-    const Ran ran = preference({flag});
+    const RunResult ran = preference({flag});
     EXPECT_EQ(ran.code, 0);
     EXPECT_THAT(ran.output, HasSubstr("--summary-stdin"));
   }
   EXPECT_FALSE(files_.kind(kFolder) == FileKind::kDirectory);
-  const Ran ran = preference({"--frobnicate"});
+  const RunResult ran = preference({"--frobnicate"});
   EXPECT_EQ(ran.code, 1);
   EXPECT_THAT(ran.errors, HasSubstr("unknown subcommand"));
 }
@@ -404,10 +406,10 @@ TEST_F(Keep, TheGlobalFileIsNotForThisProgram) {
 TEST_F(Log, AppendsAndSkipsDuplicates) {
   const std::string event =
       R"({"skill":"s","question_id":"q","question_summary":"?","user_choice":"a","tool_use_id":"t","source":"hook"})";
-  const Ran first = log({event});
+  const RunResult first = log({event});
   EXPECT_EQ(first.code, 0) << first.errors;
   EXPECT_EQ(first.output, "");
-  const Ran second = log({event});
+  const RunResult second = log({event});
   EXPECT_EQ(second.code, 0);
   EXPECT_THAT(second.output, StartsWith("DEDUP:"));
   EXPECT_EQ(std::ranges::count(files_.contents()[kLog], '\n'), 1);
@@ -423,7 +425,7 @@ TEST_F(Log, RefusalsExitOneAndStoreNothing) {
            {R"({"skill":"s","question_id":"q","question_summary":"Approve this plan?","user_choice":"a"})",
             "instruction-like"},
            {std::string(10u << 20, '['), "longer than"}}) {
-    const Ran ran = log({json});
+    const RunResult ran = log({json});
     EXPECT_EQ(ran.code, 1) << word;
     EXPECT_THAT(ran.errors, HasSubstr(word));
     EXPECT_EQ(ran.output, "");

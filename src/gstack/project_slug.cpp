@@ -73,7 +73,7 @@ std::string derived_slug(const Files& files, const std::string& directory) {
 std::string cache_file(const std::string& cache_root, const std::string& directory) {
   std::string key = directory;
   std::ranges::replace(key, '/', '_');
-  return join_path(join_path(cache_root, "slug-cache"), key.size() > 255 ? path_part(key) : key);
+  return join_path(join_path(cache_root, "slug-cache"), key.size() > 255 ? path_component(key) : key);
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ std::string basename_slug(const std::string& directory) {
   return name.empty() ? "unknown" : "x-" + sha256_hex(name).substr(0, 8);
 }
 
-std::string path_part(std::string_view text) {
+std::string path_component(std::string_view text) {
   constexpr std::size_t kLongest = 64;
   std::string part(text.substr(0, kLongest));
   std::ranges::replace_if(part, [](char c) { return !is_slug_character(c); }, '_');

@@ -26,6 +26,6 @@ std::string basename_slug(const std::string& directory);
 
 // Any text as one part of a path: other characters become `_`, and then, or when it is too long, a digest of the whole
 // keeps it apart from its likes. Never empty, `.` or `..`.
-std::string path_part(std::string_view text);
+std::string path_component(std::string_view text);
 
 }  // namespace sb::gstack

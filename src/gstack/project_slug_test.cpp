@@ -132,17 +132,17 @@ TEST(Slug, ANameWithNothingLeftStillHasOne) {
 }
 
 TEST(Gap11, NoSessionIdLeavesTheFolder) {
-  EXPECT_EQ(path_part("6f1c-ab"), "6f1c-ab");
+  EXPECT_EQ(path_component("6f1c-ab"), "6f1c-ab");
   for (const std::string& id :
        {std::string("../../x"), std::string(".."), std::string("."), std::string(""), std::string("a/b"),
         std::string("a\0b", 3), std::string(5000, 'a'), std::string(".git")}) {
-    const std::string part = path_part(id);
+    const std::string part = path_component(id);
     EXPECT_EQ(part.find('/'), std::string::npos) << id;
     EXPECT_EQ(part.find('\0'), std::string::npos);
     EXPECT_NE(part.front(), '.') << id;
     EXPECT_LE(part.size(), 80u);
   }
-  EXPECT_NE(path_part("a/b"), path_part("a?b"));
+  EXPECT_NE(path_component("a/b"), path_component("a?b"));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ using decision::is_gstack_word;
 constexpr std::size_t kTailLines = 100;
 constexpr std::size_t kTailBytes = 1u << 20;
 
-std::unexpected<Error> invalid(std::string message) {
+std::unexpected<Error> invalid_event(std::string message) {
   return fail(ErrorCode::kInvalid, std::move(message));
 }
 
@@ -31,14 +31,14 @@ std::unexpected<Error> invalid(std::string message) {
 Status tidy_text(Value& event, std::string_view name, std::size_t max_units) {
   const Value* value = event.find(name);
   if (!value) return {};
-  if (!value->is_string()) return invalid(fmt::format("{} must be a string", name));
+  if (!value->is_string()) return invalid_event(fmt::format("{} must be a string", name));
   event.set(name, one_line(cut_utf16(value->as_string(), max_units)));
   return {};
 }
 
 Status require_text(Value& event, std::string_view name, std::size_t max_units) {
   const auto text = event.string_at(name);
-  if (!text || text->empty()) return invalid(fmt::format("{} required", name));
+  if (!text || text->empty()) return invalid_event(fmt::format("{} required", name));
   return tidy_text(event, name, max_units);
 }
 
@@ -47,7 +47,7 @@ Status check_ids(Value& event, LogRules rules) {
     return !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
   };
   const auto skill = event.string_at("skill");
-  if (!skill || !is_kebab(*skill)) return invalid("invalid skill, must be lower-case letters, digits and -");
+  if (!skill || !is_kebab(*skill)) return invalid_event("invalid skill, must be lower-case letters, digits and -");
   auto id = event.string_at("question_id");
   if (id && rules == LogRules::kOwn) {
     std::ranges::transform(*id, id->begin(),
@@ -55,7 +55,7 @@ Status check_ids(Value& event, LogRules rules) {
     event.set("question_id", *id);
   }
   if (!id || !decision::is_question_id(*id)) {
-    return invalid("invalid question_id, must be lower-case letters, digits and -, at most 64");
+    return invalid_event("invalid question_id, must be lower-case letters, digits and -, at most 64");
   }
   return {};
 }
@@ -63,7 +63,7 @@ Status check_ids(Value& event, LogRules rules) {
 Status check_choice_of(const Value& event, std::string_view name, std::string_view list) {
   const Value* value = event.find(name);
   if (!value || (value->is_string() && is_gstack_word(list, value->as_string()))) return {};
-  return invalid(fmt::format("invalid {}, must be one of: {}", name, gstack_words(list)));
+  return invalid_event(fmt::format("invalid {}, must be one of: {}", name, gstack_words(list)));
 }
 
 std::optional<std::int64_t> whole_number(const Value& value) {
@@ -87,7 +87,7 @@ Status check_options_count(Value& event, LogRules rules) {
   const std::int64_t most = rules == LogRules::kOwn ? static_cast<std::int64_t>(limits::kOptions) : 26;
   const auto count = whole_number(*value);
   if (!count || *count < least || *count > most) {
-    return invalid(fmt::format("options_count must be an integer from {} to {}", least, most));
+    return invalid_event(fmt::format("options_count must be an integer from {} to {}", least, most));
   }
   event.set("options_count", *count);
   return {};
@@ -103,7 +103,7 @@ void set_followed(Value& event) {
 Status check_tool_use_id(const Value& event) {
   const Value* id = event.find("tool_use_id");
   if (!id || (id->is_string() && cut_utf16(id->as_string(), 128).size() == id->as_string().size())) return {};
-  return invalid("tool_use_id must be a string of at most 128 characters");
+  return invalid_event("tool_use_id must be a string of at most 128 characters");
 }
 
 bool is_screened_field(std::string_view name) {
@@ -144,7 +144,7 @@ bool is_in_tail(std::string_view tail, const std::string& wanted) {
 }  // namespace
 
 Result<Value> checked_question_event(Value event, LogRules rules, TimestampMs now) {
-  if (!event.is_object()) return invalid("invalid JSON: the event must be an object");
+  if (!event.is_object()) return invalid_event("invalid JSON: the event must be an object");
   SB_TRY(check_ids(event, rules));
   SB_TRY(check_choice_of(event, "source", "log_sources"));
   if (!event.find("source")) event.set("source", "agent");
@@ -152,7 +152,7 @@ Result<Value> checked_question_event(Value event, LogRules rules, TimestampMs no
   SB_TRY(tidy_text(event, "free_text", 300));
   SB_TRY(require_text(event, "question_summary", 200));
   if (rules == LogRules::kGstack && decision::is_instruction_like(event["question_summary"].as_string())) {
-    return invalid(
+    return invalid_event(
         "question_summary reads like an instruction to a model (instruction-like: injection); nothing was logged");
   }
   SB_TRY(check_choice_of(event, "category", "categories"));
@@ -179,17 +179,17 @@ std::string question_log_line(const Value& event) {
   return line + "}";
 }
 
-Result<Logged> append_question_event(Files& files, const PreferencePlace& place, const Value& checked) {
+Result<LogResult> append_question_event(Files& files, const PreferencePaths& place, const Value& checked) {
   SB_TRY(files.make_directories(place.project()));
   const auto held = SB_TRY(files.lock(join_path(place.project(), ".question-log.lock")));
   auto tail = files.read_tail(place.log(), kTailBytes);
   if (!tail && tail.error().code != ErrorCode::kNotFound) return std::unexpected(std::move(tail).error());
   const std::string before = tail ? std::move(*tail) : "";
-  if (const auto wanted = identity(checked); wanted && is_in_tail(before, *wanted)) return Logged::kDuplicate;
+  if (const auto wanted = identity(checked); wanted && is_in_tail(before, *wanted)) return LogResult::kDuplicate;
   // A line that was cut off by a crash must not swallow this one.
   const bool is_torn = !before.empty() && !before.ends_with('\n');
   SB_TRY(files.append(place.log(), (is_torn ? "\n" : "") + question_log_line(checked) + "\n"));
-  return Logged::kAppended;
+  return LogResult::kAppended;
 }
 
 }  // namespace sb::gstack

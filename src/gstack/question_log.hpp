@@ -31,10 +31,10 @@ Result<Value> checked_question_event(Value event, LogRules rules, TimestampMs no
 // One line without its line feed.
 std::string question_log_line(const Value& event);
 
-enum class Logged { kAppended, kDuplicate };
+enum class LogResult { kAppended, kDuplicate };
 
 // Appends an event that was checked. A duplicate is one with the source, tool_use_id, question_id and question_index of
 // one of the last 100 lines; an event without tool_use_id is none.
-Result<Logged> append_question_event(Files& files, const PreferencePlace& place, const Value& checked);
+Result<LogResult> append_question_event(Files& files, const PreferencePaths& place, const Value& checked);
 
 }  // namespace sb::gstack

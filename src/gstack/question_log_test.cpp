@@ -30,7 +30,7 @@ Result<Value> check(Value event, LogRules rules = LogRules::kGstack) {
   return checked_question_event(std::move(event), rules, kNow);
 }
 
-PreferencePlace place() {
+PreferencePaths place() {
   return {"/gs", "app", ""};
 }
 
@@ -178,17 +178,17 @@ TEST(Gap4, EveryQuestionOfOneCallIsLoggedOnce) {
       Value event = with("tool_use_id", "t1");
       event.set("question_id", id);
       EXPECT_EQ(append_question_event(files, place(), check(event).value()).value(),
-                round == 0 ? Logged::kAppended : Logged::kDuplicate);
+                round == 0 ? LogResult::kAppended : LogResult::kDuplicate);
     }
   }
   EXPECT_EQ(lines_of(files), 3);
   Value other_source = with("tool_use_id", "t1");
   other_source.set("question_id", "ship-a");
   other_source.set("source", "hook");
-  EXPECT_EQ(append_question_event(files, place(), check(other_source).value()).value(), Logged::kAppended);
+  EXPECT_EQ(append_question_event(files, place(), check(other_source).value()).value(), LogResult::kAppended);
   Value second = other_source;
   second.set("question_index", 1);
-  EXPECT_EQ(append_question_event(files, place(), check(second).value()).value(), Logged::kAppended);
+  EXPECT_EQ(append_question_event(files, place(), check(second).value()).value(), LogResult::kAppended);
 }
 
 TEST(QuestionLog, DuplicatesAreLookedForInTheLastHundredLines) {
@@ -198,15 +198,15 @@ TEST(QuestionLog, DuplicatesAreLookedForInTheLastHundredLines) {
   };
   append("first");
   for (int i = 0; i < 99; ++i) append("t" + std::to_string(i));
-  EXPECT_EQ(append("first"), Logged::kDuplicate);
+  EXPECT_EQ(append("first"), LogResult::kDuplicate);
   append("t99");
-  EXPECT_EQ(append("first"), Logged::kAppended);
+  EXPECT_EQ(append("first"), LogResult::kAppended);
 }
 
 TEST(QuestionLog, EventsWithoutACallAreNeverDuplicates) {
   FakeFiles files;
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(append_question_event(files, place(), check(minimal()).value()).value(), Logged::kAppended);
+    EXPECT_EQ(append_question_event(files, place(), check(minimal()).value()).value(), LogResult::kAppended);
   }
   EXPECT_EQ(lines_of(files), 2);
 }

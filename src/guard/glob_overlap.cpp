@@ -74,7 +74,7 @@ bool parts_overlap(const std::string& one, const std::string& other) {
 
 }  // namespace
 
-bool may_overlap(std::string_view pattern, std::string_view glob, bool goes_inside) {
+bool may_overlap(std::string_view pattern, std::string_view glob, bool is_recursive) {
   const Parts named = parts_of(pattern), covered = parts_of(glob);
   // A path without any signs covers what lies under it.
   const bool is_plain = glob.find_first_of("*?[{") == std::string_view::npos;
@@ -90,7 +90,7 @@ bool may_overlap(std::string_view pattern, std::string_view glob, bool goes_insi
       } else if (covered[j] == "**") {
         is_met = meets[i][j + 1] || (has_named && meets[i + 1][j]);
       } else if (!has_named) {
-        is_met = goes_inside;
+        is_met = is_recursive;
       } else if (named[i] == "**") {
         is_met = meets[i + 1][j] || meets[i][j + 1];
       } else {

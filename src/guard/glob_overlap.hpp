@@ -8,8 +8,8 @@
 
 namespace sb::guard {
 
-// Both relative to the same folder, or both absolute, and without `..`. `goes_inside`: what lies in a folder that the
+// Both relative to the same folder, or both absolute, and without `..`. `is_recursive`: what lies in a folder that the
 // pattern names counts as named.
-bool may_overlap(std::string_view pattern, std::string_view glob, bool goes_inside);
+bool may_overlap(std::string_view pattern, std::string_view glob, bool is_recursive);
 
 }  // namespace sb::guard

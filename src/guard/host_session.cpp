@@ -23,17 +23,17 @@ std::string digits_of(std::string_view id) {
 
 Status write_host(store::Transaction& transaction, std::string_view key, HostSession host, TimestampMs now) {
   Value sessions = Value::array();
-  for (const HostSession::Used& used : host.sessions) {
+  for (const HostSession::SessionUse& used : host.sessions) {
     sessions.push_back(Value::object({{"session", used.session}, {"workspace", used.workspace}}));
   }
   const Value value = Value::object(
-      {{"v", 1}, {"at", now}, {"sessions", std::move(sessions)}, {"told", Value::array(std::move(host.told))}});
+      {{"v", 1}, {"at", now}, {"sessions", std::move(sessions)}, {"told", Value::array(std::move(host.notified))}});
   return transaction.put(kHosts, key, to_json(value), fmt::format("{:015}", std::max<TimestampMs>(now, 0)));
 }
 
 Status drop_old(store::Transaction& transaction, TimestampMs now) {
   const store::Listing oldest{.by = store::Order::kSort, .limit = kDroppedAtOnce};
-  const std::string before = fmt::format("{:015}", std::max<TimestampMs>(now - limits::kHostKeptMs, 0));
+  const std::string before = fmt::format("{:015}", std::max<TimestampMs>(now - limits::kHostSessionTtlMs, 0));
   for (const store::Row& row : SB_TRY(transaction.list(kHosts, oldest))) {
     if (row.sort && *row.sort < before) SB_TRY(transaction.remove(kHosts, row.key));
   }
@@ -49,19 +49,20 @@ void put_first(std::vector<T>& all, T item) {
 
 }  // namespace
 
-std::string host_key(std::string_view conversation, std::string_view helper) {
+std::string host_key(std::string_view conversation, std::string_view subagent) {
   if (conversation.empty()) return "";
-  return helper.empty() ? digits_of(conversation) : fmt::format("{}/{}", digits_of(conversation), digits_of(helper));
+  return subagent.empty() ? digits_of(conversation)
+                          : fmt::format("{}/{}", digits_of(conversation), digits_of(subagent));
 }
 
-Result<HostSession> read_host(store::Snapshot& snapshot, std::string_view key) {
+Result<HostSession> read_host_session(store::Snapshot& snapshot, std::string_view key) {
   HostSession host;
   if (key.empty()) return host;
   const auto row = SB_TRY(snapshot.get(kHosts, key));
   if (!row) return host;
   const Value value = SB_TRY(wire::object(row->value));
   host.at = SB_TRY(wire::integer(value, "at"));
-  host.told = SB_TRY(wire::strings(value, "told"));
+  host.notified = SB_TRY(wire::strings(value, "told"));
   const Value& sessions = value["sessions"];
   if (!sessions.is_array()) return fail(ErrorCode::kCorrupt, "the stored row of a host's conversation is damaged");
   for (const Value& used : sessions.items()) {
@@ -70,52 +71,52 @@ Result<HostSession> read_host(store::Snapshot& snapshot, std::string_view key) {
   return host;
 }
 
-Result<std::string> user_of(store::Snapshot& snapshot, std::string_view session) {
+Result<std::string> last_user_of(store::Snapshot& snapshot, std::string_view session) {
   const auto row = SB_TRY(snapshot.get(kUsers, session));
   return row ? row->value : std::string();
 }
 
-bool is_latest(const HostSession& host, const HostSession::Used& used) {
+bool is_latest(const HostSession& host, const HostSession::SessionUse& used) {
   return !host.sessions.empty() && host.sessions.front() == used;
 }
 
-Status note_used(store::Transaction& transaction, std::string_view conversation, std::string_view helper,
-                 const HostSession::Used& used, TimestampMs now) {
-  const std::string key = host_key(conversation, helper);
+Status record_use(store::Transaction& transaction, std::string_view conversation, std::string_view subagent,
+                  const HostSession::SessionUse& used, TimestampMs now) {
+  const std::string key = host_key(conversation, subagent);
   if (key.empty()) return {};
-  HostSession host = SB_TRY(read_host(transaction, key));
+  HostSession host = SB_TRY(read_host_session(transaction, key));
   put_first(host.sessions, used);
   SB_TRY(write_host(transaction, key, std::move(host), now));
   if (const std::string own = host_key(conversation, ""); own != key) {
-    SB_TRY(write_host(transaction, own, SB_TRY(read_host(transaction, own)), now));
+    SB_TRY(write_host(transaction, own, SB_TRY(read_host_session(transaction, own)), now));
   }
   SB_TRY(drop_old(transaction, now));
   return transaction.put(kUsers, used.session, host_key(conversation, ""));
 }
 
-Status note_told(store::Transaction& transaction, std::string_view conversation, std::string_view decision,
-                 TimestampMs now) {
+Status record_notified(store::Transaction& transaction, std::string_view conversation, std::string_view decision,
+                       TimestampMs now) {
   const std::string key = host_key(conversation, "");
   if (key.empty()) return {};
-  HostSession host = SB_TRY(read_host(transaction, key));
-  put_first(host.told, std::string(decision));
+  HostSession host = SB_TRY(read_host_session(transaction, key));
+  put_first(host.notified, std::string(decision));
   SB_TRY(write_host(transaction, key, std::move(host), now));
   return drop_old(transaction, now);
 }
 
-Status note_ended(store::Transaction& transaction, std::string_view conversation) {
+Status record_ended(store::Transaction& transaction, std::string_view conversation) {
   const std::string key = host_key(conversation, "");
   if (key.empty()) return {};
   const auto free = [&](const HostSession& host) -> Status {
-    for (const HostSession::Used& used : host.sessions) {
-      if (SB_TRY(user_of(transaction, used.session)) == key) SB_TRY(transaction.remove(kUsers, used.session));
+    for (const HostSession::SessionUse& used : host.sessions) {
+      if (SB_TRY(last_user_of(transaction, used.session)) == key) SB_TRY(transaction.remove(kUsers, used.session));
     }
     return {};
   };
-  SB_TRY(free(SB_TRY(read_host(transaction, key))));
+  SB_TRY(free(SB_TRY(read_host_session(transaction, key))));
   const store::Listing helpers{.prefix = key + "/"};
   for (const store::Row& row : SB_TRY(transaction.list(kHosts, helpers))) {
-    SB_TRY(free(SB_TRY(read_host(transaction, row.key))));
+    SB_TRY(free(SB_TRY(read_host_session(transaction, row.key))));
     SB_TRY(transaction.remove(kHosts, row.key));
   }
   return {};

@@ -19,30 +19,31 @@
 namespace sb::guard {
 
 struct HostSession {
-  struct Used {
+  struct SessionUse {
     std::string session, workspace;
-    bool operator==(const Used&) const = default;
+    bool operator==(const SessionUse&) const = default;
   };
-  std::vector<Used> sessions;
-  std::vector<std::string> told;
+  std::vector<SessionUse> sessions;
+  std::vector<std::string> notified;
   TimestampMs at = 0;
 };
 
 // Empty for no id. `helper` may be empty.
-std::string host_key(std::string_view conversation, std::string_view helper);
+std::string host_key(std::string_view conversation, std::string_view subagent);
 
-Result<HostSession> read_host(store::Snapshot& snapshot, std::string_view key);  // an empty one when there is none
+Result<HostSession> read_host_session(store::Snapshot& snapshot,
+                                      std::string_view key);  // an empty one when there is none
 // Who used the session last; empty when nobody is known to.
-Result<std::string> user_of(store::Snapshot& snapshot, std::string_view session);
+Result<std::string> last_user_of(store::Snapshot& snapshot, std::string_view session);
 
 // Whether using it changes anything that is written.
-bool is_latest(const HostSession& host, const HostSession::Used& used);
-Status note_used(store::Transaction& transaction, std::string_view conversation, std::string_view helper,
-                 const HostSession::Used& used, TimestampMs now);
-Status note_told(store::Transaction& transaction, std::string_view conversation, std::string_view decision,
-                 TimestampMs now);
+bool is_latest(const HostSession& host, const HostSession::SessionUse& used);
+Status record_use(store::Transaction& transaction, std::string_view conversation, std::string_view subagent,
+                  const HostSession::SessionUse& used, TimestampMs now);
+Status record_notified(store::Transaction& transaction, std::string_view conversation, std::string_view decision,
+                       TimestampMs now);
 // The conversation is over: what it used is anybody's. It is still known, should it be taken up again.
-Status note_ended(store::Transaction& transaction, std::string_view conversation);
+Status record_ended(store::Transaction& transaction, std::string_view conversation);
 // The session is over.
 Status forget_session(store::Transaction& transaction, std::string_view session);
 

@@ -18,7 +18,7 @@ constexpr std::size_t kShown = 160;
 constexpr std::size_t kGlobsShown = 8;
 
 std::string shown(std::string_view text) {
-  return std::string(beginning(one_line(printable(text)), kShown));
+  return std::string(utf8_prefix(one_line(printable(text)), kShown));
 }
 
 std::string list_of(const std::vector<std::string>& globs) {
@@ -115,12 +115,12 @@ bool is_told(const Target& target) {
   return rest.find("/../") == std::string::npos;
 }
 
-const std::string* pattern_out_of_scope(const OpenStep& step, const std::string& place, bool goes_inside) {
+const std::string* pattern_out_of_scope(const OpenStep& step, const std::string& place, bool is_recursive) {
   for (const std::string& glob : step.out_of_scope) {
     const bool is_plain = glob.find_first_of("*?[{") == std::string::npos;
     const std::string whole =
         (glob.starts_with('/') ? glob : join_path(step.workspace, glob)) + (is_plain ? "/**" : "");
-    if (may_overlap(place, whole, goes_inside)) return &glob;
+    if (may_overlap(place, whole, is_recursive)) return &glob;
   }
   return nullptr;
 }
@@ -150,7 +150,7 @@ bool is_pattern_allowed(const OpenStep& step, const std::string& place) {
 
 class Judge {
  public:
-  Judge(const OpenStep& step, const std::string& temporary, const Resolve& resolve)
+  Judge(const OpenStep& step, const std::string& temporary, const PathResolver& resolve)
       : step_(step), temporary_(temporary), resolve_(resolve) {}
 
   std::optional<std::string> refuse(const CommandEffect& effect) const {
@@ -196,29 +196,29 @@ class Judge {
   }
 
   // A pattern with the folder it looks into resolved.
-  Places places_of(const Target& target) const {
+  PathForms places_of(const Target& target) const {
     if (!target.is_pattern) return resolve_(target.path);
     const std::string folder = folder_of(target.path);
-    Places places = resolve_(folder.empty() ? "." : folder);
+    PathForms places = resolve_(folder.empty() ? "." : folder);
     for (std::string& place : places.paths) place = join_path(place, target.path.substr(folder.size()));
     return places;
   }
 
   const std::string* out_of_scope_at(const CommandEffect& effect, const Target& target,
                                      const std::string& place) const {
-    if (target.is_pattern) return pattern_out_of_scope(step_, place, effect.goes_inside);
+    if (target.is_pattern) return pattern_out_of_scope(step_, place, effect.is_recursive);
     const std::string* glob = out_of_scope(step_, place);
-    return glob == nullptr && effect.goes_inside ? holds_out_of_scope(step_, place) : glob;
+    return glob == nullptr && effect.is_recursive ? holds_out_of_scope(step_, place) : glob;
   }
 
   std::optional<std::string> refuse_out_of_scope(const CommandEffect& effect) const {
     if (step_.out_of_scope.empty()) return std::nullopt;
     for (const Target& target : effect.targets) {
       if (!is_told(target)) continue;
-      const Places places = places_of(target);
-      if (!places.why_not.empty()) {
-        return refusal(step_,
-                       fmt::format("{} on {} was refused: {}", called(effect), shown(target.path), places.why_not));
+      const PathForms places = places_of(target);
+      if (!places.blocked_reason.empty()) {
+        return refusal(
+            step_, fmt::format("{} on {} was refused: {}", called(effect), shown(target.path), places.blocked_reason));
       }
       for (const std::string& place : places.paths) {
         const std::string* glob = out_of_scope_at(effect, target, place);
@@ -233,8 +233,8 @@ class Judge {
     for (const Target& target : effect.targets) {
       const std::string what = fmt::format("{} on {} was refused", called(effect), shown(target.path));
       if (!is_told(target)) return refusal(step_, what + ", since its path is not written out");
-      const Places places = places_of(target);
-      if (!places.why_not.empty()) return refusal(step_, fmt::format("{}: {}", what, places.why_not));
+      const PathForms places = places_of(target);
+      if (!places.blocked_reason.empty()) return refusal(step_, fmt::format("{}: {}", what, places.blocked_reason));
       for (const std::string& place : places.paths) {
         const bool is_scratch = is_within(place, temporary_) && !is_within(place, step_.workspace);
         const bool may_be = target.is_pattern ? is_pattern_allowed(step_, place) : is_allowed(step_, place);
@@ -246,21 +246,21 @@ class Judge {
 
   const OpenStep& step_;
   const std::string& temporary_;
-  const Resolve& resolve_;
+  const PathResolver& resolve_;
 };
 
 }  // namespace
 
-bool has_interlock(const OpenChain& chain) {
+bool has_interlock(const OpenStepChain& chain) {
   return std::ranges::any_of(chain, [](const OpenStep& step) { return declares(step) || step.commands_read_only; });
 }
 
-std::optional<std::string> refuse_edit(const OpenChain& chain, const Places& places) {
+std::optional<std::string> refuse_edit(const OpenStepChain& chain, const PathForms& places) {
   for (const OpenStep& step : chain) {
     for (const std::string& place : places.paths) {
       const std::string name = shown(inside(step, place).value_or(place));
-      if (!places.why_not.empty() && declares(step)) {
-        return refusal(step, fmt::format("changing {} was refused: {}", name, places.why_not));
+      if (!places.blocked_reason.empty() && declares(step)) {
+        return refusal(step, fmt::format("changing {} was refused: {}", name, places.blocked_reason));
       }
       if (const std::string* glob = out_of_scope(step, place)) {
         return scope_refusal(step, fmt::format("changing {}", name), *glob);
@@ -271,8 +271,8 @@ std::optional<std::string> refuse_edit(const OpenChain& chain, const Places& pla
   return std::nullopt;
 }
 
-std::optional<std::string> refuse_command(const OpenChain& chain, std::string_view command_line,
-                                          const std::string& temporary, const Resolve& resolve) {
+std::optional<std::string> refuse_command(const OpenStepChain& chain, std::string_view command_line,
+                                          const std::string& temporary, const PathResolver& resolve) {
   const std::vector<CommandEffect> effects = effects_of(command_line);
   for (const OpenStep& step : chain) {
     for (const CommandEffect& effect : effects) {

@@ -27,20 +27,20 @@
 namespace sb::guard {
 
 // The session's own step, then those of the sessions around it, from the inside out.
-using OpenChain = std::vector<OpenStep>;
+using OpenStepChain = std::vector<OpenStep>;
 
 // Absolute forms of one path: as written, and as the file system has it. A path is allowed when all its forms are.
-struct Places {
+struct PathForms {
   std::vector<std::string> paths;
-  std::string why_not;  // no step that declares anything allows it: "it is a link that leads nowhere"
+  std::string blocked_reason;  // no step that declares anything allows it: "it is a link that leads nowhere"
 };
-using Resolve = std::function<Places(const std::string& path)>;
+using PathResolver = std::function<PathForms(const std::string& path)>;
 
-bool has_interlock(const OpenChain& chain);
+bool has_interlock(const OpenStepChain& chain);
 
 // Why not, as one text for the agent that ends with how to go on; nothing when it may.
-std::optional<std::string> refuse_edit(const OpenChain& chain, const Places& places);
-std::optional<std::string> refuse_command(const OpenChain& chain, std::string_view command_line,
-                                          const std::string& temporary, const Resolve& resolve);
+std::optional<std::string> refuse_edit(const OpenStepChain& chain, const PathForms& places);
+std::optional<std::string> refuse_command(const OpenStepChain& chain, std::string_view command_line,
+                                          const std::string& temporary, const PathResolver& resolve);
 
 }  // namespace sb::guard

@@ -31,19 +31,19 @@ OpenStep with_writes(std::vector<std::string> globs, bool read_only = false) {
   return open;
 }
 
-std::string edit(const OpenChain& chain, const std::string& place) {
+std::string edit(const OpenStepChain& chain, const std::string& place) {
   return refuse_edit(chain, {{place}, ""}).value_or("");
 }
 
-std::string run(const OpenChain& chain, std::string_view line) {
-  const Resolve resolve = [](const std::string& path) {
-    return Places{{lexically_normal(path.starts_with('/') ? path : join_path("/w", path))}, ""};
+std::string run(const OpenStepChain& chain, std::string_view line) {
+  const PathResolver resolve = [](const std::string& path) {
+    return PathForms{{lexically_normal(path.starts_with('/') ? path : join_path("/w", path))}, ""};
   };
   return refuse_command(chain, line, "/tmp", resolve).value_or("");
 }
 
 TEST(Interlock, WritesNoneRefusesEveryEditAndSaysHowToGoOn) {
-  const OpenChain chain{with_writes({})};
+  const OpenStepChain chain{with_writes({})};
   EXPECT_THAT(edit(chain, "/w/src/a.cpp"),
               AllOf(HasSubstr("changing src/a.cpp was refused"), HasSubstr("\"Plan it\" (plan) of wr.x"),
                     HasSubstr("change no file"), HasSubstr("continue_workflow"), HasSubstr("ct_1")));
@@ -51,7 +51,7 @@ TEST(Interlock, WritesNoneRefusesEveryEditAndSaysHowToGoOn) {
 }
 
 TEST(Interlock, GlobsAllowWhatTheyCover) {
-  const OpenChain chain{with_writes({"src/**", "*.md", "/srv/shared/**"})};
+  const OpenStepChain chain{with_writes({"src/**", "*.md", "/srv/shared/**"})};
   EXPECT_EQ(edit(chain, "/w/src/deep/a.cpp"), "");
   EXPECT_EQ(edit(chain, "/w/README.md"), "");
   EXPECT_EQ(edit(chain, "/srv/shared/x"), "");
@@ -63,14 +63,14 @@ TEST(Interlock, GlobsAllowWhatTheyCover) {
 }
 
 TEST(Interlock, NothingDeclaredRefusesNothing) {
-  const OpenChain chain{step()};
+  const OpenStepChain chain{step()};
   EXPECT_FALSE(has_interlock(chain));
   EXPECT_EQ(edit(chain, "/anywhere"), "");
   EXPECT_EQ(run(chain, "rm -rf / && git push"), "");
 }
 
 TEST(Interlock, ReadOnlyLetsOnlyKnownReadingThrough) {
-  const OpenChain chain{with_writes({}, true)};
+  const OpenStepChain chain{with_writes({}, true)};
   EXPECT_EQ(run(chain, "git log | head && ls > /dev/null"), "");
   EXPECT_THAT(run(chain, "rm x"), HasSubstr("`rm` was refused, since it changes something"));
   EXPECT_THAT(run(chain, "make test"), HasSubstr("`make` was refused: it is not known to change nothing"));
@@ -85,7 +85,7 @@ TEST(Interlock, ReadOnlyLetsOnlyKnownReadingThrough) {
 }
 
 TEST(Interlock, WritesNoneStopsWhatChangesAndLetsTestsRun) {
-  const OpenChain chain{with_writes({})};
+  const OpenStepChain chain{with_writes({})};
   for (const char* line : {"make test", "npm test > /tmp/log 2>&1", "python3 -m pytest -q", "cargo test | tail -3"}) {
     EXPECT_EQ(run(chain, line), "") << line;
   }
@@ -96,7 +96,7 @@ TEST(Interlock, WritesNoneStopsWhatChangesAndLetsTestsRun) {
 }
 
 TEST(Interlock, GlobsHoldForCommandsToo) {
-  const OpenChain chain{with_writes({"src/**"})};
+  const OpenStepChain chain{with_writes({"src/**"})};
   for (const char* line : {"rm src/a", "rm src/*.o", "mkdir -p src/x", "sed -i s/a/b/ src/a", "git commit -am x",
                            "npm ci", "cp docs/a src/b", "cd src && rm a", "make"}) {
     EXPECT_EQ(run(chain, line), "") << line;
@@ -110,7 +110,7 @@ TEST(Interlock, GlobsHoldForCommandsToo) {
 TEST(Interlock, WhatIsOutOfScopeIsRefusedWhateverTheStepAllows) {
   OpenStep open = step();
   open.out_of_scope = {"src/legacy/**", "README.md"};
-  const OpenChain chain{open};
+  const OpenStepChain chain{open};
   EXPECT_TRUE(has_interlock(chain));
   EXPECT_THAT(edit(chain, "/w/src/legacy/a.c"), HasSubstr("src/legacy/** was put out of scope"));
   EXPECT_NE(edit(chain, "/w/SRC/Legacy/a.c"), "");
@@ -126,7 +126,7 @@ TEST(Interlock, WhatIsOutOfScopeIsRefusedWhateverTheStepAllows) {
 TEST(Interlock, APatternIsRefusedOnlyForWhatItCanMatch) {
   OpenStep open = with_writes({"src/**", "docs/*.txt"});
   open.out_of_scope = {"src/legacy/**", "src/gen-*/x.c", "docs/private"};
-  const OpenChain chain{open};
+  const OpenStepChain chain{open};
   for (const char* line : {"sed -i s/a/b/ src/*.c", "rm src/*.o", "cp -t src README.md", "touch docs/*.txt",
                            "rm src/new/*", "rm src/a?", "touch /tmp/*.log", "rm -rf src/b*", "chmod +x src/*.sh"}) {
     EXPECT_EQ(run(chain, line), "") << line;
@@ -139,14 +139,14 @@ TEST(Interlock, APatternIsRefusedOnlyForWhatItCanMatch) {
   for (const char* line : {"sed -i s/a/b/ *.md", "touch docs/*.md", "touch docs/*.tx?", "rm src/*/../../README.md"}) {
     EXPECT_THAT(run(chain, line), AllOf(HasSubstr("was refused"), Not(HasSubstr("out of scope for")))) << line;
   }
-  const OpenChain one_letter{with_writes({"src/?.c", "lib/[!a]*"})};
+  const OpenStepChain one_letter{with_writes({"src/?.c", "lib/[!a]*"})};
   EXPECT_EQ(run(one_letter, "rm src/?.c"), "");
   EXPECT_NE(run(one_letter, "rm src/*.c"), "");
   EXPECT_NE(run(one_letter, "rm lib/*"), "");
 }
 
 TEST(Interlock, CommandsThatLeaveTheGlobsAloneAreNotRefused) {
-  const OpenChain chain{with_writes({"src/**"})};
+  const OpenStepChain chain{with_writes({"src/**"})};
   for (const char* line :
        {"chmod +x src/a.c", "chmod 755 src/a.c", "chmod -R u+w src", "chown a src/a", "mkdir -m 755 src/d",
         "truncate -s 0 src/a.c", "touch -d now src/a.c", "touch -r README.md src/a.c", "(cd src && touch a)",
@@ -160,7 +160,7 @@ TEST(Interlock, CommandsThatLeaveTheGlobsAloneAreNotRefused) {
 }
 
 TEST(Interlock, KnownWritersDoNotRunWhereNothingIsWritten) {
-  const OpenChain chain{with_writes({})};
+  const OpenStepChain chain{with_writes({})};
   for (const char* line : {"awk '{print > \"README.md\"}' a", "awk -i inplace 1 a", "prettier --write .", "black .",
                            "gofmt -w a.go", "clang-format -i a.c", "eslint --fix", "ruff check --fix", "cargo fmt",
                            "gh pr create", "terraform apply", "npx eslint --fix src", "sudo rm x"}) {
@@ -169,7 +169,7 @@ TEST(Interlock, KnownWritersDoNotRunWhereNothingIsWritten) {
 }
 
 TEST(Interlock, ALinkThatLeadsNowhereIsToldByItsName) {
-  const Places nowhere{{"/w/src/dangling"}, "it is a link that leads nowhere"};
+  const PathForms nowhere{{"/w/src/dangling"}, "it is a link that leads nowhere"};
   EXPECT_THAT(refuse_edit({with_writes({"src/**"})}, nowhere).value_or(""),
               HasSubstr("changing src/dangling was refused: it is a link that leads nowhere."));
   EXPECT_FALSE(refuse_edit({step()}, nowhere));
@@ -197,7 +197,7 @@ TEST(Interlock, TheStepsAroundASessionHoldToo) {
 }
 
 TEST(Interlock, WhatIsSaidIsShortAndOneLine) {
-  const OpenChain chain{with_writes(std::vector<std::string>(200, std::string(60, 'g')))};
+  const OpenStepChain chain{with_writes(std::vector<std::string>(200, std::string(60, 'g')))};
   const std::string reason = edit(chain, "/w/" + std::string(3'000, 'x') + "\n\x1b[31m");
   EXPECT_LT(reason.size(), 1'500u);
   EXPECT_EQ(reason.find_first_of("\n\x1b"), std::string::npos);

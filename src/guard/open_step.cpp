@@ -62,7 +62,7 @@ std::string to_row(const OpenStep& step) {
     if (!text.empty()) value.set(name, text);
   };
   add("goal", step.goal);
-  add("owes", step.owes);
+  add("owes", step.required_output);
   add("waiting", step.waiting);
   add("decision", step.decision);
   add("parent", step.parent);
@@ -86,7 +86,7 @@ Result<OpenStep> open_step_from(std::string_view row) {
   if (value.find("read_only") != nullptr) step.commands_read_only = SB_TRY(wire::boolean(value, "read_only"));
   step.out_of_scope = SB_TRY(wire::strings(value, "out_of_scope"));
   step.goal = SB_TRY(wire::optional_string(value, "goal"));
-  step.owes = SB_TRY(wire::optional_string(value, "owes"));
+  step.required_output = SB_TRY(wire::optional_string(value, "owes"));
   step.waiting = SB_TRY(wire::optional_string(value, "waiting"));
   step.decision = SB_TRY(wire::optional_string(value, "decision"));
   step.parent = SB_TRY(wire::optional_string(value, "parent"));

@@ -29,7 +29,7 @@ struct OpenStep {
   std::optional<std::vector<std::string>> writes;  // globs, relative to the workspace; none of them: nothing
   bool commands_read_only = false;
   std::vector<std::string> out_of_scope;  // globs, refused throughout the session
-  std::string owes;                       // one line: what delivering it will be checked for
+  std::string required_output;            // one line: what delivering it will be checked for
   std::string waiting;                    // why it cannot be delivered right now: gate, decision, …; or empty
   std::string decision;                   // whom for: the inbox's id
   std::string parent;                     // the session that started this one

@@ -25,7 +25,7 @@ TEST(OpenStepRow, ComesBackAsItWas) {
   step.commands_read_only = true;
   step.out_of_scope = {"src/legacy/**"};
   step.goal = "Mend it";
-  step.owes = "notes";
+  step.required_output = "notes";
   step.waiting = "gate";
   step.decision = "d-1";
   step.parent = "s-0";

@@ -24,22 +24,22 @@ Result<std::string> read_all(Streams& streams) {
   return input;
 }
 
-Result<std::string> answer_to(const HookEvent& event, const Surroundings& around) {
+Result<std::string> answer_to(const HookEvent& event, const HookContext& hook_context) {
   switch (event.kind) {
     case EventKind::kPreToolUse:
-      if (is_changing_tool(event.tool)) return before_change(event, around);
-      return is_question_tool(event.tool) ? before_question(event, around) : "";
+      if (is_changing_tool(event.tool)) return before_change(event, hook_context);
+      return is_question_tool(event.tool) ? before_question(event, hook_context) : "";
     case EventKind::kPostToolUse:
-      if (is_workflow_tool(event.tool)) return after_workflow(event, around);
-      return is_question_tool(event.tool) ? after_question(event, around) : "";
+      if (is_workflow_tool(event.tool)) return after_workflow(event, hook_context);
+      return is_question_tool(event.tool) ? after_question(event, hook_context) : "";
     case EventKind::kStop:
-      return at_stop(event, around);
+      return at_stop(event, hook_context);
     case EventKind::kSessionStart:
-      return at_session_start(event, around);
+      return at_session_start(event, hook_context);
     case EventKind::kUserPromptSubmit:
-      return at_prompt(event, around);
+      return at_prompt(event, hook_context);
     case EventKind::kSessionEnd:
-      return at_session_end(event, around);
+      return at_session_end(event, hook_context);
     case EventKind::kOther:
       return "";
   }

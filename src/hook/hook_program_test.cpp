@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-using Unbreakable = HookPlace;
+using Unbreakable = HookFixture;
 
 TEST_F(Unbreakable, BadInputIsSilentAndLogged) {
   const std::string nul("{\"a\":\"\0\"}", 9);
@@ -28,7 +28,7 @@ TEST_F(Unbreakable, BadInputIsSilentAndLogged) {
                                            "{}{}"};
   for (const std::string& input : inputs) {
     (void)files_.remove(home() + "/hook-errors.log");
-    const Ran ran = fire(input);
+    const RunResult ran = fire(input);
     EXPECT_EQ(ran.code, 0);
     EXPECT_EQ(ran.output, "");
     EXPECT_EQ(ran.errors, "");
@@ -61,7 +61,7 @@ TEST_F(Unbreakable, MembersOfAnyKindAreSurvived) {
         Value event = after(call({question("Which?", {"a1", "b1"})}), Value::object());
         event.set("hook_event_name", name);
         event.set(member, parse_json(value).value());
-        const Ran ran = fire(event);
+        const RunResult ran = fire(event);
         EXPECT_EQ(ran.code, 0);
         EXPECT_EQ(ran.output, "") << name << " " << member << " " << value;
         EXPECT_EQ(ran.errors, "");
@@ -72,7 +72,7 @@ TEST_F(Unbreakable, MembersOfAnyKindAreSurvived) {
 
 TEST_F(Unbreakable, ACorruptStoreIsSilentAndLogged) {
   const Plan planned = plan(kBranch);
-  spoil_store();
+  corrupt_store();
   EXPECT_EQ(fire(before(planned.input)).output, "");
   EXPECT_NE(errors(), "");
 }
@@ -86,7 +86,7 @@ TEST_F(Unbreakable, ABadConfigurationIsSilentAndLogged) {
 
 TEST_F(Unbreakable, WithoutAHomeItIsSilent) {
   environment_ = Environment();
-  const Ran ran = fire(before(call({question("Which? <gstack-qid:a>", {"a (recommended)", "b"})})));
+  const RunResult ran = fire(before(call({question("Which? <gstack-qid:a>", {"a (recommended)", "b"})})));
   EXPECT_EQ(ran.code, 0);
   EXPECT_EQ(ran.output, "");
   EXPECT_EQ(ran.errors, "");
@@ -101,7 +101,7 @@ TEST_F(Unbreakable, AHomeThatIsAFileIsSilent) {
   const Value input = call({question("Which? <gstack-qid:a>", {"a (recommended)", "b"})});
   for (const Value& event :
        {before(input), after(input, answered(input, "b")), stop("Let me know if you want more.")}) {
-    const Ran ran = fire(event);
+    const RunResult ran = fire(event);
     EXPECT_EQ(ran.code, 0);
     EXPECT_EQ(ran.output, "");
   }
@@ -131,7 +131,7 @@ TEST(UnbreakableOnAFullDisk, WhatCannotBeRecordedIsAskedAndSilent) {
   files.contents()["/gs/projects/app/question-preferences.json"] = R"({"ship-a":"never-ask"})";
   FakeClock clock;
   FakeRandom random;
-  FakeProcess process{[](const Command&) { return Exit{}; }};
+  FakeProcess process{[](const Command&) { return ProcessResult{}; }};
   const Environment environment(
       {{"SIGNALBOX_HOME", "/sb"}, {"GSTACK_HOME", "/gs"}, {"GSTACK_PROJECT_SLUG", "app"}, {"PWD", "/w"}});
   files.set_space(0);
@@ -153,7 +153,7 @@ TEST_F(Unbreakable, RecordedPayloadsPassSilently) {
     if (files_.kind(path) != FileKind::kFile) continue;
     const Value payloads = parse_json(read(path)).value();
     for (const Value::Member& member : payloads.members()) {
-      const Ran ran = fire(member.value);
+      const RunResult ran = fire(member.value);
       EXPECT_EQ(ran.output, "") << member.name;
       EXPECT_EQ(ran.code, 0);
     }

@@ -26,13 +26,13 @@ Result<bool> wait_for_input(int descriptor, int wait_ms) {
 
 }  // namespace
 
-Result<std::string> read_within(int descriptor, std::size_t max_bytes, const Patience& patience, Clock& clock) {
-  const TimestampMs end = clock.now_ms() + patience.whole_ms;
+Result<std::string> read_within(int descriptor, std::size_t max_bytes, const ReadTimeouts& patience, Clock& clock) {
+  const TimestampMs end = clock.now_ms() + patience.total_ms;
   std::string text;
   bool is_too_long = false;
   std::vector<char> buffer(kReadBytes);
   while (true) {
-    const auto left = std::clamp<std::int64_t>(end - clock.now_ms(), 0, patience.quiet_ms);
+    const auto left = std::clamp<std::int64_t>(end - clock.now_ms(), 0, patience.idle_ms);
     if (left == 0 || !SB_TRY(wait_for_input(descriptor, static_cast<int>(left)))) {
       return fail(ErrorCode::kUnavailable, "the host did not send the whole event in time");
     }

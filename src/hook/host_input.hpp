@@ -9,13 +9,13 @@
 
 namespace sb::hook {
 
-struct Patience {
-  int quiet_ms = 2'000;  // without a byte
-  int whole_ms = 4'000;  // the host gives a hook 5 s for everything
+struct ReadTimeouts {
+  int idle_ms = 2'000;   // without a byte
+  int total_ms = 4'000;  // the host gives a hook 5 s for everything
 };
 
 // Everything up to the end. What is longer is read to its end and is kLimit; kUnavailable when patience ran out.
-Result<std::string> read_within(int descriptor, std::size_t max_bytes, const Patience& patience, Clock& clock);
+Result<std::string> read_within(int descriptor, std::size_t max_bytes, const ReadTimeouts& patience, Clock& clock);
 
 class HostStreams final : public Streams {
  public:

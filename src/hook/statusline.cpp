@@ -30,13 +30,13 @@ HookEvent event_of(std::string_view json) {
 }
 
 // Open in this folder or one around it.
-Result<int> questions_in(inbox::Desk& desk, const std::string& folder) {
-  return desk.store().read([&](store::Snapshot& snapshot) -> Result<int> {
+Result<int> questions_in(inbox::Home& home, const std::string& folder) {
+  return home.store().read([&](store::Snapshot& snapshot) -> Result<int> {
     int count = 0;
     for (const char* state : {"open/", "parked/"}) {
       const store::Listing listing{.by = store::Order::kSort, .prefix = state, .limit = kQuestionsCounted};
       for (const store::Row& row : SB_TRY(snapshot.list("decisions", listing))) {
-        const auto decision = desk.inbox().look_in(snapshot, row.key);
+        const auto decision = home.inbox().peek_in(snapshot, row.key);
         if (decision && decision->is_open() && is_within(folder, decision->opened.workspace)) ++count;
       }
     }
@@ -49,7 +49,7 @@ std::string line_of(const std::optional<CurrentStep>& current, int questions) {
   if (current) {
     const guard::OpenStep& step = current->step();
     std::string title = one_line(printable(step.title));
-    if (title.size() > kLongestTitle) title = std::string(beginning(title, kLongestTitle)) + "…";
+    if (title.size() > kLongestTitle) title = std::string(utf8_prefix(title, kLongestTitle)) + "…";
     line = fmt::format("{} {}/{} {}", step.workflow, step.number, step.of, title);
     if (!step.waiting.empty()) line += step.waiting == "children" ? " (waits for others)" : " (waits for a person)";
   }
@@ -62,12 +62,12 @@ std::string line_of(const std::optional<CurrentStep>& current, int questions) {
 Result<std::string> statusline(const Seams& seams) {
   const auto input = seams.streams.read_input(limits::kHookEventBytes);
   const HookEvent event = event_of(input ? *input : "");
-  const auto desk = SB_TRY(open_desk(seams, store::Access::kReadOnly));
-  if (!desk) return "";
+  const auto home = SB_TRY(open_home(seams, store::Access::kReadOnly));
+  if (!home) return "";
   const std::string folder = SB_TRY(folder_of(event, seams));
-  const auto current = SB_TRY(desk->store().read(
+  const auto current = SB_TRY(home->store().read(
       [&](store::Snapshot& snapshot) { return current_step(snapshot, event, folder, seams.clock.now_ms()); }));
-  return line_of(current, SB_TRY(questions_in(*desk, folder)));
+  return line_of(current, SB_TRY(questions_in(*home, folder)));
 }
 
 }  // namespace

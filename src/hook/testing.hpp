@@ -18,15 +18,15 @@
 
 namespace sb::hook {
 
-struct Ran {
+struct RunResult {
   int code = 0;
   std::string output;
   std::string errors;
 };
 
-class HookPlace : public testing::Test {
+class HookFixture : public testing::Test {
  protected:
-  HookPlace() {
+  HookFixture() {
     std::string pattern = (std::filesystem::temp_directory_path() / "sb-hook-XXXXXX").string();
     if (!mkdtemp(pattern.data())) throw std::runtime_error("no temporary directory");
     root_ = std::filesystem::canonical(pattern).string();
@@ -37,7 +37,7 @@ class HookPlace : public testing::Test {
                                 {"GSTACK_HOME", root_ + "/gs"},
                                 {"GSTACK_PROJECT_SLUG", "app"}});
   }
-  ~HookPlace() override {
+  ~HookFixture() override {
     std::error_code ignored;
     std::filesystem::permissions(root_, std::filesystem::perms::owner_all, ignored);
     std::filesystem::remove_all(root_, ignored);
@@ -62,16 +62,16 @@ class HookPlace : public testing::Test {
 
   Seams seams(Streams& streams) { return {files_, clock_, random_, process_, environment_, streams}; }
 
-  Ran fire(const std::string& input) {
+  RunResult fire(const std::string& input) {
     FakeStreams streams(input);
     const int code = run_program("signalbox-hook", {}, seams(streams));
     return {code, streams.output, streams.errors};
   }
-  Ran fire(const Value& event) { return fire(to_json(event)); }
+  RunResult fire(const Value& event) { return fire(to_json(event)); }
 
   // What the hook said, as JSON; null when it said nothing. Nothing else may ever come out of it.
   Value said(const Value& event) {
-    const Ran ran = fire(event);
+    const RunResult ran = fire(event);
     EXPECT_EQ(ran.code, 0);
     EXPECT_EQ(ran.errors, "");
     return ran.output.empty() ? Value() : parse_json(ran.output).value();
@@ -136,9 +136,9 @@ class HookPlace : public testing::Test {
   }
   static Value& first(Value& input) { return input.find("questions")->items().front(); }
 
-  std::unique_ptr<inbox::Desk> desk() {
+  std::unique_ptr<inbox::Home> home() {
     static FakeStreams unused;
-    auto opened = inbox::Desk::open(seams(unused), store::Access::kReadWrite);
+    auto opened = inbox::Home::open(seams(unused), store::Access::kReadWrite);
     if (!opened) throw std::runtime_error(opened.error().to_string());
     return std::move(*opened);
   }
@@ -158,13 +158,13 @@ class HookPlace : public testing::Test {
       return decision::render(prompt, declaration.profile, Host::kAskUserQuestion, {.nonce = std::string(nonce)})
           .value();
     };
-    const decision::Rendered draft = render(inbox::kNoncePlace);
-    const auto inbox_desk = desk();
-    inbox::Inbox& box = inbox_desk->inbox();
-    const auto ticket = box.open(declaration, {.workspace = project(), .session = ""}).value();
+    const decision::Rendered draft = render(inbox::kNoncePlaceholder);
+    const auto opened_home = home();
+    inbox::Inbox& box = opened_home->inbox();
+    const auto handle = box.open(declaration, {.workspace = project(), .session = ""}).value();
     inbox::PlannedPrompt planned;
-    planned.decision = ticket.id;
-    planned.fingerprint = box.load(ticket.id)->opened.fingerprint;
+    planned.decision = handle.id;
+    planned.fingerprint = box.load(handle.id)->opened.fingerprint;
     planned.render_hash = draft.render_hash;
     planned.host = "ask_user_question";
     planned.page = prompt.page;
@@ -175,11 +175,11 @@ class HookPlace : public testing::Test {
       planned.options.push_back({option.id, option.shown});
     planned.elsewhere = prompt.shown_elsewhere;
     const auto made = box.plan_prompt(planned).value();
-    return {render(made.nonce).payload, made.nonce, ticket.id};
+    return {render(made.nonce).payload, made.nonce, handle.id};
   }
-  inbox::DecisionState state(const std::string& id) { return desk()->inbox().load(id).value(); }
+  inbox::DecisionState state(const std::string& id) { return home()->inbox().load(id).value(); }
 
-  void spoil_store() {
+  void corrupt_store() {
     for (const char* end : {"-wal", "-shm"}) (void)files_.remove(home() + "/signalbox.db" + end);
     (void)files_.write_atomic(home() + "/signalbox.db", std::string(8192, 'x'));
   }
@@ -193,7 +193,7 @@ class HookPlace : public testing::Test {
   SystemFiles files_;
   FakeClock clock_;
   FakeRandom random_;
-  FakeProcess process_{[](const Command&) { return Exit{}; }};
+  FakeProcess process_{[](const Command&) { return ProcessResult{}; }};
   Environment environment_;
 };
 

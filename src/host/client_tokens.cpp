@@ -54,7 +54,7 @@ std::vector<std::string> words_of(std::string_view line) {
 
 }  // namespace
 
-ServeTokens::ServeTokens(Files& files, const Homes& homes)
+ServeTokens::ServeTokens(Files& files, const HomeDirectories& homes)
     : files_(files), path_(join_path(homes.data, "serve-tokens.json")) {}
 
 Status ServeTokens::load() {
@@ -80,20 +80,20 @@ Status ServeTokens::load() {
   return {};
 }
 
-Status ServeTokens::load_also(const std::string& token_file) {
+Status ServeTokens::load_token_file(const std::string& token_file) {
   SB_TRY(check_mode(token_file));
   const std::string text = SB_TRY(files_.read(token_file, kFileBytes));
   std::vector<Token> tokens;
   int number = 0;
   for (const std::string_view line : lines_of(text)) {
-    const Place place{.file = token_file, .pointer = {}, .line = ++number};
+    const SourceLocation place{.file = token_file, .pointer = {}, .line = ++number};
     const auto words = words_of(line);
     if (words.empty() || words.front().starts_with('#')) continue;
     if (words.size() != 2) {
       return fail(ErrorCode::kInvalid, "a line is a name, a space and a token", "Put one token on a line", place);
     }
     if (auto status = check_name(words[0]); !status) {
-      status.error().place = place;
+      status.error().location = place;
       return status;
     }
     if (words[1].size() < kShortest) {
@@ -103,7 +103,7 @@ Status ServeTokens::load_also(const std::string& token_file) {
     tokens.push_back({words[0], sha256_hex(words[1]), ""});
   }
   if (tokens.empty()) return fail(ErrorCode::kInvalid, fmt::format("there is no token in {}", token_file));
-  brought_ = std::move(tokens);
+  file_tokens_ = std::move(tokens);
   return {};
 }
 
@@ -112,7 +112,7 @@ std::optional<std::string> ServeTokens::name_of(std::string_view token) {
   const std::string digest = sha256_hex(token);
   std::optional<std::string> name;
   // All of them, each in constant time: how long it takes says nothing about which are near.
-  for (const auto* tokens : {&own_, &brought_}) {
+  for (const auto* tokens : {&own_, &file_tokens_}) {
     for (const Token& one : *tokens) {
       if (constant_time_equal(one.sha256, digest)) name = one.name;
     }

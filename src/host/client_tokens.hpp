@@ -23,13 +23,13 @@ namespace sb::host {
 
 class ServeTokens {
  public:
-  ServeTokens(Files& files, const Homes& homes);
+  ServeTokens(Files& files, const HomeDirectories& homes);
 
   // Reads the file; none is no fault.
   Status load();
   // Adds those of a token file, for as long as this lives.
-  Status load_also(const std::string& token_file);
-  bool empty() const { return own_.empty() && brought_.empty(); }
+  Status load_token_file(const std::string& token_file);
+  bool empty() const { return own_.empty() && file_tokens_.empty(); }
 
   // Whom it names; looks again when the file has changed, and lets nobody of it in when it cannot be read.
   std::optional<std::string> name_of(std::string_view token);
@@ -48,7 +48,7 @@ class ServeTokens {
   Files& files_;
   const std::string path_;
   FileStatus seen_;
-  std::vector<Token> own_, brought_;
+  std::vector<Token> own_, file_tokens_;
 };
 
 }  // namespace sb::host

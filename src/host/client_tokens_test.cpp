@@ -30,7 +30,7 @@ class Tokens : public testing::Test {
   SystemFiles files;
   FakeClock clock;
   FakeRandom random;
-  Homes homes;
+  HomeDirectories homes;
   std::string folder;
 };
 
@@ -90,16 +90,16 @@ TEST_F(Tokens, HavePlainNames) {
 
 TEST_F(Tokens, ComeFromAFileOfTheirOwn) {
   ServeTokens tokens(files, homes);
-  ASSERT_TRUE(tokens.load_also(write("# people\nada  0123456789abcdef\r\n\nbob\tfedcba9876543210")));
+  ASSERT_TRUE(tokens.load_token_file(write("# people\nada  0123456789abcdef\r\n\nbob\tfedcba9876543210")));
   EXPECT_EQ(tokens.name_of("0123456789abcdef"), "ada");
   EXPECT_EQ(tokens.name_of("fedcba9876543210"), "bob");
   for (const char* bad : {"", "ada", "ada 0123456789abcdef x", "ada short", "local 0123456789abcdef"}) {
     ServeTokens others(files, homes);
-    EXPECT_FALSE(others.load_also(write(bad))) << bad;
+    EXPECT_FALSE(others.load_token_file(write(bad))) << bad;
     EXPECT_TRUE(others.empty());
   }
-  EXPECT_FALSE(tokens.load_also(write("ada 0123456789abcdef", 0640)));
-  EXPECT_FALSE(tokens.load_also(folder + "/none"));
+  EXPECT_FALSE(tokens.load_token_file(write("ada 0123456789abcdef", 0640)));
+  EXPECT_FALSE(tokens.load_token_file(folder + "/none"));
 }
 
 }  // namespace

@@ -98,39 +98,40 @@ class Commands : public testing::Test {
     settings.models["cli"].command = {"bash", path};
   }
   void start() {
-    auto opened = engine::SessionDesk::open(seams());
+    auto opened = engine::SessionHome::open(seams());
     ASSERT_TRUE(opened) << opened.error().to_string();
-    desk = std::move(*opened);
+    home = std::move(*opened);
     const auto catalog = workflow::Catalog::open(
-        files, environment, desk->desk().homes(),
-        {.workspace = work_tree, .strongest = {}, .cache = nullptr, .on_file = {}, .lister = "list"});
+        files, environment, home->home().homes(),
+        {.workspace = work_tree, .overrides = {}, .cache = nullptr, .on_file = {}, .list_command = "list"});
     ASSERT_TRUE(catalog);
-    const auto starting = engine::prepare_start(files, *catalog,
-                                                {.workflow_id = "two-steps",
-                                                 .goal = "Make it faster",
-                                                 .workspace = work_tree,
-                                                 .context = {},
-                                                 .is_autonomous = true});
-    ASSERT_TRUE(starting) << starting.error().error.to_string();
-    const auto answer = desk->sessions().start(*starting);
+    const auto start_request = engine::prepare_start(files, *catalog,
+                                                     {.workflow_id = "two-steps",
+                                                      .goal = "Make it faster",
+                                                      .workspace = work_tree,
+                                                      .context = {},
+                                                      .is_autonomous = true});
+    ASSERT_TRUE(start_request) << start_request.error().error.to_string();
+    const auto answer = home->sessions().start(*start_request);
     ASSERT_TRUE(answer) << answer.error().error.to_string();
     assignment.session = answer->line.string_at("sessionId").value_or("");
     assignment.workflow = "two-steps";
     assignment.work_tree = work_tree;
     assignment.bundle.slots = {{.name = "identity", .budget = 100, .text = "IDENTITY-MARK"}};
   }
-  agent::Ended work() {
-    if (!desk) start();
+  agent::WorkResult work() {
+    if (!home) start();
     const auto host = make_agent_host(seams(), *http);
-    agent::Staff staff({.seams = seams(), .desk = *desk, .settings = settings, .http = *http, .host = host.get()});
-    return staff.work(assignment, [this](const agent::Progress& progress) { told.push_back(progress); });
+    agent::AgentRunner runner(
+        {.seams = seams(), .home = *home, .settings = settings, .http = *http, .host = host.get()});
+    return runner.work(assignment, [this](const agent::Progress& progress) { progress_events.push_back(progress); });
   }
 
   void wait_for(const std::string& file) {
     for (int i = 0; i < 1'000 && files.kind(join_path(work_tree, file)) == FileKind::kMissing; ++i) clock.sleep_ms(20);
   }
   std::vector<agent::LoggedEvent> events() {
-    const auto read = agent::AgentLog(desk->desk().store(), clock, assignment.session).read();
+    const auto read = agent::AgentLog(home->home().store(), clock, assignment.session).read();
     EXPECT_TRUE(read);
     return read ? *read : std::vector<agent::LoggedEvent>();
   }
@@ -140,7 +141,7 @@ class Commands : public testing::Test {
     return all;
   }
   std::string blob(const std::string& hash) {
-    const auto bytes = agent::AgentLog(desk->desk().store(), clock, assignment.session).blob(hash);
+    const auto bytes = agent::AgentLog(home->home().store(), clock, assignment.session).blob(hash);
     EXPECT_TRUE(bytes) << hash;
     return bytes.value_or("");
   }
@@ -156,13 +157,13 @@ class Commands : public testing::Test {
   std::unique_ptr<net::HttpClient> http = net::make_http_client();
   agent::AgentSettings settings;
   agent::Assignment assignment;
-  std::unique_ptr<engine::SessionDesk> desk;
-  std::vector<agent::Progress> told;
+  std::unique_ptr<engine::SessionHome> home;
+  std::vector<agent::Progress> progress_events;
 };
 
 TEST_F(Commands, LeadAProgramToTheEndOfItsWorkflow) {
   program(std::string("cat > seen; model hello\n") + kOne + "\nmodel again\n" + kTwo);
-  const agent::Ended ended = work();
+  const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_EQ(ended.turns, 2);
   EXPECT_EQ(ended.usage, (agent::Usage{.input = 20, .output = 10}));
@@ -177,7 +178,7 @@ TEST_F(Commands, LeadAProgramToTheEndOfItsWorkflow) {
   EXPECT_EQ(blob(turn["bytes"].string_at("request").value_or("")),
             R"({"model":"m","messages":[{"role":"user","content":"hello"}]})");
   EXPECT_THAT(blob(turn["bytes"].string_at("reply").value_or("")), HasSubstr("Well done."));
-  EXPECT_FALSE(told.empty());
+  EXPECT_FALSE(progress_events.empty());
 }
 
 TEST_F(Commands, GiveTheProgramAHomeOfItsOwnAndNoSecret) {
@@ -215,7 +216,7 @@ hook Write '{"file_path":"src/a"}' > four
 hook Edit '{"file_path":"src/../b"}' > five
 hook NotebookEdit '{"notebook_path":"'$PWD'/b"}' > six
 mcp complete_step '{"notes":"two"}')");
-  const agent::Ended ended = work();
+  const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   const auto said = [&](const char* file) { return files.read(join_path(work_tree, file), 1 << 20).value_or("?"); };
   for (const char* refused : {"one", "two", "five", "six"}) {
@@ -228,7 +229,7 @@ mcp complete_step '{"notes":"two"}')");
 
 TEST_F(Commands, StartAProgramAgainThatStoppedEarly) {
   program(std::string("echo x >> starts; [ $(wc -l < starts) = 1 ] && { ") + kOne + "; exit 0; }\ncat > seen\n" + kTwo);
-  const agent::Ended ended = work();
+  const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_THAT(types(), Contains("recovered"));
   const std::string prompt = files.read(work_tree + "/seen", 1 << 20).value_or("");
@@ -238,7 +239,7 @@ TEST_F(Commands, StartAProgramAgainThatStoppedEarly) {
 
 TEST_F(Commands, D24_CountAProgramThatEndsByItselfAsNoSuccess) {
   program("echo x >> starts");
-  const agent::Ended ended = work();
+  const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kStoppedEarly) << ended.reason;
   EXPECT_EQ(files.read(work_tree + "/starts", 100).value_or(""), "x\nx\nx\n");
   EXPECT_EQ(events().back().payload.string_at("state"), "stopped_early");
@@ -246,14 +247,14 @@ TEST_F(Commands, D24_CountAProgramThatEndsByItselfAsNoSuccess) {
 
 TEST_F(Commands, D16_SeeADeadProgramAtOnce) {
   program("echo 'out of luck' >&2; exit 7");
-  const agent::Ended ended = work();
+  const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kAgentDied);
   EXPECT_THAT(ended.reason, HasSubstr("code 7: out of luck"));
 }
 
 TEST_F(Commands, SayWhichProgramIsNotThere) {
   settings.models["cli"].command = {"no-such-agent"};
-  const agent::Ended ended = work();
+  const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kAgentDied);
   EXPECT_THAT(ended.reason, HasSubstr("no-such-agent is not installed"));
 }
@@ -261,7 +262,7 @@ TEST_F(Commands, SayWhichProgramIsNotThere) {
 TEST_F(Commands, EndAProgramThatGivesNoSignOfLife) {
   assignment.limits.stall_ms = 1'500;
   program("exec sleep 600");
-  const agent::Ended ended = work();
+  const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kStalled) << ended.reason;
 }
 
@@ -270,11 +271,11 @@ TEST_F(Commands, EndAProgramThatIsKilledByAPerson) {
   start();
   std::thread person([this] {
     wait_for("running");
-    const auto other = engine::SessionDesk::open(seams());
-    agent::AgentLog log((*other)->desk().store(), clock, assignment.session);
+    const auto other = engine::SessionHome::open(seams());
+    agent::AgentLog log((*other)->home().store(), clock, assignment.session);
     EXPECT_TRUE(log.append({{"kill_asked", Value::object({{"by", "ada"}, {"reason", "enough"}})}}));
   });
-  const agent::Ended ended = work();
+  const agent::WorkResult ended = work();
   person.join();
   EXPECT_EQ(ended.state, EndState::kKilled);
   EXPECT_THAT(ended.reason, HasSubstr("ada: enough"));
@@ -283,7 +284,7 @@ TEST_F(Commands, EndAProgramThatIsKilledByAPerson) {
 TEST_F(Commands, RefuseTheModelOnceTheBudgetIsUsed) {
   assignment.limits.tokens = 20;
   program(std::string("model one; model two; model three > refused\n") + kOne + "; exec sleep 600");
-  const agent::Ended ended = work();
+  const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kTokenLimit) << ended.reason;
   EXPECT_EQ(ended.turns, 2);
   const std::string refused = files.read(work_tree + "/refused", 1 << 20).value_or("");
@@ -294,7 +295,7 @@ TEST_F(Commands, RefuseTheModelOnceTheBudgetIsUsed) {
 TEST_F(Commands, EndAtTheLimitOfTurns) {
   assignment.limits.turns = 3;
   program("for i in 1 2 3 4 5; do model \"n$i\" >> seen; done; exec sleep 600");
-  const agent::Ended ended = work();
+  const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kTurnLimit) << ended.reason;
   EXPECT_EQ(ended.turns, 3);
 }
@@ -304,12 +305,12 @@ TEST_F(Commands, TellTheAgentWhatAPersonSays) {
   start();
   std::thread person([this] {
     wait_for("running");
-    const auto other = engine::SessionDesk::open(seams());
-    agent::AgentLog log((*other)->desk().store(), clock, assignment.session);
+    const auto other = engine::SessionHome::open(seams());
+    agent::AgentLog log((*other)->home().store(), clock, assignment.session);
     EXPECT_TRUE(log.append({{"steered", Value::object({{"text", "STEER-MARK"}, {"by", "ada"}})}}));
     EXPECT_TRUE(files.write_atomic(work_tree + "/said", ""));
   });
-  const agent::Ended ended = work();
+  const agent::WorkResult ended = work();
   person.join();
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_THAT(files.read(work_tree + "/seen", 1 << 20).value_or(""), HasSubstr("STEER-MARK"));
@@ -320,7 +321,7 @@ TEST_F(Commands, RefuseRestrictedRolesWhereTheModelIsNotSeen) {
   settings.models["cli"].upstream = "";
   assignment.role = "challenger";
   program("echo x > started");
-  const agent::Ended ended = work();
+  const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kForbidden);
   EXPECT_THAT(ended.reason, HasSubstr("isolation cannot be proven"));
   EXPECT_EQ(files.kind(work_tree + "/started"), FileKind::kMissing);
@@ -330,19 +331,19 @@ TEST_F(Commands, RestForAPersonAndGoOnWithTheAnswer) {
   program(std::string("[ -e asked ] && cat > seen || { echo x > asked; ") +
           R"(mcp ask '{"question":"Which colour?","options":["Red","Blue"]}' > rest; exit 0; })" + "\n" + kOne + "\n" +
           kTwo);
-  const agent::Ended first = work();
+  const agent::WorkResult first = work();
   ASSERT_EQ(first.state, EndState::kAwaiting) << first.reason;
   ASSERT_FALSE(first.decision.empty());
   EXPECT_THAT(files.read(work_tree + "/rest", 1 << 20).value_or(""), HasSubstr("End your turn now"));
   EXPECT_EQ(work().state, EndState::kAwaiting) << "nobody has answered";
-  const auto state = desk->desk().inbox().load(first.decision);
+  const auto state = home->home().inbox().load(first.decision);
   ASSERT_TRUE(state);
   const auto option = state->opened.question.parts.front().options.back().id;
-  inbox::Submission answer;
+  inbox::AnswerSubmission answer;
   answer.given.options = {option};
   answer.from = {inbox::Channel::kTerminal, "ada"};
-  ASSERT_TRUE(desk->desk().inbox().answer(first.decision, answer));
-  const agent::Ended second = work();
+  ASSERT_TRUE(home->home().inbox().answer(first.decision, answer));
+  const agent::WorkResult second = work();
   EXPECT_EQ(second.state, EndState::kComplete) << second.reason;
   EXPECT_THAT(files.read(work_tree + "/seen", 1 << 20).value_or(""), HasSubstr("A person answered: Blue"));
 }
@@ -350,14 +351,14 @@ TEST_F(Commands, RestForAPersonAndGoOnWithTheAnswer) {
 TEST_F(Commands, FailWithAScriptThatHasNoLine) {
   script(R"({"when": {"contains": ["never"]}, "content": "x"})");
   program("model hello > said; exec sleep 600");
-  const agent::Ended ended = work();
+  const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kModelFailed) << ended.reason;
 }
 
 TEST_F(Commands, EndOneThatMakesTheSameCallAgainAndAgain) {
   program(std::string("for i in 1 2 3 4 5 6; do ") + R"(mcp complete_step '{"notes":"x"}' >> seen)" + "; done");
-  const agent::Ended ended = work();
-  EXPECT_THAT((std::vector{EndState::kRepeating, EndState::kAwaiting, EndState::kStepRefused}), Contains(ended.state))
+  const agent::WorkResult ended = work();
+  EXPECT_THAT((std::vector{EndState::kRepeating, EndState::kAwaiting, EndState::kStepRejected}), Contains(ended.state))
       << ended.reason;
 }
 

@@ -39,13 +39,13 @@ void refuse(const net::ExchangePtr& exchange, int status, std::string text, net:
 
 }  // namespace
 
-HookPath::HookPath(net::Loop& loop, Bearer bearer, Answer answer)
+HookEndpoint::HookEndpoint(net::EventLoop& loop, Bearer bearer, Answer answer)
     : loop_(loop),
       bearer_(std::move(bearer)),
       answer_(std::move(answer)),
-      workers_([] { return std::make_unique<Bench>(); }, kHookThreads, kWaitingEvents) {}
+      workers_([] { return std::make_unique<NoState>(); }, kHookThreads, kWaitingEvents) {}
 
-void HookPath::handle(net::HttpRequest request, const net::ExchangePtr& exchange) {
+void HookEndpoint::handle(net::HttpRequest request, const net::ExchangePtr& exchange) {
   if (request.path != "/hook") return refuse(exchange, 404, "There is nothing at this path");
   if (request.method != "POST") return refuse(exchange, 405, "Only POST is answered here", {{"Allow", "POST"}});
   const auto token = request.count("Authorization") == 1 ? mcp::bearer_token(request) : std::nullopt;
@@ -57,7 +57,7 @@ void HookPath::handle(net::HttpRequest request, const net::ExchangePtr& exchange
   const std::uint64_t number = ++last_;
   waiting_->emplace(number, exchange);
   const bool is_taken = workers_.run([this, number, waiting = std::weak_ptr(waiting_),
-                                      event = std::make_shared<std::string>(std::move(request.body))](Bench&) {
+                                      event = std::make_shared<std::string>(std::move(request.body))](NoState&) {
     loop_.post([number, waiting, output = answer_(std::move(*event))] {
       const auto all = waiting.lock();
       auto found = all ? all->extract(number) : Waiting::node_type();
@@ -70,7 +70,7 @@ void HookPath::handle(net::HttpRequest request, const net::ExchangePtr& exchange
   refuse(exchange, 503, "Too many events are waiting; try again later");
 }
 
-HookPath::Answer answer_as_program(const Seams& seams) {
+HookEndpoint::Answer answer_as_program(const Seams& seams) {
   return [seams](std::string event) {
     EventStreams streams(std::move(event));
     hook::run_program("signalbox-hook", {},

@@ -19,29 +19,29 @@
 
 namespace sb::host {
 
-class HookPath {
+class HookEndpoint {
  public:
   using Bearer = std::function<std::optional<std::string>(std::string_view token)>;
   using Answer = std::function<std::string(std::string event)>;
-  HookPath(net::Loop& loop, Bearer bearer, Answer answer);
+  HookEndpoint(net::EventLoop& loop, Bearer bearer, Answer answer);
 
   // Any path: those that are not its own are not found.
   void handle(net::HttpRequest request, const net::ExchangePtr& exchange);
 
  private:
-  struct Bench {};
+  struct NoState {};
   // Exchanges belong to the loop's thread, so workers know them by number only.
   using Waiting = std::map<std::uint64_t, net::ExchangePtr>;
 
-  net::Loop& loop_;
+  net::EventLoop& loop_;
   Bearer bearer_;
   Answer answer_;
   std::shared_ptr<Waiting> waiting_ = std::make_shared<Waiting>();
   std::uint64_t last_ = 0;
-  net::Workers<Bench> workers_;
+  net::WorkerPool<NoState> workers_;
 };
 
 // As `signalbox-hook` answers.
-HookPath::Answer answer_as_program(const Seams& seams);
+HookEndpoint::Answer answer_as_program(const Seams& seams);
 
 }  // namespace sb::host

@@ -24,9 +24,10 @@ constexpr std::string_view kInstructions =
     "complete_step; its answer is the next step, what is missing, or that the workflow is complete.";
 
 // The tools of the leader, over MCP.
-class LedService final : public mcp::Service {
+class ProgramToolService final : public mcp::Service {
  public:
-  LedService(agent::Leader& leader, const std::atomic<bool>& is_closed) : leader_(leader), is_closed_(is_closed) {}
+  ProgramToolService(agent::ProgramDriver& driver, const std::atomic<bool>& is_closed)
+      : leader_(driver), is_closed_(is_closed) {}
 
   Value tools() override {
     Value items = Value::array();
@@ -37,46 +38,48 @@ class LedService final : public mcp::Service {
     return items;
   }
 
-  mcp::Outcome call_tool(std::string_view name, const Value& arguments, mcp::Call& call) override {
-    leader_.sign_of_life();
+  mcp::HandlerResult call_tool(std::string_view name, const Value& arguments, mcp::Call& call) override {
+    leader_.note_activity();
     const auto tools = leader_.tools();
     const bool is_known = std::ranges::any_of(tools, [&](const auto& tool) { return tool.name == name; });
     if (!is_known) {
       return mcp::RpcError{net::rpc::kInvalidParams, fmt::format("There is no tool {} here", quote_json(name))};
     }
     const agent::ToolRun run{
-        .keeps_going = [&] { return !is_closed_ && !(call.is_cancelled && call.is_cancelled->load()); },
-        .on_output = [this](std::string_view) { leader_.sign_of_life(); }};
+        .should_continue = [&] { return !is_closed_ && !(call.is_cancelled && call.is_cancelled->load()); },
+        .on_output = [this](std::string_view) { leader_.note_activity(); }};
     const Value input = arguments.is_null() ? Value::object() : arguments;
     const auto result = leader_.call({.id = {}, .name = std::string(name), .input = input}, run);
-    leader_.sign_of_life();
+    leader_.note_activity();
     return mcp::tool_result({mcp::text_content(result.text)}, result.is_error);
   }
 
  private:
-  agent::Leader& leader_;
+  agent::ProgramDriver& leader_;
   const std::atomic<bool>& is_closed_;
 };
 
 // Before the program runs a tool of its own: nothing when it may.
-std::string answer_hook(agent::Leader& leader, const std::string& json) {
+std::string answer_hook(agent::ProgramDriver& driver, const std::string& json) {
   const auto event = hook::read_event(json);
   if (!event || event->kind != hook::EventKind::kPreToolUse || !hook::is_changing_tool(event->tool)) return "";
-  const std::string why = leader.objection({.id = event->tool_use_id, .name = event->tool, .input = event->tool_input});
-  return why.empty() ? "" : hook::refusal_for(why);
+  const std::string why =
+      driver.tool_denial({.id = event->tool_use_id, .name = event->tool, .input = event->tool_input});
+  return why.empty() ? "" : hook::deny_response(why);
 }
 
-class Place final : public agent::LedPlace {
+class HostedEndpoint final : public agent::ProgramEndpoint {
  public:
-  Place(const Seams& seams, net::HttpClient& http, agent::Leader& leader, const agent::ModelSettings* upstream)
-      : seams_(seams), leader_(leader), seal_key_(seams.random.bytes(32)) {
+  HostedEndpoint(const Seams& seams, net::HttpClient& http, agent::ProgramDriver& driver,
+                 const agent::ModelSettings* upstream)
+      : seams_(seams), leader_(driver), seal_key_(seams.random.bytes(32)) {
     mcp_token = "sbg_" + to_base32(seams.random.bytes(kMcpTokenBytes));
     const auto bearer = [this](std::string_view token) { return named(token); };
     hook_.emplace(loop_, bearer, [this](const std::string& event) { return answer_hook(leader_, event); });
-    if (upstream != nullptr) proxy_.emplace(loop_, ProxyParts{seams, http, leader, *upstream, mcp_token});
+    if (upstream != nullptr) proxy_.emplace(loop_, ProxyParts{seams, http, driver, *upstream, mcp_token});
   }
 
-  ~Place() override {
+  ~HostedEndpoint() override {
     is_closed_ = true;
     if (proxy_) proxy_->stop();
     if (!thread_.joinable()) return;
@@ -102,7 +105,7 @@ class Place final : public agent::LedPlace {
   mcp::ServerParts server_parts() {
     const auto version = Value::object({{"name", "signalbox"}, {"title", "Signalbox"}, {"version", SIGNALBOX_VERSION}});
     return {.facts = {.info = version, .instructions = std::string(kInstructions)},
-            .make_service = [this] { return std::make_unique<LedService>(leader_, is_closed_); },
+            .make_service = [this] { return std::make_unique<ProgramToolService>(leader_, is_closed_); },
             .seal_key = [this] { return seal_key_; },
             // Nobody is asked anything over this connection, so there is no state to be used twice.
             .is_first_use = [](std::string_view, TimestampMs) -> Result<bool> { return false; },
@@ -127,12 +130,12 @@ class Place final : public agent::LedPlace {
   }
 
   Seams seams_;
-  agent::Leader& leader_;
+  agent::ProgramDriver& leader_;
   const std::string seal_key_;
   std::atomic<bool> is_closed_ = false;
-  net::Loop loop_;
+  net::EventLoop loop_;
   std::optional<ModelProxy> proxy_;
-  std::optional<HookPath> hook_;
+  std::optional<HookEndpoint> hook_;
   std::optional<mcp::HttpServer> server_;
   std::thread thread_;
 };
@@ -141,8 +144,9 @@ class LoopbackHost final : public agent::AgentHost {
  public:
   LoopbackHost(const Seams& seams, net::HttpClient& http) : seams_(seams), http_(http) {}
 
-  Result<std::unique_ptr<agent::LedPlace>> open(agent::Leader& leader, const agent::ModelSettings* upstream) override {
-    auto place = std::make_unique<Place>(seams_, http_, leader, upstream);
+  Result<std::unique_ptr<agent::ProgramEndpoint>> open(agent::ProgramDriver& driver,
+                                                       const agent::ModelSettings* upstream) override {
+    auto place = std::make_unique<HostedEndpoint>(seams_, http_, driver, upstream);
     SB_TRY(place->open());
     return place;
   }

@@ -14,28 +14,28 @@
 namespace sb::host {
 namespace {
 
-using agent::LedExchange;
 using agent::ModelError;
 using agent::ModelSettings;
+using agent::ProxiedExchange;
 using testing::HasSubstr;
 using testing::Not;
 
-class NotingLeader final : public agent::Leader {
+class RecordingDriver final : public agent::ProgramDriver {
  public:
-  std::int64_t silence_ms() override { return silence; }
-  void sign_of_life() override { ++signs; }
+  std::int64_t idle_timeout_ms() override { return silence; }
+  void note_activity() override { ++signs; }
   std::vector<agent::ToolDeclaration> tools() override {
     return {{"complete_step", "Delivers.", *parse_json(R"({"type": "object"})")}};
   }
   agent::ToolResult call(const agent::ToolCall& call, const agent::ToolRun&) override {
     return {"called " + call.name + " " + to_json(call.input), false};
   }
-  std::string objection(const agent::ToolCall& call) override {
+  std::string tool_denial(const agent::ToolCall& call) override {
     return call.name == "Write" ? "not in this step: " + to_json(call.input) : "";
   }
   std::optional<ModelError> refusal(const std::function<bool()>&) override { return refused; }
-  std::optional<agent::ModelReply> farewell() override { return parting; }
-  agent::Replied reply(agent::ModelRequest request) override {
+  std::optional<agent::ModelReply> final_reply() override { return parting; }
+  agent::ModelResult reply(agent::ModelRequest request) override {
     const std::scoped_lock lock(mutex);
     asked_for = std::move(request);
     return agent::ModelReply{.content = {*parse_json(R"({"type": "tool_use", "id": "t1", "name": "complete_step",
@@ -45,7 +45,7 @@ class NotingLeader final : public agent::Leader {
                              .model = "script",
                              .mark = "s/1"};
   }
-  Status asked(const LedExchange& exchange) override {
+  Status record_exchange(const ProxiedExchange& exchange) override {
     const std::scoped_lock lock(mutex);
     exchanges.push_back(exchange);
     return {};
@@ -57,7 +57,7 @@ class NotingLeader final : public agent::Leader {
   std::optional<agent::ModelReply> parting;
   std::mutex mutex;
   agent::ModelRequest asked_for;
-  std::vector<LedExchange> exchanges;
+  std::vector<ProxiedExchange> exchanges;
 };
 
 class Host : public testing::Test {
@@ -66,7 +66,7 @@ class Host : public testing::Test {
 
   void open(std::optional<ModelSettings> wanted) {
     upstream = std::move(wanted);
-    auto opened = host->open(leader, upstream ? &*upstream : nullptr);
+    auto opened = host->open(driver, upstream ? &*upstream : nullptr);
     ASSERT_TRUE(opened) << opened.error().to_string();
     place = std::move(*opened);
     port = std::atoi(place->mcp_url.c_str() + place->mcp_url.rfind(':') + 1);
@@ -87,7 +87,7 @@ class Host : public testing::Test {
     return model;
   }
 
-  net::TestAnswer post(const std::string& path, const std::string& body, const std::string& headers) {
+  net::TestResponse post(const std::string& path, const std::string& body, const std::string& headers) {
     net::TestClient client(port);
     client.put("POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port) +
                "\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n" + headers +
@@ -105,10 +105,10 @@ class Host : public testing::Test {
   FakeStreams streams;
   Seams seams;
   std::unique_ptr<net::HttpClient> http = net::make_http_client();
-  NotingLeader leader;
+  RecordingDriver driver;
   std::optional<ModelSettings> upstream;
   std::unique_ptr<agent::AgentHost> host;
-  std::unique_ptr<agent::LedPlace> place;
+  std::unique_ptr<agent::ProgramEndpoint> place;
   int port = 0;
 };
 
@@ -129,7 +129,7 @@ TEST_F(Host, LetsTheProgramCallTheToolsOfItsSession) {
   const auto answer = post("/mcp", std::string(kCall), bearer() + kCallHeaders);
   EXPECT_EQ(answer.status, 200) << answer.body;
   EXPECT_THAT(answer.body, HasSubstr(R"(called complete_step {\"notes\":\"done\"})"));
-  EXPECT_GT(leader.signs, 0);
+  EXPECT_GT(driver.signs, 0);
 }
 
 TEST_F(Host, TellsWhatTheOpenStepDoesNotLetAToolOfTheProgramDo) {
@@ -160,13 +160,13 @@ TEST_F(Host, LetsNobodyInWithoutTheToken) {
   for (const char* headers : {"", "x-api-key: other\r\n", "Authorization: Bearer other\r\n"}) {
     EXPECT_EQ(post("/model/v1/messages", std::string(kQuestion), headers).status, 401) << headers;
   }
-  EXPECT_EQ(leader.exchanges.size(), 0u);
+  EXPECT_EQ(driver.exchanges.size(), 0u);
 }
 
 TEST_F(Host, OfAnotherProgramTakesAnotherToken) {
   open(scripted());
   const std::string first = api_key();
-  NotingLeader other;
+  RecordingDriver other;
   const auto second = host->open(other, &*upstream);
   ASSERT_TRUE(second);
   port = std::atoi((*second)->mcp_url.c_str() + (*second)->mcp_url.rfind(':') + 1);
@@ -180,12 +180,12 @@ TEST_F(Host, AnswersFromAScriptInTheProgramsOwnApi) {
   EXPECT_THAT(answer.head, HasSubstr("text/event-stream"));
   EXPECT_THAT(answer.body, HasSubstr("event: message_stop"));
   EXPECT_THAT(answer.body, HasSubstr(R"("name":"mcp__signalbox__complete_step")"));
-  ASSERT_EQ(leader.exchanges.size(), 1u);
-  EXPECT_EQ(leader.exchanges[0].request, kQuestion);
-  EXPECT_EQ(leader.exchanges[0].reply, answer.body);
-  EXPECT_EQ(leader.exchanges[0].usage, (agent::Usage{.input = 7, .output = 3}));
-  EXPECT_EQ(leader.exchanges[0].mark, "s/1");
-  EXPECT_EQ(leader.asked_for.messages.size(), 1u);
+  ASSERT_EQ(driver.exchanges.size(), 1u);
+  EXPECT_EQ(driver.exchanges[0].request, kQuestion);
+  EXPECT_EQ(driver.exchanges[0].reply, answer.body);
+  EXPECT_EQ(driver.exchanges[0].usage, (agent::Usage{.input = 7, .output = 3}));
+  EXPECT_EQ(driver.exchanges[0].mark, "s/1");
+  EXPECT_EQ(driver.asked_for.messages.size(), 1u);
 }
 
 TEST_F(Host, AnswersResponsesAndChatToo) {
@@ -200,26 +200,26 @@ TEST_F(Host, AnswersResponsesAndChatToo) {
   const auto chat = post("/model/v1/chat/completions",
                          R"({"model": "m", "messages": [{"role": "user", "content": "hello"}]})", bearer());
   EXPECT_THAT(chat.body, HasSubstr(R"("finish_reason":"tool_calls")"));
-  EXPECT_EQ(leader.exchanges.size(), 2u);
+  EXPECT_EQ(driver.exchanges.size(), 2u);
 }
 
 TEST_F(Host, RefusesWhatTheLeaderDoesNotAllowInTheApisWords) {
   open(scripted());
-  leader.refused = ModelError{ModelError::Kind::kBudget, {ErrorCode::kForbidden, "all 10 tokens are used", {}, {}}, {}};
+  driver.refused = ModelError{ModelError::Kind::kBudget, {ErrorCode::kForbidden, "all 10 tokens are used", {}, {}}, {}};
   const auto answer = post("/model/v1/messages", std::string(kQuestion), api_key());
   EXPECT_EQ(answer.status, 403);
   EXPECT_THAT(answer.body, HasSubstr(R"({"type":"error","error":{"type":"permission_error","message":"all 10)"));
-  EXPECT_EQ(leader.exchanges.size(), 0u);
+  EXPECT_EQ(driver.exchanges.size(), 0u);
 }
 
 TEST_F(Host, EndsAProgramsTurnWithoutAskingItsModel) {
   open(scripted());
-  leader.parting = agent::ModelReply{.content = {*parse_json(R"({"type": "text", "text": "Over."})")}};
+  driver.parting = agent::ModelReply{.content = {*parse_json(R"({"type": "text", "text": "Over."})")}};
   const auto answer = post("/model/v1/messages", std::string(kQuestion), api_key());
   EXPECT_EQ(answer.status, 200);
   EXPECT_THAT(answer.body, HasSubstr("Over."));
   EXPECT_THAT(answer.body, HasSubstr("end_turn"));
-  EXPECT_EQ(leader.exchanges.size(), 0u);
+  EXPECT_EQ(driver.exchanges.size(), 0u);
 }
 
 TEST_F(Host, RefusesOtherPathsAndBadBodies) {
@@ -233,7 +233,7 @@ TEST_F(Host, RefusesOtherPathsAndBadBodies) {
        {std::string("{"), std::string("[]"), std::string("{}"), std::string("\xff\xfe"), deep}) {
     EXPECT_EQ(post("/model/v1/messages", body, api_key()).status, 400) << body.substr(0, 20);
   }
-  EXPECT_EQ(leader.exchanges.size(), 0u);
+  EXPECT_EQ(driver.exchanges.size(), 0u);
 }
 
 // What stands in for a provider: notes what came and answers with a stream.
@@ -283,13 +283,13 @@ TEST_F(Host, PutsTheKeyInOnTheWayAndCountsWhatComesBack) {
   EXPECT_EQ(sent.header("anthropic-version"), "2023-06-01");
   EXPECT_FALSE(sent.header("X-Spy"));
   EXPECT_EQ(parse_json(sent.body)->string_at("model"), "the-model") << "whatever the program named";
-  ASSERT_EQ(leader.exchanges.size(), 1u);
-  EXPECT_EQ(leader.exchanges[0].request, sent.body);
-  EXPECT_EQ(leader.exchanges[0].reply, kStream);
-  EXPECT_EQ(leader.exchanges[0].model, "the-model-1");
-  EXPECT_EQ(leader.exchanges[0].usage, (agent::Usage{.input = 11, .output = 9, .cache_read = 5}));
-  EXPECT_EQ(leader.exchanges[0].stop, agent::StopReason::kEndTurn);
-  EXPECT_THAT(leader.exchanges[0].request + leader.exchanges[0].reply + answer.head, Not(HasSubstr("sk-real-one")));
+  ASSERT_EQ(driver.exchanges.size(), 1u);
+  EXPECT_EQ(driver.exchanges[0].request, sent.body);
+  EXPECT_EQ(driver.exchanges[0].reply, kStream);
+  EXPECT_EQ(driver.exchanges[0].model, "the-model-1");
+  EXPECT_EQ(driver.exchanges[0].usage, (agent::Usage{.input = 11, .output = 9, .cache_read = 5}));
+  EXPECT_EQ(driver.exchanges[0].stop, agent::StopReason::kEndTurn);
+  EXPECT_THAT(driver.exchanges[0].request + driver.exchanges[0].reply + answer.head, Not(HasSubstr("sk-real-one")));
 }
 
 TEST_F(Host, PassesErrorsOnWithoutTheKey) {
@@ -300,9 +300,9 @@ TEST_F(Host, PassesErrorsOnWithoutTheKey) {
   EXPECT_THAT(answer.head, HasSubstr("Retry-After: 7"));
   EXPECT_THAT(answer.body, HasSubstr("slow down"));
   EXPECT_EQ(provider.request().header("Authorization"), "Bearer sk-real-one");
-  ASSERT_EQ(leader.exchanges.size(), 1u);
-  EXPECT_EQ(leader.exchanges[0].failure->kind, ModelError::Kind::kRateLimited);
-  EXPECT_EQ(leader.exchanges[0].failure->retry_after_ms, 7'000);
+  ASSERT_EQ(driver.exchanges.size(), 1u);
+  EXPECT_EQ(driver.exchanges[0].failure->kind, ModelError::Kind::kRateLimited);
+  EXPECT_EQ(driver.exchanges[0].failure->retry_after_ms, 7'000);
 }
 
 TEST_F(Host, TellsAReplyThatIsNoneFromOne) {
@@ -311,25 +311,25 @@ TEST_F(Host, TellsAReplyThatIsNoneFromOne) {
   const auto answer = post("/model/v1/chat/completions", R"({"model": "m", "messages": []})", bearer());
   EXPECT_EQ(answer.status, 429);
   EXPECT_THAT(answer.body, HasSubstr("slow down, [key]"));
-  ASSERT_EQ(leader.exchanges.size(), 1u);
-  EXPECT_EQ(leader.exchanges[0].failure->kind, ModelError::Kind::kRateLimited);
+  ASSERT_EQ(driver.exchanges.size(), 1u);
+  EXPECT_EQ(driver.exchanges[0].failure->kind, ModelError::Kind::kRateLimited);
   const std::string whole(kStream);
   Provider cut(whole.substr(0, whole.find("event: message_stop")));
   open(served(ModelSettings::Provider::kAnthropic, cut.port()));
   post("/model/v1/messages", std::string(kQuestion), api_key());
-  ASSERT_EQ(leader.exchanges.size(), 2u);
-  ASSERT_TRUE(leader.exchanges[1].failure);
-  EXPECT_EQ(leader.exchanges[1].failure->kind, ModelError::Kind::kCut);
-  EXPECT_EQ(leader.exchanges[1].usage, (agent::Usage{.input = 11, .output = 9, .cache_read = 5}));
+  ASSERT_EQ(driver.exchanges.size(), 2u);
+  ASSERT_TRUE(driver.exchanges[1].failure);
+  EXPECT_EQ(driver.exchanges[1].failure->kind, ModelError::Kind::kTruncated);
+  EXPECT_EQ(driver.exchanges[1].usage, (agent::Usage{.input = 11, .output = 9, .cache_read = 5}));
 }
 
 TEST_F(Host, SaysThatAProviderHangs) {
   net::RawServer silent([](auto& peer, const auto&) { return peer.be_silent(), false; });
-  leader.silence = 200;
+  driver.silence = 200;
   open(served(ModelSettings::Provider::kAnthropic, silent.port()));
   EXPECT_EQ(post("/model/v1/messages", std::string(kQuestion), api_key()).status, 529);
-  ASSERT_EQ(leader.exchanges.size(), 1u);
-  EXPECT_TRUE(leader.exchanges[0].failure->retry_helps());
+  ASSERT_EQ(driver.exchanges.size(), 1u);
+  EXPECT_TRUE(driver.exchanges[0].failure->is_retryable());
 }
 
 TEST_F(Host, DoesNotSpeakAnApiTheUpstreamHasNot) {
@@ -348,8 +348,8 @@ TEST_F(Host, SaysThatAProviderCannotBeReached) {
   open(served(ModelSettings::Provider::kAnthropic, gone));
   const auto answer = post("/model/v1/messages", std::string(kQuestion), api_key());
   EXPECT_EQ(answer.status, 529);
-  ASSERT_EQ(leader.exchanges.size(), 1u);
-  EXPECT_TRUE(leader.exchanges[0].failure->retry_helps());
+  ASSERT_EQ(driver.exchanges.size(), 1u);
+  EXPECT_TRUE(driver.exchanges[0].failure->is_retryable());
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 namespace sb::host {
 namespace {
 
-using agent::LedExchange;
 using agent::ModelError;
+using agent::ProxiedExchange;
 using agent::Wire;
 using Provider = agent::ModelSettings::Provider;
 
@@ -28,7 +28,7 @@ constexpr std::string_view kCount = "/v1/messages/count_tokens";
 constexpr std::int64_t kBytesPerToken = 4;  // of a guess
 constexpr JsonBounds kBounds{.bytes = net::limits::kMessageBytes, .depth = net::limits::kMessageDepth};
 
-Wire wire_near(std::string_view path) {
+Wire guess_wire(std::string_view path) {
   if (path.find("messages") != std::string_view::npos) return Wire::kMessages;
   return agent::wire_of(path).value_or(Wire::kResponses);
 }
@@ -42,13 +42,14 @@ ModelError error_of(ModelError::Kind kind, std::string message, std::string reme
   return {kind, {ErrorCode::kInvalid, std::move(message), std::move(remedy), {}}, {}};
 }
 
-net::HttpAnswer answer_of(const agent::WireError& error) {
-  net::HttpAnswer answer{.status = error.status, .headers = {{"Content-Type", "application/json"}}, .body = error.body};
+net::HttpResponse answer_of(const agent::WireError& error) {
+  net::HttpResponse answer{
+      .status = error.status, .headers = {{"Content-Type", "application/json"}}, .body = error.body};
   if (error.retry_after_s) answer.headers.emplace_back("Retry-After", std::to_string(*error.retry_after_s));
   return answer;
 }
 
-// Settings give an address with or without /v1.
+// RunSettings give an address with or without /v1.
 std::string upstream_base(const agent::ModelSettings& upstream) {
   std::string base = upstream.url;
   if (base.empty()) {
@@ -61,10 +62,10 @@ std::string upstream_base(const agent::ModelSettings& upstream) {
 
 }  // namespace
 
-ModelProxy::ModelProxy(net::Loop& loop, ProxyParts parts)
+ModelProxy::ModelProxy(net::EventLoop& loop, ProxyParts parts)
     : loop_(loop),
       parts_(std::move(parts)),
-      workers_([] { return std::make_unique<Bench>(); }, kProxyThreads, kWaitingQuestions) {}
+      workers_([] { return std::make_unique<NoState>(); }, kProxyThreads, kWaitingQuestions) {}
 
 bool ModelProxy::has_token(const net::HttpRequest& request) const {
   const auto bearer = mcp::bearer_token(request);
@@ -79,10 +80,10 @@ void ModelProxy::handle(net::HttpRequest request, const net::ExchangePtr& exchan
   }
   Question question;
   question.path = request.path.substr(kBelow.size());
-  question.wire = wire_near(question.path);
+  question.wire = guess_wire(question.path);
   const auto refused = [&](const ModelError& error) { exchange->respond(answer_of(error_on(question.wire, error))); };
   if (!has_token(request)) return refused(error_of(ModelError::Kind::kAuth, "this is not the key of this place"));
-  parts_.leader.sign_of_life();
+  parts_.driver.note_activity();
   if (request.method == "GET" && question.path == "/v1/models") {
     const Value model = Value::object({{"id", parts_.upstream.model}, {"object", "model"}, {"type", "model"}});
     const Value list = Value::object({{"object", "list"}, {"data", Value(Value::Array{model})}});
@@ -101,11 +102,11 @@ void ModelProxy::handle(net::HttpRequest request, const net::ExchangePtr& exchan
   question.body = std::move(request.body);
   question.headers = std::move(request.headers);
   question.number = ++last_;
-  exchange->on_gone([gone = question.is_gone] { *gone = true; });
+  exchange->on_disconnect([gone = question.is_gone] { *gone = true; });
   waiting_->emplace(question.number, exchange);
   const std::uint64_t number = question.number;
   const bool is_taken =
-      workers_.run([this, shared = std::make_shared<Question>(std::move(question))](Bench&) { work(*shared); });
+      workers_.run([this, shared = std::make_shared<Question>(std::move(question))](NoState&) { work(*shared); });
   if (is_taken) return;
   waiting_->erase(number);
   refused(error_of(ModelError::Kind::kOverloaded, "too many questions to the model are waiting"));
@@ -122,8 +123,8 @@ void ModelProxy::on_exchange(std::uint64_t number, bool is_last, std::function<v
   });
 }
 
-void ModelProxy::respond(std::uint64_t number, net::HttpAnswer answer) {
-  on_exchange(number, true, [answer = std::make_shared<net::HttpAnswer>(std::move(answer))](net::HttpExchange& it) {
+void ModelProxy::respond(std::uint64_t number, net::HttpResponse answer) {
+  on_exchange(number, true, [answer = std::make_shared<net::HttpResponse>(std::move(answer))](net::HttpExchange& it) {
     it.respond(std::move(*answer));
   });
 }
@@ -133,7 +134,7 @@ void ModelProxy::refuse(const Question& question, const ModelError& error) {
 }
 
 void ModelProxy::work(Question& question) {
-  const auto keeps_going = [&] { return !is_stopped_ && !*question.is_gone; };
+  const auto should_continue = [&] { return !is_stopped_ && !*question.is_gone; };
   auto read = parse_json(question.body, kBounds);
   if (!read || !read->is_object()) {
     return refuse(question, error_of(ModelError::Kind::kRequest, "the question is not a JSON object"));
@@ -147,13 +148,13 @@ void ModelProxy::work(Question& question) {
   }
   if (is_stopped_)
     return refuse(question, error_of(ModelError::Kind::kStopped, "the session is not worked on any more"));
-  if (const auto refusal = parts_.leader.refusal(keeps_going)) return refuse(question, *refusal);
-  if (const auto farewell = parts_.leader.farewell()) {
-    const auto told = agent::reply_on(question.wire, question.read, *farewell, "farewell");
+  if (const auto refusal = parts_.driver.refusal(should_continue)) return refuse(question, *refusal);
+  if (const auto final_reply = parts_.driver.final_reply()) {
+    const auto wire_reply = agent::reply_on(question.wire, question.read, *final_reply, "farewell");
     return respond(question.number,
-                   {.status = 200, .headers = {{"Content-Type", told.content_type}}, .body = told.body});
+                   {.status = 200, .headers = {{"Content-Type", wire_reply.content_type}}, .body = wire_reply.body});
   }
-  LedExchange exchange;
+  ProxiedExchange exchange;
   const TimestampMs began = parts_.seams.clock.now_ms();
   exchange.request = question.body;
   exchange.ms = -began;
@@ -164,27 +165,28 @@ void ModelProxy::work(Question& question) {
   }
 }
 
-void ModelProxy::answer_scripted(const Question& question, LedExchange& exchange) {
+void ModelProxy::answer_scripted(const Question& question, ProxiedExchange& exchange) {
   auto request = agent::request_from(question.wire, question.read);
   if (!request) return refuse(question, ModelError{ModelError::Kind::kRequest, request.error(), {}});
-  const auto reply = parts_.leader.reply(std::move(*request));
+  const auto reply = parts_.driver.reply(std::move(*request));
   exchange.ms += parts_.seams.clock.now_ms();
   if (!reply) {
     exchange.failure = reply.error();
-    (void)parts_.leader.asked(exchange);
+    (void)parts_.driver.record_exchange(exchange);
     return refuse(question, reply.error());
   }
-  const auto told =
+  const auto wire_reply =
       agent::reply_on(question.wire, question.read, *reply, fmt::format("{}", sha256_hex(question.body).substr(0, 16)));
-  exchange.reply = told.body;
+  exchange.reply = wire_reply.body;
   exchange.model = reply->model;
   exchange.usage = reply->usage;
   exchange.stop = reply->stop;
   exchange.mark = reply->mark;
-  if (const auto kept = parts_.leader.asked(exchange); !kept) {
+  if (const auto kept = parts_.driver.record_exchange(exchange); !kept) {
     return refuse(question, ModelError{ModelError::Kind::kStopped, kept.error(), {}});
   }
-  respond(question.number, {.status = 200, .headers = {{"Content-Type", told.content_type}}, .body = told.body});
+  respond(question.number,
+          {.status = 200, .headers = {{"Content-Type", wire_reply.content_type}}, .body = wire_reply.body});
 }
 
 Result<std::string> ModelProxy::upstream_body(const Question& question) const {
@@ -211,13 +213,13 @@ net::ClientRequest ModelProxy::upstream_request(const Question& question) const 
     if (std::ranges::find(kPassed, lower) != std::end(kPassed)) request.headers.emplace_back(lower, value);
   }
   request.max_bytes = kReplyBytes;
-  request.idle_ms = parts_.leader.silence_ms();
+  request.idle_ms = parts_.driver.idle_timeout_ms();
   request.connect_ms = std::min(request.connect_ms, request.idle_ms);
-  request.whole_ms = kWholeMs;
+  request.total_ms = kWholeMs;
   return request;
 }
 
-void ModelProxy::forward(const Question& question, LedExchange& exchange) {
+void ModelProxy::forward(const Question& question, ProxiedExchange& exchange) {
   net::ClientRequest request = upstream_request(question);
   const auto key = agent::secret_of(parts_.upstream.key, parts_.seams);
   // What the program and the log are told of it.
@@ -225,7 +227,7 @@ void ModelProxy::forward(const Question& question, LedExchange& exchange) {
     if (key) error.error.message = agent::without_key(std::move(error.error.message), *key);
     exchange.ms += parts_.seams.clock.now_ms();
     exchange.failure = error;
-    (void)parts_.leader.asked(exchange);
+    (void)parts_.driver.record_exchange(exchange);
     return error;
   };
   auto body = upstream_body(question);
@@ -242,10 +244,10 @@ void ModelProxy::forward(const Question& question, LedExchange& exchange) {
   const bool is_stream = agent::wants_stream(question.read);
   agent::ReplyMeter meter(question.wire);
   bool has_begun = false;
-  request.keeps_going = [&] { return !is_stopped_ && !*question.is_gone; };
+  request.should_continue = [&] { return !is_stopped_ && !*question.is_gone; };
   if (is_stream) {
     request.on_piece = [&](std::string_view piece) {
-      parts_.leader.sign_of_life();
+      parts_.driver.note_activity();
       if (!has_begun) {
         on_exchange(question.number, false,
                     [](net::HttpExchange& it) { it.begin(200, {{"Content-Type", "text/event-stream"}}); });
@@ -260,14 +262,14 @@ void ModelProxy::forward(const Question& question, LedExchange& exchange) {
     };
   }
   const auto sent = parts_.http.send(request);
-  parts_.leader.sign_of_life();
+  parts_.driver.note_activity();
   if (!sent || sent->status / 100 != 2) {
     meter.finish();
     exchange.usage = meter.usage();
     exchange.model = meter.model();
     if (sent) exchange.reply = sent->body;
-    const ModelError error =
-        fail_with(sent ? agent::refusal_of(*sent, parts_.seams.clock.now_ms()) : agent::failure_of(sent.error()));
+    const ModelError error = fail_with(sent ? agent::error_from_response(*sent, parts_.seams.clock.now_ms())
+                                            : agent::error_from_transport(sent.error()));
     // A stream that has begun can only break off; whoever reads it sees that its end is missing.
     if (has_begun) return on_exchange(question.number, true, [](net::HttpExchange&) {});
     return refuse(question, error);
@@ -288,7 +290,7 @@ void ModelProxy::forward(const Question& question, LedExchange& exchange) {
   }
   exchange.ms += parts_.seams.clock.now_ms();
   if (question.path != kCount) {
-    if (const auto kept = parts_.leader.asked(exchange); !kept) {
+    if (const auto kept = parts_.driver.record_exchange(exchange); !kept) {
       if (has_begun) return on_exchange(question.number, true, [](net::HttpExchange&) {});
       return refuse(question, ModelError{ModelError::Kind::kStopped, kept.error(), {}});
     }

@@ -30,19 +30,19 @@ namespace sb::host {
 struct ProxyParts {
   Seams seams;
   net::HttpClient& http;
-  agent::Leader& leader;
+  agent::ProgramDriver& driver;
   agent::ModelSettings upstream;
   std::string token;  // what the program must bring as its key
 };
 
 class ModelProxy {
  public:
-  ModelProxy(net::Loop& loop, ProxyParts parts);
+  ModelProxy(net::EventLoop& loop, ProxyParts parts);
   void handle(net::HttpRequest request, const net::ExchangePtr& exchange);
   void stop() { is_stopped_ = true; }
 
  private:
-  struct Bench {};
+  struct NoState {};
   struct Question {
     agent::Wire wire = agent::Wire::kMessages;
     std::string path, query, body;
@@ -56,20 +56,20 @@ class ModelProxy {
 
   bool has_token(const net::HttpRequest& request) const;
   void work(Question& question);
-  void answer_scripted(const Question& question, agent::LedExchange& exchange);
-  void forward(const Question& question, agent::LedExchange& exchange);
+  void answer_scripted(const Question& question, agent::ProxiedExchange& exchange);
+  void forward(const Question& question, agent::ProxiedExchange& exchange);
   net::ClientRequest upstream_request(const Question& question) const;
   Result<std::string> upstream_body(const Question& question) const;
   void refuse(const Question& question, const agent::ModelError& error);
-  void respond(std::uint64_t number, net::HttpAnswer answer);
+  void respond(std::uint64_t number, net::HttpResponse answer);
   void on_exchange(std::uint64_t number, bool is_last, std::function<void(net::HttpExchange&)> act);
 
-  net::Loop& loop_;
+  net::EventLoop& loop_;
   const ProxyParts parts_;
   std::atomic<bool> is_stopped_ = false;
   std::shared_ptr<Waiting> waiting_ = std::make_shared<Waiting>();
   std::uint64_t last_ = 0;
-  net::Workers<Bench> workers_;
+  net::WorkerPool<NoState> workers_;
 };
 
 }  // namespace sb::host

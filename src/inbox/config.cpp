@@ -26,7 +26,7 @@ void read_workspaces(Fields& fields, Policy& policy) {
     }
     Fields settings = workspace.fields();
     if (const auto relays = settings.choice<bool>("confirmations", kConfirmations)) {
-      policy.workspace_relays[member.name] = *relays;
+      policy.relay_by_workspace[member.name] = *relays;
     }
     settings.finish();
   }
@@ -34,7 +34,7 @@ void read_workspaces(Fields& fields, Policy& policy) {
 
 }  // namespace
 
-Result<std::optional<Document>> load_if_any(const Files& files, const std::string& path) {
+Result<std::optional<Document>> load_if_exists(const Files& files, const std::string& path) {
   if (files.kind(path) == FileKind::kMissing) return std::nullopt;
   const std::string text = SB_TRY(files.read(path, limits::kDocumentBytes));
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) return std::nullopt;
@@ -59,8 +59,8 @@ Checked<Config> read_config(const Document& document) {
   return config;
 }
 
-Result<Config> load_config(const Files& files, const Homes& homes) {
-  const auto document = SB_TRY(load_if_any(files, join_path(homes.config, "config.yaml")));
+Result<Config> load_config(const Files& files, const HomeDirectories& homes) {
+  const auto document = SB_TRY(load_if_exists(files, join_path(homes.config, "config.yaml")));
   if (!document) return Config{};
   Checked<Config> config = read_config(*document);
   if (!config) return std::unexpected(first_of(config.error()));

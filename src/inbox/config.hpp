@@ -35,12 +35,12 @@ struct Config {
 };
 
 // Nothing when there is no such file, or nothing in it.
-Result<std::optional<Document>> load_if_any(const Files& files, const std::string& path);
+Result<std::optional<Document>> load_if_exists(const Files& files, const std::string& path);
 // The user's keys, of the document's root.
 void read_policy(Fields& root, Policy& policy);
 
 // Without the file, everything is as if it were empty. Unknown keys are faults that name the nearest known one.
 Checked<Config> read_config(const Document& document);
-Result<Config> load_config(const Files& files, const Homes& homes);
+Result<Config> load_config(const Files& files, const HomeDirectories& homes);
 
 }  // namespace sb::inbox

@@ -9,22 +9,22 @@ store::NewEvent event(std::string type, TimestampMs at, const Value& payload) {
   return {std::move(type), at, to_canonical_json(payload)};
 }
 
-Value from_whom(const Credentials& from) {
+Value from_whom(const Responder& from) {
   return Value::object({{"principal", from.principal}, {"channel", to_string(from.channel)}});
 }
 
 // Of an ending that a host reported, what it called it.
-HostResult host_result_of(Ending ending) {
+HostResult host_result_of(OutcomeKind ending) {
   switch (ending) {
-    case Ending::kAnswered:
-    case Ending::kDefaulted:
+    case OutcomeKind::kAnswered:
+    case OutcomeKind::kDefaulted:
       return HostResult::kSelected;
-    case Ending::kDeclined:
+    case OutcomeKind::kDeclined:
       return HostResult::kDeclined;
-    case Ending::kCancelled:
-    case Ending::kSuperseded:
+    case OutcomeKind::kCancelled:
+    case OutcomeKind::kSuperseded:
       return HostResult::kCancelled;
-    case Ending::kExpired:
+    case OutcomeKind::kExpired:
       return HostResult::kTimedOut;
   }
   return HostResult::kEmpty;
@@ -32,7 +32,7 @@ HostResult host_result_of(Ending ending) {
 
 }  // namespace
 
-store::NewEvent answered_event(const Outcome& outcome, TimestampMs at) {
+store::NewEvent answered_event(const DecisionOutcome& outcome, TimestampMs at) {
   Value payload = from_whom({outcome.channel, outcome.principal});
   payload.set("options", Value::array(outcome.options));
   payload.set("values", outcome.values);
@@ -51,7 +51,7 @@ store::NewEvent answered_event(const Outcome& outcome, TimestampMs at) {
   return event("answered", at, payload);
 }
 
-store::NewEvent closed_event(Ending ending, std::optional<ResolvedBy> resolved_by, const Credentials& from,
+store::NewEvent closed_event(OutcomeKind ending, std::optional<ResolvedBy> resolved_by, const Responder& from,
                              std::string_view raw, TimestampMs at) {
   Value payload = from_whom(from);
   payload.set("outcome", to_string(ending));
@@ -61,19 +61,19 @@ store::NewEvent closed_event(Ending ending, std::optional<ResolvedBy> resolved_b
   return event("closed", at, payload);
 }
 
-store::NewEvent free_text_event(std::string_view text, const Credentials& from, TimestampMs at) {
+store::NewEvent free_text_event(std::string_view text, const Responder& from, TimestampMs at) {
   Value payload = from_whom(from);
   payload.set("text", to_base64url(text));
   return event("free_text", at, payload);
 }
 
-store::NewEvent no_answer_event(HostResult result, const Credentials& from, TimestampMs at) {
+store::NewEvent no_answer_event(HostResult result, const Responder& from, TimestampMs at) {
   Value payload = from_whom(from);
   payload.set("host_result", to_string(result));
   return event("no_answer", at, payload);
 }
 
-store::NewEvent replied_event(const Reply& reply, TimestampMs at) {
+store::NewEvent replied_event(const PromptReply& reply, TimestampMs at) {
   return event("replied", at,
                Value::object({{"nonce", reply.nonce},
                               {"part", reply.part},
@@ -82,11 +82,11 @@ store::NewEvent replied_event(const Reply& reply, TimestampMs at) {
                               {"options", Value::array(reply.options)}}));
 }
 
-store::NewEvent withdrawn_event(const Credentials& from, TimestampMs at) {
+store::NewEvent withdrawn_event(const Responder& from, TimestampMs at) {
   return event("withdrawn", at, from_whom(from));
 }
 
-store::NewEvent taken_event(std::string_view by, TimestampMs at) {
+store::NewEvent consumed_event(std::string_view by, TimestampMs at) {
   return event("taken", at, Value::object({{"by", by}}));
 }
 

@@ -12,13 +12,13 @@ inline constexpr std::string_view kOperatorsSeen = "operators";
 inline constexpr std::string_view kPrompts = "prompts";
 inline constexpr std::string_view kCounters = "counters";
 
-store::NewEvent answered_event(const Outcome& outcome, TimestampMs at);
-store::NewEvent closed_event(Ending ending, std::optional<ResolvedBy> resolved_by, const Credentials& from,
+store::NewEvent answered_event(const DecisionOutcome& outcome, TimestampMs at);
+store::NewEvent closed_event(OutcomeKind ending, std::optional<ResolvedBy> resolved_by, const Responder& from,
                              std::string_view raw, TimestampMs at);
-store::NewEvent free_text_event(std::string_view text, const Credentials& from, TimestampMs at);
-store::NewEvent no_answer_event(HostResult result, const Credentials& from, TimestampMs at);
-store::NewEvent replied_event(const Reply& reply, TimestampMs at);
-store::NewEvent withdrawn_event(const Credentials& from, TimestampMs at);
-store::NewEvent taken_event(std::string_view by, TimestampMs at);
+store::NewEvent free_text_event(std::string_view text, const Responder& from, TimestampMs at);
+store::NewEvent no_answer_event(HostResult result, const Responder& from, TimestampMs at);
+store::NewEvent replied_event(const PromptReply& reply, TimestampMs at);
+store::NewEvent withdrawn_event(const Responder& from, TimestampMs at);
+store::NewEvent consumed_event(std::string_view by, TimestampMs at);
 
 }  // namespace sb::inbox

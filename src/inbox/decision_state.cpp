@@ -39,8 +39,8 @@ Result<AnswerSignature> signature_from(const Value& value) {
   return signature;
 }
 
-Result<Outcome> answer_from(const Value& value, TimestampMs at) {
-  Outcome outcome;
+Result<DecisionOutcome> answer_from(const Value& value, TimestampMs at) {
+  DecisionOutcome outcome;
   outcome.at = at;
   outcome.options = SB_TRY(wire::strings(value, "options"));
   outcome.values = value["values"];
@@ -56,9 +56,9 @@ Result<Outcome> answer_from(const Value& value, TimestampMs at) {
 }
 
 // Folds the events of one decision. Each returns an error only for what this program never writes.
-class Fold {
+class DecisionFold {
  public:
-  Fold(DecisionState& state, const SignatureCheck& check) : state_(state), check_(check) {}
+  DecisionFold(DecisionState& state, const SignatureCheck& check) : state_(state), check_(check) {}
 
   Status step(const store::Event& event) {
     const Value value = SB_TRY(wire::object(event.payload));
@@ -81,9 +81,9 @@ class Fold {
   }
 
   Status answered(const Value& value, TimestampMs at) {
-    Outcome outcome = SB_TRY(answer_from(value, at));
+    DecisionOutcome outcome = SB_TRY(answer_from(value, at));
     if (refuses(state_.is_open(), "an answer came after it was closed")) return {};
-    const Result<Given> given = check_answer(state_.opened.question, {outcome.options, outcome.values});
+    const Result<AnswerInput> given = check_answer(state_.opened.question, {outcome.options, outcome.values});
     if (!given) {
       state_.rejected.push_back(given.error().message);
       return {};
@@ -102,9 +102,9 @@ class Fold {
   }
 
   Status closed(const Value& value, TimestampMs at) {
-    Outcome outcome;
+    DecisionOutcome outcome;
     outcome.at = at;
-    outcome.ending = SB_TRY(known(ending_named(SB_TRY(wire::string(value, "outcome"))), "outcome"));
+    outcome.kind = SB_TRY(known(outcome_kind_named(SB_TRY(wire::string(value, "outcome"))), "outcome"));
     outcome.principal = SB_TRY(wire::string(value, "principal"));
     outcome.channel = SB_TRY(known(channel_named(SB_TRY(wire::string(value, "channel"))), "channel"));
     outcome.raw = SB_TRY(wire::bytes(value, "raw"));
@@ -113,9 +113,9 @@ class Fold {
       outcome.resolved_by = SB_TRY(known(resolved_by_named(SB_TRY(wire::string(value, "resolved_by"))), "resolved_by"));
     }
     if (refuses(state_.is_open(), "an ending came after it was closed")) return {};
-    if (outcome.ending == Ending::kAnswered)
+    if (outcome.kind == OutcomeKind::kAnswered)
       return fail(ErrorCode::kCorrupt, "an answer stands where an ending should");
-    if (outcome.ending == Ending::kDefaulted) {
+    if (outcome.kind == OutcomeKind::kDefaulted) {
       if (refuses(may_default(at), "a default was stored that was not declared")) return {};
       outcome.options = state_.opened.question.default_ids;
       outcome.values = Value::object();
@@ -126,14 +126,14 @@ class Fold {
 
   // The same conditions as where it is written: a default that the opened event does not allow was put there by hand.
   bool may_default(TimestampMs at) const {
-    const Opened& opened = state_.opened;
+    const OpenedDecision& opened = state_.opened;
     return opened.on_timeout == OnTimeout::kDefault && !opened.needs_signature && opened.deadline &&
-           at >= *opened.deadline && opened.question.shape == Shape::kDecision;
+           at >= *opened.deadline && opened.question.shape == QuestionShape::kDecision;
   }
 
   Status parked() {
     if (refuses(state_.is_open(), "it was parked after it was closed")) return {};
-    state_.state = State::kParked;
+    state_.state = DecisionStatus::kParked;
     return {};
   }
 
@@ -148,7 +148,7 @@ class Fold {
   }
 
   Status replied(const Value& value) {
-    Reply reply;
+    PromptReply reply;
     reply.nonce = SB_TRY(wire::string(value, "nonce"));
     reply.part = SB_TRY(wire::string(value, "part"));
     reply.page = static_cast<int>(SB_TRY(wire::integer(value, "page")));
@@ -159,8 +159,8 @@ class Fold {
   }
 
   Status withdrawn() {
-    if (refuses(state_.is_answered() && !state_.is_taken, "it was withdrawn when it could not be")) return {};
-    state_.state = State::kOpen;
+    if (refuses(state_.is_answered() && !state_.is_consumed, "it was withdrawn when it could not be")) return {};
+    state_.state = DecisionStatus::kOpen;
     state_.outcome.reset();
     state_.replies.clear();
     return {};
@@ -168,13 +168,13 @@ class Fold {
 
   Status taken(const Value& value) {
     if (refuses(!state_.is_open(), "it was read before it was closed")) return {};
-    state_.is_taken = true;
-    state_.taken_by = SB_TRY(wire::string(value, "by"));
+    state_.is_consumed = true;
+    state_.consumed_by = SB_TRY(wire::string(value, "by"));
     return {};
   }
 
-  void close(Outcome outcome) {
-    state_.state = State::kClosed;
+  void close(DecisionOutcome outcome) {
+    state_.state = DecisionStatus::kClosed;
     state_.outcome = std::move(outcome);
   }
 
@@ -190,8 +190,8 @@ std::string fingerprint_of(const Value& source, std::string_view workspace, std:
   return sha256_hex(fmt::format("sb-question-1\n{}\n{}\n{}", to_canonical_json(subject), workspace, session));
 }
 
-bool is_same_question(const Opened& one, const Opened& other) {
-  const auto lasting = [](const Opened& opened) {
+bool is_same_question(const OpenedDecision& one, const OpenedDecision& other) {
+  const auto lasting = [](const OpenedDecision& opened) {
     Value value = to_value(opened);
     for (const char* name : {"salt", "opened_at", "deadline", "operators"}) value.erase(name);
     return to_canonical_json(value);
@@ -208,7 +208,7 @@ Result<OperatorPin> pin_from(const Value& value) {
                      static_cast<int>(SB_TRY(wire::integer(value, "count")))};
 }
 
-Value to_value(const Opened& opened) {
+Value to_value(const OpenedDecision& opened) {
   Value value = Value::object({{"v", 1},
                                {"salt", opened.salt},
                                {"fingerprint", opened.fingerprint},
@@ -229,8 +229,8 @@ Value to_value(const Opened& opened) {
   return value;
 }
 
-Result<Opened> opened_from(const Value& value) {
-  Opened opened;
+Result<OpenedDecision> opened_from(const Value& value) {
+  OpenedDecision opened;
   if (SB_TRY(wire::integer(value, "v")) != 1) {
     return fail(ErrorCode::kUnsupported, "the decision was written by a newer version", "Use that version");
   }
@@ -278,16 +278,16 @@ Result<DecisionState> replay(std::span<const store::Event> events, const Signatu
                 "Do not act on it; ask again");
   }
   state.opened = SB_TRY(opened_from(SB_TRY(wire::object(first.payload))));
-  Fold fold(state, check);
+  DecisionFold fold(state, check);
   for (const store::Event& event : events.subspan(1)) SB_TRY(fold.step(event));
   state.head = {events.back().seq, events.back().hash};
   return state;
 }
 
 Value to_json_value(const DecisionState& state) {
-  const Outcome* outcome = state.outcome ? &*state.outcome : nullptr;
+  const DecisionOutcome* outcome = state.outcome ? &*state.outcome : nullptr;
   Value value = Value::object({{"decision", state.id}, {"state", to_string(state.state)}});
-  value.set("outcome", outcome ? Value(to_string(outcome->ending)) : Value());
+  value.set("outcome", outcome ? Value(to_string(outcome->kind)) : Value());
   value.set("resolved_by", outcome && outcome->resolved_by ? Value(to_string(*outcome->resolved_by)) : Value());
   value.set("options", outcome ? Value::array(outcome->options) : Value::array());
   value.set("values", outcome && outcome->values.is_object() ? outcome->values : Value::object());

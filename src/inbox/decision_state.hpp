@@ -47,7 +47,7 @@ struct OperatorPin {
 };
 
 // What an opened event says.
-struct Opened {
+struct OpenedDecision {
   std::string salt;         // hex
   std::string fingerprint;  // hex: the same question in the same workspace
   std::string definition;   // hex: hash of the declaration
@@ -67,15 +67,15 @@ struct Opened {
 // Of the same question (the declaration without its digest) in the same place.
 std::string fingerprint_of(const Value& source, std::string_view workspace, std::string_view session);
 // Whether both ask the same in the same place: all they say but salt, time, deadline and operators.
-bool is_same_question(const Opened& one, const Opened& other);
+bool is_same_question(const OpenedDecision& one, const OpenedDecision& other);
 
 Value to_value(const OperatorPin& pin);
 Result<OperatorPin> pin_from(const Value& value);
-Value to_value(const Opened& opened);
-Result<Opened> opened_from(const Value& value);
+Value to_value(const OpenedDecision& opened);
+Result<OpenedDecision> opened_from(const Value& value);
 std::string instance_id_of(std::string_view opened_payload);
 
-struct Reply {
+struct PromptReply {
   std::string nonce, part;
   int page = 1, pages = 1;
   std::vector<std::string> options;
@@ -83,24 +83,25 @@ struct Reply {
 
 struct DecisionState {
   std::string id;  // this asking of it; Question::id is the declared one
-  Opened opened;
-  State state = State::kOpen;
-  std::optional<Outcome> outcome;  // when closed
-  bool is_taken = false;
-  std::string taken_by;
+  OpenedDecision opened;
+  DecisionStatus state = DecisionStatus::kOpen;
+  std::optional<DecisionOutcome> outcome;  // when closed
+  bool is_consumed = false;
+  std::string consumed_by;
   std::vector<std::string> free_texts;
   std::optional<HostResult> last_no_answer;
-  std::vector<Reply> replies;
+  std::vector<PromptReply> replies;
   std::vector<std::string> rejected;  // why stored answers did not count
   bool is_damaged = false;            // in a listing only: it could not be read, and `rejected` says why
   store::Head head;
 
-  bool is_open() const { return state != State::kClosed; }
-  bool is_answered() const { return outcome && outcome->ending == Ending::kAnswered; }
+  bool is_open() const { return state != DecisionStatus::kClosed; }
+  bool is_answered() const { return outcome && outcome->kind == OutcomeKind::kAnswered; }
 };
 
 // Whether an answer's signature counts: the operator's name, or why not.
-using SignatureCheck = std::function<Result<std::string>(const std::string& id, const Opened&, const Outcome&)>;
+using SignatureCheck =
+    std::function<Result<std::string>(const std::string& id, const OpenedDecision&, const DecisionOutcome&)>;
 
 // kCorrupt when the events are not what this program writes, or the first does not fit the stream's id.
 Result<DecisionState> replay(std::span<const store::Event> events, const SignatureCheck& check);

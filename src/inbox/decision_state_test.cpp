@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-Result<std::string> believe_nobody(const std::string&, const Opened&, const Outcome&) {
+Result<std::string> reject_all_signatures(const std::string&, const OpenedDecision&, const DecisionOutcome&) {
   return fail(ErrorCode::kForbidden, "no signature counts here");
 }
 
@@ -48,18 +48,18 @@ class Log {
     return *this;
   }
   Log& answer(const std::string& option, TimestampMs at = 2'000) {
-    Outcome outcome;
+    DecisionOutcome outcome;
     outcome.options = {option};
     outcome.values = Value::object();
     outcome.principal = "ann";
     outcome.render_hash = opened.render_hash;
     return add(answered_event(outcome, at));
   }
-  Log& close(Ending ending, TimestampMs at = 2'000) {
+  Log& close(OutcomeKind ending, TimestampMs at = 2'000) {
     return add(closed_event(ending, std::nullopt, {Channel::kProgram, ""}, "", at));
   }
   DecisionState state() const {
-    const auto result = replay(events, believe_nobody);
+    const auto result = replay(events, reject_all_signatures);
     if (!result) {
       ADD_FAILURE() << result.error().to_string();
       return {};
@@ -67,7 +67,7 @@ class Log {
     return *result;
   }
 
-  Opened opened;
+  OpenedDecision opened;
   std::string id;
   std::vector<store::Event> events;
 };
@@ -79,51 +79,52 @@ TEST(DecisionState, TheFirstAnswerInTheLogIsTheAnswer) {
 }
 
 TEST(DecisionState, AnAnswerAndADeadlineGoByTheOrderOfTheLog) {
-  EXPECT_EQ(Log().answer("canary").close(Ending::kExpired).state().outcome->ending, Ending::kAnswered);
-  EXPECT_EQ(Log().close(Ending::kExpired).answer("canary").state().outcome->ending, Ending::kExpired);
+  EXPECT_EQ(Log().answer("canary").close(OutcomeKind::kExpired).state().outcome->kind, OutcomeKind::kAnswered);
+  EXPECT_EQ(Log().close(OutcomeKind::kExpired).answer("canary").state().outcome->kind, OutcomeKind::kExpired);
 }
 
 TEST(DecisionState, EveryEndingClosesAndNoneButAnswersChoose) {
-  for (const Ending ending : {Ending::kDeclined, Ending::kCancelled, Ending::kExpired, Ending::kSuperseded}) {
+  for (const OutcomeKind ending :
+       {OutcomeKind::kDeclined, OutcomeKind::kCancelled, OutcomeKind::kExpired, OutcomeKind::kSuperseded}) {
     const DecisionState state = Log().close(ending).state();
-    EXPECT_EQ(state.state, State::kClosed);
-    EXPECT_EQ(state.outcome->ending, ending);
+    EXPECT_EQ(state.state, DecisionStatus::kClosed);
+    EXPECT_EQ(state.outcome->kind, ending);
     EXPECT_THAT(state.outcome->options, IsEmpty());
     EXPECT_FALSE(state.is_answered());
   }
 }
 
 TEST(DecisionState, WithdrawnOpensAgainUntilItIsTaken) {
-  const Credentials ann{Channel::kTerminal, "ann"};
+  const Responder ann{Channel::kTerminal, "ann"};
   Log log;
   log.answer("canary").add(withdrawn_event(ann, 3'000));
-  EXPECT_EQ(log.state().state, State::kOpen);
-  log.answer("staging").add(taken_event("waiter", 4'000)).add(withdrawn_event(ann, 5'000));
+  EXPECT_EQ(log.state().state, DecisionStatus::kOpen);
+  log.answer("staging").add(consumed_event("waiter", 4'000)).add(withdrawn_event(ann, 5'000));
   const DecisionState state = log.state();
   EXPECT_THAT(state.outcome->options, ElementsAre("staging"));
-  EXPECT_TRUE(state.is_taken);
+  EXPECT_TRUE(state.is_consumed);
 }
 
 TEST(DecisionState, AnAnswerThatNeedsASignatureAndHasNoneIsPassedOver) {
   Log log(kOneWayQuestion, true);
   const DecisionState state = log.answer("drop").state();
-  EXPECT_EQ(state.state, State::kOpen);
+  EXPECT_EQ(state.state, DecisionStatus::kOpen);
   EXPECT_FALSE(state.outcome);
   EXPECT_THAT(state.rejected, ElementsAre(HasSubstr("no signature counts")));
 }
 
 TEST(DecisionState, ADefaultCountsOnlyWhereTheQuestionDeclaresIt) {
   Log log;
-  EXPECT_EQ(log.close(Ending::kDefaulted, 9'000).state().state, State::kOpen);
+  EXPECT_EQ(log.close(OutcomeKind::kDefaulted, 9'000).state().state, DecisionStatus::kOpen);
   log.opened.on_timeout = decision::OnTimeout::kDefault;
   log.opened.deadline = 5'000;
   log.opened.question.default_ids = {"staging"};
   log.begin();
-  EXPECT_EQ(Log(log).close(Ending::kDefaulted, 4'999).state().state, State::kOpen);
-  EXPECT_THAT(Log(log).close(Ending::kDefaulted, 5'000).state().outcome->options, ElementsAre("staging"));
+  EXPECT_EQ(Log(log).close(OutcomeKind::kDefaulted, 4'999).state().state, DecisionStatus::kOpen);
+  EXPECT_THAT(Log(log).close(OutcomeKind::kDefaulted, 5'000).state().outcome->options, ElementsAre("staging"));
   log.opened.needs_signature = true;
   log.begin();
-  EXPECT_EQ(Log(log).close(Ending::kDefaulted, 5'000).state().state, State::kOpen);
+  EXPECT_EQ(Log(log).close(OutcomeKind::kDefaulted, 5'000).state().state, DecisionStatus::kOpen);
 }
 
 TEST(DecisionState, AQuestionChangedAfterItWasAskedIsRefused) {
@@ -131,7 +132,7 @@ TEST(DecisionState, AQuestionChangedAfterItWasAskedIsRefused) {
   log.opened.question.text += " And another thing.";
   log.opened.render_hash = sha256_hex(log.opened.question.text);
   log.events.front().payload = to_canonical_json(to_value(log.opened));
-  const auto state = replay(log.events, believe_nobody);
+  const auto state = replay(log.events, reject_all_signatures);
   ASSERT_FALSE(state);
   EXPECT_EQ(state.error().code, ErrorCode::kCorrupt);
 }
@@ -144,7 +145,7 @@ TEST(DecisionState, UnknownAndDamagedEventsAreErrorsNotGuesses) {
     Log log;
     log.add(event);
     if (event.type == "taken") log = Log().answer("canary").add(event);
-    const auto state = replay(log.events, believe_nobody);
+    const auto state = replay(log.events, reject_all_signatures);
     ASSERT_FALSE(state) << event.type << event.payload;
     EXPECT_EQ(state.error().code, ErrorCode::kCorrupt);
   }
@@ -154,27 +155,29 @@ TEST(DecisionState, AQuestionMovedToAnotherWorkspaceIsRefused) {
   Log log;
   log.opened.workspace = "/covered";
   log.begin();
-  const auto read = replay(log.events, believe_nobody);
+  const auto read = replay(log.events, reject_all_signatures);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
 }
 
 TEST(DecisionState, OnlyTheSameQuestionInTheSamePlaceIsTheSame) {
-  const Opened one = Log().opened;
-  Opened later = one;
+  const OpenedDecision one = Log().opened;
+  OpenedDecision later = one;
   later.salt = "11";
   later.opened_at = 9'000;
   later.deadline = 10'000;
   later.operators = OperatorPin{"aa", "bb", 1};
   EXPECT_TRUE(is_same_question(one, later));
-  using Change = void (*)(Opened&);
+  using Change = void (*)(OpenedDecision&);
   for (const Change change :
-       {Change([](Opened& o) { o.workspace = "/x"; }), Change([](Opened& o) { o.session = "s"; }),
-        Change([](Opened& o) { o.digest = "sha256:aa"; }), Change([](Opened& o) { o.question.id = "other"; }),
-        Change([](Opened& o) { o.question.typed_confirmation = "yes"; }),
-        Change([](Opened& o) { o.question.parts.front().options.pop_back(); }),
-        Change([](Opened& o) { o.needs_signature = true; }), Change([](Opened& o) { o.render_hash = "00"; })}) {
-    Opened changed = one;
+       {Change([](OpenedDecision& o) { o.workspace = "/x"; }), Change([](OpenedDecision& o) { o.session = "s"; }),
+        Change([](OpenedDecision& o) { o.digest = "sha256:aa"; }),
+        Change([](OpenedDecision& o) { o.question.id = "other"; }),
+        Change([](OpenedDecision& o) { o.question.typed_confirmation = "yes"; }),
+        Change([](OpenedDecision& o) { o.question.parts.front().options.pop_back(); }),
+        Change([](OpenedDecision& o) { o.needs_signature = true; }),
+        Change([](OpenedDecision& o) { o.render_hash = "00"; })}) {
+    OpenedDecision changed = one;
     change(changed);
     EXPECT_FALSE(is_same_question(one, changed));
   }

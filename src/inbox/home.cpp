@@ -4,22 +4,22 @@
 
 namespace sb::inbox {
 
-std::string store_path(const Homes& homes) {
+std::string store_path(const HomeDirectories& homes) {
   return join_path(homes.data, "signalbox.db");
 }
 
-Result<std::unique_ptr<Desk>> Desk::open(const Seams& seams, store::Access access, store::SqliteOptions options) {
-  std::unique_ptr<Desk> desk(new Desk);
-  desk->homes_ = SB_TRY(sb::homes(seams.environment));
-  desk->seen_ = desk->look(seams.files);
-  desk->config_ = SB_TRY(load_config(seams.files, desk->homes_));
-  desk->operators_ = SB_TRY(OperatorFiles(seams.files, desk->homes_).load());
-  desk->store_ = SB_TRY(store::SqliteStore::open(store_path(desk->homes_), access, std::move(options)));
-  desk->inbox_.emplace(*desk->store_, seams.clock, seams.random, desk->operators_, desk->config_.policy);
-  return desk;
+Result<std::unique_ptr<Home>> Home::open(const Seams& seams, store::Access access, store::SqliteOptions options) {
+  std::unique_ptr<Home> home(new Home);
+  home->homes_ = SB_TRY(sb::homes(seams.environment));
+  home->seen_ = home->look(seams.files);
+  home->config_ = SB_TRY(load_config(seams.files, home->homes_));
+  home->operators_ = SB_TRY(OperatorFiles(seams.files, home->homes_).load());
+  home->store_ = SB_TRY(store::SqliteStore::open(store_path(home->homes_), access, std::move(options)));
+  home->inbox_.emplace(*home->store_, seams.clock, seams.random, home->operators_, home->config_.policy);
+  return home;
 }
 
-Status Desk::refresh_operators(Files& files) {
+Status Home::refresh_operators(Files& files) {
   const std::optional<OperatorPin> before = operators_.pin();
   Operators now = SB_TRY(OperatorFiles(files, homes_).load());
   if (before && !now.continues(*before)) {
@@ -30,12 +30,12 @@ Status Desk::refresh_operators(Files& files) {
   return {};
 }
 
-Desk::Seen Desk::look(const Files& files) const {
+Home::Seen Home::look(const Files& files) const {
   return {files.status(join_path(homes_.config, "config.yaml")),
           files.status(join_path(homes_.data, "operators/registry.jsonl"))};
 }
 
-Status Desk::refresh(Files& files) {
+Status Home::refresh(Files& files) {
   // Looked at before reading: what changes in between is read again next time.
   const Seen now = look(files);
   if (now == seen_) return {};

@@ -1,6 +1,6 @@
 // The user's own inbox, found and opened: homes, configuration, operators and store in one bundle.
 //
-//   auto desk = SB_TRY(Desk::open(seams, store::Access::kReadWrite));
+//   auto desk = SB_TRY(Home::open(seams, store::Access::kReadWrite));
 //   SB_TRY(desk->inbox().open(declaration, {.workspace = directory}));
 //
 // Not thread-safe. Keep it where it was made: the Inbox refers into it.
@@ -19,18 +19,18 @@
 namespace sb::inbox {
 
 // The one file everything is kept in.
-std::string store_path(const Homes& homes);
+std::string store_path(const HomeDirectories& homes);
 
-class Desk {
+class Home {
  public:
   // A bad config.yaml is an error that names file and line: policy is never guessed. kNotFound with kReadOnly when
   // nothing was ever asked here.
-  static Result<std::unique_ptr<Desk>> open(const Seams& seams, store::Access access,
+  static Result<std::unique_ptr<Home>> open(const Seams& seams, store::Access access,
                                             store::SqliteOptions options = {});
 
   Inbox& inbox() { return *inbox_; }
   store::Store& store() { return *store_; }
-  const Homes& homes() const { return homes_; }
+  const HomeDirectories& homes() const { return homes_; }
   const Config& config() const { return config_; }
   const Operators& operators() const { return operators_; }
 
@@ -46,10 +46,10 @@ class Desk {
     FileStatus config, registry;
     bool operator==(const Seen&) const = default;
   };
-  Desk() = default;
+  Home() = default;
   Seen look(const Files& files) const;
 
-  Homes homes_;
+  HomeDirectories homes_;
   Config config_;
   Operators operators_;
   Seen seen_;

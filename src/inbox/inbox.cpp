@@ -44,25 +44,26 @@ bool needs_signature(const decision::Declaration& declaration, const Policy& pol
   if (policy.strict) return true;
   if (const decision::Decision* decision = declaration.decision()) return decision->needs_signature();
   const decision::Flow* flow = declaration.flow();
-  return flow != nullptr &&
-         std::ranges::any_of(flow->steps, [](const decision::Step& step) { return step.decision.needs_signature(); });
+  return flow != nullptr && std::ranges::any_of(flow->steps, [](const decision::FlowStep& step) {
+           return step.decision.needs_signature();
+         });
 }
 
 // What a passed deadline does to the decision, if anything.
 std::optional<NewEvent> due_event(const DecisionState& state, TimestampMs now) {
-  const Opened& opened = state.opened;
-  if (state.state != State::kOpen || !opened.deadline || now < *opened.deadline) return std::nullopt;
+  const OpenedDecision& opened = state.opened;
+  if (state.state != DecisionStatus::kOpen || !opened.deadline || now < *opened.deadline) return std::nullopt;
   switch (opened.on_timeout) {
     case OnTimeout::kWait:
       return std::nullopt;
     case OnTimeout::kPark:
       return NewEvent{"parked", now, "{}"};
     case OnTimeout::kDeny:
-      return closed_event(Ending::kExpired, ResolvedBy::kDeadline, {Channel::kProgram, ""}, "", now);
+      return closed_event(OutcomeKind::kExpired, ResolvedBy::kDeadline, {Channel::kProgram, ""}, "", now);
     case OnTimeout::kDefault:
       // Declarations that may not default are refused when read; a stored one that slipped through expires.
-      return closed_event(opened.needs_signature ? Ending::kExpired : Ending::kDefaulted, ResolvedBy::kDeadline,
-                          {Channel::kProgram, ""}, "", now);
+      return closed_event(opened.needs_signature ? OutcomeKind::kExpired : OutcomeKind::kDefaulted,
+                          ResolvedBy::kDeadline, {Channel::kProgram, ""}, "", now);
   }
   return std::nullopt;
 }
@@ -82,19 +83,19 @@ Result<std::vector<std::string>> rows_named(store::Snapshot& snapshot, std::stri
   return ids;
 }
 
-std::string who(const Outcome& outcome) {
+std::string who(const DecisionOutcome& outcome) {
   if (outcome.principal.empty()) return fmt::format("{}", to_string(outcome.channel));
   return fmt::format("{} ({})", outcome.principal, to_string(outcome.channel));
 }
 
 std::unexpected<Error> no_longer_open(const DecisionState& state) {
-  const Outcome& outcome = *state.outcome;
+  const DecisionOutcome& outcome = *state.outcome;
   std::string chosen = fmt::format("{}", fmt::join(outcome.options, ", "));
   if (outcome.options.empty() && outcome.values.is_object() && outcome.values.size() > 0) {
     chosen = to_json(outcome.values);
   }
   return fail(ErrorCode::kConflict,
-              fmt::format("{} is already {} by {} at {}{}{}", state.id, to_string(outcome.ending), who(outcome),
+              fmt::format("{} is already {} by {} at {}{}{}", state.id, to_string(outcome.kind), who(outcome),
                           to_rfc3339(outcome.at), chosen.empty() ? "" : ": ", chosen));
 }
 
@@ -123,7 +124,8 @@ Status check_known(const Operators& operators, const std::optional<OperatorPin>&
 }  // namespace
 
 SignatureCheck Inbox::check(store::Snapshot& snapshot) const {
-  return [this, &snapshot](const std::string& id, const Opened& opened, const Outcome& outcome) -> Result<std::string> {
+  return [this, &snapshot](const std::string& id, const OpenedDecision& opened,
+                           const DecisionOutcome& outcome) -> Result<std::string> {
     SB_TRY(check_known(operators_, SB_TRY(operators_seen(snapshot))));
     std::string signer = SB_TRY(signature_check(operators_)(id, opened, outcome));
     const auto since = fresh_since_.find(id);
@@ -240,7 +242,7 @@ Result<DecisionState> Inbox::load_or_damaged(std::string_view id) {
   return damaged;
 }
 
-Result<Opened> Inbox::opened_of(const decision::Declaration& declaration, const Asking& asking) {
+Result<OpenedDecision> Inbox::make_opened(const decision::Declaration& declaration, const AskContext& asking) {
   const decision::Decision* single = declaration.decision();
   if (single && single->secret &&
       (single->select.mode == decision::SelectMode::kText || single->select.mode == decision::SelectMode::kForm)) {
@@ -248,7 +250,7 @@ Result<Opened> Inbox::opened_of(const decision::Declaration& declaration, const 
                 "Ask for it with select: url, on a page that keeps it");
   }
   const TimestampMs now = clock_.now_ms();
-  Opened opened;
+  OpenedDecision opened;
   opened.salt = to_hex(random_.bytes(16));
   opened.fingerprint = fingerprint_of(declaration.source, asking.workspace, asking.session);
   opened.definition = declaration.hash;
@@ -274,7 +276,8 @@ Result<Opened> Inbox::opened_of(const decision::Declaration& declaration, const 
   return opened;
 }
 
-Result<std::optional<DecisionState>> Inbox::asked_before(store::Transaction& transaction, const Opened& opened) {
+Result<std::optional<DecisionState>> Inbox::find_same_question(store::Transaction& transaction,
+                                                               const OpenedDecision& opened) {
   const auto row = SB_TRY(transaction.get(kDecisionsAsked, opened.fingerprint));
   if (!row) return std::nullopt;
   Result<DecisionState> asked = read_settled(transaction, row->value);
@@ -283,22 +286,22 @@ Result<std::optional<DecisionState>> Inbox::asked_before(store::Transaction& tra
   return std::move(*asked);
 }
 
-bool Inbox::can_join(const DecisionState& asked, const Opened& opened, std::string_view asker) const {
+bool Inbox::can_join(const DecisionState& asked, const OpenedDecision& opened, std::string_view asker) const {
   if (!is_same_question(asked.opened, opened)) return false;
   if (asked.outcome) {
     // What was signed approves one act, so it is told once.
-    const bool may_be_retold = !asker.empty() && asked.taken_by == asker && !opened.needs_signature;
-    if ((asked.is_taken && !may_be_retold) || asked.outcome->ending == Ending::kSuperseded) return false;
+    const bool may_be_repeated = !asker.empty() && asked.consumed_by == asker && !opened.needs_signature;
+    if ((asked.is_consumed && !may_be_repeated) || asked.outcome->kind == OutcomeKind::kSuperseded) return false;
     const auto& signature = asked.outcome->signature;
     const TimestampMs given_at = signature ? signature->signed_at : asked.outcome->at;
-    if (given_at < opened.opened_at - limits::kAnswerFreshMs) return false;
+    if (given_at < opened.opened_at - limits::kAnswerMaxAgeMs) return false;
   }
   if (!opened.needs_signature) return true;
   if (!opened.operators) return !asked.opened.operators;
   return asked.opened.operators && operators_.continues(*asked.opened.operators);
 }
 
-Status Inbox::see_operators(store::Transaction& transaction) {
+Status Inbox::record_operators_in(store::Transaction& transaction) {
   const auto seen = SB_TRY(operators_seen(transaction));
   SB_TRY(check_known(operators_, seen));
   const auto now = operators_.pin();
@@ -309,31 +312,31 @@ Status Inbox::see_operators(store::Transaction& transaction) {
   return {};
 }
 
-Status Inbox::remember_operators() {
-  return store_.write([&](store::Transaction& transaction) { return see_operators(transaction); });
+Status Inbox::record_operators() {
+  return store_.write([&](store::Transaction& transaction) { return record_operators_in(transaction); });
 }
 
 // An answer that nobody has read goes with the question it was given to.
 Status Inbox::supersede_in(store::Transaction& transaction, const DecisionState& asked) {
-  const bool is_unread = asked.is_answered() && !asked.is_taken;
+  const bool is_unread = asked.is_answered() && !asked.is_consumed;
   if (!asked.is_open() && !is_unread) return {};
-  const Credentials program{Channel::kProgram, ""};
+  const Responder program{Channel::kProgram, ""};
   const TimestampMs now = clock_.now_ms();
   std::vector<NewEvent> events;
   if (is_unread) events.push_back(withdrawn_event(program, now));
-  events.push_back(closed_event(Ending::kSuperseded, std::nullopt, program, "", now));
+  events.push_back(closed_event(OutcomeKind::kSuperseded, std::nullopt, program, "", now));
   SB_TRY(append(transaction, asked, std::move(events)));
   return {};
 }
 
-Result<Ticket> Inbox::open_in(store::Transaction& transaction, const decision::Declaration& declaration,
-                              const Asking& asking) {
-  const Opened opened = SB_TRY(opened_of(declaration, asking));
-  if (opened.needs_signature) SB_TRY(see_operators(transaction));
-  const auto asked = SB_TRY(asked_before(transaction, opened));
+Result<DecisionHandle> Inbox::open_in(store::Transaction& transaction, const decision::Declaration& declaration,
+                                      const AskContext& asking) {
+  const OpenedDecision opened = SB_TRY(make_opened(declaration, asking));
+  if (opened.needs_signature) SB_TRY(record_operators_in(transaction));
+  const auto asked = SB_TRY(find_same_question(transaction, opened));
   if (asked && can_join(*asked, opened, asking.asker)) {
-    fresh_since_[asked->id] = opened.opened_at - limits::kAnswerFreshMs;
-    return Ticket{asked->id, true};
+    fresh_since_[asked->id] = opened.opened_at - limits::kAnswerMaxAgeMs;
+    return DecisionHandle{asked->id, true};
   }
   if (asked) SB_TRY(supersede_in(transaction, *asked));
   const std::string payload = to_canonical_json(to_value(opened));
@@ -342,14 +345,14 @@ Result<Ticket> Inbox::open_in(store::Transaction& transaction, const decision::D
   SB_TRY(transaction.append(decision_stream(id), {}, events));
   SB_TRY(put_row(transaction, SB_TRY(read_state(transaction, id))));
   SB_TRY(transaction.put(kDecisionsAsked, opened.fingerprint, id));
-  return Ticket{id, false};
+  return DecisionHandle{id, false};
 }
 
-Result<Ticket> Inbox::open(const decision::Declaration& declaration, const Asking& asking) {
+Result<DecisionHandle> Inbox::open(const decision::Declaration& declaration, const AskContext& asking) {
   return store_.write([&](store::Transaction& transaction) { return open_in(transaction, declaration, asking); });
 }
 
-Status Inbox::drop_in(store::Transaction& transaction, std::string_view id) {
+Status Inbox::discard_in(store::Transaction& transaction, std::string_view id) {
   return supersede_in(transaction, SB_TRY(read_settled(transaction, id)));
 }
 
@@ -358,9 +361,9 @@ Result<DecisionState> Inbox::load_in(store::Transaction& transaction, std::strin
 }
 
 Result<NewEvent> Inbox::answered_event(store::Snapshot& snapshot, const DecisionState& state,
-                                       const Submission& submission) const {
-  const Given given = SB_TRY(check_answer(state.opened.question, submission.given));
-  Outcome outcome;
+                                       const AnswerSubmission& submission) const {
+  const AnswerInput given = SB_TRY(check_answer(state.opened.question, submission.given));
+  DecisionOutcome outcome;
   outcome.options = given.options;
   outcome.values = given.values;
   outcome.waived = submission.waived;
@@ -382,7 +385,7 @@ Result<NewEvent> Inbox::answered_event(store::Snapshot& snapshot, const Decision
 }
 
 Result<std::vector<NewEvent>> Inbox::answer_events(store::Snapshot& snapshot, const DecisionState& state,
-                                                   const Submission& submission, std::string_view remark) const {
+                                                   const AnswerSubmission& submission, std::string_view remark) const {
   if (!state.is_open()) return no_longer_open(state);
   SB_TRY(check_remark(remark));
   std::vector<NewEvent> events;
@@ -391,48 +394,48 @@ Result<std::vector<NewEvent>> Inbox::answer_events(store::Snapshot& snapshot, co
   return events;
 }
 
-Result<DecisionState> Inbox::answer(std::string_view id, const Submission& submission, std::string_view remark) {
+Result<DecisionState> Inbox::answer(std::string_view id, const AnswerSubmission& submission, std::string_view remark) {
   return change(id, [&](store::Snapshot& snapshot, const DecisionState& state) {
     return answer_events(snapshot, state, submission, remark);
   });
 }
 
 Result<DecisionState> Inbox::answer_in(store::Transaction& transaction, std::string_view id,
-                                       const Submission& submission, std::string_view remark) {
+                                       const AnswerSubmission& submission, std::string_view remark) {
   const DecisionState before = SB_TRY(read_settled(transaction, id));
   return append(transaction, before, SB_TRY(answer_events(transaction, before, submission, remark)));
 }
 
-Result<DecisionState> Inbox::end(std::string_view id, Ending ending, const Credentials& from, std::string raw) {
+Result<DecisionState> Inbox::end(std::string_view id, OutcomeKind ending, const Responder& from, std::string raw) {
   return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
     if (!state.is_open()) return no_longer_open(state);
-    const bool is_decided = ending == Ending::kDeclined;
+    const bool is_decided = ending == OutcomeKind::kDeclined;
     return std::vector{closed_event(ending, is_decided ? std::optional(ResolvedBy::kHuman) : std::nullopt, from, raw,
                                     clock_.now_ms())};
   });
 }
 
-Result<DecisionState> Inbox::decline(std::string_view id, const Credentials& from, std::string raw) {
-  return end(id, Ending::kDeclined, from, std::move(raw));
+Result<DecisionState> Inbox::decline(std::string_view id, const Responder& from, std::string raw) {
+  return end(id, OutcomeKind::kDeclined, from, std::move(raw));
 }
 
-Result<DecisionState> Inbox::cancel(std::string_view id, const Credentials& from) {
-  return end(id, Ending::kCancelled, from, "");
+Result<DecisionState> Inbox::cancel(std::string_view id, const Responder& from) {
+  return end(id, OutcomeKind::kCancelled, from, "");
 }
 
 Result<DecisionState> Inbox::supersede(std::string_view id) {
-  return end(id, Ending::kSuperseded, {Channel::kProgram, ""}, "");
+  return end(id, OutcomeKind::kSuperseded, {Channel::kProgram, ""}, "");
 }
 
 Result<DecisionState> Inbox::park(std::string_view id) {
   return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
     if (!state.is_open()) return no_longer_open(state);
-    if (state.state == State::kParked) return std::vector<NewEvent>{};
+    if (state.state == DecisionStatus::kParked) return std::vector<NewEvent>{};
     return std::vector{NewEvent{"parked", clock_.now_ms(), "{}"}};
   });
 }
 
-Result<DecisionState> Inbox::note_free_text(std::string_view id, std::string_view text, const Credentials& from) {
+Result<DecisionState> Inbox::note_free_text(std::string_view id, std::string_view text, const Responder& from) {
   SB_TRY(check_remark(text));
   return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
     if (!state.is_open()) return no_longer_open(state);
@@ -440,7 +443,7 @@ Result<DecisionState> Inbox::note_free_text(std::string_view id, std::string_vie
   });
 }
 
-Result<DecisionState> Inbox::note_no_answer(std::string_view id, HostResult result, const Credentials& from) {
+Result<DecisionState> Inbox::note_no_answer(std::string_view id, HostResult result, const Responder& from) {
   SB_ASSERT(result != HostResult::kSelected);
   if (result == HostResult::kDeclined) return decline(id, from, "");
   return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
@@ -449,34 +452,34 @@ Result<DecisionState> Inbox::note_no_answer(std::string_view id, HostResult resu
   });
 }
 
-Result<DecisionState> Inbox::note_dialog_declined(std::string_view id, const Credentials& from) {
+Result<DecisionState> Inbox::note_dialog_declined(std::string_view id, const Responder& from) {
   return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
     if (!state.is_open()) return no_longer_open(state);
     return std::vector{no_answer_event(HostResult::kDeclined, from, clock_.now_ms())};
   });
 }
 
-Result<DecisionState> Inbox::withdraw(std::string_view id, const Credentials& from) {
+Result<DecisionState> Inbox::withdraw(std::string_view id, const Responder& from) {
   return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
     if (!state.is_answered()) return fail(ErrorCode::kInvalid, fmt::format("{} has no answer to take back", state.id));
-    if (state.is_taken) {
+    if (state.is_consumed) {
       return fail(ErrorCode::kConflict,
-                  fmt::format("the answer to {} was already read by {}", state.id, state.taken_by));
+                  fmt::format("the answer to {} was already read by {}", state.id, state.consumed_by));
     }
     return std::vector{withdrawn_event(from, clock_.now_ms())};
   });
 }
 
-Result<DecisionState> Inbox::take_in(store::Transaction& transaction, std::string_view id, std::string_view by) {
+Result<DecisionState> Inbox::consume_in(store::Transaction& transaction, std::string_view id, std::string_view by) {
   const DecisionState state = SB_TRY(read_settled(transaction, id));
-  if (state.is_open() || state.is_taken) return state;
-  return append(transaction, state, {taken_event(by, clock_.now_ms())});
+  if (state.is_open() || state.is_consumed) return state;
+  return append(transaction, state, {consumed_event(by, clock_.now_ms())});
 }
 
-Result<DecisionState> Inbox::take(std::string_view id, std::string_view by) {
+Result<DecisionState> Inbox::consume(std::string_view id, std::string_view by) {
   return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
-    if (state.is_open() || state.is_taken) return std::vector<NewEvent>{};
-    return std::vector{taken_event(by, clock_.now_ms())};
+    if (state.is_open() || state.is_consumed) return std::vector<NewEvent>{};
+    return std::vector{consumed_event(by, clock_.now_ms())};
   });
 }
 

@@ -1,10 +1,10 @@
 // Every asked decision: opened, answered, ended and read, each step one event in its own stream (decision_state.hpp).
 //
 //   Inbox inbox(store, clock, random, operators, policy);
-//   Ticket ticket = SB_TRY(inbox.open(declaration, {.workspace = directory}));
+//   DecisionHandle ticket = SB_TRY(inbox.open(declaration, {.workspace = directory}));
 //   ...
 //   DecisionState state = SB_TRY(inbox.load(ticket.id));        // settles a passed deadline first
-//   if (state.state == State::kClosed) state = SB_TRY(inbox.take(ticket.id, "ask"));
+//   if (state.state == DecisionStatus::kClosed) state = SB_TRY(inbox.consume(ticket.id, "ask"));
 //
 // Nothing runs in the background: whoever looks after a deadline has passed writes down what it does. An answer and a
 // deadline that come at once are both appended under the head they saw; the first in the log has happened, the other is
@@ -32,23 +32,23 @@
 namespace sb::inbox {
 
 // From whom and for what a question is asked.
-struct Asking {
+struct AskContext {
   std::string workspace;  // absolute directory, or empty
   std::string session;    // of a workflow, or empty
-  // Who asks, as it calls itself to take(), where a result may get lost on its way: an outcome it was told before is
+  // Who asks, as it calls itself to consume(), where a result may get lost on its way: an outcome it was told before is
   // told to it again, unless it is signed. Empty: an outcome is told once.
   std::string asker = {};
 };
 
-struct Ticket {
+struct DecisionHandle {
   std::string id;
   bool has_joined = false;  // the same question was asked already and is not done with
 };
 
 // An answer on its way in.
-struct Submission {
-  Given given;
-  Credentials from;                        // channel, principal, how it is signed
+struct AnswerSubmission {
+  AnswerInput given;
+  Responder from;                          // channel, principal, how it is signed
   std::string raw;                         // the bytes as they came
   Value waived;                            // of a chain
   std::optional<std::string> render_hash;  // of what was shown; absent: the question's own text
@@ -62,7 +62,7 @@ struct HostReply {
   std::vector<std::string> options;  // ids; of kSelected
   std::string free_text;             // instead of a choice
   std::string raw;
-  Credentials from;
+  Responder from;
   ResolvedBy resolved_by = ResolvedBy::kHuman;
 };
 
@@ -76,35 +76,35 @@ class Inbox {
   // superseded, with an answer that nobody has read.
   //
   // Who joins did not see the question being asked, and the store may have been put back to an earlier day; so for a
-  // joiner an answer counts only when it was given (where signed: signed) at most limits::kAnswerFreshMs before.
-  Result<Ticket> open(const decision::Declaration& declaration, const Asking& asking);
+  // joiner an answer counts only when it was given (where signed: signed) at most limits::kAnswerMaxAgeMs before.
+  Result<DecisionHandle> open(const decision::Declaration& declaration, const AskContext& asking);
 
   // The same inside a transaction of the caller's, who so asks or reads in one commit with what it does itself.
-  Result<Ticket> open_in(store::Transaction& transaction, const decision::Declaration& declaration,
-                         const Asking& asking);
+  Result<DecisionHandle> open_in(store::Transaction& transaction, const decision::Declaration& declaration,
+                                 const AskContext& asking);
   Result<DecisionState> load_in(store::Transaction& transaction, std::string_view id);
   // Ends it, when it is open or its answer was read by nobody: what it was asked for is over.
-  Status drop_in(store::Transaction& transaction, std::string_view id);
+  Status discard_in(store::Transaction& transaction, std::string_view id);
   // As it stands, a passed deadline not written down.
-  Result<DecisionState> look_in(store::Snapshot& snapshot, std::string_view id) const {
+  Result<DecisionState> peek_in(store::Snapshot& snapshot, std::string_view id) const {
     return read_state(snapshot, id);
   }
-  Result<DecisionState> take_in(store::Transaction& transaction, std::string_view id, std::string_view by);
+  Result<DecisionState> consume_in(store::Transaction& transaction, std::string_view id, std::string_view by);
   // As answer(); `remark` is kept as free text before it where it is not empty.
-  Result<DecisionState> answer_in(store::Transaction& transaction, std::string_view id, const Submission& submission,
-                                  std::string_view remark = "");
+  Result<DecisionState> answer_in(store::Transaction& transaction, std::string_view id,
+                                  const AnswerSubmission& submission, std::string_view remark = "");
   // Asked for a signature before anybody could give one; those who can are here now.
-  bool can_be_asked_anew(const DecisionState& state) const {
+  bool can_be_reasked(const DecisionState& state) const {
     return state.is_open() && state.opened.needs_signature && !state.opened.operators && operators_.pin();
   }
   // Whether an agent may pass on a person's answer to it.
   bool may_relay(const DecisionState& state) const {
-    return !state.opened.needs_signature && policy_.relays_in(state.opened.workspace);
+    return !state.opened.needs_signature && policy_.may_relay_in(state.opened.workspace);
   }
 
   // Writes the operators down as known, after their register has grown; kForbidden when it does not continue the one
   // known before.
-  Status remember_operators();
+  Status record_operators();
 
   // kNotFound; kCorrupt when what is stored was changed.
   Result<DecisionState> load(std::string_view id);
@@ -119,24 +119,24 @@ class Inbox {
 
   // kConflict when it is no longer open, saying who was first; kForbidden as inbox/operators/authority.hpp says;
   // kInvalid. `remark`: what was said beside the choice, kept as free text in the same commit.
-  Result<DecisionState> answer(std::string_view id, const Submission& submission, std::string_view remark = "");
-  Result<DecisionState> decline(std::string_view id, const Credentials& from, std::string raw);
-  Result<DecisionState> cancel(std::string_view id, const Credentials& from);
+  Result<DecisionState> answer(std::string_view id, const AnswerSubmission& submission, std::string_view remark = "");
+  Result<DecisionState> decline(std::string_view id, const Responder& from, std::string raw);
+  Result<DecisionState> cancel(std::string_view id, const Responder& from);
   Result<DecisionState> supersede(std::string_view id);
   Result<DecisionState> park(std::string_view id);
-  Result<DecisionState> note_free_text(std::string_view id, std::string_view text, const Credentials& from);
+  Result<DecisionState> note_free_text(std::string_view id, std::string_view text, const Responder& from);
   // One of the six; kDeclined closes, the others only leave a trace.
-  Result<DecisionState> note_no_answer(std::string_view id, HostResult result, const Credentials& from);
+  Result<DecisionState> note_no_answer(std::string_view id, HostResult result, const Responder& from);
   // A client's dialog about it was declined. Some clients do that without asking anybody, so it is not the person's
   // refusal: a trace, no more.
-  Result<DecisionState> note_dialog_declined(std::string_view id, const Credentials& from);
+  Result<DecisionState> note_dialog_declined(std::string_view id, const Responder& from);
   // Takes an answer back; kConflict when someone waiting has read it.
-  Result<DecisionState> withdraw(std::string_view id, const Credentials& from);
+  Result<DecisionState> withdraw(std::string_view id, const Responder& from);
   // Marks the outcome of a closed decision as read by someone who acts on it. Reading it again changes nothing; and one
   // whose answer was withdrawn meanwhile is returned open as it is.
-  Result<DecisionState> take(std::string_view id, std::string_view by);
+  Result<DecisionState> consume(std::string_view id, std::string_view by);
 
-  // Fills in nonce, ordinal and time, and replaces kNoncePlace in the question's text by the nonce.
+  // Fills in nonce, ordinal and time, and replaces kNoncePlaceholder in the question's text by the nonce.
   Result<PlannedPrompt> plan_prompt(PlannedPrompt prompt);
   Result<std::optional<PlannedPrompt>> find_prompt(std::string_view nonce);
   Result<std::vector<PlannedPrompt>> open_prompts(int limit = 100);  // newest first
@@ -155,16 +155,17 @@ class Inbox {
                                std::vector<store::NewEvent> events);
   Result<DecisionState> settle(std::string_view id);
   Result<DecisionState> change(std::string_view id, const Change& change);
-  Result<DecisionState> end(std::string_view id, Ending ending, const Credentials& from, std::string raw);
-  Result<Opened> opened_of(const decision::Declaration& declaration, const Asking& asking);
-  Result<std::optional<DecisionState>> asked_before(store::Transaction& transaction, const Opened& opened);
-  Status see_operators(store::Transaction& transaction);
+  Result<DecisionState> end(std::string_view id, OutcomeKind ending, const Responder& from, std::string raw);
+  Result<OpenedDecision> make_opened(const decision::Declaration& declaration, const AskContext& asking);
+  Result<std::optional<DecisionState>> find_same_question(store::Transaction& transaction,
+                                                          const OpenedDecision& opened);
+  Status record_operators_in(store::Transaction& transaction);
   Status supersede_in(store::Transaction& transaction, const DecisionState& asked);
-  bool can_join(const DecisionState& asked, const Opened& opened, std::string_view asker) const;
+  bool can_join(const DecisionState& asked, const OpenedDecision& opened, std::string_view asker) const;
   Result<store::NewEvent> answered_event(store::Snapshot& snapshot, const DecisionState& state,
-                                         const Submission& submission) const;
+                                         const AnswerSubmission& submission) const;
   Result<std::vector<store::NewEvent>> answer_events(store::Snapshot& snapshot, const DecisionState& state,
-                                                     const Submission& submission, std::string_view remark) const;
+                                                     const AnswerSubmission& submission, std::string_view remark) const;
   Result<DecisionState> reply_in(store::Transaction& transaction, const PlannedPrompt& prompt, const HostReply& reply);
 
   store::Store& store_;

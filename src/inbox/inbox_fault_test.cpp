@@ -17,19 +17,19 @@ TEST(InboxFaults, AFullDiskLeavesTheQuestionOpenOrAnsweredAndNothingBetween) {
     bool has_succeeded = false;
     for (int at = 1; !has_succeeded; ++at) {
       ASSERT_LT(at, 200);
-      store::SqlitePlace place;
+      store::TempSqliteStore place;
       store::sqlite::FaultVfs vfs;
       FakeClock clock;
       FakeRandom random;
       const Operators operators;
       const Policy policy;
       std::string id;
-      const Submission submission{.given = {{"canary"}, Value::object()},
-                                  .from = {Channel::kTerminal, "ann"},
-                                  .raw = "",
-                                  .waived = {},
-                                  .render_hash = {},
-                                  .signature = {}};
+      const AnswerSubmission submission{.given = {{"canary"}, Value::object()},
+                                        .from = {Channel::kTerminal, "ann"},
+                                        .raw = "",
+                                        .waived = {},
+                                        .render_hash = {},
+                                        .signature = {}};
       bool was_told = false;
       {
         auto store = store::SqliteStore::open(place.path(), store::Access::kReadWrite, {.vfs = vfs.name()});
@@ -43,7 +43,7 @@ TEST(InboxFaults, AFullDiskLeavesTheQuestionOpenOrAnsweredAndNothingBetween) {
         if (!answered) {
           EXPECT_NE(answered.error().code, ErrorCode::kInternal) << answered.error().to_string();
         }
-        vfs.heal();
+        vfs.clear_fault();
       }
       auto store = store::SqliteStore::open(place.path(), store::Access::kReadWrite);
       ASSERT_TRUE(store);
@@ -58,7 +58,7 @@ TEST(InboxFaults, AFullDiskLeavesTheQuestionOpenOrAnsweredAndNothingBetween) {
 
 TEST(InboxFaults, OfManyProcessesExactlyOneAnswers) {
   constexpr int kChildren = 8;
-  store::SqlitePlace place;
+  store::TempSqliteStore place;
   FakeClock clock;
   FakeRandom random;
   const Operators operators;
@@ -75,7 +75,7 @@ TEST(InboxFaults, OfManyProcessesExactlyOneAnswers) {
       auto store = store::SqliteStore::open(place.path(), store::Access::kReadWrite);
       if (!store) _exit(9);
       Inbox inbox(**store, clock, random, operators, policy);
-      Submission submission;
+      AnswerSubmission submission;
       submission.given.options = {i % 2 == 0 ? "staging" : "canary"};
       submission.from = {Channel::kTerminal, "child " + std::to_string(i)};
       const auto answered = inbox.answer(id, submission);
@@ -96,7 +96,7 @@ TEST(InboxFaults, OfManyProcessesExactlyOneAnswers) {
 }
 
 TEST(InboxFaults, ADamagedDecisionHidesNoOther) {
-  InboxPlace place;
+  InboxTestBed place;
   const std::string good = place.open(kPlainQuestion).id;
   const std::string bad = place.open(kPlainQuestion, {.workspace = "/b", .session = ""}).id;
   ASSERT_TRUE(place.store->write([&](store::Transaction& transaction) -> Status {

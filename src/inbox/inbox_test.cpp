@@ -24,11 +24,11 @@ deadline: 1h
 )";
 
 TEST(Inbox, AnswersAndSaysWhoWasFirstToTheSecond) {
-  InboxPlace place;
+  InboxTestBed place;
   const std::string id = place.open(kPlainQuestion).id;
   const auto answered = place.inbox.answer(id, place.submission({"canary"}));
   ASSERT_TRUE(answered) << answered.error().to_string();
-  EXPECT_EQ(answered->state, State::kClosed);
+  EXPECT_EQ(answered->state, DecisionStatus::kClosed);
   EXPECT_THAT(answered->outcome->options, ElementsAre("canary"));
   EXPECT_EQ(answered->outcome->principal, "ann");
   EXPECT_EQ(answered->outcome->raw, "as typed");
@@ -41,7 +41,7 @@ TEST(Inbox, AnswersAndSaysWhoWasFirstToTheSecond) {
 }
 
 TEST(Inbox, RefusesAnswersThatWereNotDeclared) {
-  InboxPlace place;
+  InboxTestBed place;
   const std::string id = place.open(kPlainQuestion).id;
   for (const std::vector<std::string>& ids :
        std::vector<std::vector<std::string>>{{}, {"prod"}, {"staging", "canary"}, {"staging", "staging"}, {""}}) {
@@ -53,10 +53,10 @@ TEST(Inbox, RefusesAnswersThatWereNotDeclared) {
 }
 
 TEST(Inbox, TheSameQuestionJoinsUntilItsOutcomeIsRead) {
-  InboxPlace place;
-  const Ticket first = place.open(kPlainQuestion);
+  InboxTestBed place;
+  const DecisionHandle first = place.open(kPlainQuestion);
   EXPECT_FALSE(first.has_joined);
-  const Ticket again = place.open(kPlainQuestion);
+  const DecisionHandle again = place.open(kPlainQuestion);
   EXPECT_TRUE(again.has_joined);
   EXPECT_EQ(again.id, first.id);
   EXPECT_NE(place.open(kPlainQuestion, {.workspace = "/elsewhere", .session = ""}).id, first.id);
@@ -65,40 +65,40 @@ TEST(Inbox, TheSameQuestionJoinsUntilItsOutcomeIsRead) {
   // An answer that came before anybody waited counts.
   ASSERT_TRUE(place.inbox.answer(first.id, place.submission({"staging"})));
   EXPECT_EQ(place.open(kPlainQuestion).id, first.id);
-  ASSERT_TRUE(place.inbox.take(first.id, "test"));
-  const Ticket fresh = place.open(kPlainQuestion);
+  ASSERT_TRUE(place.inbox.consume(first.id, "test"));
+  const DecisionHandle fresh = place.open(kPlainQuestion);
   EXPECT_FALSE(fresh.has_joined);
   EXPECT_NE(fresh.id, first.id);
 }
 
 TEST(Inbox, AnAskerThatWasToldIsToldAgainUnlessTheAnswerIsSigned) {
-  InboxPlace place;
-  const Asking agent{.workspace = "/srv", .session = "", .asker = "the agent"};
+  InboxTestBed place;
+  const AskContext agent{.workspace = "/srv", .session = "", .asker = "the agent"};
   const std::string id = place.open(kPlainQuestion, agent).id;
   ASSERT_TRUE(place.inbox.answer(id, place.submission({"staging"})));
-  ASSERT_TRUE(place.inbox.take(id, "the agent"));
+  ASSERT_TRUE(place.inbox.consume(id, "the agent"));
   EXPECT_EQ(place.open(kPlainQuestion, agent).id, id);
   EXPECT_NE(place.open(kPlainQuestion, {.workspace = "/srv", .session = "", .asker = "another"}).id, id);
 
   const KeyPair key = place.enrol("ann");
   const std::string drop = place.open(kOneWayQuestion, agent).id;
   ASSERT_TRUE(place.inbox.answer(drop, place.signed_submission(drop, {"drop"}, key.secret)));
-  ASSERT_TRUE(place.inbox.take(drop, "the agent"));
+  ASSERT_TRUE(place.inbox.consume(drop, "the agent"));
   EXPECT_NE(place.open(kOneWayQuestion, agent).id, drop);
 }
 
 TEST(Inbox, AnAnswerIsWithdrawnOnlyUntilItIsRead) {
-  InboxPlace place;
+  InboxTestBed place;
   const std::string id = place.open(kPlainQuestion).id;
-  const Credentials ann{Channel::kTerminal, "ann"};
+  const Responder ann{Channel::kTerminal, "ann"};
   EXPECT_FALSE(place.inbox.withdraw(id, ann));
   ASSERT_TRUE(place.inbox.answer(id, place.submission({"staging"})));
   const auto open_again = place.inbox.withdraw(id, ann);
   ASSERT_TRUE(open_again);
-  EXPECT_EQ(open_again->state, State::kOpen);
+  EXPECT_EQ(open_again->state, DecisionStatus::kOpen);
   EXPECT_FALSE(open_again->outcome);
   ASSERT_TRUE(place.inbox.answer(id, place.submission({"canary"})));
-  ASSERT_TRUE(place.inbox.take(id, "the pipeline"));
+  ASSERT_TRUE(place.inbox.consume(id, "the pipeline"));
   const auto late = place.inbox.withdraw(id, ann);
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, ErrorCode::kConflict);
@@ -107,7 +107,7 @@ TEST(Inbox, AnAnswerIsWithdrawnOnlyUntilItIsRead) {
 }
 
 TEST(Inbox, FreeTextLeavesItOpen) {
-  InboxPlace place;
+  InboxTestBed place;
   const std::string id = place.open(kPlainQuestion).id;
   const auto noted = place.inbox.note_free_text(id, std::string("why\0not", 7), {Channel::kTerminal, "ann"});
   ASSERT_TRUE(noted);
@@ -117,7 +117,7 @@ TEST(Inbox, FreeTextLeavesItOpen) {
 
 // Timeout or dismissal in the host is no input: it never chooses and never closes.
 TEST(Amb30, NonAnswersAreToldApartAndChooseNothing) {
-  InboxPlace place;
+  InboxTestBed place;
   for (const HostResult result : {HostResult::kCancelled, HostResult::kDismissed, HostResult::kSkipped,
                                   HostResult::kTimedOut, HostResult::kEmpty}) {
     const std::string id = place.open(kPlainQuestion, {.workspace = std::string(to_string(result)), .session = ""}).id;
@@ -129,7 +129,7 @@ TEST(Amb30, NonAnswersAreToldApartAndChooseNothing) {
   const std::string id = place.open(kPlainQuestion).id;
   const auto declined = place.inbox.note_no_answer(id, HostResult::kDeclined, {Channel::kElicitation, "client"});
   ASSERT_TRUE(declined);
-  EXPECT_EQ(declined->outcome->ending, Ending::kDeclined);
+  EXPECT_EQ(declined->outcome->kind, OutcomeKind::kDeclined);
   EXPECT_EQ(declined->outcome->host_result, HostResult::kDeclined);
   EXPECT_THAT(declined->outcome->options, IsEmpty());
 }
@@ -137,24 +137,25 @@ TEST(Amb30, NonAnswersAreToldApartAndChooseNothing) {
 TEST(Inbox, ADeadlineDoesWhatWasDeclaredAndNothingElse) {
   struct Row {
     const char* on_timeout;
-    State state;
-    std::optional<Ending> ending;
+    DecisionStatus state;
+    std::optional<OutcomeKind> ending;
   };
-  for (const Row& row : {Row{"park", State::kParked, std::nullopt}, Row{"deny", State::kClosed, Ending::kExpired},
-                         Row{"default\ndefault: b", State::kClosed, Ending::kDefaulted}}) {
-    InboxPlace place;
+  for (const Row& row :
+       {Row{"park", DecisionStatus::kParked, std::nullopt}, Row{"deny", DecisionStatus::kClosed, OutcomeKind::kExpired},
+        Row{"default\ndefault: b", DecisionStatus::kClosed, OutcomeKind::kDefaulted}}) {
+    InboxTestBed place;
     const std::string id = place.open(kDeadline + "on_timeout: " + row.on_timeout + "\n").id;
     place.clock.sleep_ms(3'599'999);
-    EXPECT_EQ(place.inbox.load(id)->state, State::kOpen);
+    EXPECT_EQ(place.inbox.load(id)->state, DecisionStatus::kOpen);
     place.clock.sleep_ms(1);
     const auto state = place.inbox.load(id);
     ASSERT_TRUE(state);
     EXPECT_EQ(state->state, row.state);
-    EXPECT_EQ(state->outcome ? std::optional(state->outcome->ending) : std::nullopt, row.ending);
-    if (row.ending == Ending::kExpired) {
+    EXPECT_EQ(state->outcome ? std::optional(state->outcome->kind) : std::nullopt, row.ending);
+    if (row.ending == OutcomeKind::kExpired) {
       EXPECT_THAT(state->outcome->options, IsEmpty());
     }
-    if (row.ending == Ending::kDefaulted) {
+    if (row.ending == OutcomeKind::kDefaulted) {
       EXPECT_THAT(state->outcome->options, ElementsAre("b"));
       EXPECT_EQ(state->outcome->resolved_by, ResolvedBy::kDeadline);
       EXPECT_FALSE(state->is_answered());
@@ -163,15 +164,15 @@ TEST(Inbox, ADeadlineDoesWhatWasDeclaredAndNothingElse) {
 }
 
 TEST(Inbox, AParkedDecisionCanStillBeAnswered) {
-  InboxPlace place;
+  InboxTestBed place;
   const std::string id = place.open(kDeadline + "on_timeout: park\n").id;
   place.clock.sleep_ms(4'000'000);
-  EXPECT_EQ(place.inbox.load(id)->state, State::kParked);
+  EXPECT_EQ(place.inbox.load(id)->state, DecisionStatus::kParked);
   EXPECT_TRUE(place.inbox.answer(id, place.submission({"a"})));
 }
 
 TEST(Inbox, TheLogDecidesBetweenAnswerAndDeadline) {
-  InboxPlace place;
+  InboxTestBed place;
   const std::string answered_first = place.open(kDeadline + "on_timeout: deny\n").id;
   place.clock.sleep_ms(3'599'999);
   ASSERT_TRUE(place.inbox.answer(answered_first, place.submission({"a"})));
@@ -185,24 +186,24 @@ TEST(Inbox, TheLogDecidesBetweenAnswerAndDeadline) {
   EXPECT_EQ(late.error().code, ErrorCode::kConflict);
   // A clock put back changes nothing that is in the log.
   place.clock.set(1'700'000'000'000);
-  EXPECT_EQ(place.inbox.load(expired_first)->outcome->ending, Ending::kExpired);
+  EXPECT_EQ(place.inbox.load(expired_first)->outcome->kind, OutcomeKind::kExpired);
   EXPECT_FALSE(place.inbox.answer(expired_first, place.submission({"a"})));
 }
 
 TEST(Inbox, AChangedDigestSupersedes) {
-  InboxPlace place;
+  InboxTestBed place;
   const std::string approval = "decision: ship\nkind: approval\ninstruction: \"Should it ship?\"\noptions: [Yes, No]\n";
   const std::string first = place.open(approval + "digest: sha256:aa\n").id;
   EXPECT_EQ(place.open(approval + "digest: sha256:aa\n").id, first);
   const std::string second = place.open(approval + "digest: sha256:bb\n").id;
   EXPECT_NE(second, first);
-  EXPECT_EQ(place.inbox.load(first)->outcome->ending, Ending::kSuperseded);
+  EXPECT_EQ(place.inbox.load(first)->outcome->kind, OutcomeKind::kSuperseded);
   EXPECT_FALSE(place.inbox.answer(first, place.submission({"yes"})));
   EXPECT_TRUE(place.inbox.answer(second, place.submission({"yes"})));
 }
 
 TEST(Inbox, ASignedDecisionTakesOnlyASignature) {
-  InboxPlace place;
+  InboxTestBed place;
   const KeyPair ann = place.enrol("ann");
   const std::string id = place.open(kOneWayQuestion).id;
   for (const Channel channel : {Channel::kTerminal, Channel::kConsole, Channel::kElicitation, Channel::kHook,
@@ -217,7 +218,7 @@ TEST(Inbox, ASignedDecisionTakesOnlyASignature) {
 }
 
 TEST(Inbox, StrictAsksASignatureOfEveryDecision) {
-  InboxPlace place;
+  InboxTestBed place;
   const KeyPair ann = place.enrol("ann");
   place.policy.strict = true;
   const std::string id = place.open(kPlainQuestion).id;
@@ -227,78 +228,78 @@ TEST(Inbox, StrictAsksASignatureOfEveryDecision) {
 }
 
 TEST(Inbox, AskedWithoutAnOperatorNobodyCanAnswerIt) {
-  InboxPlace place;
+  InboxTestBed place;
   const std::string id = place.open(kOneWayQuestion).id;
   const KeyPair late = place.enrol("late");
   const auto refused = place.inbox.answer(id, place.signed_submission(id, {"drop"}, late.secret));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kForbidden);
-  const Ticket again = place.open(kOneWayQuestion);
+  const DecisionHandle again = place.open(kOneWayQuestion);
   EXPECT_NE(again.id, id);
   EXPECT_TRUE(place.inbox.answer(again.id, place.signed_submission(again.id, {"drop"}, late.secret)));
 }
 
 TEST(Inbox, AnOldSignedAnswerIsNotHandedToANewAsker) {
-  InboxPlace place;
+  InboxTestBed place;
   const KeyPair ann = place.enrol("ann");
   const std::string id = place.open(kOneWayQuestion).id;
   ASSERT_TRUE(place.inbox.answer(id, place.signed_submission(id, {"drop"}, ann.secret)));
-  place.clock.sleep_ms(limits::kAnswerFreshMs);
+  place.clock.sleep_ms(limits::kAnswerMaxAgeMs);
   EXPECT_EQ(place.open(kOneWayQuestion).id, id);
   place.clock.sleep_ms(1);
   EXPECT_NE(place.open(kOneWayQuestion).id, id);
 }
 
 TEST(Inbox, AnOldUnsignedAnswerIsNotHandedToANewAsker) {
-  InboxPlace place;
+  InboxTestBed place;
   const std::string id = place.open(kPlainQuestion).id;
   ASSERT_TRUE(place.inbox.answer(id, place.submission({"canary"})));
-  place.clock.sleep_ms(limits::kAnswerFreshMs);
+  place.clock.sleep_ms(limits::kAnswerMaxAgeMs);
   EXPECT_EQ(place.open(kPlainQuestion).id, id);
   place.clock.sleep_ms(1);
   EXPECT_NE(place.open(kPlainQuestion).id, id);
 }
 
 TEST(Inbox, AnUnreadApprovalOfAnotherDigestIsSuperseded) {
-  InboxPlace place;
+  InboxTestBed place;
   const std::string approval = "decision: ship\nkind: approval\ninstruction: \"Should it ship?\"\noptions: [Yes, No]\n";
   const std::string unread = place.open(approval + "digest: sha256:aa\n").id;
   ASSERT_TRUE(place.inbox.answer(unread, place.submission({"yes"})));
   const std::string second = place.open(approval + "digest: sha256:bb\n").id;
-  EXPECT_EQ(place.inbox.load(unread)->outcome->ending, Ending::kSuperseded);
+  EXPECT_EQ(place.inbox.load(unread)->outcome->kind, OutcomeKind::kSuperseded);
   EXPECT_TRUE(place.inbox.load(second)->is_open());
 
   // What somebody has acted on stays as it was.
   ASSERT_TRUE(place.inbox.answer(second, place.submission({"yes"})));
-  ASSERT_TRUE(place.inbox.take(second, "test"));
+  ASSERT_TRUE(place.inbox.consume(second, "test"));
   place.open(approval + "digest: sha256:cc\n");
   EXPECT_TRUE(place.inbox.load(second)->is_answered());
 }
 
 TEST(Inbox, AnAnswerWithdrawnBeforeItIsTakenLeavesTheWaiterWaiting) {
-  InboxPlace place;
+  InboxTestBed place;
   const std::string id = place.open(kPlainQuestion).id;
   ASSERT_TRUE(place.inbox.answer(id, place.submission({"canary"})));
   ASSERT_FALSE(place.inbox.load(id)->is_open());
   ASSERT_TRUE(place.inbox.withdraw(id, {Channel::kTerminal, "ann"}));
-  const auto taken = place.inbox.take(id, "waiter");
+  const auto taken = place.inbox.consume(id, "waiter");
   ASSERT_TRUE(taken) << taken.error().to_string();
   EXPECT_TRUE(taken->is_open());
-  EXPECT_FALSE(taken->is_taken);
+  EXPECT_FALSE(taken->is_consumed);
   ASSERT_TRUE(place.inbox.answer(id, place.submission({"staging"})));
-  EXPECT_THAT(place.inbox.take(id, "waiter")->outcome->options, ElementsAre("staging"));
+  EXPECT_THAT(place.inbox.consume(id, "waiter")->outcome->options, ElementsAre("staging"));
 }
 
 TEST(Inbox, ARevocationCutOffTheRegisterLetsNoSignatureCount) {
-  InboxPlace place;
+  InboxTestBed place;
   const KeyPair ann = place.enrol("ann");
-  ASSERT_TRUE(place.inbox.remember_operators());
+  ASSERT_TRUE(place.inbox.record_operators());
   const std::string before = place.registry;
   const std::string answered = place.open(kOneWayQuestion).id;
   ASSERT_TRUE(place.inbox.answer(answered, place.signed_submission(answered, {"drop"}, ann.secret)));
   const std::string open_one = place.open(kOneWayQuestion, {.workspace = "/b", .session = ""}).id;
   place.extend(*place.operators.token_revocation("t-lost", place.clock.now_ms(), ann.secret));
-  ASSERT_TRUE(place.inbox.remember_operators());
+  ASSERT_TRUE(place.inbox.record_operators());
   EXPECT_TRUE(place.inbox.load(answered)->is_answered());
 
   place.registry = before;
@@ -307,11 +308,11 @@ TEST(Inbox, ARevocationCutOffTheRegisterLetsNoSignatureCount) {
   const auto refused = place.inbox.answer(open_one, place.signed_submission(open_one, {"drop"}, ann.secret));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kForbidden);
-  EXPECT_FALSE(place.inbox.remember_operators());
+  EXPECT_FALSE(place.inbox.record_operators());
 }
 
 TEST(Inbox, FindsDecisionsByTheirDeclaredIdAndByABeginning) {
-  InboxPlace place;
+  InboxTestBed place;
   const std::string id = place.open(kPlainQuestion).id;
   EXPECT_EQ(*place.inbox.resolve("env"), id);
   EXPECT_EQ(*place.inbox.resolve(id.substr(0, 8)), id);
@@ -326,7 +327,7 @@ TEST(Inbox, FindsDecisionsByTheirDeclaredIdAndByABeginning) {
 }
 
 TEST(Inbox, ListsOpenOnesOldestFirst) {
-  InboxPlace place;
+  InboxTestBed place;
   const std::string first = place.open(kPlainQuestion).id;
   place.clock.sleep_ms(10);
   const std::string second = place.open(kPlainQuestion, {.workspace = "/b", .session = ""}).id;
@@ -343,7 +344,7 @@ TEST(Inbox, ListsOpenOnesOldestFirst) {
 }
 
 TEST(Inbox, ASecretIsNotWrittenIntoTheLog) {
-  InboxPlace place;
+  InboxTestBed place;
   const auto asked = place.inbox.open(
       decision::declared("decision: key\ninstruction: \"What is the key?\"\nselect: text\nsecret: true\n"), {});
   ASSERT_FALSE(asked);

@@ -11,13 +11,14 @@ namespace {
 template <class E, std::size_t N>
 using Table = std::array<std::pair<E, std::string_view>, N>;
 
-constexpr Table<State, 3> kStates{{{State::kOpen, "open"}, {State::kParked, "parked"}, {State::kClosed, "closed"}}};
-constexpr Table<Ending, 6> kEndings{{{Ending::kAnswered, "answered"},
-                                     {Ending::kDeclined, "declined"},
-                                     {Ending::kCancelled, "cancelled"},
-                                     {Ending::kDefaulted, "defaulted"},
-                                     {Ending::kExpired, "expired"},
-                                     {Ending::kSuperseded, "superseded"}}};
+constexpr Table<DecisionStatus, 3> kStates{
+    {{DecisionStatus::kOpen, "open"}, {DecisionStatus::kParked, "parked"}, {DecisionStatus::kClosed, "closed"}}};
+constexpr Table<OutcomeKind, 6> kEndings{{{OutcomeKind::kAnswered, "answered"},
+                                          {OutcomeKind::kDeclined, "declined"},
+                                          {OutcomeKind::kCancelled, "cancelled"},
+                                          {OutcomeKind::kDefaulted, "defaulted"},
+                                          {OutcomeKind::kExpired, "expired"},
+                                          {OutcomeKind::kSuperseded, "superseded"}}};
 constexpr Table<ResolvedBy, 4> kResolvers{{{ResolvedBy::kHuman, "human"},
                                            {ResolvedBy::kPreference, "preference"},
                                            {ResolvedBy::kDeadline, "deadline"},
@@ -57,10 +58,10 @@ std::optional<E> value_in(const Table<E, N>& table, std::string_view wanted) {
 
 }  // namespace
 
-std::string_view to_string(State state) {
+std::string_view to_string(DecisionStatus state) {
   return name_in(kStates, state);
 }
-std::string_view to_string(Ending ending) {
+std::string_view to_string(OutcomeKind ending) {
   return name_in(kEndings, ending);
 }
 std::string_view to_string(ResolvedBy resolved_by) {
@@ -72,7 +73,7 @@ std::string_view to_string(Channel channel) {
 std::string_view to_string(HostResult host_result) {
   return name_in(kHostResults, host_result);
 }
-std::optional<Ending> ending_named(std::string_view name) {
+std::optional<OutcomeKind> outcome_kind_named(std::string_view name) {
   return value_in(kEndings, name);
 }
 std::optional<ResolvedBy> resolved_by_named(std::string_view name) {

@@ -11,8 +11,8 @@
 
 namespace sb::inbox {
 
-enum class State { kOpen, kParked, kClosed };
-enum class Ending { kAnswered, kDeclined, kCancelled, kDefaulted, kExpired, kSuperseded };
+enum class DecisionStatus { kOpen, kParked, kClosed };
+enum class OutcomeKind { kAnswered, kDeclined, kCancelled, kDefaulted, kExpired, kSuperseded };
 enum class ResolvedBy { kHuman, kPreference, kDeadline, kRelayed };
 
 // The way an answer came in. kProgram is Signalbox itself: a deadline, a preference, whoever asked.
@@ -22,13 +22,13 @@ enum class Channel { kTerminal, kToken, kConsole, kElicitation, kHook, kLink, kR
 // chooses; only kDeclined closes the decision.
 enum class HostResult { kSelected, kDeclined, kCancelled, kDismissed, kSkipped, kTimedOut, kEmpty };
 
-std::string_view to_string(State state);             // open, parked, closed
-std::string_view to_string(Ending ending);           // answered, declined, ...
+std::string_view to_string(DecisionStatus state);    // open, parked, closed
+std::string_view to_string(OutcomeKind ending);      // answered, declined, ...
 std::string_view to_string(ResolvedBy resolved_by);  // human, preference, deadline, relayed
 std::string_view to_string(Channel channel);  // terminal, token, console, elicitation, hook, link, relay, program
 std::string_view to_string(
     HostResult host_result);  // selected, declined, cancelled, dismissed, skipped, timed_out, empty
-std::optional<Ending> ending_named(std::string_view name);
+std::optional<OutcomeKind> outcome_kind_named(std::string_view name);
 std::optional<ResolvedBy> resolved_by_named(std::string_view name);
 std::optional<Channel> channel_named(std::string_view name);
 std::optional<HostResult> host_result_named(std::string_view name);
@@ -41,8 +41,8 @@ struct AnswerSignature {
   std::string delegation;  // the public part of the token, when the key is a token's; else empty
 };
 
-struct Outcome {
-  Ending ending = Ending::kAnswered;
+struct DecisionOutcome {
+  OutcomeKind kind = OutcomeKind::kAnswered;
   std::optional<ResolvedBy> resolved_by;  // absent for cancelled and superseded: nobody decided the question
   Channel channel = Channel::kProgram;
   std::string principal;  // who: a user's or operator's name, a client's name; empty for the program

@@ -1,4 +1,4 @@
-// Planned prompts: what hosts were told to show, and what they said back.
+// PlannedQuestion prompts: what hosts were told to show, and what they said back.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,10 +76,10 @@ bool is_navigation(const std::string& id) {
 }
 
 // What the replies so far choose for one part; nothing while a page is missing.
-std::optional<std::vector<std::string>> chosen_for(const Part& part, const std::vector<Reply>& replies) {
-  std::map<int, const Reply*> by_page;  // the latest
+std::optional<std::vector<std::string>> chosen_for(const Part& part, const std::vector<PromptReply>& replies) {
+  std::map<int, const PromptReply*> by_page;  // the latest
   int pages = 1;
-  for (const Reply& reply : replies) {
+  for (const PromptReply& reply : replies) {
     if (reply.part != part.key) continue;
     by_page[reply.page] = &reply;
     pages = reply.pages;
@@ -100,12 +100,12 @@ std::optional<std::vector<std::string>> chosen_for(const Part& part, const std::
   return chosen;
 }
 
-std::optional<Given> gather(const Question& question, const std::vector<Reply>& replies) {
-  Given given;
+std::optional<AnswerInput> gather(const Question& question, const std::vector<PromptReply>& replies) {
+  AnswerInput given;
   for (const Part& part : question.parts) {
     const auto chosen = chosen_for(part, replies);
     if (!chosen) return std::nullopt;
-    if (question.shape == Shape::kDecision) {
+    if (question.shape == QuestionShape::kDecision) {
       given.options = *chosen;
     } else if (part.select.mode == SelectMode::kMany) {
       given.values.set(part.key, Value::array(*chosen));
@@ -124,7 +124,7 @@ Result<PlannedPrompt> Inbox::plan_prompt(PlannedPrompt prompt) {
     PlannedPrompt planned = prompt;
     planned.ordinal = SB_TRY(next_ordinal(transaction));
     planned.nonce = prompt_nonce(planned.fingerprint, planned.render_hash, planned.ordinal);
-    replace_all(planned.question, kNoncePlace, planned.nonce);
+    replace_all(planned.question, kNoncePlaceholder, planned.nonce);
     const std::vector<NewEvent> events{{"planned", planned.planned_at, to_canonical_json(to_value(planned))}};
     SB_TRY(transaction.append(prompt_stream(planned.nonce), {}, events));
     SB_TRY(transaction.put(kPrompts, planned.nonce, "",
@@ -173,8 +173,8 @@ Result<DecisionState> Inbox::reply_in(store::Transaction& transaction, const Pla
     }
     SB_TRY(close_prompt(transaction, prompt, reply, now));
     return append(transaction, state,
-                  {closed_event(Ending::kDeclined, ResolvedBy::kHuman, reply.from, reply.raw, now),
-                   taken_event(reader_of(reply), now)});
+                  {closed_event(OutcomeKind::kDeclined, ResolvedBy::kHuman, reply.from, reply.raw, now),
+                   consumed_event(reader_of(reply), now)});
   }
   if (reply.options.empty()) {
     return append(transaction, state,
@@ -187,21 +187,21 @@ Result<DecisionState> Inbox::reply_in(store::Transaction& transaction, const Pla
   SB_TRY(may_answer(facts, reply.from, "", policy_));
   SB_TRY(close_prompt(transaction, prompt, reply, now));
 
-  const Reply replied{prompt.nonce, prompt.part, prompt.page, prompt.pages, reply.options};
-  std::vector<Reply> replies = state.replies;
+  const PromptReply replied{prompt.nonce, prompt.part, prompt.page, prompt.pages, reply.options};
+  std::vector<PromptReply> replies = state.replies;
   replies.push_back(replied);
   std::vector<NewEvent> events{replied_event(replied, now)};
   const auto given = gather(state.opened.question, replies);
   if (given && check_answer(state.opened.question, *given) && check_dependencies(state.opened.question, *given)) {
-    const Submission submission{.given = *given,
-                                .from = reply.from,
-                                .raw = reply.raw,
-                                .waived = {},
-                                .render_hash = prompt.render_hash,
-                                .resolved_by = reply.resolved_by,
-                                .signature = std::nullopt};
+    const AnswerSubmission submission{.given = *given,
+                                      .from = reply.from,
+                                      .raw = reply.raw,
+                                      .waived = {},
+                                      .render_hash = prompt.render_hash,
+                                      .resolved_by = reply.resolved_by,
+                                      .signature = std::nullopt};
     events.push_back(SB_TRY(answered_event(transaction, state, submission)));
-    events.push_back(taken_event(reader_of(reply), now));
+    events.push_back(consumed_event(reader_of(reply), now));
   }
   return append(transaction, state, std::move(events));
 }

@@ -29,9 +29,9 @@ options:
   - {id: drop, label: Drop it}
 )";
 
-class InboxPlace {
+class InboxTestBed {
  public:
-  InboxPlace() : store(std::move(*place_.open())), inbox(*store, clock, random, operators, policy) {}
+  InboxTestBed() : store(std::move(*place_.open())), inbox(*store, clock, random, operators, policy) {}
 
   // Adds a first operator, or another one vouched for by the first.
   KeyPair enrol(const std::string& name) {
@@ -48,32 +48,32 @@ class InboxPlace {
     operators = *read;
   }
 
-  Ticket open(const std::string& yaml, const Asking& asking = {.workspace = "/srv", .session = ""}) {
+  DecisionHandle open(const std::string& yaml, const AskContext& asking = {.workspace = "/srv", .session = ""}) {
     const auto declaration = decision::declared(yaml);
-    auto ticket = inbox.open(declaration, asking);
-    if (!ticket) {
-      ADD_FAILURE() << ticket.error().to_string();
+    auto handle = inbox.open(declaration, asking);
+    if (!handle) {
+      ADD_FAILURE() << handle.error().to_string();
       return {};
     }
-    return *ticket;
+    return *handle;
   }
 
-  Submission submission(std::vector<std::string> ids, Channel channel = Channel::kTerminal) {
-    Submission result;
+  AnswerSubmission submission(std::vector<std::string> ids, Channel channel = Channel::kTerminal) {
+    AnswerSubmission result;
     result.given.options = std::move(ids);
     result.from = {channel, "ann"};
     result.raw = "as typed";
     return result;
   }
-  Submission signed_submission(const std::string& id, std::vector<std::string> ids, const std::string& secret) {
-    Submission result = submission(std::move(ids));
+  AnswerSubmission signed_submission(const std::string& id, std::vector<std::string> ids, const std::string& secret) {
+    AnswerSubmission result = submission(std::move(ids));
     const auto state = inbox.load(id);
     result.signature = *sign_answer(id, state->opened, result.given, clock.now_ms(), secret);
     return result;
   }
 
  private:
-  store::SqlitePlace place_;
+  store::TempSqliteStore place_;
   std::string first_secret_;
 
  public:

@@ -1,16 +1,15 @@
 // One call on its way through a handler, and what the handler gives back. The same in both eras.
 //
-// A handler is written for the stateless era: it computes a result, or it says what it must know first (Ask) and ends.
-// When the answers are there it is called again from its beginning, with the same parameters, the answers in
-// `call.inputs` and its own `state`. So what it does before asking must be safe to do twice. In the stateless era the
-// client carries answers and (sealed) state back; in the sessions' era the peer plays that part: it sends the requests
-// to the client, waits at most limits::kHoldMs in all, and calls again.
+// A handler is written for the stateless era: it computes a result, or it says what it must know first (InputRequired)
+// and ends. ScopeFilter the answers are there it is called again from its beginning, with the same parameters, the
+// answers in `call.inputs` and its own `state`. So what it does before asking must be safe to do twice. In the
+// stateless era the client carries answers and (sealed) state back; in the sessions' era the peer plays that part: it
+// sends the requests to the client, waits at most limits::kHoldMs in all, and calls again.
 //
-//   Outcome approve(const Value& arguments, Call& call) {
+//   HandlerResult approve(const Value& arguments, Call& call) {
 //     const Input* answer = call.input("approval");
-//     if (answer == nullptr) return Ask{.requests = {{"approval", "elicitation/create", params}}, .state = …};
-//     if (answer->kind != Input::Kind::kAnswered) return parked();
-//     …
+//     if (answer == nullptr) return InputRequired{.requests = {{"approval", "elicitation/create", params}}, .state =
+//     …}; if (answer->kind != Input::Kind::kAnswered) return parked(); …
 //
 // An answer that comes after the call has given up waiting calls the handler once more (`is_late`); its result goes
 // nowhere, what it stores counts.
@@ -46,7 +45,7 @@ struct ClientCapabilities {
   static ClientCapabilities of(const Value& capabilities, Revision revision);
 };
 
-// What came back for one request of an Ask.
+// What came back for one request of an InputRequired.
 struct Input {
   enum class Kind {
     kAnswered,   // `value`: the client's result, e.g. {action, content}; not checked against any schema
@@ -58,12 +57,12 @@ struct Input {
 };
 
 struct InputRequest {
-  std::string key;     // unique in its Ask
+  std::string key;     // unique in its InputRequired
   std::string method;  // elicitation/create, sampling/createMessage, roots/list
   Value params;
 };
 
-struct Ask {
+struct InputRequired {
   std::vector<InputRequest> requests;
   // Comes back as call.state. At most a few kilobytes: in the stateless era it travels through the client.
   Value state = {};
@@ -74,7 +73,8 @@ struct Ask {
   std::function<bool()> is_moot = {};
 };
 
-using Outcome = std::variant<Value, Ask, RpcError>;  // Value: the result's own members, era's additions excluded
+using HandlerResult =
+    std::variant<Value, InputRequired, RpcError>;  // Value: the result's own members, era's additions excluded
 
 enum class LogLevel { kDebug, kInfo, kNotice, kWarning, kError, kCritical, kAlert, kEmergency };
 std::optional<LogLevel> log_level_of(std::string_view name);
@@ -96,8 +96,8 @@ struct Call {
   std::string client_name;  // as it calls itself, for the record; empty where unknown
   std::string principal;    // who is behind the connection: the bearer token's name, or "local"
   std::map<std::string, Input, std::less<>> inputs;
-  // As the Ask gave it, and nobody could change it. Null on a first call, and when a client brought answers without the
-  // state that belongs to them: a handler that gave one must not take such answers.
+  // As the InputRequired gave it, and nobody could change it. Null on a first call, and when a client brought answers
+  // without the state that belongs to them: a handler that gave one must not take such answers.
   Value state;
   bool is_late = false;
   CallSink* sink = nullptr;

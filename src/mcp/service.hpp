@@ -31,12 +31,12 @@ class Service {
 
   virtual Value tools() = 0;  // array of {name, description, inputSchema, …}
   // RpcError kInvalidParams for a tool there is not.
-  virtual Outcome call_tool(std::string_view name, const Value& arguments, Call& call) = 0;
+  virtual HandlerResult call_tool(std::string_view name, const Value& arguments, Call& call) = 0;
 
   virtual Value resources() { return Value::array(); }
   virtual Value resource_templates() { return Value::array(); }
   // {contents: […]}; nothing where there is none of that name (the era has its own code for that).
-  virtual std::optional<Outcome> read_resource(const std::string& uri, Call& call);
+  virtual std::optional<HandlerResult> read_resource(const std::string& uri, Call& call);
   virtual bool has_resource(const std::string& uri) { return !uri.empty(); }
   // Changes with what reading it would give; asked about once a second, and soon after a tool was called, for
   // those subscribed to. "" for the lists of
@@ -47,17 +47,17 @@ class Service {
 
   virtual Value prompts() { return Value::array(); }
   // {description?, messages: […]}; nothing where there is none of that name.
-  virtual std::optional<Outcome> get_prompt(std::string_view name, const Value& arguments, Call& call);
+  virtual std::optional<HandlerResult> get_prompt(std::string_view name, const Value& arguments, Call& call);
   // Values that could stand for an argument; all of them, best first. Cut to 100 by the protocol. Nothing where the
   // reference names nothing.
   virtual std::optional<std::vector<std::string>> complete(const Value& reference, std::string_view argument,
                                                            std::string_view begun, const Value& context);
 };
 
-inline std::optional<Outcome> Service::read_resource(const std::string&, Call&) {
+inline std::optional<HandlerResult> Service::read_resource(const std::string&, Call&) {
   return {};
 }
-inline std::optional<Outcome> Service::get_prompt(std::string_view, const Value&, Call&) {
+inline std::optional<HandlerResult> Service::get_prompt(std::string_view, const Value&, Call&) {
   return {};
 }
 inline std::optional<std::vector<std::string>> Service::complete(const Value&, std::string_view, std::string_view,

@@ -27,17 +27,17 @@ class LinePath final : public ReplyPath {
 // One client on two descriptors, from its first line to the end of the last call.
 class StdioServer {
  public:
-  StdioServer(net::Loop& loop, PeerShared& shared, int input, int output)
+  StdioServer(net::EventLoop& loop, PeerShared& shared, int input, int output)
       : loop_(loop),
         path_(std::make_shared<LinePath>()),
         peer_(std::make_shared<Peer>(shared, PeerOrigin{})),
         stream_(loop, input, output, net::limits::kMessageBytes, net::limits::kUnsentBytes,
                 {.line = [this](std::string_view line) { peer_->receive(net::read_rpc(line), path_); },
                  .too_long = [this](std::string_view) { refuse_long(); },
-                 .ended = [this](net::LineEnd end) { ended(end); }}) {
+                 .ended = [this](net::LineStreamEnd end) { ended(end); }}) {
     path_->set(&stream_);
     peer_->set_general(path_);
-    loop_.on_stop_signal([this] { wind_down(); });
+    loop_.on_stop_signal([this] { shut_down(); });
   }
   ~StdioServer() { path_->set(nullptr); }
   StdioServer(const StdioServer&) = delete;
@@ -50,16 +50,16 @@ class StdioServer {
     path_->send(net::rpc_error(Value(), {net::rpc::kInvalidRequest, message}));
   }
 
-  void ended(net::LineEnd end) {
-    if (end != net::LineEnd::kInputEnded) {
+  void ended(net::LineStreamEnd end) {
+    if (end != net::LineStreamEnd::kInputEnded) {
       path_->set(nullptr);
       peer_->close();
     }
-    wind_down();
+    shut_down();
   }
 
   // What runs may end and say so; a question that nobody can answer here any more is left to other channels.
-  void wind_down() {
+  void shut_down() {
     if (std::exchange(is_winding_down_, true)) return;
     peer_->end_listening();
     peer_->end_of_input();
@@ -74,7 +74,7 @@ class StdioServer {
     stream_.flush([this] { loop_.stop(); });
   }
 
-  net::Loop& loop_;
+  net::EventLoop& loop_;
   std::shared_ptr<LinePath> path_;
   std::shared_ptr<Peer> peer_;
   net::LineStream stream_;
@@ -85,11 +85,11 @@ class StdioServer {
 }  // namespace
 
 int serve_stdio(ServerParts parts, int input, int output) {
-  net::Loop loop;
-  auto workers =
-      std::make_unique<net::Workers<Service>>(std::move(parts.make_service), limits::kWorkers, limits::kWaitingCalls);
+  net::EventLoop loop;
+  auto workers = std::make_unique<net::WorkerPool<Service>>(std::move(parts.make_service), limits::kWorkers,
+                                                            limits::kWaitingCalls);
   RequestStates states(Seal(std::move(parts.seal_key)), parts.clock, parts.random, std::move(parts.is_first_use));
-  Watch watch(loop, *workers);
+  ChangeWatcher watch(loop, *workers);
   PeerShared shared{parts.facts, loop, *workers, states, parts.random, parts.clock, watch};
   StdioServer server(loop, shared, input, output);
   loop.run();

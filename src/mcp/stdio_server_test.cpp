@@ -36,7 +36,7 @@ class Server {
   Server() {
     EXPECT_EQ(::pipe(in_.data()), 0);
     EXPECT_EQ(::pipe(out_.data()), 0);
-    script->tools["echo"] = [](const Value& arguments, Call&) -> Outcome {
+    script->tools["echo"] = [](const Value& arguments, Call&) -> HandlerResult {
       return tool_result({text_content(arguments.string_at("text").value_or(""))});
     };
     thread_ = std::thread([this] {
@@ -107,7 +107,7 @@ TEST(StdioServer, AnswersLinesAndEndsWithItsInput) {
   Server server;
   server.say(kOpen);
   EXPECT_EQ((*server.hear())["result"].string_at("protocolVersion"), "2025-11-25");
-  server.say(to_json(Conversation::call(1, "echo", json(R"({"text":"hi"})"))));
+  server.say(to_json(PeerFixture::call(1, "echo", json(R"({"text":"hi"})"))));
   EXPECT_EQ(text_of(server.hear()), "hi");
   server.end_input();
   EXPECT_EQ(server.hear(), std::nullopt);
@@ -118,8 +118,8 @@ TEST(StdioServer, AnswersWhatItWasAskedBeforeItsInputEnded) {
   Server server;
   server.say(kOpen);
   for (int i = 1; i <= 40; ++i)
-    server.say(to_json(Conversation::call(i, "echo", Value::object({{"text", std::to_string(i)}}))));
-  server.write(to_json(Conversation::call("last", "echo", json(R"({"text":"no newline"})"))));
+    server.say(to_json(PeerFixture::call(i, "echo", Value::object({{"text", std::to_string(i)}}))));
+  server.write(to_json(PeerFixture::call("last", "echo", json(R"({"text":"no newline"})"))));
   server.end_input();
   std::size_t answers = 0;
   while (server.hear()) ++answers;
@@ -129,14 +129,14 @@ TEST(StdioServer, AnswersWhatItWasAskedBeforeItsInputEnded) {
 
 TEST(StdioServer, ParksAQuestionWhenTheInputEnds) {
   Server server;
-  server.script->tools["ask"] = [](const Value&, Call& call) -> Outcome {
+  server.script->tools["ask"] = [](const Value&, Call& call) -> HandlerResult {
     if (const Input* input = call.input("a"))
       return tool_result({text_content(input->kind == Input::Kind::kUnanswered ? "parked" : "?")});
-    return Ask{{{"a", "elicitation/create", json(R"({"message":"?","requestedSchema":{"type":"object"}})")}}};
+    return InputRequired{{{"a", "elicitation/create", json(R"({"message":"?","requestedSchema":{"type":"object"}})")}}};
   };
   server.say(kOpen);
   server.hear();
-  server.say(to_json(Conversation::call(1, "ask")));
+  server.say(to_json(PeerFixture::call(1, "ask")));
   EXPECT_EQ(server.hear()->string_at("method"), "elicitation/create");
   server.end_input();
   std::optional<Value> last;
@@ -193,7 +193,7 @@ TEST(StdioServer, AnswersWhatRunsAndEndsWellOnASignal) {
   }
   ::close(in[0]);
   ::close(out[1]);
-  const std::string lines = std::string(kOpen) + "\n" + to_json(Conversation::call(1, "greet")) + "\n";
+  const std::string lines = std::string(kOpen) + "\n" + to_json(PeerFixture::call(1, "greet")) + "\n";
   ASSERT_EQ(::write(in[1], lines.data(), lines.size()), static_cast<ssize_t>(lines.size()));
   std::string heard;
   const auto hear_until = [&](std::string_view text) {
@@ -217,15 +217,15 @@ TEST(StdioServer, AnswersWhatRunsAndEndsWellOnASignal) {
 TEST(StdioServer, AnswersProbesWhileAllWorkersAreBusy) {
   Server server;
   std::atomic<bool> may_end = false;
-  server.script->tools["block"] = [&](const Value&, Call&) -> Outcome {
+  server.script->tools["block"] = [&](const Value&, Call&) -> HandlerResult {
     while (!may_end) std::this_thread::yield();
     return tool_result({text_content("done")});
   };
   server.say(kOpen);
   server.hear();
   const int calls = static_cast<int>(limits::kWorkers) + 1;
-  for (int i = 1; i <= calls; ++i) server.say(to_json(Conversation::call(i, "block")));
-  server.say(to_json(Conversation::stateless(net::rpc_request("probe", "server/discover", Value::object()))));
+  for (int i = 1; i <= calls; ++i) server.say(to_json(PeerFixture::call(i, "block")));
+  server.say(to_json(PeerFixture::stateless(net::rpc_request("probe", "server/discover", Value::object()))));
   EXPECT_EQ(server.hear()->string_at("id"), "probe");
   server.say(R"({"jsonrpc":"2.0","id":"ping","method":"ping"})");
   EXPECT_EQ(server.hear()->string_at("id"), "ping");

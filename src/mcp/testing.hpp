@@ -42,14 +42,15 @@ class WireSchemas {
   // What is wrong with a message the server sent; `method` is that of the request a response answers.
   std::string fault(Revision revision, const Value& message, const std::string& method) {
     if (!is_there(revision)) return {};
-    std::string whole = misfits(revision, definition_of(revision, message, method), message);
+    std::string whole = violations(revision, definition_of(revision, message, method), message);
     const Value* result = message.find("result");
     if (!whole.empty() || result == nullptr) return whole;
-    if (result->string_at("resultType") == "input_required") return misfits(revision, "InputRequiredResult", *result);
+    if (result->string_at("resultType") == "input_required")
+      return violations(revision, "InputRequiredResult", *result);
     for (const Value::Member& definition : documents_.at(revision)["definitions"].members())
       if (definition.name.ends_with("Request") && method_of(definition.value) == method) {
         const std::string name = definition.name.substr(0, definition.name.size() - 7) + "Result";
-        if (documents_.at(revision)["definitions"].find(name) != nullptr) return misfits(revision, name, *result);
+        if (documents_.at(revision)["definitions"].find(name) != nullptr) return violations(revision, name, *result);
       }
     return {};
   }
@@ -106,7 +107,7 @@ class WireSchemas {
     return "JSONRPCErrorResponse";
   }
 
-  std::string misfits(Revision revision, const std::string& definition, const Value& value) {
+  std::string violations(Revision revision, const std::string& definition, const Value& value) {
     auto& compiled = compiled_[{revision, definition}];
     if (!compiled) {
       Value schema = documents_.at(revision);
@@ -116,8 +117,8 @@ class WireSchemas {
       compiled = std::make_unique<workflow::JsonSchema>(*std::move(result));
     }
     std::string text;
-    for (const workflow::Misfit& misfit : compiled->check(value))
-      text += definition + misfit.pointer + ": " + misfit.message + "\n";
+    for (const workflow::SchemaViolation& violation : compiled->check(value))
+      text += definition + violation.pointer + ": " + violation.message + "\n";
     return text;
   }
 
@@ -128,7 +129,7 @@ class WireSchemas {
 // What the tests say a tool does.
 class ScriptedService final : public Service {
  public:
-  using Tool = std::function<Outcome(const Value& arguments, Call& call)>;
+  using Tool = std::function<HandlerResult(const Value& arguments, Call& call)>;
   struct Script {
     std::map<std::string, Tool, std::less<>> tools;
     std::map<std::string, std::string, std::less<>> resources;  // URI to text
@@ -151,7 +152,7 @@ class ScriptedService final : public Service {
     for (std::size_t i = 0; i < script_->fillers; ++i) add("filler_" + std::to_string(i));
     return list;
   }
-  Outcome call_tool(std::string_view name, const Value& arguments, Call& call) override {
+  HandlerResult call_tool(std::string_view name, const Value& arguments, Call& call) override {
     ++script_->calls;
     const auto found = script_->tools.find(name);
     if (found == script_->tools.end()) return RpcError{net::rpc::kInvalidParams, "There is no such tool."};
@@ -163,7 +164,7 @@ class ScriptedService final : public Service {
       list.push_back(Value::object({{"uri", uri}, {"name", uri}, {"title", "T"}}));
     return list;
   }
-  std::optional<Outcome> read_resource(const std::string& uri, Call&) override {
+  std::optional<HandlerResult> read_resource(const std::string& uri, Call&) override {
     const auto found = script_->resources.find(uri);
     if (found == script_->resources.end()) return std::nullopt;
     const Value text = Value::object({{"uri", uri}, {"text", found->second}});
@@ -176,7 +177,7 @@ class ScriptedService final : public Service {
     for (const auto& [name, prompt] : script_->prompts) list.push_back(Value::object({{"name", name}}));
     return list;
   }
-  std::optional<Outcome> get_prompt(std::string_view name, const Value& arguments, Call& call) override {
+  std::optional<HandlerResult> get_prompt(std::string_view name, const Value& arguments, Call& call) override {
     const auto found = script_->prompts.find(name);
     if (found == script_->prompts.end()) return std::nullopt;
     return found->second(arguments, call);
@@ -193,18 +194,18 @@ class ScriptedService final : public Service {
   std::shared_ptr<Script> script_;
 };
 
-class Conversation {
+class PeerFixture {
  public:
-  explicit Conversation(PeerOrigin origin = {})
+  explicit PeerFixture(PeerOrigin origin = {})
       : workers([this] { return std::make_unique<ScriptedService>(script); }, 0, 0),
         states(Seal("key"), clock, random,
                [this](std::string_view nonce, TimestampMs) { return used.insert(std::string(nonce)).second; }),
         watch(scheduler, workers) {
     peer = std::make_shared<Peer>(shared, std::move(origin));
     path = std::make_shared<Path>(*this);
-    if (!origin.is_one_request) peer->set_general(path);
+    if (!origin.is_single_request) peer->set_general(path);
   }
-  ~Conversation() {
+  ~PeerFixture() {
     peer->close();
     scheduler.run_posted();
   }
@@ -262,9 +263,9 @@ class Conversation {
   FakeRandom random;
   std::set<std::string> used;
   std::shared_ptr<ScriptedService::Script> script = std::make_shared<ScriptedService::Script>();
-  net::Workers<Service> workers;
+  net::WorkerPool<Service> workers;
   RequestStates states;
-  Watch watch;
+  ChangeWatcher watch;
   ServerFacts facts{.info = json(R"({"name":"test","title":"Test","version":"1"})"),
                     .instructions = "Be quick.",
                     .has_resources = true,
@@ -279,13 +280,13 @@ class Conversation {
  private:
   class Path final : public ReplyPath {
    public:
-    explicit Path(Conversation& conversation) : conversation_(conversation) {}
+    explicit Path(PeerFixture& conversation) : conversation_(conversation) {}
     void send(const Value& message) override { conversation_.hear(message); }
     void finish(const Value& response) override { conversation_.hear(response); }
     void finish_silently() override { ++conversation_.silent_ends; }
 
    private:
-    Conversation& conversation_;
+    PeerFixture& conversation_;
   };
 
   void note_requests(std::string_view line) {
@@ -311,14 +312,15 @@ class Conversation {
 };
 
 // Asks for a name, then says the greeting; what a call is parked with when nobody answers.
-inline Outcome greet(const Value& arguments, Call& call) {
+inline HandlerResult greet(const Value& arguments, Call& call) {
   const Input* name = call.input("name");
   if (name == nullptr)
-    return Ask{.requests = {{"name", "elicitation/create",
-                             json(R"({"message":"Who are you?","requestedSchema":{"type":"object","properties":
+    return InputRequired{
+        .requests = {{"name", "elicitation/create",
+                      json(R"({"message":"Who are you?","requestedSchema":{"type":"object","properties":
                                   {"name":{"type":"string"}},"required":["name"]}})")}},
-               .state = Value::object({{"greeting", arguments.string_at("greeting").value_or("Hello")}}),
-               .bound_to = "greeting"};
+        .state = Value::object({{"greeting", arguments.string_at("greeting").value_or("Hello")}}),
+        .bound_to = "greeting"};
   if (name->kind != Input::Kind::kAnswered) return tool_result({text_content("parked")});
   return tool_result({text_content(call.state.string_at("greeting").value_or("?") + " " +
                                    name->value["content"].string_at("name").value_or("nobody"))});

@@ -55,7 +55,8 @@ std::string_view reason_of(int status) {
 
 // These are ours to say.
 bool is_framing(std::string_view name) {
-  return equals_ignoring_case(name, "content-length") || equals_ignoring_case(name, "transfer-encoding") || equals_ignoring_case(name, "connection");
+  return equals_ignoring_case(name, "content-length") || equals_ignoring_case(name, "transfer-encoding") ||
+         equals_ignoring_case(name, "connection");
 }
 
 void append_clean(std::string& out, std::string_view text) {
@@ -64,7 +65,7 @@ void append_clean(std::string& out, std::string_view text) {
   });
 }
 
-std::string start(int status, const Headers& headers, const AnswerShape& shape) {
+std::string start(int status, const Headers& headers, const ResponseFraming& shape) {
   SB_ASSERT(status >= 200 && status <= 599);
   std::string out = fmt::format("HTTP/1.1 {} {}\r\n", status, reason_of(status));
   for (const auto& [name, value] : headers) {
@@ -74,17 +75,17 @@ std::string start(int status, const Headers& headers, const AnswerShape& shape) 
     append_clean(out, value);
     out += "\r\n";
   }
-  if (!shape.may_stay) out += "Connection: close\r\n";
+  if (!shape.is_keep_alive) out += "Connection: close\r\n";
   return out;
 }
 
-bool has_chunks(const AnswerShape& shape) {
+bool has_chunks(const ResponseFraming& shape) {
   return shape.is_http_11 && !shape.is_head_request;
 }
 
 }  // namespace
 
-std::string answer_text(HttpAnswer answer, const AnswerShape& shape) {
+std::string response_text(HttpResponse answer, const ResponseFraming& shape) {
   std::string out = start(answer.status, answer.headers, shape);
   const bool has_body = answer.status != 204 && answer.status != 304;
   if (has_body) out += fmt::format("Content-Length: {}\r\n", answer.body.size());
@@ -93,20 +94,20 @@ std::string answer_text(HttpAnswer answer, const AnswerShape& shape) {
   return out;
 }
 
-std::string stream_head(int status, const Headers& headers, const AnswerShape& shape) {
+std::string stream_head(int status, const Headers& headers, const ResponseFraming& shape) {
   std::string out = start(status, headers, shape);
   if (has_chunks(shape)) out += "Transfer-Encoding: chunked\r\n";
   out += "\r\n";
   return out;
 }
 
-void append_piece(std::string& out, std::string_view piece, const AnswerShape& shape) {
+void append_piece(std::string& out, std::string_view piece, const ResponseFraming& shape) {
   if (has_chunks(shape)) fmt::format_to(std::back_inserter(out), "{:x}\r\n", piece.size());
   out += piece;
   if (has_chunks(shape)) out += "\r\n";
 }
 
-std::string_view stream_end(const AnswerShape& shape) {
+std::string_view stream_end(const ResponseFraming& shape) {
   return has_chunks(shape) ? "0\r\n\r\n" : "";
 }
 

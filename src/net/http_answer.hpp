@@ -10,17 +10,17 @@
 
 namespace sb::net {
 
-struct AnswerShape {
+struct ResponseFraming {
   bool is_http_11 = true;
   bool is_head_request = false;
-  bool may_stay = true;  // the connection, for a next request
+  bool is_keep_alive = true;  // the connection, for a next request
 };
 
-std::string answer_text(HttpAnswer answer, const AnswerShape& shape);
+std::string response_text(HttpResponse answer, const ResponseFraming& shape);
 // A body in pieces: chunks, or for HTTP/1.0 until the connection ends.
-std::string stream_head(int status, const Headers& headers, const AnswerShape& shape);
-void append_piece(std::string& out, std::string_view piece, const AnswerShape& shape);
-std::string_view stream_end(const AnswerShape& shape);
+std::string stream_head(int status, const Headers& headers, const ResponseFraming& shape);
+void append_piece(std::string& out, std::string_view piece, const ResponseFraming& shape);
+std::string_view stream_end(const ResponseFraming& shape);
 // Whether the handler asked for the connection to end.
 bool wants_close(const Headers& headers);
 

@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "net/curl_library.hpp"
+#include "net/http_head.hpp"
 #include "net/limits.hpp"
 
 namespace sb::net {
@@ -26,19 +27,12 @@ constexpr std::int64_t kLookMs = 150;  // between looks whether to go on
 
 std::unexpected<ClientFailure> failure(Kind kind, ErrorCode code, std::string message, std::string remedy = {}) {
   Error error{code, std::move(message), std::move(remedy), {}};
-  error.retry_helps = kind == Kind::kUnreachable || kind == Kind::kLost || kind == Kind::kTimeout;
+  error.is_retryable = kind == Kind::kUnreachable || kind == Kind::kLost || kind == Kind::kTimeout;
   return std::unexpected(ClientFailure{kind, std::move(error)});
 }
 
 std::int64_t ms_since(Instant start) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start).count();
-}
-
-bool is_token(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("!#$%&'*+-.^_`|~").contains(c);
-  });
 }
 
 bool has_control(std::string_view text) {
@@ -86,7 +80,7 @@ std::expected<Target, ClientFailure> checked(const ClientRequest& request) {
 // One transfer, as the callbacks see it.
 struct Transfer {
   const ClientRequest& request;
-  ClientAnswer answer = {};
+  ClientResponse answer = {};
   std::size_t sent = 0;      // of the body
   std::size_t received = 0;  // of the answer's body
   std::size_t header_bytes = 0;
@@ -108,7 +102,7 @@ std::size_t on_read(char* buffer, std::size_t size, std::size_t count, void* sel
   return taken;
 }
 
-void take_status(std::string_view line, ClientAnswer& answer) {
+void take_status(std::string_view line, ClientResponse& answer) {
   answer = {};
   const std::size_t at = line.find(' ');
   for (std::size_t i = at + 1; at != std::string_view::npos && i < line.size() && i < at + 4; ++i) {
@@ -122,7 +116,7 @@ std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* se
   std::string_view line(bytes, size * count);
   transfer.touch();
   transfer.header_bytes += line.size();
-  if (transfer.header_bytes > limits::kAnswerHeaderBytes) {
+  if (transfer.header_bytes > limits::kResponseHeaderBytes) {
     transfer.broken = Kind::kTooLarge;
     return 0;
   }
@@ -214,7 +208,7 @@ void set_up(Line& line, const ClientRequest& request, const Target& target, cons
   if (target.is_loopback) set(CURLOPT_PROXY, "");
   set(CURLOPT_MAXAGE_CONN, kConnectionAgeSeconds);
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_ms));
-  set(CURLOPT_TIMEOUT_MS, static_cast<long>(request.whole_ms));
+  set(CURLOPT_TIMEOUT_MS, static_cast<long>(request.total_ms));
   set(CURLOPT_HTTPHEADER, headers.get());
   set(CURLOPT_HEADERFUNCTION, &on_header);
   set(CURLOPT_HEADERDATA, &transfer);
@@ -253,8 +247,8 @@ CURLcode run(Line& line, Transfer& transfer) {
       transfer.broken = Kind::kTimeout;
       break;
     }
-    if (request.keeps_going && ms_since(last_look) >= kLookMs) {
-      if (!request.keeps_going()) {
+    if (request.should_continue && ms_since(last_look) >= kLookMs) {
+      if (!request.should_continue()) {
         transfer.broken = Kind::kStopped;
         break;
       }
@@ -295,7 +289,7 @@ std::unexpected<ClientFailure> failed(CURLcode code, Line& line, const Transfer&
   }
   if (code == CURLE_OPERATION_TIMEDOUT) {
     return failure(Kind::kTimeout, ErrorCode::kUnavailable,
-                   fmt::format("{} did not answer within {} ms", target.place, transfer.request.whole_ms));
+                   fmt::format("{} did not answer within {} ms", target.place, transfer.request.total_ms));
   }
   return failure(Kind::kLost, ErrorCode::kUnavailable,
                  fmt::format("The connection to {} ended before the answer was whole: {}", target.place, why));
@@ -303,7 +297,7 @@ std::unexpected<ClientFailure> failed(CURLcode code, Line& line, const Transfer&
 
 class CurlClient final : public HttpClient {
  public:
-  Sent send(const ClientRequest& request) override {
+  HttpResult send(const ClientRequest& request) override {
     auto target = checked(request);
     if (!target) return std::unexpected(std::move(target).error());
     const CurlLibrary* curl = curl_library();
@@ -316,7 +310,7 @@ class CurlClient final : public HttpClient {
     const HeaderList headers(*curl, request);
     set_up(*line, request, *target, headers, transfer);
     const CURLcode code = run(*line, transfer);
-    Sent sent = outcome(code, *line, transfer, *target, request);
+    HttpResult sent = outcome(code, *line, transfer, *target, request);
     curl->multi_remove_handle(line->multi, line->easy);
     curl->easy_reset(line->easy);
     give_back(std::move(line));
@@ -324,8 +318,8 @@ class CurlClient final : public HttpClient {
   }
 
  private:
-  static Sent outcome(CURLcode code, Line& line, Transfer& transfer, const Target& target,
-                      const ClientRequest& request) {
+  static HttpResult outcome(CURLcode code, Line& line, Transfer& transfer, const Target& target,
+                            const ClientRequest& request) {
     if (transfer.broken) return broken_off(*transfer.broken, target, request);
     if (code != CURLE_OK) return failed(code, line, transfer, target);
     return std::move(transfer.answer);
@@ -354,7 +348,7 @@ bool is_loopback(std::string_view url) {
   return target && target->is_loopback;
 }
 
-std::string_view ClientAnswer::header(std::string_view lower_name) const {
+std::string_view ClientResponse::header(std::string_view lower_name) const {
   for (const auto& [name, value] : headers) {
     if (name == lower_name) return value;
   }

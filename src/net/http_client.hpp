@@ -26,16 +26,16 @@ struct ClientRequest {
   std::string body = {};
   std::int64_t connect_ms = 10'000;
   std::int64_t idle_ms = 120'000;   // without a byte from the other side
-  std::int64_t whole_ms = 600'000;  // for everything
+  std::int64_t total_ms = 600'000;  // for everything
   std::size_t max_bytes = 64u << 20;
   // Gets the body of a 2xx answer piece by piece, on the caller's thread; false breaks off. Other answers, and all
-  // where this is empty, are gathered in ClientAnswer::body.
+  // where this is empty, are gathered in ClientResponse::body.
   std::function<bool(std::string_view piece)> on_piece = {};
   // Asked a few times a second; false breaks off.
-  std::function<bool()> keeps_going = {};
+  std::function<bool()> should_continue = {};
 };
 
-struct ClientAnswer {
+struct ClientResponse {
   int status = 0;
   std::vector<std::pair<std::string, std::string>> headers = {};  // names in lower case
   std::string body = {};
@@ -50,12 +50,12 @@ struct ClientFailure {
     kLost,         // the connection ended before the answer was whole: it may have been acted on
     kTimeout,      // as kLost
     kTooLarge,
-    kStopped,  // on_piece or keeps_going said so
+    kStopped,  // on_piece or should_continue said so
   };
   Kind kind = Kind::kUnreachable;
   Error error;
 };
-using Sent = std::expected<ClientAnswer, ClientFailure>;
+using HttpResult = std::expected<ClientResponse, ClientFailure>;
 
 // Whether it leads to this machine: what is sent there is seen by nobody on the way.
 bool is_loopback(std::string_view url);
@@ -63,10 +63,10 @@ bool is_loopback(std::string_view url);
 class HttpClient {
  public:
   virtual ~HttpClient() = default;
-  virtual Sent send(const ClientRequest& request) = 0;
+  virtual HttpResult send(const ClientRequest& request) = 0;
 };
 
-// By libcurl, which is loaded with the first request: programs that send none start without it.
+// AttachedBy libcurl, which is loaded with the first request: programs that send none start without it.
 std::unique_ptr<HttpClient> make_http_client();
 
 }  // namespace sb::net

@@ -18,7 +18,7 @@ using Kind = ClientFailure::Kind;
 
 class HttpClientTest : public testing::Test {
  protected:
-  std::string told(const Sent& sent) {
+  std::string told(const HttpResult& sent) {
     return sent ? "answered " + std::to_string(sent->status) : sent.error().error.to_string();
   }
   std::unique_ptr<HttpClient> client = make_http_client();
@@ -27,7 +27,7 @@ class HttpClientTest : public testing::Test {
 TEST_F(HttpClientTest, SendsARequestAndGathersItsAnswer) {
   TestServer server({}, echo);
   const std::string url = "http://127.0.0.1:" + std::to_string(server.port()) + "/a%20b?c=d";
-  const Sent sent =
+  const HttpResult sent =
       client->send({.method = "POST", .url = url, .headers = {{"X-One", "1"}, {"X-None", ""}}, .body = "hello"});
   ASSERT_TRUE(sent) << told(sent);
   EXPECT_EQ(sent->status, 200);
@@ -46,7 +46,7 @@ TEST_F(HttpClientTest, KnowsTheMethods) {
   for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"}) {
     for (const char* body : {"", "x"}) {
       if (*body && std::string_view(method) == "HEAD") continue;
-      const Sent sent = client->send({.method = method, .url = server.url(), .body = body});
+      const HttpResult sent = client->send({.method = method, .url = server.url(), .body = body});
       ASSERT_TRUE(sent) << method << told(sent);
       const auto last = server.requests().back();
       EXPECT_TRUE(last.head.starts_with(std::string(method) + " / HTTP/1.1\r\n")) << last.head;
@@ -58,7 +58,7 @@ TEST_F(HttpClientTest, KnowsTheMethods) {
 TEST_F(HttpClientTest, SendsALargeBodyWhole) {
   RawServer server(
       [](auto& peer, const auto& request) { return peer.answer(200, std::to_string(request.body.size())); });
-  const Sent sent = client->send({.method = "POST", .url = server.url(), .body = std::string(9u << 20, 'x')});
+  const HttpResult sent = client->send({.method = "POST", .url = server.url(), .body = std::string(9u << 20, 'x')});
   ASSERT_TRUE(sent) << told(sent);
   EXPECT_EQ(sent->body, std::to_string(9u << 20));
 }
@@ -71,11 +71,11 @@ TEST_F(HttpClientTest, HandsOutPiecesAsTheyCome) {
     return peer.put("6\r\nsecond\r\n0\r\n\r\n");
   });
   std::vector<std::string> pieces;
-  const Sent sent = client->send({.url = server.url(), .on_piece = [&](std::string_view piece) {
-                                    if (pieces.empty()) first_seen.set_value();
-                                    pieces.emplace_back(piece);
-                                    return true;
-                                  }});
+  const HttpResult sent = client->send({.url = server.url(), .on_piece = [&](std::string_view piece) {
+                                          if (pieces.empty()) first_seen.set_value();
+                                          pieces.emplace_back(piece);
+                                          return true;
+                                        }});
   ASSERT_TRUE(sent) << told(sent);
   EXPECT_EQ(pieces, (std::vector<std::string>{"first", "second"}));
   EXPECT_EQ(sent->body, "");
@@ -83,7 +83,7 @@ TEST_F(HttpClientTest, HandsOutPiecesAsTheyCome) {
 
 TEST_F(HttpClientTest, GathersTheBodyOfARefusalEvenWhenPiecesAreWanted) {
   RawServer server([](auto& peer, const auto&) { return peer.answer(429, "slow down", "Retry-After: 7\r\n"); });
-  const Sent sent = client->send({.url = server.url(), .on_piece = [](auto) -> bool { throw "never"; }});
+  const HttpResult sent = client->send({.url = server.url(), .on_piece = [](auto) -> bool { throw "never"; }});
   ASSERT_TRUE(sent) << told(sent);
   EXPECT_EQ(sent->status, 429);
   EXPECT_EQ(sent->body, "slow down");
@@ -101,7 +101,7 @@ TEST_F(HttpClientTest, NeverSendsTwiceWhatMayHaveBeenActedOn) {
     // The second request comes, over the kept connection or not, and is not answered.
     RawServer server([](auto& peer, const auto& request) { return request.number == 1 && peer.answer(200, "ok"); });
     ASSERT_TRUE(client->send({.method = "POST", .url = server.url(), .body = "x"}));
-    const Sent sent = client->send({.method = "DELETE", .url = server.url(), .body = body});
+    const HttpResult sent = client->send({.method = "DELETE", .url = server.url(), .body = body});
     ASSERT_FALSE(sent);
     EXPECT_EQ(sent.error().kind, Kind::kLost) << told(sent);
     EXPECT_EQ(server.requests().size(), 2u) << body;
@@ -112,7 +112,7 @@ TEST_F(HttpClientTest, FollowsNoRedirect) {
   RawServer elsewhere([](auto& peer, const auto&) { return peer.answer(200, "stolen"); });
   RawServer server(
       [&](auto& peer, const auto&) { return peer.answer(302, "", "Location: " + elsewhere.url() + "\r\n"); });
-  const Sent sent = client->send({.url = server.url(), .headers = {{"Authorization", "Bearer secret"}}});
+  const HttpResult sent = client->send({.url = server.url(), .headers = {{"Authorization", "Bearer secret"}}});
   ASSERT_TRUE(sent) << told(sent);
   EXPECT_EQ(sent->status, 302);
   EXPECT_EQ(elsewhere.connections(), 0);
@@ -124,19 +124,20 @@ TEST_F(HttpClientTest, SaysThatNobodyIsThere) {
     RawServer gone([](auto&, const auto&) { return false; });
     port = gone.port();
   }
-  const Sent sent = client->send({.url = "http://127.0.0.1:" + std::to_string(port) + "/?key=secret"});
+  const HttpResult sent = client->send({.url = "http://127.0.0.1:" + std::to_string(port) + "/?key=secret"});
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().kind, Kind::kUnreachable);
   EXPECT_TRUE(sent.error().error.message.contains("127.0.0.1")) << told(sent);
   EXPECT_FALSE(told(sent).contains("secret"));
-  const Sent unknown = client->send({.url = "http://no-such-host.invalid/"});
+  const HttpResult unknown = client->send({.url = "http://no-such-host.invalid/"});
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().kind, Kind::kUnreachable) << told(unknown);
 }
 
 TEST_F(HttpClientTest, SpeaksNoTlsWithAServerThatHasNone) {
   RawServer server([](auto& peer, const auto&) { return peer.answer(200, "plain"); });
-  const Sent sent = client->send({.url = "https://127.0.0.1:" + std::to_string(server.port()) + "/", .whole_ms = 500});
+  const HttpResult sent =
+      client->send({.url = "https://127.0.0.1:" + std::to_string(server.port()) + "/", .total_ms = 500});
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().kind, Kind::kUnreachable) << told(sent);
 }
@@ -183,7 +184,7 @@ TEST_F(HttpClientTest, TrustsNoCertificateThatNobodyVouchesFor) {
   const SelfSigned server(port);
   if (!server.is_there()) GTEST_SKIP() << "the openssl program is not here";
   const std::string url = "https://localhost:" + std::to_string(port) + "/";
-  Sent sent = client->send({.url = url});
+  HttpResult sent = client->send({.url = url});
   for (int i = 0; i < 200 && !sent && told(sent).contains("connect"); ++i) {  // until it listens
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     sent = client->send({.url = url, .headers = {{"Authorization", "Bearer secret"}}});
@@ -199,7 +200,7 @@ TEST_F(HttpClientTest, GivesUpOnAServerThatIsSilent) {
     return peer.be_silent(), false;
   });
   for (int i = 0; i < 2; ++i) {
-    const Sent sent = client->send({.url = server.url(), .idle_ms = 200});
+    const HttpResult sent = client->send({.url = server.url(), .idle_ms = 200});
     ASSERT_FALSE(sent);
     EXPECT_EQ(sent.error().kind, Kind::kTimeout) << told(sent);
   }
@@ -211,7 +212,7 @@ TEST_F(HttpClientTest, GivesUpOnAServerThatDripsForever) {
     while (peer.put("x")) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return false;
   });
-  const Sent sent = client->send({.url = server.url(), .idle_ms = 60'000, .whole_ms = 400});
+  const HttpResult sent = client->send({.url = server.url(), .idle_ms = 60'000, .total_ms = 400});
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().kind, Kind::kTimeout) << told(sent);
 }
@@ -225,10 +226,10 @@ TEST_F(HttpClientTest, TellsACutAnswerFromAWholeOne) {
         if (is_reset) peer.will_reset();
         return false;
       });
-      const Sent sent = client->send({.method = "POST", .url = server.url(), .body = "x"});
+      const HttpResult sent = client->send({.method = "POST", .url = server.url(), .body = "x"});
       ASSERT_FALSE(sent) << part;
       EXPECT_EQ(sent.error().kind, Kind::kLost) << part << told(sent);
-      EXPECT_TRUE(sent.error().error.retry_helps);
+      EXPECT_TRUE(sent.error().error.is_retryable);
     }
   }
 }
@@ -239,10 +240,10 @@ TEST_F(HttpClientTest, TakesAnAnswerUpToTheLimitAndNotOneByteMore) {
                        std::string(request.head.contains("more") ? 1001 : 1000, 'x'));
   });
   for (const char* path : {"/", "/bad"}) {
-    const Sent whole = client->send({.url = server.url(path), .max_bytes = 1000});
+    const HttpResult whole = client->send({.url = server.url(path), .max_bytes = 1000});
     ASSERT_TRUE(whole) << told(whole);
     EXPECT_EQ(whole->body.size(), 1000u);
-    const Sent larger = client->send({.url = server.url(std::string(path) + "more"), .max_bytes = 1000});
+    const HttpResult larger = client->send({.url = server.url(std::string(path) + "more"), .max_bytes = 1000});
     ASSERT_FALSE(larger);
     EXPECT_EQ(larger.error().kind, Kind::kTooLarge) << told(larger);
   }
@@ -259,7 +260,7 @@ TEST_F(HttpClientTest, TakesEndlessBodiesAndHeadersNoFurtherThanTheLimit) {
     return false;
   });
   for (const char* path : {"/body", "/headers"}) {
-    const Sent sent = client->send({.url = server.url(path), .max_bytes = 1u << 20});
+    const HttpResult sent = client->send({.url = server.url(path), .max_bytes = 1u << 20});
     ASSERT_FALSE(sent);
     EXPECT_EQ(sent.error().kind, Kind::kTooLarge) << path << told(sent);
   }
@@ -268,15 +269,15 @@ TEST_F(HttpClientTest, TakesEndlessBodiesAndHeadersNoFurtherThanTheLimit) {
 TEST_F(HttpClientTest, TakesHeadersUpToTheLimit) {
   RawServer server([](auto& peer, const auto& request) {
     const std::string start = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n";
-    std::size_t left = limits::kAnswerHeaderBytes - start.size() - 2 + (request.head.contains("more") ? 1 : 0);
+    std::size_t left = limits::kResponseHeaderBytes - start.size() - 2 + (request.head.contains("more") ? 1 : 0);
     std::string all = start;
     for (; left > 60'000; left -= 50'000) all += "X-A: " + std::string(50'000 - 7, 'y') + "\r\n";
     all += "X-B: " + std::string(left - 7, 'z') + "\r\n\r\n";
     return peer.put(all);
   });
-  const Sent whole = client->send({.url = server.url()});
+  const HttpResult whole = client->send({.url = server.url()});
   EXPECT_TRUE(whole) << told(whole);
-  const Sent more = client->send({.url = server.url("/more")});
+  const HttpResult more = client->send({.url = server.url("/more")});
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().kind, Kind::kTooLarge) << told(more);
 }
@@ -286,7 +287,7 @@ TEST_F(HttpClientTest, IsNotFooledByWhatIsNoHttp) {
                             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZZ\r\n",
                             "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n"}) {
     RawServer server([&](auto& peer, const auto&) { return peer.put(bytes), false; });
-    const Sent sent = client->send({.url = server.url()});
+    const HttpResult sent = client->send({.url = server.url()});
     ASSERT_FALSE(sent) << bytes << sent->status << sent->body;
     EXPECT_EQ(sent.error().kind, Kind::kLost) << bytes << told(sent);
   }
@@ -297,7 +298,7 @@ TEST_F(HttpClientTest, PassesOverInterimAnswers) {
     return peer.put(
         "HTTP/1.1 103 Early\r\nX-A: early\r\n\r\nHTTP/1.1 201 Made\r\nX-A: late\r\nContent-Length: 2\r\n\r\nok");
   });
-  const Sent sent = client->send({.url = server.url()});
+  const HttpResult sent = client->send({.url = server.url()});
   ASSERT_TRUE(sent) << told(sent);
   EXPECT_EQ(sent->status, 201);
   EXPECT_EQ(sent->header("x-a"), "late");
@@ -307,7 +308,7 @@ TEST_F(HttpClientTest, PassesOverInterimAnswers) {
 TEST_F(HttpClientTest, RefusesRequestsThatSmuggle) {
   RawServer server([](auto& peer, const auto&) { return peer.answer(200, "ok"); });
   const auto kind = [&](ClientRequest request) {
-    const Sent sent = client->send(request);
+    const HttpResult sent = client->send(request);
     EXPECT_FALSE(sent);
     EXPECT_FALSE(told(sent).contains("secret")) << told(sent);
     return sent ? Kind::kLost : sent.error().kind;
@@ -338,19 +339,19 @@ TEST_F(HttpClientTest, BreaksOffWhenTold) {
     return peer.be_silent(), false;
   });
   int looks = 0;
-  const Sent silent = client->send({.url = server.url(), .keeps_going = [&] { return ++looks < 3; }});
+  const HttpResult silent = client->send({.url = server.url(), .should_continue = [&] { return ++looks < 3; }});
   ASSERT_FALSE(silent);
   EXPECT_EQ(silent.error().kind, Kind::kStopped) << told(silent);
   EXPECT_EQ(looks, 3);
   int pieces = 0;
-  const Sent flood = client->send({.url = server.url("/pieces"), .on_piece = [&](auto) { return ++pieces < 2; }});
+  const HttpResult flood = client->send({.url = server.url("/pieces"), .on_piece = [&](auto) { return ++pieces < 2; }});
   ASSERT_FALSE(flood);
   EXPECT_EQ(flood.error().kind, Kind::kStopped) << told(flood);
   EXPECT_EQ(pieces, 2);
-  const Sent looked = client->send({.url = server.url("/pieces"),
-                                    .max_bytes = std::size_t{1} << 40,
-                                    .on_piece = [](auto) { return true; },
-                                    .keeps_going = [] { return false; }});
+  const HttpResult looked = client->send({.url = server.url("/pieces"),
+                                          .max_bytes = std::size_t{1} << 40,
+                                          .on_piece = [](auto) { return true; },
+                                          .should_continue = [] { return false; }});
   ASSERT_FALSE(looked);
   EXPECT_EQ(looked.error().kind, Kind::kStopped) << told(looked);
 }
@@ -363,7 +364,7 @@ TEST_F(HttpClientTest, ServesManyThreadsAtOnce) {
     threads.emplace_back([&, i] {
       for (int k = 0; k < 20; ++k) {
         const std::string body = std::to_string(i * 100 + k);
-        const Sent sent = client->send({.method = "POST", .url = server.url(), .body = body});
+        const HttpResult sent = client->send({.method = "POST", .url = server.url(), .body = body});
         right += sent && sent->body == body;
       }
     });
@@ -376,8 +377,8 @@ TEST_F(HttpClientTest, AsksNoProxyForTheOwnMachine) {
   RawServer proxy([](auto& peer, const auto&) { return peer.answer(200, "from the proxy"); });
   RawServer server([](auto& peer, const auto&) { return peer.answer(200, "straight"); });
   ::setenv("http_proxy", proxy.url().c_str(), 1);
-  const Sent near = client->send({.url = server.url()});
-  const Sent far = client->send({.url = "http://far.invalid/x"});
+  const HttpResult near = client->send({.url = server.url()});
+  const HttpResult far = client->send({.url = "http://far.invalid/x"});
   ::unsetenv("http_proxy");
   ASSERT_TRUE(near) << told(near);
   EXPECT_EQ(near->body, "straight");

@@ -42,11 +42,11 @@ SteadyClock::time_point in_ms(std::int64_t duration_ms) {
 }
 
 // A body's part of what all bodies together may take.
-class BodyShare {
+class BodyQuota {
  public:
-  explicit BodyShare(HttpHost& host) : host_(host) {}
-  ~BodyShare() { host_.body_bytes -= taken_; }
-  BodyShare(const BodyShare&) = delete;
+  explicit BodyQuota(ListenerState& host) : host_(host) {}
+  ~BodyQuota() { host_.body_bytes -= taken_; }
+  BodyQuota(const BodyQuota&) = delete;
 
   bool grow_to(std::size_t bytes) {
     if (bytes <= taken_) return true;
@@ -57,7 +57,7 @@ class BodyShare {
   }
 
  private:
-  HttpHost& host_;
+  ListenerState& host_;
   std::size_t taken_ = 0;
 };
 
@@ -66,20 +66,20 @@ class BodyShare {
 // holds no buffer.
 class Connection final : public HttpConnection, public std::enable_shared_from_this<Connection> {
  public:
-  Connection(std::shared_ptr<HttpHost> host, int socket, std::string peer, bool is_loopback);
+  Connection(std::shared_ptr<ListenerState> host, int socket, std::string peer, bool is_loopback);
   ~Connection() override;
 
   static awaitable<void> serve(std::shared_ptr<Connection> self);
-  static awaitable<void> turn_away(std::shared_ptr<Connection> self);
-  void end_soon() override { wake(); }
+  static awaitable<void> reject(std::shared_ptr<Connection> self);
+  void close_when_idle() override { wake(); }
   void abort() override;
 
   // Of the exchange with that number; those of one that is over do nothing.
-  void respond(std::uint64_t exchange, HttpAnswer answer);
+  void respond(std::uint64_t exchange, HttpResponse answer);
   void begin(std::uint64_t exchange, int status, Headers headers);
   bool send(std::uint64_t exchange, std::string_view piece);
   void end(std::uint64_t exchange);
-  void on_gone(std::uint64_t exchange, std::function<void()> gone);
+  void on_disconnect(std::uint64_t exchange, std::function<void()> gone);
   void dropped(std::uint64_t exchange);
 
  private:
@@ -90,17 +90,17 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   awaitable<std::optional<std::size_t>> read_head();
   awaitable<bool> read_body(Parser& parser, const HttpHead& head);
   awaitable<void> exchange_over();
-  awaitable<void> leave();
+  awaitable<void> close_gracefully();
 
-  bool take_body(Parser& parser, BodyShare& share);
+  bool take_body(Parser& parser, BodyQuota& share);
   void start_exchange(HttpRequest request);
   void finish_exchange();
-  void report_gone();
-  void post_gone(std::function<void()> gone);
+  void report_disconnect();
+  void post_disconnect(std::function<void()> gone);
   void refuse(HttpRefusal refusal);
-  AnswerShape shape() const;
+  ResponseFraming shape() const;
 
-  void sign_off();
+  void unregister();
   void wake() { wake_.cancel(); }
   void read_more();
   void read_now();
@@ -109,7 +109,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   void write_now();
   bool has_unsent() const { return sent_ < out_.size(); }
 
-  std::shared_ptr<HttpHost> host_;
+  std::shared_ptr<ListenerState> host_;
   asio::ip::tcp::socket socket_;
   asio::steady_timer wake_;
   std::string peer_;
@@ -135,18 +135,18 @@ class Exchange final : public HttpExchange {
   Exchange(std::shared_ptr<Connection> connection, std::uint64_t number)
       : connection_(std::move(connection)), number_(number) {}
   ~Exchange() override { connection_->dropped(number_); }
-  void respond(HttpAnswer answer) override { connection_->respond(number_, std::move(answer)); }
+  void respond(HttpResponse answer) override { connection_->respond(number_, std::move(answer)); }
   void begin(int status, Headers headers) override { connection_->begin(number_, status, std::move(headers)); }
   bool send(std::string_view piece) override { return connection_->send(number_, piece); }
   void end() override { connection_->end(number_); }
-  void on_gone(std::function<void()> gone) override { connection_->on_gone(number_, std::move(gone)); }
+  void on_disconnect(std::function<void()> gone) override { connection_->on_disconnect(number_, std::move(gone)); }
 
  private:
   std::shared_ptr<Connection> connection_;
   std::uint64_t number_;
 };
 
-Connection::Connection(std::shared_ptr<HttpHost> host, int socket, std::string peer, bool is_loopback)
+Connection::Connection(std::shared_ptr<ListenerState> host, int socket, std::string peer, bool is_loopback)
     : host_(std::move(host)),
       socket_(*static_cast<asio::io_context*>(host_->loop.native())),
       wake_(socket_.get_executor()),
@@ -171,11 +171,11 @@ Connection::Connection(std::shared_ptr<HttpHost> host, int socket, std::string p
 }
 
 Connection::~Connection() {
-  sign_off();
+  unregister();
 }
 
-// When the socket is closed: whoever still holds an exchange holds no connection.
-void Connection::sign_off() {
+// ScopeFilter the socket is closed: whoever still holds an exchange holds no connection.
+void Connection::unregister() {
   if (host_->connections.erase(this) == 1 && host_->connections.empty() && host_->on_empty) host_->on_empty();
 }
 
@@ -189,13 +189,13 @@ awaitable<void> Connection::serve(std::shared_ptr<Connection> self) {
     co_await self->exchange_over();
     if (!self->may_stay_) break;
   }
-  co_await self->leave();
+  co_await self->close_gracefully();
 }
 
-awaitable<void> Connection::turn_away(std::shared_ptr<Connection> self) {
+awaitable<void> Connection::reject(std::shared_ptr<Connection> self) {
   self->refuse({503, "too many connections; try again later"});
   self->read_more();
-  co_await self->leave();
+  co_await self->close_gracefully();
 }
 
 awaitable<void> Connection::sleep_until(SteadyClock::time_point deadline) {
@@ -268,7 +268,7 @@ awaitable<std::optional<HttpRequest>> Connection::read_request() {
 }
 
 awaitable<bool> Connection::read_body(Parser& parser, const HttpHead& head) {
-  BodyShare share(*host_);
+  BodyQuota share(*host_);
   if (!share.grow_to(head.content_length.value_or(0))) {
     refuse({503, "too many bodies at once; try again later"});
     co_return false;
@@ -293,7 +293,7 @@ awaitable<bool> Connection::read_body(Parser& parser, const HttpHead& head) {
 }
 
 // Gives the parser what is there; false when that was refused.
-bool Connection::take_body(Parser& parser, BodyShare& share) {
+bool Connection::take_body(Parser& parser, BodyQuota& share) {
   if (in_.empty()) return true;
   error_code error;
   const std::size_t used = parser.put(asio::buffer(in_), error);
@@ -339,7 +339,7 @@ awaitable<void> Connection::exchange_over() {
 
 // What was written leaves first; and after a refusal what still comes is read, or else the other side's system would
 // throw our answer away.
-awaitable<void> Connection::leave() {
+awaitable<void> Connection::close_gracefully() {
   phase_ = Phase::kOver;
   const bool must_linger = is_refused_ || !in_.empty();
   is_discarding_ = true;
@@ -364,20 +364,20 @@ void Connection::abort() {
   sent_ = 0;
   error_code ignored;
   socket_.close(ignored);
-  report_gone();
+  report_disconnect();
   wake();
-  sign_off();
+  unregister();
 }
 
-void Connection::report_gone() {
+void Connection::report_disconnect() {
   if (phase_ != Phase::kPending && phase_ != Phase::kStreaming) return;
   if (std::exchange(is_gone_, true)) return;
-  if (gone_) post_gone(std::exchange(gone_, {}));
+  if (gone_) post_disconnect(std::exchange(gone_, {}));
   if (phase_ == Phase::kStreaming) abort();
 }
 
 // Later, because this may run inside of a send(); and only if there is no answer by then.
-void Connection::post_gone(std::function<void()> gone) {
+void Connection::post_disconnect(std::function<void()> gone) {
   host_->loop.post([self = shared_from_this(), exchange = exchange_, gone = std::move(gone)] {
     if (exchange == self->exchange_ && !self->host_->is_over) gone();
   });
@@ -386,19 +386,19 @@ void Connection::post_gone(std::function<void()> gone) {
 void Connection::refuse(HttpRefusal refusal) {
   is_refused_ = true;
   may_stay_ = false;
-  out_ += answer_text({refusal.status, {{"Content-Type", "text/plain"}}, fmt::format("{}\n", refusal.reason)},
-                      {.is_http_11 = true, .is_head_request = false, .may_stay = false});
+  out_ += response_text({refusal.status, {{"Content-Type", "text/plain"}}, fmt::format("{}\n", refusal.reason)},
+                        {.is_http_11 = true, .is_head_request = false, .is_keep_alive = false});
   write_soon();
 }
 
-AnswerShape Connection::shape() const {
-  return {.is_http_11 = is_http_11_, .is_head_request = is_head_request_, .may_stay = may_stay_};
+ResponseFraming Connection::shape() const {
+  return {.is_http_11 = is_http_11_, .is_head_request = is_head_request_, .is_keep_alive = may_stay_};
 }
 
-void Connection::respond(std::uint64_t exchange, HttpAnswer answer) {
+void Connection::respond(std::uint64_t exchange, HttpResponse answer) {
   if (exchange != exchange_ || phase_ != Phase::kPending) return;
   if (host_->is_closing || wants_close(answer.headers)) may_stay_ = false;
-  out_ += answer_text(std::move(answer), shape());
+  out_ += response_text(std::move(answer), shape());
   finish_exchange();
 }
 
@@ -437,9 +437,9 @@ void Connection::finish_exchange() {
   wake();
 }
 
-void Connection::on_gone(std::uint64_t exchange, std::function<void()> gone) {
+void Connection::on_disconnect(std::uint64_t exchange, std::function<void()> gone) {
   if (exchange != exchange_ || (phase_ != Phase::kPending && phase_ != Phase::kStreaming)) return;
-  if (is_gone_) return post_gone(std::move(gone));
+  if (is_gone_) return post_disconnect(std::move(gone));
   gone_ = std::move(gone);
 }
 
@@ -473,7 +473,7 @@ void Connection::read_now() {
   if (error == asio::error::would_block || error == asio::error::interrupted) return;
   if (error) {
     has_ended_ = true;
-    report_gone();
+    report_disconnect();
   } else if (!is_discarding_) {
     in_.append(buffer.data(), got);
   }
@@ -519,11 +519,11 @@ void Connection::write_now() {
 
 }  // namespace
 
-void start_http_connection(std::shared_ptr<HttpHost> host, int socket, std::string peer, bool is_loopback,
+void start_http_connection(std::shared_ptr<ListenerState> host, int socket, std::string peer, bool is_loopback,
                            bool is_too_many) {
   auto& context = *static_cast<asio::io_context*>(host->loop.native());
   auto connection = std::make_shared<Connection>(std::move(host), socket, std::move(peer), is_loopback);
-  auto serving = is_too_many ? Connection::turn_away(connection) : Connection::serve(connection);
+  auto serving = is_too_many ? Connection::reject(connection) : Connection::serve(connection);
   asio::co_spawn(context, std::move(serving), [connection](const std::exception_ptr&) { connection->abort(); });
 }
 

@@ -17,15 +17,15 @@ class HttpConnection {
  public:
   virtual ~HttpConnection() = default;
   // The listener closes: a connection without a request ends, one with a request ends after it.
-  virtual void end_soon() = 0;
+  virtual void close_when_idle() = 0;
   // At once, whatever is on the way.
   virtual void abort() = 0;
 };
 
 // What the connections of a listener share.
-struct HttpHost {
-  Loop& loop;
-  HttpBounds bounds;
+struct ListenerState {
+  EventLoop& loop;
+  HttpLimits bounds;
   HttpHandler handler;
   std::unordered_set<HttpConnection*> connections = {};
   std::size_t body_bytes = 0;  // of bodies that are coming in
@@ -36,7 +36,7 @@ struct HttpHost {
 };
 
 // Takes the socket over. One that is too many is only told so.
-void start_http_connection(std::shared_ptr<HttpHost> host, int socket, std::string peer, bool is_loopback,
+void start_http_connection(std::shared_ptr<ListenerState> host, int socket, std::string peer, bool is_loopback,
                            bool is_too_many);
 
 }  // namespace sb::net

@@ -23,10 +23,6 @@ bool is_token_char(char c) {
   return c != '\0' && std::string_view("!#$%&'*+-.^_`|~").contains(c);
 }
 
-bool is_token(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, is_token_char);
-}
-
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -80,7 +76,8 @@ std::optional<HttpRefusal> take_field(HttpHead& head, Counts& counts, std::strin
     head.content_length = length;
   } else if (equals_ignoring_case(name, "transfer-encoding")) {
     if (++counts.encoding > 1) return HttpRefusal{400, "Transfer-Encoding is given twice"};
-    if (!equals_ignoring_case(value, "chunked")) return HttpRefusal{501, "the only Transfer-Encoding known here is chunked"};
+    if (!equals_ignoring_case(value, "chunked"))
+      return HttpRefusal{501, "the only Transfer-Encoding known here is chunked"};
     head.is_chunked = true;
   } else if (equals_ignoring_case(name, "host")) {
     if (++counts.host > 1) return HttpRefusal{400, "Host is given twice"};
@@ -121,6 +118,10 @@ std::expected<std::string, HttpRefusal> decoded(std::string_view path) {
 }
 
 }  // namespace
+
+bool is_token(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, is_token_char);
+}
 
 std::expected<std::optional<std::size_t>, HttpRefusal> HeadScan::next(std::string_view bytes) {
   for (; scanned_ < bytes.size(); ++scanned_) {
@@ -174,13 +175,15 @@ std::expected<HttpTarget, HttpRefusal> read_target(const HttpHead& head) {
   if (!target.starts_with('/')) {
     const auto scheme = target.find("://");
     const std::string_view name = target.substr(0, std::min(scheme, target.size()));
-    if (scheme == std::string_view::npos || !(equals_ignoring_case(name, "http") || equals_ignoring_case(name, "https"))) {
+    if (scheme == std::string_view::npos ||
+        !(equals_ignoring_case(name, "http") || equals_ignoring_case(name, "https"))) {
       return refuse(400, "the target must be a path");
     }
     target.remove_prefix(scheme + 3);
     const auto end = std::min(target.find_first_of("/?"), target.size());
     const std::string_view authority = target.substr(0, end);
-    if (!equals_ignoring_case(authority, head.host) || authority.empty()) return refuse(400, "the target is not of this Host");
+    if (!equals_ignoring_case(authority, head.host) || authority.empty())
+      return refuse(400, "the target is not of this Host");
     target.remove_prefix(end);
   }
   const auto question = target.find('?');

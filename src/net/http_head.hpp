@@ -14,6 +14,8 @@
 
 namespace sb::net {
 
+bool is_token(std::string_view text);  // as HTTP names methods and headers
+
 // What a request is answered that gets no further.
 struct HttpRefusal {
   int status = 400;

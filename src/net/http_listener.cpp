@@ -89,10 +89,10 @@ std::size_t HttpRequest::count(std::string_view name) const {
 }
 
 struct HttpListener::Parts : std::enable_shared_from_this<Parts> {
-  Parts(Loop& its_loop, HttpSettings given, HttpHandler handler)
+  Parts(EventLoop& its_loop, HttpSettings given, HttpHandler handler)
       : loop(its_loop),
         settings(std::move(given)),
-        host(std::make_shared<HttpHost>(HttpHost{loop, settings.bounds, std::move(handler)})),
+        host(std::make_shared<ListenerState>(ListenerState{loop, settings.bounds, std::move(handler)})),
         acceptor(*static_cast<asio::io_context*>(loop.native())) {}
 
   Status open();
@@ -103,9 +103,9 @@ struct HttpListener::Parts : std::enable_shared_from_this<Parts> {
   void finish_closing();
   void abort_all();
 
-  Loop& loop;
+  EventLoop& loop;
   HttpSettings settings;
-  std::shared_ptr<HttpHost> host;
+  std::shared_ptr<ListenerState> host;
   tcp::acceptor acceptor;
   std::function<void()> closed;
   Scheduler::Timer deadline = 0, pause = 0;
@@ -184,7 +184,7 @@ void HttpListener::Parts::close(std::int64_t wait_ms, std::function<void()> done
     finish_closing();
   });
   for (HttpConnection* connection : std::vector(host->connections.begin(), host->connections.end())) {
-    connection->end_soon();
+    connection->close_when_idle();
   }
 }
 
@@ -199,7 +199,7 @@ void HttpListener::Parts::abort_all() {
   }
 }
 
-HttpListener::HttpListener(Loop& loop, HttpSettings settings, HttpHandler handler)
+HttpListener::HttpListener(EventLoop& loop, HttpSettings settings, HttpHandler handler)
     : parts_(std::make_shared<Parts>(loop, std::move(settings), std::move(handler))) {}
 
 HttpListener::~HttpListener() {

@@ -45,7 +45,7 @@ struct HttpRequest {
   std::size_t count(std::string_view name) const;
 };
 
-struct HttpAnswer {
+struct HttpResponse {
   int status = 200;
   Headers headers;
   std::string body;
@@ -57,7 +57,7 @@ class HttpExchange {
  public:
   virtual ~HttpExchange() = default;
   // One of the two, once.
-  virtual void respond(HttpAnswer answer) = 0;
+  virtual void respond(HttpResponse answer) = 0;
   // Headers now, the body in pieces (chunked; for server-sent events). Nothing is buffered for long: pieces leave at
   // once.
   virtual void begin(int status, Headers headers) = 0;
@@ -66,13 +66,13 @@ class HttpExchange {
   virtual void end() = 0;
   // The other side has gone (or was too slow). At most once, never after end() or respond(). A side that only stopped
   // sending looks the same, so a respond() after it is still tried.
-  virtual void on_gone(std::function<void()> gone) = 0;
+  virtual void on_disconnect(std::function<void()> gone) = 0;
 };
 using ExchangePtr = std::shared_ptr<HttpExchange>;
 using HttpHandler = std::function<void(HttpRequest, ExchangePtr)>;
 
 // Smaller ones are for tests.
-struct HttpBounds {
+struct HttpLimits {
   std::size_t connections = limits::kConnections;
   std::size_t body_bytes = limits::kMessageBytes;
   std::size_t all_body_bytes = limits::kAllBodyBytes;
@@ -85,12 +85,12 @@ struct HttpBounds {
 struct HttpSettings {
   std::string address = "127.0.0.1";
   int port = 0;  // 0: any free one
-  HttpBounds bounds = {};
+  HttpLimits bounds = {};
 };
 
 class HttpListener {
  public:
-  HttpListener(Loop& loop, HttpSettings settings, HttpHandler handler);
+  HttpListener(EventLoop& loop, HttpSettings settings, HttpHandler handler);
   ~HttpListener();
   HttpListener(const HttpListener&) = delete;
 

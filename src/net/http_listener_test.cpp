@@ -54,7 +54,7 @@ TEST(HttpListener, KeepsPipelinedRequestsInOrder) {
   EXPECT_EQ(client.answer().body, "PUT [/2] [] Host=h Transfer-Encoding=chunked [abc0123456789] 127.0.0.1 local");
   EXPECT_THAT(client.answer().body, StartsWith("GET [/3]"));
   EXPECT_THAT(client.answer(true).head, HasSubstr("Content-Length: "));
-  const TestAnswer last = client.answer();
+  const TestResponse last = client.answer();
   EXPECT_THAT(last.body, StartsWith("GET [/5]"));
   EXPECT_THAT(last.head, HasSubstr("Connection: close\r\n"));
   EXPECT_TRUE(client.is_ended());
@@ -133,7 +133,7 @@ TEST(HttpListener, RefusesAndClosesWhatIsMalformed) {
   for (const auto& [bytes, status] : table) {
     TestClient client(server.port());
     client.put(bytes);
-    const TestAnswer answer = client.answer();
+    const TestResponse answer = client.answer();
     EXPECT_EQ(answer.status, status) << bytes.substr(0, 200);
     EXPECT_THAT(answer.head, HasSubstr("Connection: close\r\n"));
     EXPECT_TRUE(client.is_ended()) << bytes.substr(0, 200);
@@ -236,7 +236,7 @@ TEST(HttpListener, HandlersCannotBreakTheFraming) {
   });
   TestClient client(server.port());
   client.put(get("/") + get("/empty") + get("/"));
-  const TestAnswer answer = client.answer();
+  const TestResponse answer = client.answer();
   EXPECT_EQ(answer.body, "body");
   EXPECT_THAT(answer.head, HasSubstr("X: a  Y: b\r\n"));
   EXPECT_THAT(answer.head, Not(HasSubstr("chunked")));
@@ -291,7 +291,7 @@ TEST(HttpListener, ListensWhereItIsTold) {
   mapped.put(get("/"));
   EXPECT_THAT(mapped.answer().body, testing::EndsWith("[] 127.0.0.1 local"));
 
-  Loop loop;
+  EventLoop loop;
   const auto error_of = [&](std::string address, int port) {
     HttpListener listener(loop, {address, port, {}}, echo);
     const Status status = listener.open();

@@ -19,12 +19,12 @@ using testing::StartsWith;
 constexpr std::string_view kGet = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
 // Keeps all exchanges, begun as streams where asked to, and counts who has gone. On the loop's thread.
-struct Keeper {
+struct OpenExchanges {
   std::vector<ExchangePtr> open;
   int gone = 0;
   HttpHandler handler(bool begins = true) {
     return [this, begins](const HttpRequest&, const ExchangePtr& exchange) {
-      exchange->on_gone([this] { ++gone; });
+      exchange->on_disconnect([this] { ++gone; });
       if (begins) exchange->begin(200, {{"Content-Type", "text/event-stream"}});
       open.push_back(exchange);
     };
@@ -38,16 +38,16 @@ T on_loop(TestServer& server, std::function<T()> work) {
   return result;
 }
 
-bool waits_for_open(TestServer& server, Keeper& keeper, std::size_t count) {
+bool waits_for_open(TestServer& server, OpenExchanges& keeper, std::size_t count) {
   return server.wait_until([&] { return on_loop<std::size_t>(server, [&] { return keeper.open.size(); }) == count; });
 }
 
-bool waits_for_gone(TestServer& server, Keeper& keeper, int count) {
+bool waits_for_gone(TestServer& server, OpenExchanges& keeper, int count) {
   return server.wait_until([&] { return on_loop<int>(server, [&] { return keeper.gone; }) == count; });
 }
 
 TEST(HttpStream, PiecesLeaveAtOnce) {
-  Keeper keeper;
+  OpenExchanges keeper;
   TestServer server({}, keeper.handler());
   TestClient client(server.port());
   client.put(kGet);
@@ -57,7 +57,7 @@ TEST(HttpStream, PiecesLeaveAtOnce) {
     std::string piece;
     if (std::string_view(text) == "one") {
       // The head comes with or before the first piece.
-      const TestAnswer head = client.answer(true);
+      const TestResponse head = client.answer(true);
       EXPECT_THAT(head.head, HasSubstr("Transfer-Encoding: chunked\r\n"));
     }
     EXPECT_TRUE(client.read_piece(piece));
@@ -80,7 +80,7 @@ TEST(HttpStream, PiecesLeaveAtOnce) {
 TEST(HttpStream, SeesThatTheOtherSideWent) {
   for (const bool begins : {true, false}) {
     for (const bool is_reset : {true, false}) {
-      Keeper keeper;
+      OpenExchanges keeper;
       TestServer server({}, keeper.handler(begins));
       TestClient client(server.port());
       client.put(std::string(kGet) + "GET /pipelined");
@@ -99,7 +99,7 @@ TEST(HttpStream, SeesThatTheOtherSideWent) {
 }
 
 TEST(HttpStream, GoneIsNeverToldAfterTheAnswer) {
-  Keeper keeper;
+  OpenExchanges keeper;
   TestServer server({}, keeper.handler(false));
   TestClient client(server.port());
   client.put(kGet);
@@ -113,7 +113,7 @@ TEST(HttpStream, GoneIsNeverToldAfterTheAnswer) {
 }
 
 TEST(HttpStream, ASlowReaderIsGivenUp) {
-  Keeper keeper;
+  OpenExchanges keeper;
   TestServer server({.unsent_bytes = 1u << 20}, keeper.handler());
   TestClient client(server.port());
   client.put(kGet);
@@ -130,7 +130,7 @@ TEST(HttpStream, ASlowReaderIsGivenUp) {
 }
 
 TEST(HttpStream, AReaderThatStallsIsGivenUp) {
-  Keeper keeper;
+  OpenExchanges keeper;
   TestServer server({.unsent_bytes = 64u << 20, .idle_wait_ms = 100}, keeper.handler());
   TestClient client(server.port());
   client.put(kGet);
@@ -151,7 +151,7 @@ TEST(HttpStream, ALargeAnswerReachesASlowReader) {
 }
 
 TEST(HttpStream, BreaksOffWhenDroppedHalfway) {
-  Keeper keeper;
+  OpenExchanges keeper;
   TestServer server({}, keeper.handler());
   TestClient client(server.port());
   client.put(kGet);
@@ -187,7 +187,7 @@ TEST(HttpStream, HoldsManyIdleStreams) {
   if (limit.rlim_max < 2 * kStreams + 200) GTEST_SKIP() << "only " << limit.rlim_max << " files may be open";
   limit.rlim_cur = std::max<rlim_t>(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, 8'192));
   ::setrlimit(RLIMIT_NOFILE, &limit);
-  Keeper keeper;
+  OpenExchanges keeper;
   TestServer server({}, keeper.handler());
   const long before_kb = resident_kb();
   std::vector<TestClient> clients;
@@ -240,7 +240,7 @@ TEST(HttpStream, OutOfDescriptorsWaitsInsteadOfSpinning) {
 }
 
 TEST(HttpStream, CloseLetsOpenExchangesEnd) {
-  Keeper keeper;
+  OpenExchanges keeper;
   TestServer server({}, keeper.handler());
   TestClient idle(server.port()), busy(server.port());
   idle.put("\r\n");
@@ -267,7 +267,7 @@ TEST(HttpStream, CloseLetsOpenExchangesEnd) {
 }
 
 TEST(HttpStream, CloseWaitsOnlySoLong) {
-  Keeper keeper;
+  OpenExchanges keeper;
   TestServer server({}, keeper.handler());
   TestClient client(server.port());
   client.put(kGet);
@@ -282,9 +282,9 @@ TEST(HttpStream, CloseWaitsOnlySoLong) {
 }
 
 TEST(HttpStream, ExchangesMayOutliveTheirListener) {
-  Keeper keeper;
+  OpenExchanges keeper;
   {
-    auto server = std::make_unique<TestServer>(HttpBounds{}, keeper.handler());
+    auto server = std::make_unique<TestServer>(HttpLimits{}, keeper.handler());
     TestClient client(server->port());
     client.put(kGet);
     ASSERT_TRUE(waits_for_open(*server, keeper, 1));

@@ -32,7 +32,7 @@ inline void echo(const HttpRequest& request, const ExchangePtr& exchange) {
 
 class TestServer {
  public:
-  TestServer(HttpBounds bounds, HttpHandler handler, std::string address = "127.0.0.1") {
+  TestServer(HttpLimits bounds, HttpHandler handler, std::string address = "127.0.0.1") {
     listener_ = std::make_unique<HttpListener>(loop_, HttpSettings{std::move(address), 0, bounds}, std::move(handler));
     const Status opened = listener_->open();
     EXPECT_TRUE(opened) << (opened ? "" : opened.error().to_string());
@@ -49,7 +49,7 @@ class TestServer {
     run([this] { listener_.reset(); });
   }
   int port() const { return port_; }
-  Loop& loop() { return loop_; }
+  EventLoop& loop() { return loop_; }
   HttpListener& listener() { return *listener_; }
   // On the loop's thread; waits for it.
   template <class Work>
@@ -76,13 +76,13 @@ class TestServer {
   }
 
  private:
-  Loop loop_;
+  EventLoop loop_;
   std::unique_ptr<HttpListener> listener_;
   int port_ = 0;
   std::thread thread_;
 };
 
-struct TestAnswer {
+struct TestResponse {
   int status = 0;    // 0: the connection ended before an answer
   std::string head;  // with the status line
   std::string body;  // chunks taken apart
@@ -137,8 +137,8 @@ class TestClient {
   }
 
   // One answer, with its body. `is_to_head`: it has none.
-  TestAnswer answer(bool is_to_head = false) {
-    TestAnswer answer;
+  TestResponse answer(bool is_to_head = false) {
+    TestResponse answer;
     if (!read_past("\r\n\r\n", answer.head)) return answer;
     std::from_chars(answer.head.data() + 9, answer.head.data() + 12, answer.status);
     if (answer.status == 100 || answer.status == 204 || is_to_head) return answer;

@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 
 // One line that says what was read: `request 1 ping {}`, `malformed null -32700`, …
-std::string told(const RpcMessage& message) {
+std::string describe(const RpcMessage& message) {
   struct Teller {
     std::string operator()(const RpcRequest& m) const {
       return "request " + to_json(m.id) + " " + m.method + " " + to_json(m.params);
@@ -35,10 +35,10 @@ std::string told(const RpcMessage& message) {
   return std::visit(Teller{}, message);
 }
 
-std::string told(std::string_view bytes) {
+std::string describe(std::string_view bytes) {
   const RpcRead read = read_rpc(bytes);
   std::string out = read.is_batch ? "batch: " : "";
-  for (std::size_t i = 0; i < read.messages.size(); ++i) out += (i == 0 ? "" : "; ") + told(read.messages[i]);
+  for (std::size_t i = 0; i < read.messages.size(); ++i) out += (i == 0 ? "" : "; ") + describe(read.messages[i]);
   return out;
 }
 
@@ -59,7 +59,7 @@ TEST(JsonRpc, ReadsWhatTheProtocolHas) {
       {R"([{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"n"}])",
        "batch: request 1 ping {}; notification n {}"},
   };
-  for (const auto& [bytes, expected] : table) EXPECT_EQ(told(bytes), expected) << bytes;
+  for (const auto& [bytes, expected] : table) EXPECT_EQ(describe(bytes), expected) << bytes;
 }
 
 TEST(JsonRpc, TellsWhatIsMalformedAndUnderWhichId) {
@@ -104,7 +104,7 @@ TEST(JsonRpc, TellsWhatIsMalformedAndUnderWhichId) {
       {"[1]", "batch: malformed null -32600"},
       {R"([[],{"jsonrpc":"2.0","id":1,"method":"ping"}])", "batch: malformed null -32600; request 1 ping {}"},
   };
-  for (const auto& [bytes, expected] : table) EXPECT_EQ(told(bytes), expected) << bytes;
+  for (const auto& [bytes, expected] : table) EXPECT_EQ(describe(bytes), expected) << bytes;
 }
 
 // What JavaScript makes of a text that was cut in the middle of a character.
@@ -127,16 +127,16 @@ TEST(JsonRpc, KeepsItsLimits) {
     return R"({"jsonrpc":"2.0","id":1,"method":"a","params":{"x":)" + std::string(depth, '[') +
            std::string(depth, ']') + "}}";
   };
-  EXPECT_THAT(told(nested(limits::kMessageDepth - 2)), HasSubstr("request 1 a"));
-  EXPECT_EQ(told(nested(limits::kMessageDepth - 1)), "malformed 1 -32600");
+  EXPECT_THAT(describe(nested(limits::kMessageDepth - 2)), HasSubstr("request 1 a"));
+  EXPECT_EQ(describe(nested(limits::kMessageDepth - 1)), "malformed 1 -32600");
 
   const auto long_one = [](std::size_t bytes) {
     std::string text = R"({"jsonrpc":"2.0","id":1,"method":"a","params":{"x":""}})";
     text.insert(text.size() - 3, bytes - text.size(), 'x');
     return text;
   };
-  EXPECT_THAT(told(long_one(limits::kMessageBytes)), HasSubstr("request 1 a"));
-  EXPECT_EQ(told(long_one(limits::kMessageBytes + 1)), "malformed 1 -32600");
+  EXPECT_THAT(describe(long_one(limits::kMessageBytes)), HasSubstr("request 1 a"));
+  EXPECT_EQ(describe(long_one(limits::kMessageBytes + 1)), "malformed 1 -32600");
 
   const auto batch = [](std::size_t count) {
     std::string text = "[";
@@ -158,7 +158,7 @@ TEST(JsonRpc, MakesMessagesThatReadBack) {
   // Both schemas have the id optional and never null.
   EXPECT_EQ(to_json(rpc_error({}, {-32700, "not JSON", Value::array()})),
             R"({"jsonrpc":"2.0","error":{"code":-32700,"message":"not JSON","data":[]}})");
-  EXPECT_EQ(told(to_json(rpc_error({}, {-32700, "not JSON"}))), "error null -32700 not JSON null");
+  EXPECT_EQ(describe(to_json(rpc_error({}, {-32700, "not JSON"}))), "error null -32700 not JSON null");
 }
 
 }  // namespace

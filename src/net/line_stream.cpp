@@ -23,14 +23,16 @@ using boost::system::error_code;
 constexpr std::size_t kLineReadBytes = 64u << 10;
 constexpr std::size_t kBeginningBytes = 1u << 10;
 
+}  // namespace
+
 // A descriptor of our own for a file that others may have open too.
 //
 // Non-blocking is a property of the open file and not of the descriptor: set on a terminal, it would stay with the
 // shell after us, and set on a pipe it would hit whoever else writes there. So what can be opened anew is. What cannot
 // (a socket) is switched, and switched back in the end.
-class OwnFile {
+class LineStream::OwnedFd {
  public:
-  OwnFile(int shared, int access) {
+  OwnedFd(int shared, int access) {
     struct stat status = {};
     if (::fstat(shared, &status) != 0) return;
     is_waitable_ = S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || ::isatty(shared) == 1;
@@ -46,11 +48,11 @@ class OwnFile {
     ::fcntl(fd_, F_SETFL, flags | O_NONBLOCK);
     former_flags_ = flags;
   }
-  ~OwnFile() {
+  ~OwnedFd() {
     if (former_flags_) ::fcntl(fd_, F_SETFL, *former_flags_);
     if (fd_ >= 0) ::close(fd_);
   }
-  OwnFile(const OwnFile&) = delete;
+  OwnedFd(const OwnedFd&) = delete;
 
   int fd() const { return fd_; }
   // False for what is always ready, and what epoll therefore refuses: plain files, /dev/null.
@@ -63,9 +65,9 @@ class OwnFile {
 };
 
 // Cuts what comes in into lines.
-class LineCutter {
+class LineStream::LineSplitter {
  public:
-  explicit LineCutter(std::size_t limit) : limit_(limit) {}
+  explicit LineSplitter(std::size_t limit) : limit_(limit) {}
 
   // Room for the next bytes; then added() says how many came.
   std::pair<char*, std::size_t> room() {
@@ -130,10 +132,8 @@ class LineCutter {
   bool is_skipping_ = false;                       // the rest of a line that was too long
 };
 
-}  // namespace
-
 struct LineStream::Parts : std::enable_shared_from_this<Parts> {
-  Parts(Loop& loop, int in, int out, std::size_t line_limit, std::size_t most_queued, LineHandlers given)
+  Parts(EventLoop& loop, int in, int out, std::size_t line_limit, std::size_t most_queued, LineHandlers given)
       : context(*static_cast<asio::io_context*>(loop.native())),
         input(in, O_RDONLY),
         output(out, O_WRONLY),
@@ -151,10 +151,10 @@ struct LineStream::Parts : std::enable_shared_from_this<Parts> {
 
   void read_soon();
   void read_now();
-  void work_off();
+  void deliver_lines();
   bool deliver();
   bool is_backed_up() const { return !is_broken && queue.size() - sent > queue_limit / 4; }
-  void end(LineEnd how);
+  void end(LineStreamEnd how);
   void write(std::string_view text);
   void write_now();
   void resume();
@@ -162,10 +162,10 @@ struct LineStream::Parts : std::enable_shared_from_this<Parts> {
   void report_flushed();
 
   asio::io_context& context;
-  OwnFile input, output;
+  OwnedFd input, output;
   // Only for waiting; they do not own.
   asio::posix::stream_descriptor input_wait{context}, output_wait{context};
-  LineCutter cutter;
+  LineSplitter cutter;
   const std::size_t queue_limit;
   LineHandlers handlers;
   std::string queue;
@@ -200,12 +200,12 @@ void LineStream::Parts::read_now() {
     cutter.added(static_cast<std::size_t>(got));
   else
     is_at_end = true;
-  work_off();
+  deliver_lines();
 }
 
-void LineStream::Parts::work_off() {
+void LineStream::Parts::deliver_lines() {
   if (!deliver() || has_ended) return;
-  if (is_at_end) return end(LineEnd::kInputEnded);
+  if (is_at_end) return end(LineStreamEnd::kInputEnded);
   read_soon();
 }
 
@@ -224,7 +224,7 @@ bool LineStream::Parts::deliver() {
   return true;
 }
 
-void LineStream::Parts::end(LineEnd how) {
+void LineStream::Parts::end(LineStreamEnd how) {
   if (std::exchange(has_ended, true)) return;
   error_code ignored;
   if (input_wait.is_open()) input_wait.cancel(ignored);
@@ -237,7 +237,7 @@ void LineStream::Parts::write(std::string_view text) {
   queue += '\n';
   if (queue.size() - sent > queue_limit) {
     give_up_writing();
-    asio::post(context, [self = shared_from_this()] { self->end(LineEnd::kSlow); });
+    asio::post(context, [self = shared_from_this()] { self->end(LineStreamEnd::kSlow); });
     return;
   }
   if (std::exchange(is_writing, true)) return;
@@ -260,7 +260,7 @@ void LineStream::Parts::write_now() {
       return;
     } else if (errno != EINTR) {
       give_up_writing();
-      end(LineEnd::kOutputBroken);
+      end(LineStreamEnd::kOutputBroken);
       return;
     }
   }
@@ -276,7 +276,7 @@ void LineStream::Parts::resume() {
   if (!is_paused || is_backed_up()) return;
   is_paused = false;
   asio::post(context, [self = shared_from_this()] {
-    if (!self->has_ended && !self->is_paused) self->work_off();
+    if (!self->has_ended && !self->is_paused) self->deliver_lines();
   });
 }
 
@@ -293,7 +293,7 @@ void LineStream::Parts::report_flushed() {
   for (auto& done : std::exchange(flushes, {})) asio::post(context, std::move(done));
 }
 
-LineStream::LineStream(Loop& loop, int input, int output, std::size_t line_limit, std::size_t queue_limit,
+LineStream::LineStream(EventLoop& loop, int input, int output, std::size_t line_limit, std::size_t queue_limit,
                        LineHandlers handlers)
     : parts_(std::make_shared<Parts>(loop, input, output, line_limit, queue_limit, std::move(handlers))) {
   parts_->read_soon();

@@ -17,17 +17,18 @@
 
 namespace sb::net {
 
-enum class LineEnd { kInputEnded, kOutputBroken, kSlow };
+enum class LineStreamEnd { kInputEnded, kOutputBroken, kSlow };
 
 struct LineHandlers {
   std::function<void(std::string_view line)> line;
   std::function<void(std::string_view beginning)> too_long;  // its first kilobyte
-  std::function<void(LineEnd)> ended;                        // once; nothing is called after it
+  std::function<void(LineStreamEnd)> ended;                  // once; nothing is called after it
 };
 
 class LineStream {
  public:
-  LineStream(Loop& loop, int input, int output, std::size_t line_limit, std::size_t queue_limit, LineHandlers handlers);
+  LineStream(EventLoop& loop, int input, int output, std::size_t line_limit, std::size_t queue_limit,
+             LineHandlers handlers);
   ~LineStream();
   LineStream(const LineStream&) = delete;
 
@@ -36,6 +37,8 @@ class LineStream {
   void flush(std::function<void()> done);
 
  private:
+  class OwnedFd;
+  class LineSplitter;
   struct Parts;
   std::shared_ptr<Parts> parts_;
 };

@@ -64,24 +64,26 @@ std::string read_all(int fd) {
 }
 
 // What a stream told: lines, `too long: N` with the length of what was shown, and how it ended. Stops the loop then.
-struct Told {
-  Loop& loop;
+struct ReceivedLines {
+  EventLoop& loop;
   std::vector<std::string> lines;
   LineHandlers handlers() {
     return {
         .line = [this](std::string_view line) { lines.emplace_back(line); },
         .too_long = [this](std::string_view start) { lines.push_back("too long: " + std::to_string(start.size())); },
         .ended =
-            [this](LineEnd how) {
-              lines.push_back(how == LineEnd::kInputEnded ? "END" : how == LineEnd::kSlow ? "SLOW" : "BROKEN");
+            [this](LineStreamEnd how) {
+              lines.push_back(how == LineStreamEnd::kInputEnded ? "END"
+                              : how == LineStreamEnd::kSlow     ? "SLOW"
+                                                                : "BROKEN");
               loop.stop();
             }};
   }
 };
 
 std::vector<std::string> lines_of(std::string text, bool byte_by_byte) {
-  Loop loop;
-  Told told{loop, {}};
+  EventLoop loop;
+  ReceivedLines told{loop, {}};
   Ends in = Ends::input_pipe(), out = Ends::output_pipe();
   LineStream stream(loop, in.near, out.near, kLineLimit, kQueueLimit, told.handlers());
   std::thread writer([&] {
@@ -122,8 +124,8 @@ TEST(LineStream, ReadsFilesAndNothing) {
   std::ofstream(path) << "one\ntwo\n";
   for (const auto& [name, expected] : std::vector<std::pair<std::string, std::vector<std::string>>>{
            {path, {"one", "two", "END"}}, {"/dev/null", {"END"}}}) {
-    Loop loop;
-    Told told{loop, {}};
+    EventLoop loop;
+    ReceivedLines told{loop, {}};
     const int in = ::open(name.c_str(), O_RDONLY);
     const int out = ::open("/dev/null", O_WRONLY);
     LineStream stream(loop, in, out, kLineLimit, kQueueLimit, told.handlers());
@@ -137,8 +139,8 @@ TEST(LineStream, ReadsFilesAndNothing) {
 }
 
 TEST(LineStream, AClosedDescriptorHasEnded) {
-  Loop loop;
-  Told told{loop, {}};
+  EventLoop loop;
+  ReceivedLines told{loop, {}};
   LineStream stream(loop, -1, -1, kLineLimit, kQueueLimit, told.handlers());
   loop.run();
   EXPECT_THAT(told.lines, ElementsAre("END"));
@@ -146,8 +148,8 @@ TEST(LineStream, AClosedDescriptorHasEnded) {
 
 // Many small writes leave as one, in order, and a reader that takes its time gets all of it.
 void expect_written(Ends out) {
-  Loop loop;
-  Told told{loop, {}};
+  EventLoop loop;
+  ReceivedLines told{loop, {}};
   Ends in = Ends::input_pipe();
   std::string expected, got;
   std::thread reader;
@@ -178,8 +180,8 @@ TEST(LineStream, WritesAllInOrderToASlowReader) {
 }
 
 TEST(LineStream, WritesOfOneTurnLeaveTogether) {
-  Loop loop;
-  Told told{loop, {}};
+  EventLoop loop;
+  ReceivedLines told{loop, {}};
   Ends in = Ends::input_pipe();
   int fds[2] = {};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);  // keeps writes apart
@@ -192,8 +194,8 @@ TEST(LineStream, WritesOfOneTurnLeaveTogether) {
 }
 
 TEST(LineStream, GivesUpOnAReaderThatDoesNotRead) {
-  Loop loop;
-  Told told{loop, {}};
+  EventLoop loop;
+  ReceivedLines told{loop, {}};
   Ends in = Ends::input_pipe(), out = Ends::output_pipe();
   LineStream stream(loop, in.near, out.near, kLineLimit, kQueueLimit, told.handlers());
   bool is_flushed = false;
@@ -214,14 +216,14 @@ TEST(LineStream, GivesUpOnAReaderThatDoesNotRead) {
 // A client that sends on and on before it reads an answer gets them all.
 TEST(LineStream, TakesInNoMoreThanItCanAnswer) {
   constexpr int kLines = 20'000;
-  Loop loop;
-  Told told{loop, {}};
+  EventLoop loop;
+  ReceivedLines told{loop, {}};
   Ends in = Ends::input_pipe(), out = Ends::output_pipe();
   LineHandlers handlers = told.handlers();
   LineStream* answering = nullptr;
   handlers.line = [&](std::string_view) { answering->write(std::string(1'000, 'a')); };
-  handlers.ended = [&](LineEnd how) {
-    EXPECT_EQ(how, LineEnd::kInputEnded);
+  handlers.ended = [&](LineStreamEnd how) {
+    EXPECT_EQ(how, LineStreamEnd::kInputEnded);
     answering->flush([&] { loop.stop(); });
   };
   LineStream stream(loop, in.near, out.near, kLineLimit, kQueueLimit, handlers);
@@ -248,8 +250,8 @@ TEST(LineStream, TakesInNoMoreThanItCanAnswer) {
 
 TEST(LineStream, TellsOfABrokenPipe) {
   for (const bool is_socket : {false, true}) {
-    Loop loop;
-    Told told{loop, {}};
+    EventLoop loop;
+    ReceivedLines told{loop, {}};
     Ends in = Ends::input_pipe(), out = is_socket ? Ends::sockets() : Ends::output_pipe();
     LineStream stream(loop, in.near, out.near, kLineLimit, kQueueLimit, told.handlers());
     out.close_far();
@@ -260,10 +262,10 @@ TEST(LineStream, TellsOfABrokenPipe) {
 }
 
 TEST(LineStream, StillWritesAfterTheInputEnded) {
-  Loop loop;
+  EventLoop loop;
   Ends in = Ends::input_pipe(), out = Ends::output_pipe();
   std::unique_ptr<LineStream> stream;
-  LineHandlers handlers{.line = {}, .too_long = {}, .ended = [&](LineEnd) {
+  LineHandlers handlers{.line = {}, .too_long = {}, .ended = [&](LineStreamEnd) {
                           stream->write("goodbye");
                           stream->flush([&] { loop.stop(); });
                         }};
@@ -275,7 +277,7 @@ TEST(LineStream, StillWritesAfterTheInputEnded) {
 }
 
 TEST(LineStream, MayBeDroppedByItsOwnHandler) {
-  Loop loop;
+  EventLoop loop;
   Ends in = Ends::input_pipe(), out = Ends::output_pipe();
   std::unique_ptr<LineStream> stream;
   int lines = 0;
@@ -294,8 +296,8 @@ TEST(LineStream, LeavesSharedFilesBlocking) {
   Ends terminal(slave, master), pipe = Ends::output_pipe(), socket = Ends::sockets();
   const auto is_blocking = [](int fd) { return (::fcntl(fd, F_GETFL) & O_NONBLOCK) == 0; };
   {
-    Loop loop;
-    Told told{loop, {}};
+    EventLoop loop;
+    ReceivedLines told{loop, {}};
     LineStream on_terminal(loop, terminal.near, pipe.near, kLineLimit, kQueueLimit, told.handlers());
     LineStream on_socket(loop, socket.near, socket.near, kLineLimit, kQueueLimit, {});
     put(terminal.far, "typed\n");

@@ -14,23 +14,23 @@
 namespace sb::net {
 namespace asio = boost::asio;
 
-struct Loop::Parts {
+struct EventLoop::Parts {
   asio::io_context context{1};  // one thread runs it
   std::unordered_map<Timer, asio::steady_timer> timers;
   Timer last_timer = 0;
   asio::signal_set signals{context};
 };
 
-Loop::Loop() : parts_(std::make_unique<Parts>()) {
+EventLoop::EventLoop() : parts_(std::make_unique<Parts>()) {
   std::signal(SIGPIPE, SIG_IGN);
 }
-Loop::~Loop() = default;
+EventLoop::~EventLoop() = default;
 
-void Loop::post(Work work) {
+void EventLoop::post(Work work) {
   asio::post(parts_->context, std::move(work));
 }
 
-Loop::Timer Loop::after(std::int64_t delay_ms, Work work) {
+EventLoop::Timer EventLoop::after(std::int64_t delay_ms, Work work) {
   const Timer id = ++parts_->last_timer;
   asio::steady_timer& timer = parts_->timers.try_emplace(id, parts_->context).first->second;
   timer.expires_after(std::chrono::milliseconds(std::max<std::int64_t>(delay_ms, 0)));
@@ -41,21 +41,21 @@ Loop::Timer Loop::after(std::int64_t delay_ms, Work work) {
   return id;
 }
 
-void Loop::cancel(Timer timer) {
+void EventLoop::cancel(Timer timer) {
   parts_->timers.erase(timer);
 }
 
-void Loop::run() {
+void EventLoop::run() {
   const auto stay = asio::make_work_guard(parts_->context);
   parts_->context.run();
   parts_->context.restart();  // so that it can be run again
 }
 
-void Loop::stop() {
+void EventLoop::stop() {
   parts_->context.stop();
 }
 
-void Loop::on_stop_signal(Work work) {
+void EventLoop::on_stop_signal(Work work) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction now = {};
     // Whoever started us with one ignored (nohup) wants it so.
@@ -72,7 +72,7 @@ void Loop::on_stop_signal(Work work) {
       });
 }
 
-void* Loop::native() {
+void* EventLoop::native() {
   return &parts_->context;
 }
 

@@ -1,6 +1,6 @@
 // The event loop everything of `net` runs on: one thread, never blocked by work (workers.hpp is for that).
 //
-//   Loop loop;
+//   EventLoop loop;
 //   loop.on_stop_signal([&] { loop.stop(); });
 //   HttpListener listener(loop, …);
 //   loop.run();
@@ -14,11 +14,11 @@
 
 namespace sb::net {
 
-class Loop final : public Scheduler {
+class EventLoop final : public Scheduler {
  public:
-  Loop();  // SIGPIPE is ignored from here on
-  ~Loop() override;
-  Loop(const Loop&) = delete;
+  EventLoop();  // SIGPIPE is ignored from here on
+  ~EventLoop() override;
+  EventLoop(const EventLoop&) = delete;
 
   void post(Work work) override;
   Timer after(std::int64_t delay_ms, Work work) override;

@@ -13,8 +13,8 @@
 namespace sb::net {
 namespace {
 
-TEST(Loop, RunsPostedWorkInOrderFromAnyThread) {
-  Loop loop;
+TEST(EventLoop, RunsPostedWorkInOrderFromAnyThread) {
+  EventLoop loop;
   std::string seen;
   loop.post([&] { seen += 'a'; });
   std::thread other([&] {
@@ -28,8 +28,8 @@ TEST(Loop, RunsPostedWorkInOrderFromAnyThread) {
   loop.run();  // may be run again
 }
 
-TEST(Loop, TimersRunInOrderUnlessCancelled) {
-  Loop loop;
+TEST(EventLoop, TimersRunInOrderUnlessCancelled) {
+  EventLoop loop;
   std::string seen;
   loop.after(20, [&] { loop.stop(); });
   loop.after(2, [&] { seen += 'b'; });
@@ -58,9 +58,9 @@ int status_of_child(void (*body)()) {
   return status;
 }
 
-TEST(Loop, FirstSignalIsWorkAndSecondOneEndsTheProcess) {
+TEST(EventLoop, FirstSignalIsWorkAndSecondOneEndsTheProcess) {
   const int clean = status_of_child([] {
-    Loop loop;
+    EventLoop loop;
     loop.on_stop_signal([&] { loop.stop(); });
     loop.post([] { ::raise(SIGPIPE), ::raise(SIGTERM); });
     loop.run();
@@ -68,7 +68,7 @@ TEST(Loop, FirstSignalIsWorkAndSecondOneEndsTheProcess) {
   });
   EXPECT_TRUE(WIFEXITED(clean) && WEXITSTATUS(clean) == 7) << clean;
   const int stuck = status_of_child([] {
-    Loop loop;
+    EventLoop loop;
     loop.on_stop_signal([&] {
       ::raise(SIGINT);  // while the loop is busy with the first
       ::_exit(8);

@@ -1,5 +1,5 @@
-// Where work is put off to: the loop's own thread, now or later. The real one is Loop; tests have one whose clock they
-// move by hand (net/testing.hpp).
+// Where work is put off to: the loop's own thread, now or later. The real one is EventLoop; tests have one whose clock
+// they move by hand (net/testing.hpp).
 //
 // Threads: post() from any; after() and cancel() only on the loop's thread. Work runs on the loop's thread, in the
 // order it was posted or became due.

@@ -20,62 +20,62 @@
 
 namespace sb::net {
 
-template <class Bench>
-class Workers {
+template <class State>
+class WorkerPool {
  public:
-  using Make = std::function<std::unique_ptr<Bench>()>;
-  using Job = std::function<void(Bench&)>;
+  using Make = std::function<std::unique_ptr<State>()>;
+  using Job = std::function<void(State&)>;
 
-  Workers(Make make, std::size_t most, std::size_t queued) : make_(std::move(make)), most_(most), queued_(queued) {}
-  ~Workers();
-  Workers(const Workers&) = delete;
+  WorkerPool(Make make, std::size_t most, std::size_t queued) : make_(std::move(make)), most_(most), queued_(queued) {}
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
 
   bool run(Job job);   // false: too many wait
   std::size_t idle();  // how many threads wait for work
 
  private:
   // Where an idle thread waits to be called.
-  struct Seat {
+  struct IdleThread {
     std::condition_variable called;
     bool is_called = false;
   };
 
   void work();
-  void wait_for_job(std::unique_lock<std::mutex>& lock, Seat& seat);
+  void wait_for_job(std::unique_lock<std::mutex>& lock, IdleThread& seat);
 
   Make make_;
   const std::size_t most_, queued_;
   std::mutex mutex_;
   std::deque<Job> jobs_;
   std::vector<std::thread> threads_;
-  std::vector<Seat*> idle_;  // who came last is called first
+  std::vector<IdleThread*> idle_;  // who came last is called first
   bool is_ending_ = false;
-  std::unique_ptr<Bench> own_bench_;  // where there are no threads
+  std::unique_ptr<State> own_state_;  // where there are no threads
 };
 
-template <class Bench>
-Workers<Bench>::~Workers() {
+template <class State>
+WorkerPool<State>::~WorkerPool() {
   {
     const std::scoped_lock lock(mutex_);
     is_ending_ = true;
     jobs_.clear();
-    for (Seat* seat : idle_) seat->called.notify_one();
+    for (IdleThread* seat : idle_) seat->called.notify_one();
   }
   for (std::thread& thread : threads_) thread.join();
 }
 
-template <class Bench>
-bool Workers<Bench>::run(Job job) {
+template <class State>
+bool WorkerPool<State>::run(Job job) {
   if (most_ == 0) {
-    if (!own_bench_) own_bench_ = make_();
-    job(*own_bench_);
+    if (!own_state_) own_state_ = make_();
+    job(*own_state_);
     return true;
   }
   const std::scoped_lock lock(mutex_);
   if (is_ending_ || jobs_.size() >= queued_) return false;
   jobs_.push_back(std::move(job));
   if (!idle_.empty()) {
-    Seat* seat = idle_.back();
+    IdleThread* seat = idle_.back();
     idle_.pop_back();
     seat->is_called = true;
     seat->called.notify_one();
@@ -85,14 +85,14 @@ bool Workers<Bench>::run(Job job) {
   return true;
 }
 
-template <class Bench>
-std::size_t Workers<Bench>::idle() {
+template <class State>
+std::size_t WorkerPool<State>::idle() {
   const std::scoped_lock lock(mutex_);
   return idle_.size();
 }
 
-template <class Bench>
-void Workers<Bench>::wait_for_job(std::unique_lock<std::mutex>& lock, Seat& seat) {
+template <class State>
+void WorkerPool<State>::wait_for_job(std::unique_lock<std::mutex>& lock, IdleThread& seat) {
   // A thread that has just ended its work may have taken the job this one was called for.
   while (!is_ending_ && jobs_.empty()) {
     seat.is_called = false;
@@ -101,10 +101,10 @@ void Workers<Bench>::wait_for_job(std::unique_lock<std::mutex>& lock, Seat& seat
   }
 }
 
-template <class Bench>
-void Workers<Bench>::work() {
-  const std::unique_ptr<Bench> bench = make_();
-  Seat seat;
+template <class State>
+void WorkerPool<State>::work() {
+  const std::unique_ptr<State> state = make_();
+  IdleThread seat;
   std::unique_lock lock(mutex_);
   for (;;) {
     wait_for_job(lock, seat);
@@ -112,7 +112,7 @@ void Workers<Bench>::work() {
     Job job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
-    job(*bench);
+    job(*state);
     job = nullptr;
     lock.lock();
   }

@@ -8,28 +8,28 @@
 namespace sb::net {
 namespace {
 
-struct Bench {
+struct State {
   int number = 0;
 };
 
-std::function<std::unique_ptr<Bench>()> numbering(std::atomic<int>& made) {
-  return [&made] { return std::make_unique<Bench>(Bench{++made}); };
+std::function<std::unique_ptr<State>()> numbering(std::atomic<int>& made) {
+  return [&made] { return std::make_unique<State>(State{++made}); };
 }
 
 // Runs a job and waits for it; gives the bench it ran on.
-int run_one(Workers<Bench>& workers) {
+int run_one(WorkerPool<State>& workers) {
   std::promise<int> done;
-  EXPECT_TRUE(workers.run([&](Bench& bench) { done.set_value(bench.number); }));
+  EXPECT_TRUE(workers.run([&](State& state) { done.set_value(state.number); }));
   return done.get_future().get();
 }
 
-void wait_for_idle(Workers<Bench>& workers, std::size_t wanted) {
+void wait_for_idle(WorkerPool<State>& workers, std::size_t wanted) {
   while (workers.idle() != wanted) std::this_thread::yield();
 }
 
-TEST(Workers, OneClientHasOneThread) {
+TEST(WorkerPool, OneClientHasOneThread) {
   std::atomic<int> made = 0;
-  Workers<Bench> workers(numbering(made), 8, 100);
+  WorkerPool<State> workers(numbering(made), 8, 100);
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(run_one(workers), 1);
     wait_for_idle(workers, 1);
@@ -37,15 +37,15 @@ TEST(Workers, OneClientHasOneThread) {
   EXPECT_EQ(made, 1);
 }
 
-TEST(Workers, WhoWorkedLastWorksNext) {
+TEST(WorkerPool, WhoWorkedLastWorksNext) {
   std::atomic<int> made = 0;
-  Workers<Bench> workers(numbering(made), 3, 100);
+  WorkerPool<State> workers(numbering(made), 3, 100);
   std::vector<std::promise<void>> ends(3);
   std::vector<std::promise<int>> begins(3);
   std::vector<int> benches;
   for (std::size_t i = 0; i < 3; ++i) {
-    ASSERT_TRUE(workers.run([&, i](Bench& bench) {
-      begins[i].set_value(bench.number);
+    ASSERT_TRUE(workers.run([&, i](State& state) {
+      begins[i].set_value(state.number);
       ends[i].get_future().wait();
     }));
     benches.push_back(begins[i].get_future().get());
@@ -61,24 +61,24 @@ TEST(Workers, WhoWorkedLastWorksNext) {
   }
 }
 
-TEST(Workers, BusyOnesAreJoinedByOthersUpToTheLimitAndTheRestWaits) {
+TEST(WorkerPool, BusyOnesAreJoinedByOthersUpToTheLimitAndTheRestWaits) {
   std::atomic<int> made = 0;
   std::promise<void> go;
   const std::shared_future<void> gone(go.get_future());
   std::atomic<int> done = 0;
   {
-    Workers<Bench> workers(numbering(made), 3, 5);
+    WorkerPool<State> workers(numbering(made), 3, 5);
     int taken = 0;
     std::vector<std::promise<void>> begun(3);
     for (int i = 0; i < 3; ++i) {
-      ASSERT_TRUE(workers.run([&, i](Bench&) {
+      ASSERT_TRUE(workers.run([&, i](State&) {
         begun[static_cast<std::size_t>(i)].set_value();
         gone.wait();
         ++done;
       }));
       begun[static_cast<std::size_t>(i)].get_future().wait();
     }
-    while (workers.run([&](Bench&) { ++done; })) ++taken;
+    while (workers.run([&](State&) { ++done; })) ++taken;
     EXPECT_EQ(taken, 5);
     EXPECT_EQ(made, 3);
     go.set_value();
@@ -88,18 +88,18 @@ TEST(Workers, BusyOnesAreJoinedByOthersUpToTheLimitAndTheRestWaits) {
   EXPECT_EQ(done, 8);
 }
 
-TEST(Workers, EndingDropsWhatWaits) {
+TEST(WorkerPool, EndingDropsWhatWaits) {
   std::atomic<int> made = 0, done = 0;
   std::promise<void> begun;
   {
-    Workers<Bench> workers(numbering(made), 1, 10);
-    ASSERT_TRUE(workers.run([&](Bench&) {
+    WorkerPool<State> workers(numbering(made), 1, 10);
+    ASSERT_TRUE(workers.run([&](State&) {
       begun.set_value();
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       ++done;
     }));
     begun.get_future().wait();
-    ASSERT_TRUE(workers.run([&](Bench&) { ++done; }));
+    ASSERT_TRUE(workers.run([&](State&) { ++done; }));
   }
   EXPECT_EQ(done, 1);
 }

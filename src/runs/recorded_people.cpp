@@ -12,7 +12,8 @@ namespace {
 constexpr std::int64_t kNoticedMs = 5'000;  // whoever works a session has looked for wishes by then
 constexpr std::string_view kWho = "replay";
 
-// What a run does by itself. Wishes of people, being taken up again and waiting come at other times in a replay.
+// What a run does by itself. ControlRequests of people, being taken up again and waiting come at other times in a
+// replay.
 bool is_own(const pipeline::RunEvent& event) {
   if (event.payload.string_at("question") == "ticket_changed") return false;
   return event.type == "phase_started" || event.type == "phase_ended" || event.type == "delivered" ||
@@ -42,22 +43,22 @@ const pipeline::PhaseRecord* phase_of(const pipeline::RunState& state, const std
 ReplayedPeople::ReplayedPeople(const Recording& recording, Clock& clock) : recording_(recording), clock_(clock) {
   for (const pipeline::RunEvent& event : recording.events) {
     const bool is_ticket = event.type == "asked" && event.payload.string_at("question") == "ticket_changed";
-    if (is_ticket || event.type == "stop_asked") acts_.push_back({total_, event});
+    if (is_ticket || event.type == "stop_asked") actions_.push_back({total_, event});
     if (is_own(event)) ++total_;
   }
   // Being stopped takes effect when what is under way has ended.
-  for (Act& act : acts_) {
+  for (PersonAction& act : actions_) {
     if (act.event.type == "stop_asked") act.position = total_;
   }
-  told_ = told_in(recording.people["told"]);
+  interventions_ = interventions_in(recording.people["told"]);
 }
 
-bool ReplayedPeople::Told::is_of(const pipeline::PhaseRecord& record) const {
+bool ReplayedPeople::Intervention::is_of(const pipeline::PhaseRecord& record) const {
   return phase == to_string(record.phase) && round == record.round && attempt == record.attempt;
 }
 
-std::vector<ReplayedPeople::Told> ReplayedPeople::told_in(const Value& list) {
-  std::vector<Told> all;
+std::vector<ReplayedPeople::Intervention> ReplayedPeople::interventions_in(const Value& list) {
+  std::vector<Intervention> all;
   if (!list.is_array()) return all;
   for (const Value& each : list.items()) {
     all.push_back({.phase = each.string_at("phase").value_or(""),
@@ -72,33 +73,34 @@ std::vector<ReplayedPeople::Told> ReplayedPeople::told_in(const Value& list) {
   return all;
 }
 
-void ReplayedPeople::meet(RunOffice& office, std::string run) {
-  office_ = &office;
+void ReplayedPeople::attach(RunEnvironment& run_environment, std::string run) {
+  run_environment_ = &run_environment;
   run_ = std::move(run);
 }
 
 Status ReplayedPeople::answer(const std::string& decision) {
-  const pipeline::RunState now = SB_TRY(office_->log().state(run_));
-  const auto found = std::ranges::find(now.asked, decision, &pipeline::Asked::decision);
+  const pipeline::RunState now = SB_TRY(run_environment_->log().state(run_));
+  const auto found = std::ranges::find(now.asked, decision, &pipeline::RunQuestion::decision);
   if (found == now.asked.end()) return {};
   const auto index = static_cast<std::size_t>(found - now.asked.begin());
   const auto& then = recording_.state.asked;
   if (index >= then.size() || then[index].question != found->question) {
-    office_->leave_at(fmt::format("The replay asks a person what was not asked then: {} (then: {})", found->question,
-                                  index < then.size() ? then[index].question : "nothing more"));
+    run_environment_->mark_divergence(fmt::format("The replay asks a person what was not asked then: {} (then: {})",
+                                                  found->question,
+                                                  index < then.size() ? then[index].question : "nothing more"));
     return {};
   }
   const Value& answers = recording_.people["answers"];
   if (!answers.is_array() || index >= answers.size() || !answers.items()[index].is_object()) return {};
-  const Status given = give(office_->desk().desk().inbox(), decision, answers.items()[index]);
+  const Status given = submit_answer(run_environment_->home().home().inbox(), decision, answers.items()[index]);
   if (given) return {};
-  office_->leave_at(fmt::format("The replay cannot answer as a person did then ({}): {}", found->question,
-                                given.error().to_string()));
+  run_environment_->mark_divergence(fmt::format("The replay cannot answer as a person did then ({}): {}",
+                                                found->question, given.error().to_string()));
   return {};
 }
 
-Status ReplayedPeople::give(inbox::Inbox& inbox, const std::string& decision, const Value& answer) {
-  const inbox::Credentials from{inbox::Channel::kProgram, std::string(kWho)};
+Status ReplayedPeople::submit_answer(inbox::Inbox& inbox, const std::string& decision, const Value& answer) {
+  const inbox::Responder from{inbox::Channel::kProgram, std::string(kWho)};
   const inbox::DecisionState asked = SB_TRY(inbox.load(decision));
   if (!asked.is_open()) return {};
   const std::string ending = answer.string_at("ending").value_or("");
@@ -109,7 +111,7 @@ Status ReplayedPeople::give(inbox::Inbox& inbox, const std::string& decision, co
   }
   const std::string remark = fmt::format("{}", fmt::join(texts(answer["texts"]), "\n"));
   if (ending == "answered") {
-    inbox::Submission submission;
+    inbox::AnswerSubmission submission;
     submission.given.options = texts(answer["options"]);
     if (answer["values"].is_object()) submission.given.values = answer["values"];
     submission.waived = answer["waived"];
@@ -129,56 +131,57 @@ Status ReplayedPeople::give(inbox::Inbox& inbox, const std::string& decision, co
   return {};
 }
 
-void ReplayedPeople::saw(const pipeline::RunEvent& event) {
+void ReplayedPeople::on_event(const pipeline::RunEvent& event) {
   if (is_own(event)) ++count_;
   if (event.type != "phase_started") return;
   // What its agent was told before its first turn.
   const std::scoped_lock lock(mutex_);
-  const auto state = office_->log().state(run_);
+  const auto state = run_environment_->log().state(run_);
   const auto* record = state ? phase_of(*state, event.payload.string_at("session").value_or("")) : nullptr;
-  for (Told& told : told_) {
-    if (record == nullptr || !told.is_of(*record) || told.turn > 0 || told.type != "steered") continue;
-    (void)tell(told, record->session);
+  for (Intervention& intervention : interventions_) {
+    if (record == nullptr || !intervention.is_of(*record) || intervention.turn > 0 || intervention.type != "steered")
+      continue;
+    (void)apply(intervention, record->session);
   }
 }
 
 // What is told while a turn is answered is heard at the next one, or by the calls of this one; who was broken off in
 // between turns is broken off where the next one is asked for.
-std::int64_t ReplayedPeople::Told::due_turn() const {
+std::int64_t ReplayedPeople::Intervention::due_turn() const {
   return type == "steered" || !in_call.empty() ? turn : turn + 1;
 }
 
 // False: the agent is to be broken off.
-Result<bool> ReplayedPeople::tell(Told& told, const std::string& session) {
-  told.is_done = true;
-  const bool is_wish = told.type == "steered" || told.type == "kill_asked";
-  if (!is_wish && !told.in_call.empty()) {
+Result<bool> ReplayedPeople::apply(Intervention& intervention, const std::string& session) {
+  intervention.is_done = true;
+  const bool is_control = intervention.type == "steered" || intervention.type == "kill_asked";
+  if (!is_control && !intervention.in_call.empty()) {
     return fail(ErrorCode::kUnsupported,
                 fmt::format("The process that worked {} ended in the middle of a call of {} in turn {}. What that left "
                             "behind, and what the agent was told of it, cannot be played again",
-                            told.phase, told.in_call, told.turn));
+                            intervention.phase, intervention.in_call, intervention.turn));
   }
-  if (is_wish) {
-    agent::AgentLog log(office_->desk().desk().store(), clock_, session);
-    Value wish = Value::object({{"by", told.by}});
-    wish.set(told.type == "steered" ? "text" : "reason", told.text);
-    SB_TRY(log.append({{told.type, std::move(wish)}}));
+  if (is_control) {
+    agent::AgentLog log(run_environment_->home().home().store(), clock_, session);
+    Value control_event = Value::object({{"by", intervention.by}});
+    control_event.set(intervention.type == "steered" ? "text" : "reason", intervention.text);
+    SB_TRY(log.append({{intervention.type, std::move(control_event)}}));
   }
-  if (told.type == "steered" || told.type == "resumed" || !told.in_call.empty()) return true;
-  is_cut_ = told.type == "afresh";
+  if (intervention.type == "steered" || intervention.type == "resumed" || !intervention.in_call.empty()) return true;
+  is_cut_ = intervention.type == "afresh";
   clock_.sleep_ms(kNoticedMs);
   return false;
 }
 
-bool ReplayedPeople::before(const agent::Asker& asker) {
+bool ReplayedPeople::before(const agent::Requester& requester) {
   const std::scoped_lock lock(mutex_);
-  const auto state = office_->log().state(run_);
-  const auto* record = state ? phase_of(*state, asker.session) : nullptr;
+  const auto state = run_environment_->log().state(run_);
+  const auto* record = state ? phase_of(*state, requester.session) : nullptr;
   if (record == nullptr) return true;
-  for (Told& told : told_) {
-    if (told.is_done || !told.is_of(*record) || told.due_turn() > asker.turn) continue;
-    const auto goes_on = tell(told, record->session);
-    if (!goes_on) office_->leave_at(goes_on.error().to_string());
+  for (Intervention& intervention : interventions_) {
+    if (intervention.is_done || !intervention.is_of(*record) || intervention.due_turn() > requester.turn) continue;
+    const auto goes_on = apply(intervention, record->session);
+    if (!goes_on) run_environment_->mark_divergence(goes_on.error().to_string());
     if (!goes_on || !*goes_on) return false;
   }
   return true;
@@ -187,10 +190,11 @@ bool ReplayedPeople::before(const agent::Asker& asker) {
 Result<bool> ReplayedPeople::act(pipeline::Coordinator& coordinator) {
   if (is_cut_.exchange(false)) return true;
   if (!is_due()) return false;
-  const Act& act = acts_[next_++];
+  const PersonAction& act = actions_[next_++];
   if (act.event.type == "stop_asked") {
     const std::string reason = act.event.payload.string_at("reason").value_or("");
-    SB_TRY(office_->log().append_any(run_, "stop_asked", Value::object({{"by", kWho}, {"reason", reason}})));
+    SB_TRY(
+        run_environment_->log().append_at_head(run_, "stop_asked", Value::object({{"by", kWho}, {"reason", reason}})));
     return true;
   }
   SB_TRY(

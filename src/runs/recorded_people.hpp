@@ -34,44 +34,44 @@ class ReplayedPeople {
   ReplayedPeople(const Recording& recording, Clock& clock);
 
   // The replay that is made: its office and its run.
-  void meet(RunOffice& office, std::string run);
+  void attach(RunEnvironment& run_environment, std::string run);
   // As it was answered; nothing where it never was. Where something else was asked then, the replay leaves.
   Status answer(const std::string& decision);
-  void saw(const pipeline::RunEvent& event);
-  bool before(const agent::Asker& asker);  // agent::BeforeReply
+  void on_event(const pipeline::RunEvent& event);
+  bool before(const agent::Requester& requester);  // agent::BeforeReply
   // Somebody does something at this point; the run is to be left off for that.
-  bool has_come() const { return is_cut_ || is_due() || is_at_end(); }
+  bool is_action_due() const { return is_cut_ || is_due() || is_at_end(); }
   // Does it. False: the recording ends here.
   Result<bool> act(pipeline::Coordinator& coordinator);
 
  private:
-  struct Act {
+  struct PersonAction {
     std::int64_t position = 0;  // how much of the run's own had happened
     pipeline::RunEvent event;
   };
-  struct Told {
+  struct Intervention {
     std::string phase, type, text, in_call, by;
     std::int64_t round = 0, attempt = 0, turn = 0;
     bool is_done = false;
     bool is_of(const pipeline::PhaseRecord& record) const;
     std::int64_t due_turn() const;
   };
-  bool is_due() const { return next_ < acts_.size() && acts_[next_].position <= count_; }
+  bool is_due() const { return next_ < actions_.size() && actions_[next_].position <= count_; }
   bool is_at_end() const { return recording_.state.outcome.empty() && !is_due() && count_ >= total_; }
-  static std::vector<Told> told_in(const Value& list);
-  Result<bool> tell(Told& told, const std::string& session);
-  Status give(inbox::Inbox& inbox, const std::string& decision, const Value& answer);
+  static std::vector<Intervention> interventions_in(const Value& list);
+  Result<bool> apply(Intervention& intervention, const std::string& session);
+  Status submit_answer(inbox::Inbox& inbox, const std::string& decision, const Value& answer);
 
   const Recording& recording_;
   Clock& clock_;
-  RunOffice* office_ = nullptr;
+  RunEnvironment* run_environment_ = nullptr;
   std::string run_;
-  std::vector<Act> acts_;
+  std::vector<PersonAction> actions_;
   std::size_t next_ = 0;
   std::int64_t count_ = 0, total_ = 0;
   std::atomic<bool> is_cut_ = false;
   std::mutex mutex_;
-  std::vector<Told> told_;
+  std::vector<Intervention> interventions_;
 };
 
 }  // namespace sb::runs

@@ -22,13 +22,13 @@ std::string pitch_of(const Files& files, const std::string& data_home, const pip
 }
 
 // What a replay neither needs nor should carry around.
-pipeline::Settings without_secrets(pipeline::Settings settings) {
+pipeline::RunSettings without_secrets(pipeline::RunSettings settings) {
   for (auto& [name, model] : settings.agents.models) model.key = model.url = model.script = "";
   settings.forge.token = settings.forge.url = settings.soul = "";
   return settings;
 }
 
-Result<pipeline::Settings> settings_then(const pipeline::RunLog& log, const pipeline::RunEvent& opened) {
+Result<pipeline::RunSettings> recorded_settings(const pipeline::RunLog& log, const pipeline::RunEvent& opened) {
   const auto hash = opened.payload.string_at("settings");
   if (!hash) {
     return fail(ErrorCode::kUnsupported, "the run was recorded without its settings, by an earlier signalbox",
@@ -38,30 +38,30 @@ Result<pipeline::Settings> settings_then(const pipeline::RunLog& log, const pipe
 }
 
 Status load_run(const Seams& seams, const std::string& name, Recording& recording) {
-  const auto desk = SB_TRY(engine::SessionDesk::open(seams));
-  const pipeline::RunLog log(desk->desk().store(), seams.clock);
+  const auto home = SB_TRY(engine::SessionHome::open(seams));
+  const pipeline::RunLog log(home->home().store(), seams.clock);
   const std::string id = SB_TRY(log.resolve(name));
   recording.events = SB_TRY(log.read(id));
   recording.state = SB_TRY(pipeline::fold_run(recording.events));
-  const RunSource source{*desk, seams.clock, log, recording.state};
-  recording.settings = SB_TRY(settings_then(log, recording.events.front()));
+  const RunRecords source{*home, seams.clock, log, recording.state};
+  recording.settings = SB_TRY(recorded_settings(log, recording.events.front()));
   SB_TRY(check_programs(source, recording.settings.agents));
   recording.settings = without_secrets(std::move(recording.settings));
   recording.workflows = SB_TRY(pinned_workflows(source, recording.notes));
-  recording.people = SB_TRY(people_in(source));
-  recording.cassette = SB_TRY(agent::Cassette(desk->desk().store(), id).to_document());
+  recording.people = SB_TRY(collect_people(source));
+  recording.cassette = SB_TRY(agent::Cassette(home->home().store(), id).to_document());
   recording.repository = recording.state.repository;
-  recording.pitch = pitch_of(seams.files, desk->desk().homes().data, recording.state);
-  for (const agent::Source& each : log.sources(id)) {
+  recording.pitch = pitch_of(seams.files, home->home().homes().data, recording.state);
+  for (const agent::ContextSource& each : log.sources(id)) {
     if (each.key == "soul") recording.soul = each.text;
   }
   return {};
 }
 
-// A folder as keep_recording left it.
-class Kept {
+// A folder as export_recording left it.
+class RecordingFolder {
  public:
-  Kept(const Files& files, const std::string& folder) : files_(files), folder_(folder) {}
+  RecordingFolder(const Files& files, const std::string& folder) : files_(files), folder_(folder) {}
 
   Status open() {
     const auto bytes = files_.read(join_path(folder_, kManifest), kRecordingBytes);
@@ -116,7 +116,7 @@ Result<std::vector<pipeline::RunEvent>> events_from(const std::string& text) {
 }
 
 Status load_folder(const Seams& seams, const std::string& folder, Recording& recording) {
-  Kept kept(seams.files, folder);
+  RecordingFolder kept(seams.files, folder);
   SB_TRY(kept.open());
   recording.events = SB_TRY(events_from(SB_TRY(kept.read("events.jsonl"))));
   recording.state = SB_TRY(pipeline::fold_run(recording.events));
@@ -132,7 +132,7 @@ Status load_folder(const Seams& seams, const std::string& folder, Recording& rec
 
 Status run_git(const Seams& seams, std::vector<std::string> words) {
   words.insert(words.begin(), "git");
-  const Exit exit = SB_TRY(seams.process.run({.argv = words, .timeout_ms = 120'000}));
+  const ProcessResult exit = SB_TRY(seams.process.run({.argv = words, .timeout_ms = 120'000}));
   if (exit.code == 0) return {};
   return fail(ErrorCode::kIo, fmt::format("git {}: {}", words[3], exit.errors));
 }
@@ -152,7 +152,7 @@ Status check_repository(const Seams& seams, const Recording& recording) {
 }
 
 Status bundle_repository(const Seams& seams, const Recording& recording, const std::string& file) {
-  const std::string ref = kept_ref(recording.state);
+  const std::string ref = recorded_ref(recording.state);
   const std::string& place = recording.repository;
   if (place.ends_with(".bundle")) {
     return seams.files.write_atomic(file, SB_TRY(seams.files.read(place, kRecordingBytes)));
@@ -180,7 +180,7 @@ std::map<std::string, std::string> texts_of(const Recording& recording) {
 
 }  // namespace
 
-std::string kept_ref(const pipeline::RunState& state) {
+std::string recorded_ref(const pipeline::RunState& state) {
   return "refs/signalbox/kept/" + state.id;
 }
 
@@ -207,7 +207,7 @@ Result<Recording> load_recording(const Seams& seams, const std::string& name) {
   return recording;
 }
 
-Status keep_recording(const Seams& seams, const Recording& recording, const std::string& directory) {
+Status export_recording(const Seams& seams, const Recording& recording, const std::string& directory) {
   Files& files = seams.files;
   if (const auto names = files.list(directory); names && !names->empty()) {
     return fail(ErrorCode::kConflict, fmt::format("{} is not empty", directory), "Name a new folder");

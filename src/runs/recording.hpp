@@ -28,19 +28,19 @@ struct Recording {
   Value cassette, people;
   std::vector<Value> workflows;
   std::string repository;  // a repository, or a bundle of one
-  pipeline::Settings settings;
+  pipeline::RunSettings settings;
   std::string soul, pitch;         // texts
   std::vector<std::string> notes;  // why it may go another way
 };
 
-// `name`: a run, the beginning of its id, `last`, or a folder made by keep_recording. kUnsupported for a run that
+// `name`: a run, the beginning of its id, `last`, or a folder made by export_recording. kUnsupported for a run that
 // cannot be played again; kInvalid for a folder that is not as it was exported, with the file.
 Result<Recording> load_recording(const Seams& seams, const std::string& name);
 // kConflict when the folder has anything in it.
-Status keep_recording(const Seams& seams, const Recording& recording, const std::string& directory);
+Status export_recording(const Seams& seams, const Recording& recording, const std::string& directory);
 
 // A ref under which a bundle has the commit.
-std::string kept_ref(const pipeline::RunState& state);
+std::string recorded_ref(const pipeline::RunState& state);
 Value to_value(const pipeline::RunEvent& event);
 
 }  // namespace sb::runs

@@ -20,8 +20,8 @@ Status run_in(const Seams& seams, const std::string& directory, std::vector<std:
 
 // No model is asked, so none needs its key or its script; no forge either, but what is asked depends on which it is.
 // Phases that were never started have no workflow of their own here.
-pipeline::Settings offline(const Recording& recording, const Scratch& scratch) {
-  pipeline::Settings settings = recording.settings;
+pipeline::RunSettings offline(const Recording& recording, const Scratch& scratch) {
+  pipeline::RunSettings settings = recording.settings;
   for (auto& [phase, workflow] : settings.phases) {
     if (recording.state.newest(phase) == nullptr) workflow = pipeline::bundled_phases().at(phase);
   }
@@ -41,7 +41,7 @@ std::vector<std::string> course_of(const RunState& state) {
     steps.push_back(fmt::format("{} {}/{}: {}, {}", to_string(record.phase), record.round, record.attempt, record.state,
                                 record.is_over ? to_string(record.result.kind) : "open"));
   }
-  for (const pipeline::RunState::Delivered& made : state.delivered) {
+  for (const pipeline::RunState::DeliveryRecord& made : state.deliveries) {
     steps.push_back(fmt::format("{} {}: {}", to_string(made.step), made.round, made.done.passed ? "ok" : "failed"));
   }
   steps.push_back("outcome: " + state.outcome);
@@ -60,7 +60,7 @@ Environment environment_for(const Seams& seams, const Scratch& scratch) {
 
 Result<Scratch> make_scratch(const Seams& seams, const Recording& recording) {
   Files& files = seams.files;
-  const Homes homes = SB_TRY(sb::homes(seams.environment));
+  const HomeDirectories homes = SB_TRY(sb::homes(seams.environment));
   const std::string id = make_id("p-", seams.clock.now_ms(), seams.random);
   Scratch scratch{join_path(join_path(homes.data, "replays"), id)};
   SB_TRY(files.make_directories(scratch.home(), 0700));
@@ -70,8 +70,9 @@ Result<Scratch> make_scratch(const Seams& seams, const Recording& recording) {
   const std::string target = "refs/heads/" + base;
   const std::string& commit = recording.state.tree.base_commit;
   if (recording.repository.ends_with(".bundle")) {
-    const Status fetched = run_in(seams, scratch.remote(),
-                                  {"fetch", "--quiet", recording.repository, kept_ref(recording.state) + ":" + target});
+    const Status fetched =
+        run_in(seams, scratch.remote(),
+               {"fetch", "--quiet", recording.repository, recorded_ref(recording.state) + ":" + target});
     if (!fetched || !run_in(seams, scratch.remote(), {"cat-file", "-e", commit + "^{commit}"})) {
       return fail(ErrorCode::kInvalid,
                   fmt::format("{} does not have the commit the run began from{}", recording.repository,
@@ -115,51 +116,54 @@ Replay::Replay(const Seams& seams, const Recording& recording, const Scratch& sc
       seams_{seams.files, clock_, seams.random, seams.process, environment_, seams.streams},
       people_(recording, clock_) {}
 
-Result<RunState> Replay::play(const Watching& watching) {
-  const Played played{.run = recording_.state.id, .cassette = recording_.cassette, .before = [this](const auto& asker) {
-                        return people_.before(asker);
-                      }};
-  auto office = SB_TRY(RunOffice::open_replay(seams_, scratch_.repository(), offline(recording_, scratch_), played));
-  SB_TRY(make_dependencies(*office));
-  pipeline::Coordinator coordinator = office->coordinator(watch(*office, watching));
+Result<RunState> Replay::play(const RunObserver& observer) {
+  const ReplaySource played{.run = recording_.state.id,
+                            .cassette = recording_.cassette,
+                            .before = [this](const auto& requester) { return people_.before(requester); }};
+  auto run_environment =
+      SB_TRY(RunEnvironment::open_replay(seams_, scratch_.repository(), offline(recording_, scratch_), played));
+  SB_TRY(make_dependencies(*run_environment));
+  pipeline::Coordinator coordinator = run_environment->coordinator(watch(*run_environment, observer));
   const RunState& then = recording_.state;
-  pipeline::RunWish wish{.goal = then.goal, .workspace = scratch_.repository()};
-  if (!then.ticket.title.empty()) wish.ticket = then.ticket;
-  wish.mode = then.route ? std::optional(then.route->mode) : then.wanted;
-  wish.trigger = then.trigger;
-  const std::string run = SB_TRY(coordinator.open(wish));
-  people_.meet(*office, run);
-  auto state = drive(coordinator, *office, run, watching);
-  left_at_ = office->left_at();
+  pipeline::RunRequest request{.goal = then.goal, .workspace = scratch_.repository()};
+  if (!then.ticket.title.empty()) request.ticket = then.ticket;
+  request.mode = then.route ? std::optional(then.route->mode) : then.wanted;
+  request.trigger = then.trigger;
+  const std::string run = SB_TRY(coordinator.open(request));
+  people_.attach(*run_environment, run);
+  auto state = drive(coordinator, *run_environment, run, observer);
+  left_at_ = run_environment->diverged_at();
   return state;
 }
 
-bool Replay::has_left(RunOffice& office, const Watching& watching) const {
-  return !watching.keeps_going() || !office.left_at().empty();
+bool Replay::has_left(RunEnvironment& run_environment, const RunObserver& observer) const {
+  return !observer.should_continue() || !run_environment.diverged_at().empty();
 }
 
-Watching Replay::watch(RunOffice& office, const Watching& watching) {
-  Watching own = watching;
-  own.on_event = [this, &watching](const auto& state, const auto& event) {
-    people_.saw(event);
-    watching.on_event(state, event);
+RunObserver Replay::watch(RunEnvironment& run_environment, const RunObserver& observer) {
+  RunObserver own = observer;
+  own.on_event = [this, &observer](const auto& state, const auto& event) {
+    people_.on_event(event);
+    observer.on_event(state, event);
   };
-  own.keeps_going = [this, &office, &watching] { return !has_left(office, watching) && !people_.has_come(); };
-  own.ask_here = [this](const std::string& decision, const auto&) { return people_.answer(decision); };
+  own.should_continue = [this, &run_environment, &observer] {
+    return !has_left(run_environment, observer) && !people_.is_action_due();
+  };
+  own.ask_interactively = [this](const std::string& decision, const auto&) { return people_.answer(decision); };
   return own;
 }
 
-Result<RunState> Replay::drive(pipeline::Coordinator& coordinator, RunOffice& office, const std::string& run,
-                               const Watching& watching) {
+Result<RunState> Replay::drive(pipeline::Coordinator& coordinator, RunEnvironment& run_environment,
+                               const std::string& run, const RunObserver& observer) {
   for (;;) {
     RunState state = SB_TRY(coordinator.drive(run, {}));
-    if (!state.outcome.empty() || has_left(office, watching) || !people_.has_come()) return state;
+    if (!state.outcome.empty() || has_left(run_environment, observer) || !people_.is_action_due()) return state;
     if (!SB_TRY(people_.act(coordinator))) return state;
   }
 }
 
 // What the run had to wait for, is there.
-Status Replay::make_dependencies(RunOffice& office) {
+Status Replay::make_dependencies(RunEnvironment& run_environment) {
   int number = 0;
   for (const std::string& ticket : recording_.state.ticket.depends_on) {
     const std::string run = fmt::format("r-before-{}", ++number);
@@ -167,8 +171,8 @@ Status Replay::make_dependencies(RunOffice& office) {
                                         {"run", run},
                                         {"repository", scratch_.repository()},
                                         {"ticket", Value::object({{"id", ticket}, {"title", ticket}})}});
-    SB_TRY(office.log().append(run, 0, "opened", opened));
-    SB_TRY(office.log().append(run, 1, "ended", Value::object({{"outcome", "merged"}, {"reason", "before"}})));
+    SB_TRY(run_environment.log().append(run, 0, "opened", opened));
+    SB_TRY(run_environment.log().append(run, 1, "ended", Value::object({{"outcome", "merged"}, {"reason", "before"}})));
   }
   return {};
 }

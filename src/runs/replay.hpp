@@ -4,7 +4,7 @@
 //   const auto scratch = SB_TRY(make_scratch(seams, recording));
 //   Replay replay(seams, recording, scratch);
 //   const auto state = SB_TRY(replay.play(watching));
-//   std::string difference = replay.left_at();
+//   std::string difference = replay.diverged_at();
 //   if (difference.empty()) difference = divergence(recording.state, state);
 //
 // Not thread-safe. What it is made with must outlive it.
@@ -34,17 +34,17 @@ class Replay {
 
   // With the scratch home, and a clock that does not wait.
   const Seams& seams() const { return seams_; }
-  // People answer as they did then: `ask_here` is not asked.
-  Result<pipeline::RunState> play(const Watching& watching);
+  // People answer as they did then: `ask_interactively` is not asked.
+  Result<pipeline::RunState> play(const RunObserver& observer);
   // Where it asked what was not recorded, or could not go on; empty: nowhere.
-  const std::string& left_at() const { return left_at_; }
+  const std::string& diverged_at() const { return left_at_; }
 
  private:
-  bool has_left(RunOffice& office, const Watching& watching) const;
-  Watching watch(RunOffice& office, const Watching& watching);
-  Result<pipeline::RunState> drive(pipeline::Coordinator& coordinator, RunOffice& office, const std::string& run,
-                                   const Watching& watching);
-  Status make_dependencies(RunOffice& office);
+  bool has_left(RunEnvironment& run_environment, const RunObserver& observer) const;
+  RunObserver watch(RunEnvironment& run_environment, const RunObserver& observer);
+  Result<pipeline::RunState> drive(pipeline::Coordinator& coordinator, RunEnvironment& run_environment,
+                                   const std::string& run, const RunObserver& observer);
+  Status make_dependencies(RunEnvironment& run_environment);
 
   const Recording& recording_;
   const Scratch& scratch_;

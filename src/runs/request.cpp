@@ -33,20 +33,20 @@ Result<pipeline::Ticket> load_ticket(const Seams& seams, pipeline::Forge& forge,
   return pipeline::read_ticket(text, given);
 }
 
-std::optional<pipeline::RunWish> restart_of(const pipeline::RunState& state) {
+std::optional<pipeline::RunRequest> restart_of(const pipeline::RunState& state) {
   if (state.outcome != "abandoned") return std::nullopt;
-  for (const pipeline::Asked& asked : state.asked) {
+  for (const pipeline::RunQuestion& asked : state.asked) {
     if (asked.choice != "restart") continue;
     auto ticket = pipeline::Ticket::from(asked.packet["more"]["ticket"]);
     if (!ticket) return std::nullopt;
     const bool is_title = state.goal == state.ticket.title;
-    return pipeline::RunWish{.goal = is_title ? ticket->title : state.goal,
-                             .workspace = state.workspace,
-                             .ticket = std::move(*ticket),
-                             .ticket_source = state.ticket_source,
-                             .mode = state.wanted,
-                             .trigger = state.trigger,
-                             .restart_of = state.id};
+    return pipeline::RunRequest{.goal = is_title ? ticket->title : state.goal,
+                                .workspace = state.workspace,
+                                .ticket = std::move(*ticket),
+                                .ticket_source = state.ticket_source,
+                                .mode = state.wanted,
+                                .trigger = state.trigger,
+                                .restart_of = state.id};
   }
   return std::nullopt;
 }

@@ -14,8 +14,8 @@ namespace sb::runs {
 Result<pipeline::Ticket> load_ticket(const Seams& seams, pipeline::Forge& forge, const std::string& given,
                                      std::string* source = nullptr);
 
-// A person chose to begin again with the ticket as it is now. Asked of a run that was ended so long ago, too: whatever
-// kept the new one from being opened may be gone.
-std::optional<pipeline::RunWish> restart_of(const pipeline::RunState& state);
+// A person chose to begin again with the ticket as it is now. RunQuestion of a run that was ended so long ago, too:
+// whatever kept the new one from being opened may be gone.
+std::optional<pipeline::RunRequest> restart_of(const pipeline::RunState& state);
 
 }  // namespace sb::runs

@@ -18,52 +18,53 @@
 namespace sb::runs {
 
 // Who watches a run, and is asked.
-struct Watching {
-  pipeline::AskHere ask_here = {};
+struct RunObserver {
+  pipeline::AskInteractively ask_interactively = {};
   std::function<void(const pipeline::RunState&, const pipeline::RunEvent&)> on_event = {};
   agent::OnProgress on_progress = {};
-  std::function<bool()> keeps_going = {};
+  std::function<bool()> should_continue = {};
 };
 
 // What is played again instead of asking models and a forge.
-struct Played {
+struct ReplaySource {
   std::string run;  // the recorded one
   Value cassette;
   agent::BeforeReply before = {};
 };
 
-enum class Readiness { kToWork, kToEnd };  // kToEnd: a run is only stopped
+enum class RunPurpose { kWork, kStopOnly };  // kStopOnly: a run is only stopped
 
-class RunOffice {
+class RunEnvironment {
  public:
   // All faults of the settings and of what they name, or the one thing that is wrong. `workspace`: absolute, links
   // resolved.
-  static Checked<std::unique_ptr<RunOffice>> open(const Seams& seams, const std::string& workspace,
-                                                  Readiness readiness = Readiness::kToWork);
+  static Checked<std::unique_ptr<RunEnvironment>> open(const Seams& seams, const std::string& workspace,
+                                                       RunPurpose readiness = RunPurpose::kWork);
   // With other settings than the files say, and models and a forge that answer from a recording.
-  static Result<std::unique_ptr<RunOffice>> open_replay(const Seams& seams, const std::string& workspace,
-                                                        pipeline::Settings settings, const Played& played);
+  static Result<std::unique_ptr<RunEnvironment>> open_replay(const Seams& seams, const std::string& workspace,
+                                                             pipeline::RunSettings settings,
+                                                             const ReplaySource& played);
 
-  engine::SessionDesk& desk() { return *desk_; }
+  engine::SessionHome& home() { return *home_; }
   // Of a replay: where it left the recording; empty: it has not.
-  std::string left_at();
-  void leave_at(std::string place);
-  const pipeline::Settings& settings() const { return settings_; }
+  std::string diverged_at();
+  void mark_divergence(std::string place);
+  const pipeline::RunSettings& settings() const { return settings_; }
   pipeline::Forge& forge() { return *forge_; }
-  pipeline::RunLog log() { return {desk_->desk().store(), seams_.clock}; }
-  pipeline::Coordinator coordinator(Watching watching);
+  pipeline::RunLog log() { return {home_->home().store(), seams_.clock}; }
+  pipeline::Coordinator coordinator(RunObserver observer);
 
  private:
-  explicit RunOffice(const Seams& seams) : seams_(seams) {}
-  Status put_together(const std::string& workspace);
+  explicit RunEnvironment(const Seams& seams) : seams_(seams) {}
+  Status assemble(const std::string& workspace);
   std::shared_ptr<agent::Cassette> cassette_of(const std::string& run, const std::string& work_tree);
   Result<std::unique_ptr<pipeline::Forge>> make_forge(std::vector<std::string> secrets);
-  std::unique_ptr<agent::Model> around(std::unique_ptr<agent::Model> model, const agent::Assignment& assignment);
+  std::unique_ptr<agent::Model> wrap_model(std::unique_ptr<agent::Model> model, const agent::Assignment& assignment);
 
   Seams seams_;
   std::string workspace_;
-  pipeline::Settings settings_;
-  std::unique_ptr<engine::SessionDesk> desk_;
+  pipeline::RunSettings settings_;
+  std::unique_ptr<engine::SessionHome> home_;
   std::unique_ptr<net::HttpClient> http_;
   std::unique_ptr<agent::AgentHost> host_;
   std::unique_ptr<pipeline::Forge> forge_;
@@ -71,7 +72,7 @@ class RunOffice {
   std::map<std::string, std::shared_ptr<agent::Cassette>> cassettes_;  // by run; in a replay one, of the recorded run
   std::string replayed_;                                               // the recorded run; empty: this is no replay
   agent::BeforeReply before_;
-  std::unique_ptr<agent::Staff> staff_;
+  std::unique_ptr<agent::AgentRunner> runner_;
 };
 
 }  // namespace sb::runs

@@ -52,17 +52,17 @@ class Pins {
   const pipeline::RunLog& log_;
 };
 
-struct Started {
+struct StartedWorkflow {
   std::string workflow, hash;
 };
 
 // What agents of this session started by themselves, and those again.
-Status add_spawned(const RunSource& source, const std::string& session, std::vector<Started>& started,
+Status add_spawned(const RunRecords& source, const std::string& session, std::vector<StartedWorkflow>& started,
                    std::set<std::string>& known) {
-  for (const auto& event : SB_TRY(agent::AgentLog(source.desk.desk().store(), source.clock, session).read())) {
+  for (const auto& event : SB_TRY(agent::AgentLog(source.home.home().store(), source.clock, session).read())) {
     const std::string child = event.payload.string_at("child").value_or("");
     if (event.type != "child_began" || !known.insert(child).second) continue;
-    const engine::Summary summary = SB_TRY(source.desk.sessions().summary(child));
+    const engine::Summary summary = SB_TRY(source.home.sessions().summary(child));
     started.push_back({summary.workflow_id, summary.hash});
     SB_TRY(add_spawned(source, child, started, known));
   }
@@ -71,8 +71,8 @@ Status add_spawned(const RunSource& source, const std::string& session, std::vec
 
 Value answer_of(const inbox::DecisionState& decision) {
   if (!decision.outcome) return {};
-  const inbox::Outcome& outcome = *decision.outcome;
-  return Value::object({{"ending", to_string(outcome.ending)},
+  const inbox::DecisionOutcome& outcome = *decision.outcome;
+  return Value::object({{"ending", to_string(outcome.kind)},
                         {"options", Value::array(outcome.options)},
                         {"values", outcome.values},
                         {"waived", outcome.waived},
@@ -80,9 +80,10 @@ Value answer_of(const inbox::DecisionState& decision) {
 }
 
 // What people told the agent of one phase, and where its process ended.
-class Told {
+class InterventionReader {
  public:
-  Told(const PhaseRecord& record, Value& told) : record_(record), told_(told) {}
+  InterventionReader(const PhaseRecord& record, Value& interventions)
+      : record_(record), interventions_(interventions) {}
 
   Status take(const agent::LoggedEvent& event) {
     const Value& payload = event.payload;
@@ -98,10 +99,10 @@ class Told {
     if (event.type == "steered") unseen_.push_back({event.seq, text(payload, "text")});
     if (event.type == "steer_seen") see(payload["upto"].is_integer() ? payload["upto"].as_integer() : 0);
     if (event.type == "kill_asked") {
-      tell(event.type, text(payload, "reason"));
-      told_.items().back().set("by", text(payload, "by"));  // the next attempt is told who it was
+      add(event.type, text(payload, "reason"));
+      interventions_.items().back().set("by", text(payload, "by"));  // the next attempt is told who it was
     }
-    if (event.type == "recovered") tell(text(payload, "how"), "");
+    if (event.type == "recovered") add(text(payload, "how"), "");
     return {};
   }
 
@@ -109,22 +110,22 @@ class Told {
   static std::string text(const Value& payload, std::string_view name) { return payload.string_at(name).value_or(""); }
   void see(std::int64_t upto) {
     for (; !unseen_.empty() && unseen_.front().first <= upto; unseen_.erase(unseen_.begin())) {
-      tell("steered", unseen_.front().second);
+      add("steered", unseen_.front().second);
     }
   }
-  void tell(const std::string& type, const std::string& words) {
-    told_.push_back(Value::object({{"phase", to_string(record_.phase)},
-                                   {"round", record_.round},
-                                   {"attempt", record_.attempt},
-                                   {"turn", turn_},
-                                   {"type", type},
-                                   {"text", words},
-                                   {"in_call", calls_.empty() ? "" : calls_.begin()->second}}));
+  void add(const std::string& type, const std::string& words) {
+    interventions_.push_back(Value::object({{"phase", to_string(record_.phase)},
+                                            {"round", record_.round},
+                                            {"attempt", record_.attempt},
+                                            {"turn", turn_},
+                                            {"type", type},
+                                            {"text", words},
+                                            {"in_call", calls_.empty() ? "" : calls_.begin()->second}}));
     if (type != "steered") calls_.clear();
   }
 
   const PhaseRecord& record_;
-  Value& told_;
+  Value& interventions_;
   std::int64_t turn_ = 0;
   std::map<std::string, std::string> calls_;  // that are under way: their tools
   std::vector<std::pair<std::int64_t, std::string>> unseen_;
@@ -132,8 +133,8 @@ class Told {
 
 }  // namespace
 
-Result<std::vector<Value>> pinned_workflows(const RunSource& source, std::vector<std::string>& notes) {
-  std::vector<Started> started;
+Result<std::vector<Value>> pinned_workflows(const RunRecords& source, std::vector<std::string>& notes) {
+  std::vector<StartedWorkflow> started;
   std::set<std::string> known;
   for (const PhaseRecord& record : source.state.phases) {
     started.push_back({record.workflow, record.hash});
@@ -142,7 +143,7 @@ Result<std::vector<Value>> pinned_workflows(const RunSource& source, std::vector
   Pins pins(source.log);
   std::map<std::string, std::string> chosen;
   std::vector<Value> bundles;
-  for (const Started& each : started) {
+  for (const StartedWorkflow& each : started) {
     const auto [place, is_new] = chosen.emplace(each.workflow, each.hash);
     if (is_new) {
       bundles.push_back(SB_TRY(pins.bundle_of(each.hash)));
@@ -157,21 +158,21 @@ Result<std::vector<Value>> pinned_workflows(const RunSource& source, std::vector
   return bundles;
 }
 
-Result<Value> people_in(const RunSource& source) {
-  Value answers = Value::array(), told = Value::array();
-  inbox::Desk& desk = source.desk.desk();
-  for (const pipeline::Asked& asked : source.state.asked) {
-    answers.push_back(asked.choice.empty() ? Value() : answer_of(SB_TRY(desk.inbox().load(asked.decision))));
+Result<Value> collect_people(const RunRecords& source) {
+  Value answers = Value::array(), interventions = Value::array();
+  inbox::Home& home = source.home.home();
+  for (const pipeline::RunQuestion& asked : source.state.asked) {
+    answers.push_back(asked.choice.empty() ? Value() : answer_of(SB_TRY(home.inbox().load(asked.decision))));
   }
   for (const PhaseRecord& record : source.state.phases) {
-    Told of_phase(record, told);
-    const agent::AgentLog log(desk.store(), source.clock, record.session);
+    InterventionReader of_phase(record, interventions);
+    const agent::AgentLog log(home.store(), source.clock, record.session);
     for (const agent::LoggedEvent& event : SB_TRY(log.read())) SB_TRY(of_phase.take(event));
   }
-  return Value::object({{"answers", std::move(answers)}, {"told", std::move(told)}});
+  return Value::object({{"answers", std::move(answers)}, {"told", std::move(interventions)}});
 }
 
-Status check_programs(const RunSource& source, const agent::AgentSettings& settings) {
+Status check_programs(const RunRecords& source, const agent::AgentSettings& settings) {
   for (const PhaseRecord& record : source.state.phases) {
     const std::string bytes = SB_TRY(source.log.blob(record.blob));
     const Value kept = SB_TRY(parse_json(bytes, {.bytes = limits::kStoreValueBytes}));

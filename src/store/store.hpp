@@ -2,8 +2,9 @@
 //
 // What it promises:
 //  - Everything done in one write() is in one transaction: all of it is on disk when write() returns, or none of it is
-//    there. Work runs once; it is not repeated behind the caller's back. When the disk fails during the commit itself,
-//    the error means "not known to be there": whole or absent, which an append under the same expected head finds out.
+//    there. Work runs once; it is not repeated behind the caller's back. ScopeFilter the disk fails during the commit
+//    itself, the error means "not known to be there": whole or absent, which an append under the same expected head
+//    finds out.
 //  - A stream is appended to only under the head the caller saw (sequence number and hash); anyone else having been
 //    first is kConflict and changes nothing.
 //  - Each event carries a hash chained to the one before in its stream (see chain.hpp); it is checked whenever events

@@ -7,11 +7,11 @@ namespace {
 
 constexpr int kBatch = 256;
 
-void note(Verification& verification, Error fault) {
-  if (verification.faults.size() < Verification::kMaxFaults) verification.faults.push_back(std::move(fault));
+void note(VerifyReport& verification, Error fault) {
+  if (verification.faults.size() < VerifyReport::kMaxFaults) verification.faults.push_back(std::move(fault));
 }
 
-Status verify_streams(Snapshot& snapshot, Verification& verification) {
+Status verify_streams(Snapshot& snapshot, VerifyReport& verification) {
   std::string after;
   for (;;) {
     const auto names = SB_TRY(snapshot.streams("", after, kBatch));
@@ -32,7 +32,7 @@ Status verify_streams(Snapshot& snapshot, Verification& verification) {
 }
 
 // Events of a stream that has lost its head are in no list of streams; the log in order still shows them.
-Status find_strays(Snapshot& snapshot, Verification& verification) {
+Status find_strays(Snapshot& snapshot, VerifyReport& verification) {
   std::int64_t counted = 0;
   std::int64_t position = 0;
   for (;;) {
@@ -53,7 +53,7 @@ Status find_strays(Snapshot& snapshot, Verification& verification) {
   return {};
 }
 
-Status verify_blobs(Snapshot& snapshot, Verification& verification) {
+Status verify_blobs(Snapshot& snapshot, VerifyReport& verification) {
   std::optional<Digest> after;
   for (;;) {
     const auto hashes = SB_TRY(snapshot.blobs(after, kBatch));
@@ -84,8 +84,8 @@ Result<Head> verify(Snapshot& snapshot, std::string_view stream) {
   return end;
 }
 
-Result<Verification> verify_all(Snapshot& snapshot) {
-  Verification verification;
+Result<VerifyReport> verify_all(Snapshot& snapshot) {
+  VerifyReport verification;
   SB_TRY(verify_streams(snapshot, verification));
   SB_TRY(find_strays(snapshot, verification));
   SB_TRY(verify_blobs(snapshot, verification));

@@ -5,7 +5,7 @@
 
 namespace sb::store {
 
-struct Verification {
+struct VerifyReport {
   std::int64_t streams = 0;
   std::int64_t events = 0;
   std::int64_t blobs = 0;
@@ -19,6 +19,6 @@ struct Verification {
 Result<Head> verify(Snapshot& snapshot, std::string_view stream);
 
 // All streams and blobs. An error only when the store could not be read at all.
-Result<Verification> verify_all(Snapshot& snapshot);
+Result<VerifyReport> verify_all(Snapshot& snapshot);
 
 }  // namespace sb::store

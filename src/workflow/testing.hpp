@@ -1,6 +1,6 @@
 // What the tests of workflows share: definitions from text, and surroundings that a test fills itself.
 //
-//   FakeSurroundings around;                             // the built-in contracts, features and refs; nothing else
+//   FakeResolver around;                             // the built-in contracts, features and refs; nothing else
 //   around.add_workflow("{id: other, …}");
 //   around.add_routine("wr.templates.routine.look", "…");
 //   Bundle bundle = compiled("{id: mine, …}", around);   // the test fails, and ends, on a fault
@@ -36,7 +36,7 @@ inline std::string to_lines(const Faults& faults) {
   return out;
 }
 
-inline Definition defined(const Document& document, Form form = Form::kAuthored) {
+inline Definition defined(const Document& document, DefinitionForm form = DefinitionForm::kAuthored) {
   auto definition = read_definition(document, form);
   if (!definition) {
     ADD_FAILURE() << to_lines(definition.error());
@@ -55,7 +55,7 @@ inline std::string definition_faults(std::string text) {
   return definition ? "" : to_lines(definition.error());
 }
 
-class FakeSurroundings : public Surroundings {
+class FakeResolver : public ReferenceResolver {
  public:
   void add_workflow(std::string text) {
     auto definition = std::make_shared<Definition>(defined(std::move(text)));
@@ -120,14 +120,14 @@ class FakeSurroundings : public Surroundings {
   std::map<std::pair<std::string, std::string>, std::string> bindings_;
 };
 
-inline Checked<Bundle> compile_text(std::string text, const Surroundings& around = FakeSurroundings()) {
+inline Checked<Bundle> compile_text(std::string text, const ReferenceResolver& around = FakeResolver()) {
   const Document document = document_from(std::move(text));
   auto definition = read_definition(document);
   if (!definition) return std::unexpected(std::move(definition.error()));
   return compile(document, *definition, around);
 }
 
-inline Bundle compiled(std::string text, const Surroundings& around = FakeSurroundings()) {
+inline Bundle compiled(std::string text, const ReferenceResolver& around = FakeResolver()) {
   auto bundle = compile_text(std::move(text), around);
   if (!bundle) {
     ADD_FAILURE() << to_lines(bundle.error());
@@ -137,7 +137,7 @@ inline Bundle compiled(std::string text, const Surroundings& around = FakeSurrou
 }
 
 // The faults of reading and compiling, one a line; empty when there are none.
-inline std::string compile_faults(std::string text, const Surroundings& around = FakeSurroundings()) {
+inline std::string compile_faults(std::string text, const ReferenceResolver& around = FakeResolver()) {
   const auto bundle = compile_text(std::move(text), around);
   return bundle ? "" : to_lines(bundle.error());
 }

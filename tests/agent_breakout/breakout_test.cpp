@@ -131,7 +131,9 @@ class AgentBreakout : public ::testing::Test {
   }
 
   static DecisionState state_in(store::Store& store, const std::string& id) {
-    const auto believe = [](const std::string&, const Opened&, const Outcome&) -> Result<std::string> { return "ann"; };
+    const auto believe = [](const std::string&, const OpenedDecision&, const Outcome&) -> Result<std::string> {
+      return "ann";
+    };
     return *store.read([&](store::Snapshot& snapshot) -> Result<DecisionState> {
       return replay(SB_TRY(snapshot.events("decision/" + id, 1, 100)), believe);
     });
@@ -158,13 +160,13 @@ class AgentBreakout : public ::testing::Test {
   }
 
   static AnswerSignature signed_by(const std::string& secret, const DecisionState& state, TimestampMs at) {
-    Given given;
+    AnswerInput given;
     given.options = {"drop"};
     return *sign_answer(state.id, state.opened, given, at, secret);
   }
 
   // Puts another opened event, and an answer behind it, where the asked question was.
-  void replace_question(store::Transaction& transaction, const DecisionState& state, Opened opened,
+  void replace_question(store::Transaction& transaction, const DecisionState& state, OpenedDecision opened,
                         const std::string& secret) {
     const std::string stream = "decision/" + state.id;
     ASSERT_TRUE(transaction.remove_stream(stream));
@@ -266,17 +268,17 @@ TEST_F(AgentBreakout, WithForgedEvents) {
   });
   forge("a default that was never declared", [&](store::Transaction& t, const DecisionState& state) {
     append(t, state,
-           closed_event(Ending::kDefaulted, ResolvedBy::kDeadline, {Channel::kProgram, ""}, "",
+           closed_event(OutcomeKind::kDefaulted, ResolvedBy::kDeadline, {Channel::kProgram, ""}, "",
                         state.opened.opened_at + 1));
   });
   forge("the question asked again without a signature, under the same id",
         [&](store::Transaction& t, const DecisionState& state) {
-          Opened opened = state.opened;
+          OpenedDecision opened = state.opened;
           opened.needs_signature = false;
           replace_question(t, state, opened, "");
         });
   forge("the index of asked questions pointed at one's own", [&](store::Transaction& t, const DecisionState& state) {
-    Opened opened = state.opened;
+    OpenedDecision opened = state.opened;
     opened.needs_signature = false;
     const std::string payload = to_canonical_json(to_value(opened));
     const std::string id = instance_id_of(payload);
@@ -331,7 +333,7 @@ TEST_F(AgentBreakout, WithOtherOperators) {
   const Operators operators = *operator_files.load();
   const std::string secret = *operator_files.unlock(operators, "ann", "mine");
   write_into_store([&](store::Transaction& t, const DecisionState& state) {
-    Opened opened = state.opened;
+    OpenedDecision opened = state.opened;
     opened.operators = operators.pin();
     opened.opened_at = operators.keys().front().enrolled_at + 1;
     replace_question(t, state, opened, secret);
@@ -430,11 +432,11 @@ TEST_F(AgentBreakout, WithAForgedAskingThatATokenCovers) {
     return made.output.substr(0, made.output.find('\n'));
   };
   const auto join_forged = [&](const std::string& way, const std::string& token,
-                               const std::function<void(Opened&)>& change) {
+                               const std::function<void(OpenedDecision&)>& change) {
     begin(way);
     std::string forged;
     write_into_store([&](store::Transaction& t, const DecisionState& state) {
-      Opened opened = state.opened;
+      OpenedDecision opened = state.opened;
       change(opened);
       const std::string payload = to_canonical_json(to_value(opened));
       forged = instance_id_of(payload);
@@ -448,13 +450,13 @@ TEST_F(AgentBreakout, WithAForgedAskingThatATokenCovers) {
   };
   const std::string by_place = token_for("workspace:" + covered);
   join_forged("the question copied into a workspace that a token covers", by_place,
-              [&](Opened& opened) { opened.workspace = covered; });
-  join_forged("the same with a fingerprint that fits", by_place, [&](Opened& opened) {
+              [&](OpenedDecision& opened) { opened.workspace = covered; });
+  join_forged("the same with a fingerprint that fits", by_place, [&](OpenedDecision& opened) {
     opened.workspace = covered;
     opened.fingerprint = fingerprint_of(opened.source, opened.workspace, opened.session);
   });
   join_forged("the question renamed to one that a token covers", token_for("decision:other"),
-              [](Opened& opened) { opened.question.id = "other"; });
+              [](OpenedDecision& opened) { opened.question.id = "other"; });
 }
 
 // The gate is not merely stuck: somebody who waits for it sees it open for the operator, and not for anybody before.

@@ -8,7 +8,7 @@
 #include "bundled_runs/bundled_script.hpp"
 #include "pipeline/script.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 using testing::ElementsAre;
@@ -76,13 +76,13 @@ class BundledRuns : public testing::Test {
     return names;
   }
 
-  Place place;
+  RunFixture place;
   BundledScript script;
 };
 
 TEST_F(BundledRuns, ASmallTicketTakesTheShortWay) {
   place.script(script.lines());
-  const Ended ended = place.go("Put the right answer in place");
+  const ProgramResult ended = place.run_goal("Put the right answer in place");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_THAT(workflows(), ElementsAre("wr.discovery", "wr.shaping", "wr.coding-task", "wr.mr-review"));
   EXPECT_EQ(place.delivered("answer.txt"), "right");
@@ -120,10 +120,10 @@ TEST_F(BundledRuns, ALargeTicketTakesTheLongWayAndAsksOnce) {
     review.set(need, true);
   }
   place.script(script.lines());
-  EXPECT_EQ(place.go("Put the right answer in place").code, 1);
+  EXPECT_EQ(place.run_goal("Put the right answer in place").code, 1);
   const auto open = place.open_decisions();
   ASSERT_EQ(open.size(), 1u);
-  const Ended ended = place.answer_and_resume("two-files");
+  const ProgramResult ended = place.answer_and_resume("two-files");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
   EXPECT_EQ(place.delivered_commits(), 1);
@@ -132,7 +132,7 @@ TEST_F(BundledRuns, ALargeTicketTakesTheLongWayAndAsksOnce) {
 
 TEST_F(BundledRuns, AMinorFindingIsMendedByWrFixAndReviewedAgain) {
   place.script(first_verdict("minor", "style") + script.lines());
-  const Ended ended = place.go("Put the right answer in place");
+  const ProgramResult ended = place.run_goal("Put the right answer in place");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_THAT(workflows(),
               ElementsAre("wr.discovery", "wr.shaping", "wr.coding-task", "wr.mr-review", "wr.fix", "wr.mr-review"));
@@ -145,10 +145,10 @@ TEST_F(BundledRuns, ABlockingFindingIsAuditedByItsCategoryMendedAndLeftToAPerson
   const std::pair<const char*, const char*> rows[] = {{"correctness", "wr.production-readiness-audit"},
                                                       {"architecture", "wr.architecture-scalability-audit"}};
   for (const auto& [category, audit] : rows) {
-    Place fresh(SB_PROGRAM);
+    RunFixture fresh(SB_PROGRAM);
     fresh.configure("phases: {discovery: wr.discovery}");
     fresh.script(first_verdict("blocking", category) + script.lines());
-    EXPECT_EQ(fresh.go("Put the right answer in place").code, 1);
+    EXPECT_EQ(fresh.run_goal("Put the right answer in place").code, 1);
     std::vector<std::string> names;
     for (const Value& event : fresh.events("phase_started")) {
       names.push_back(event["payload"].string_at("workflow").value_or("?"));
@@ -163,12 +163,12 @@ TEST_F(BundledRuns, ABlockingFindingIsAuditedByItsCategoryMendedAndLeftToAPerson
 
 TEST_F(BundledRuns, AUserInterfaceIsDesignedAndAPersonSaysYes) {
   place.script(script.lines());
-  EXPECT_EQ(place.go("Show the right answer on the screen").code, 1);
+  EXPECT_EQ(place.run_goal("Show the right answer on the screen").code, 1);
   EXPECT_THAT(workflows(), ElementsAre("wr.discovery", "wr.shaping", "wr.ui-ux-design"));
-  const Ended ended = place.answer_and_resume("approve");
+  const ProgramResult ended = place.answer_and_resume("approve");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
 }  // namespace
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

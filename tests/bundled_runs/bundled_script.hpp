@@ -9,31 +9,31 @@
 #include "base/document/value.hpp"
 #include "pipeline/place.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 
 class BundledScript {
  public:
   // Of one workflow.
-  struct Ways {
+  struct StepOverrides {
     Value answers = Value::object();            // context keys, wherever a step must send them
     std::map<std::string, Value> artifacts;     // step: members to set in the artifact of its contract
     std::map<std::string, Value::Array> calls;  // step: tools to call before it is delivered, in the same reply
   };
-  explicit BundledScript(const Place& place) : place_(place) {}
+  explicit BundledScript(const RunFixture& place) : place_(place) {}
 
-  Ways& of(const std::string& workflow) { return ways_[workflow]; }
+  StepOverrides& of(const std::string& workflow) { return overrides_[workflow]; }
   // All lines, for every workflow named with of() and those that these start.
   std::string lines();
 
  private:
   std::string lines_of(const std::string& workflow);
   void add_steps(const std::string& workflow, const Value& shown, const Value& steps, std::string& lines);
-  Value reply(const Ways& ways, const Value& shown, const Value& step) const;
+  Value reply(const StepOverrides& overrides, const Value& shown, const Value& step) const;
 
-  const Place& place_;
-  std::map<std::string, Ways> ways_;
+  const RunFixture& place_;
+  std::map<std::string, StepOverrides> overrides_;
 };
 
 Value call(const std::string& tool, Value input);
 
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

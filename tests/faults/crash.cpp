@@ -36,12 +36,12 @@ struct Branch {
 };
 
 struct Counts {
-  std::atomic<int> kills = 0, told = 0, starts_killed = 0, forks_killed = 0;
+  std::atomic<int> kills = 0, reported = 0, starts_killed = 0, forks_killed = 0;
 };
 
 class Worker {
  public:
-  Worker(const Place& place, Findings& findings, Counts& counts, int wanted, int number, std::uint64_t seed)
+  Worker(const TestHome& place, Problems& findings, Counts& counts, int wanted, int number, std::uint64_t seed)
       : place_(place), findings_(findings), counts_(counts), wanted_(wanted), number_(number), random_(seed) {}
 
   void work() {
@@ -73,10 +73,10 @@ class Worker {
     return static_cast<std::int64_t>(at * static_cast<double>(usual_us));
   }
 
-  void count(const Call& call, std::int64_t& usual_us) {
+  void count(const ProgramCall& call, std::int64_t& usual_us) {
     if (call.was_killed) {
       ++counts_.kills;
-      if (call.told()) ++counts_.told;
+      if (call.reported()) ++counts_.reported;
     } else {
       const auto took_us = static_cast<std::int64_t>(call.took_ms * 1000);
       usual_us = usual_us == 0 ? took_us : (usual_us * 3 + took_us) / 4;
@@ -84,9 +84,9 @@ class Worker {
   }
 
   // An answer, or nothing when the call was killed. Anything else is a finding.
-  std::optional<Value> told(const Call& call, const std::string& what, std::int64_t& usual_us) {
+  std::optional<Value> reported(const ProgramCall& call, const std::string& what, std::int64_t& usual_us) {
     count(call, usual_us);
-    const auto line = call.told();
+    const auto line = call.reported();
     const bool is_answer = line && line->string_at("kind") == "ok";
     if (!call.was_killed && (call.code != 0 || !is_answer)) {
       findings_.add(fmt::format("{}: exit {}: {}{}", what, call.code, call.output.substr(0, 2000), call.errors));
@@ -96,8 +96,8 @@ class Worker {
 
   void start() {
     const std::string goal = fmt::format("goal of worker {}, {}", number_, serial_++);
-    const Call call = place_.start(goal, moment(start_us_));
-    const auto line = told(call, "start", start_us_);
+    const ProgramCall call = place_.start(goal, moment(start_us_));
+    const auto line = reported(call, "start", start_us_);
     if (!line) {
       if (call.was_killed) ++counts_.starts_killed;
       return;
@@ -109,8 +109,8 @@ class Worker {
     if (from.steps.empty() || branches_.size() >= 2 * kSessionsPerWorker) return;
     const std::string session = from.session;
     const std::string node = std::to_string(1 + random_() % from.steps.size());
-    const Call call = place_.run({"session", "fork", session, "--node", node, "--json"}, moment(fork_us_));
-    const auto line = told(call, "fork", fork_us_);
+    const ProgramCall call = place_.run({"session", "fork", session, "--node", node, "--json"}, moment(fork_us_));
+    const auto line = reported(call, "fork", fork_us_);
     if (!line) {
       if (call.was_killed) ++counts_.forks_killed;
       return;
@@ -129,8 +129,8 @@ class Worker {
       const std::string notes = fmt::format("worker {} note {} {}", number_, serial_++,
                                             std::string(random_() % 8 == 0 ? random_() % 50'000 : 40, 'x'));
       step.tried.push_back(notes);
-      const Call call = place_.go_on(branch.token, notes, moment(advance_us_));
-      if (const auto line = told(call, "continue " + branch.token, advance_us_)) {
+      const ProgramCall call = place_.continue_session(branch.token, notes, moment(advance_us_));
+      if (const auto line = reported(call, "continue " + branch.token, advance_us_)) {
         step.answer = call.output;
         branch.token = line->string_at("continueToken").value_or("");
         branch.steps.push_back(std::move(step));
@@ -143,14 +143,14 @@ class Worker {
   void replay(const Branch& branch) {
     if (branch.steps.empty()) return;
     const Step& step = branch.steps[random_() % branch.steps.size()];
-    const Call call = place_.go_on(step.token, "said again", moment(replay_us_));
-    if (told(call, "replay", replay_us_) && call.output != step.answer) {
+    const ProgramCall call = place_.continue_session(step.token, "said again", moment(replay_us_));
+    if (reported(call, "replay", replay_us_) && call.output != step.answer) {
       findings_.add(fmt::format("{} is answered differently:\n{}{}", step.token, step.answer, call.output));
     }
   }
 
-  const Place& place_;
-  Findings& findings_;
+  const TestHome& place_;
+  Problems& findings_;
   Counts& counts_;
   const int wanted_;
   const int number_;
@@ -166,9 +166,9 @@ struct Tally {
 };
 
 // Every acknowledged advance once, with notes that were sent with its token, and nothing else.
-void check_session(const Place& place, const std::string& session, const std::vector<const Branch*>& branches,
-                   Findings& findings, Tally& tally) {
-  const Call verified = place.run({"session", "verify", session});
+void check_session(const TestHome& place, const std::string& session, const std::vector<const Branch*>& branches,
+                   Problems& findings, Tally& tally) {
+  const ProgramCall verified = place.run({"session", "verify", session});
   if (verified.code != 0) {
     findings.add(fmt::format("verify {}: exit {}: {}{}", session, verified.code, verified.output, verified.errors));
   }
@@ -204,7 +204,7 @@ void check_session(const Place& place, const std::string& session, const std::ve
   tally.advances += static_cast<int>(acknowledged);
 }
 
-void check(const Place& place, const std::vector<Worker>& workers, Findings& findings, Tally& tally) {
+void check(const TestHome& place, const std::vector<Worker>& workers, Problems& findings, Tally& tally) {
   std::map<std::string, std::vector<const Branch*>> sessions;
   for (const Worker& worker : workers) {
     for (const Branch& branch : worker.branches()) sessions[branch.session].push_back(&branch);
@@ -219,7 +219,7 @@ void check(const Place& place, const std::vector<Worker>& workers, Findings& fin
   for (const auto& [session, branches] : sessions) {
     for (const Branch* branch : branches) {
       for (std::size_t i = 0; i < branch->steps.size(); i += 1 + branch->steps.size() / 5) {
-        const Call again = place.go_on(branch->steps[i].token, "said again");
+        const ProgramCall again = place.continue_session(branch->steps[i].token, "said again");
         if (again.output != branch->steps[i].answer) {
           findings.add(fmt::format("{} is answered differently afterwards", branch->steps[i].token));
         }
@@ -230,9 +230,9 @@ void check(const Place& place, const std::vector<Worker>& workers, Findings& fin
 
 int run(const std::string& program, int kills, std::uint64_t seed, int worker_count, bool keep) {
   fmt::print("seed {}\n", seed);
-  Place place(program);
+  TestHome place(program);
   if (keep) place.keep();
-  Findings findings;
+  Problems findings;
   Counts counts;
   std::vector<Worker> workers;
   for (int i = 0; i < worker_count; ++i) {
@@ -247,7 +247,7 @@ int run(const std::string& program, int kills, std::uint64_t seed, int worker_co
   fmt::print(
       "{} kills: {} calls had answered, {} advances were stored but not told, {} were not stored, {} starts and "
       "{} forks told nothing; {} advances acknowledged and there\n",
-      counts.kills.load(), counts.told.load(), tally.stored_untold, tally.not_stored, counts.starts_killed.load(),
+      counts.kills.load(), counts.reported.load(), tally.stored_untold, tally.not_stored, counts.starts_killed.load(),
       counts.forks_killed.load(), tally.advances);
   if (keep) fmt::print("kept in {}\n", place.directory());
   if (tally.advances == 0) findings.add("nothing was advanced");

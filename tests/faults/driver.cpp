@@ -32,7 +32,7 @@ steps:
 
 }  // namespace
 
-std::optional<Value> Call::told() const {
+std::optional<Value> ProgramCall::reported() const {
   if (output.empty() || output.back() != '\n') return std::nullopt;
   auto value = parse_json(output);
   if (!value || !value->is_object()) return std::nullopt;
@@ -40,7 +40,7 @@ std::optional<Value> Call::told() const {
 }
 
 // The programs run in another folder, so the path must not depend on this one.
-Place::Place(std::string program) : program_(std::filesystem::absolute(program).string()) {
+TestHome::TestHome(std::string program) : program_(std::filesystem::absolute(program).string()) {
   std::string pattern = (fs::temp_directory_path() / "sb-faults-XXXXXX").string();
   if (!::mkdtemp(pattern.data())) throw std::runtime_error("no temporary folder");
   directory_ = fs::canonical(pattern);
@@ -50,33 +50,34 @@ Place::Place(std::string program) : program_(std::filesystem::absolute(program).
                   "SIGNALBOX_WORKFLOWS=" + directory_ + "/flows", "LC_ALL=C.UTF-8"};
 }
 
-Place::~Place() {
+TestHome::~TestHome() {
   if (is_kept_) return;
   std::error_code ignored;
   fs::remove_all(directory_, ignored);
 }
 
-Call Place::run(std::vector<std::string> arguments, std::optional<std::int64_t> kill_after_us) const {
-  return {started::start_program(
+ProgramCall TestHome::run(std::vector<std::string> arguments, std::optional<std::int64_t> kill_after_us) const {
+  return {test_program::start_program(
       program_, environment_,
       {.arguments = std::move(arguments), .directory = directory_ + "/work", .kill_after_us = kill_after_us})};
 }
 
-Call Place::start(const std::string& goal, std::optional<std::int64_t> kill_after_us) const {
+ProgramCall TestHome::start(const std::string& goal, std::optional<std::int64_t> kill_after_us) const {
   return run({"session", "start", "faults-loop", "--goal", goal, "--json"}, kill_after_us);
 }
 
-Call Place::go_on(const std::string& token, const std::string& notes, std::optional<std::int64_t> kill_after_us) const {
+ProgramCall TestHome::continue_session(const std::string& token, const std::string& notes,
+                                       std::optional<std::int64_t> kill_after_us) const {
   const std::string file = fmt::format("{}/notes/{}", directory_, files_++);
   std::ofstream(file) << notes;
-  Call call = run({"session", "continue", token, "--notes", file, "--json"}, kill_after_us);
+  ProgramCall call = run({"session", "continue", token, "--notes", file, "--json"}, kill_after_us);
   std::error_code ignored;
   fs::remove(file, ignored);
   return call;
 }
 
-std::optional<std::vector<Value>> exported(const Place& place, const std::string& session) {
-  const Call call = place.run({"session", "export", session});
+std::optional<std::vector<Value>> exported(const TestHome& place, const std::string& session) {
+  const ProgramCall call = place.run({"session", "export", session});
   if (call.code != 0) return std::nullopt;
   std::vector<Value> events;
   std::string_view rest = call.output;
@@ -90,8 +91,8 @@ std::optional<std::vector<Value>> exported(const Place& place, const std::string
   return events;
 }
 
-std::optional<std::vector<std::string>> listed(const Place& place) {
-  const Call call = place.run({"session", "list", "--all", "--json"});
+std::optional<std::vector<std::string>> listed(const TestHome& place) {
+  const ProgramCall call = place.run({"session", "list", "--all", "--json"});
   const auto value = parse_json(call.output);
   if (call.code != 0 || !value) return std::nullopt;
   std::vector<std::string> ids;
@@ -101,7 +102,7 @@ std::optional<std::vector<std::string>> listed(const Place& place) {
   return ids;
 }
 
-void Findings::add(const std::string& problem) {
+void Problems::add(const std::string& problem) {
   const std::lock_guard lock(mutex_);
   if (++count_ <= 10) fmt::print("FAILED: {}\n", problem);
 }

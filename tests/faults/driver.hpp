@@ -15,24 +15,25 @@
 
 namespace sb::faults {
 
-struct Call : started::Ended {
+struct ProgramCall : test_program::ProgramResult {
   // What it printed, when it printed all of it: one line of JSON. Then the caller has been told, killed or not.
-  std::optional<Value> told() const;
+  std::optional<Value> reported() const;
 };
 
 // A folder with a home of its own and a workflow that goes on for long, removed with everything in it.
-class Place {
+class TestHome {
  public:
   // `program`: the signalbox to run.
-  explicit Place(std::string program);
-  ~Place();
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+  explicit TestHome(std::string program);
+  ~TestHome();
+  TestHome(const TestHome&) = delete;
+  TestHome& operator=(const TestHome&) = delete;
 
-  Call run(std::vector<std::string> arguments, std::optional<std::int64_t> kill_after_us = {}) const;
-  Call start(const std::string& goal, std::optional<std::int64_t> kill_after_us = {}) const;
+  ProgramCall run(std::vector<std::string> arguments, std::optional<std::int64_t> kill_after_us = {}) const;
+  ProgramCall start(const std::string& goal, std::optional<std::int64_t> kill_after_us = {}) const;
   // `notes` must be another caller's never: it names the file they are passed in.
-  Call go_on(const std::string& token, const std::string& notes, std::optional<std::int64_t> kill_after_us = {}) const;
+  ProgramCall continue_session(const std::string& token, const std::string& notes,
+                               std::optional<std::int64_t> kill_after_us = {}) const;
 
   const std::string& directory() const { return directory_; }
   void keep() { is_kept_ = true; }  // for somebody to look at
@@ -45,13 +46,13 @@ class Place {
 };
 
 // Events of a session as `session export` prints them; nothing when it does not.
-std::optional<std::vector<Value>> exported(const Place& place, const std::string& session);
+std::optional<std::vector<Value>> exported(const TestHome& place, const std::string& session);
 
 // Ids of all sessions; nothing when listing fails.
-std::optional<std::vector<std::string>> listed(const Place& place);
+std::optional<std::vector<std::string>> listed(const TestHome& place);
 
 // Problems found, by any thread. Prints each once, the first few only.
-class Findings {
+class Problems {
  public:
   void add(const std::string& problem);
   int count() const { return count_; }

@@ -21,14 +21,14 @@
 
 namespace {
 
-struct Watch {
+struct FileWatch {
   std::mutex mutex;
   long commits = 0;        // on disk so far
   bool is_within = false;  // of a commit something was written
   long before = 0, after = 0;
   std::string count_file;
 
-  Watch() {
+  FileWatch() {
     if (const char* at = std::getenv("KILL_AT")) {
       if (std::strncmp(at, "before:", 7) == 0) before = std::atol(at + 7);
       if (std::strncmp(at, "after:", 6) == 0) after = std::atol(at + 6);
@@ -36,7 +36,7 @@ struct Watch {
     if (const char* file = std::getenv("KILL_COUNT")) count_file = file;
     for (const char* name : {"KILL_AT", "KILL_COUNT", "LD_PRELOAD"}) ::unsetenv(name);
   }
-  ~Watch() {
+  ~FileWatch() {
     if (count_file.empty()) return;
     if (FILE* file = std::fopen(count_file.c_str(), "w")) {
       std::fprintf(file, "%ld\n", commits);
@@ -45,8 +45,8 @@ struct Watch {
   }
 };
 
-Watch& watch() {
-  static Watch one;
+FileWatch& watch() {
+  static FileWatch one;
   return one;
 }
 
@@ -63,7 +63,7 @@ bool is_log(int descriptor) {
 
 void writing(int descriptor) {
   if (!is_log(descriptor)) return;
-  Watch& w = watch();
+  FileWatch& w = watch();
   const std::lock_guard guard(w.mutex);
   if (!w.is_within && w.before == w.commits + 1) ::kill(::getpid(), SIGKILL);
   w.is_within = true;
@@ -71,7 +71,7 @@ void writing(int descriptor) {
 
 void synced(int descriptor) {
   if (!is_log(descriptor)) return;
-  Watch& w = watch();
+  FileWatch& w = watch();
   const std::lock_guard guard(w.mutex);
   if (!w.is_within) return;
   w.is_within = false;

@@ -26,15 +26,15 @@
 namespace sb::faults {
 namespace {
 
-using piped::Ended;
-using piped::Line;
+using pipeline_tests::Line;
+using pipeline_tests::ProgramResult;
 
 constexpr const char* kGoal = "Make the check pass";
 constexpr int kLeastBoundaries = 80;
 constexpr int kMostResumes = 4;
 
 // The last word of an agent's work on a file: whatever of it was interrupted, the file is as it should be then.
-std::string made_sure(const std::string& workflow, const std::string& text, int mark) {
+std::string confirmed(const std::string& workflow, const std::string& text, int mark) {
   return Line(workflow)
       .call("Bash", Value::object(
                         {{"command", fmt::format("printf '{}' > answer.txt; echo done-$(({} + 1))", text, mark - 1)}}))
@@ -44,7 +44,7 @@ std::string made_sure(const std::string& workflow, const std::string& text, int 
 // A session that is killed before its first step is delivered begins afresh, so most replies can be given again; which
 // one is due shows in what was said before.
 std::string script() {
-  using namespace piped;
+  using namespace pipeline_tests;
   const auto write = [](const char* text) { return Value::object({{"file_path", "answer.txt"}, {"content", text}}); };
   return lines({
       Line("discovery").step("interpret").complete(long_notes(), {interpretation()}).repeat(),
@@ -56,7 +56,7 @@ std::string script() {
       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}).repeat(),
       Line("coding").when_contains("done-42").complete(long_notes()).repeat(),
       Line("coding").call("Read", Value::object({{"file_path", "README.md"}})).call("Write", write("right\n")),
-      made_sure("coding", "right\\n", 42),
+      confirmed("coding", "right\\n", 42),
       Line("review").when_contains("Mended as found.").complete(long_notes(), {verdict("clean")}).repeat(),
       Line("review").complete(long_notes(), {verdict("minor", {finding("minor", "It is not tidy.")})}).repeat(),
       Line("fix")
@@ -65,7 +65,7 @@ std::string script() {
           .repeat(),
       Line("fix").call("Read", Value::object({{"file_path", "answer.txt"}})),
       Line("fix").call("Write", write("right\nand tidy\n")),
-      made_sure("fix", "right\\nand tidy\\n", 43),
+      confirmed("fix", "right\\nand tidy\\n", 43),
   });
 }
 
@@ -99,7 +99,7 @@ std::string sorted_lines(const std::string& text) {
   return fmt::format("{}", fmt::join(lines, "|"));
 }
 
-void check_sessions(const piped::Place& place, std::string& faults) {
+void check_sessions(const pipeline_tests::RunFixture& place, std::string& faults) {
   const auto listed = place.run({"session", "list", "--all", "--json"});
   const auto value = listed.last();
   const Value* sessions = value.is_array() ? &value : value.find("sessions");
@@ -111,12 +111,12 @@ void check_sessions(const piped::Place& place, std::string& faults) {
     const std::string id = session.string_at("sessionId").value_or("");
     const std::string status = session.string_at("status").value_or("");
     if (status != "complete") faults += fmt::format("session {} is {}; ", id, status);
-    const Ended verified = place.run({"session", "verify", id});
+    const ProgramResult verified = place.run({"session", "verify", id});
     if (verified.code != 0) faults += fmt::format("verify {}: {}{}; ", id, verified.output, verified.errors);
   }
 }
 
-Result look(const piped::Place& place) {
+Result look(const pipeline_tests::RunFixture& place) {
   Result result;
   const Value run = place.shown();
   const std::string id = place.run_id();
@@ -157,22 +157,22 @@ commit=$(git -c user.name=Ada -c user.email=ada@example.org commit-tree -p main 
 git update-ref refs/heads/main $commit
 )";
 
-void prepare(piped::Place& place) {
+void prepare(pipeline_tests::RunFixture& place) {
   place.script(script());
   place.write("remote.git/hooks/post-receive", kMovesBase, true);
 }
 
-class Killing {
+class KillRun {
  public:
-  Killing(std::string program, std::string library, bool is_kept)
+  KillRun(std::string program, std::string library, bool is_kept)
       : program_(std::move(program)), library_(std::filesystem::absolute(library)), is_kept_(is_kept) {}
 
   // Of a clean run: its result, and the number of commits.
   bool learn() {
-    piped::Place place(program_);
+    pipeline_tests::RunFixture place(program_);
     prepare(place);
     const std::string count = place.root() + "/count";
-    const Ended ended = go(place, {"LD_PRELOAD=" + library_, "KILL_COUNT=" + count});
+    const ProgramResult ended = run_goal(place, {"LD_PRELOAD=" + library_, "KILL_COUNT=" + count});
     commits_ = std::atol(place.read("count").c_str());
     clean_ = look(place);
     fmt::print("a clean run: {} events of the run, {} boundaries; {}\n", clean_.events, commits_, clean_.text());
@@ -194,33 +194,35 @@ class Killing {
     return moments;
   }
 
-  void kill_at(const std::string& moment, Findings& findings) {
-    piped::Place place(program_);
+  void kill_at(const std::string& moment, Problems& findings) {
+    pipeline_tests::RunFixture place(program_);
     if (is_kept_) place.keep();
     prepare(place);
-    Ended ended = go(place, {"LD_PRELOAD=" + library_, "KILL_AT=" + moment});
-    if (!ended.was_killed && ended.code != 0) return tell(findings, place, moment, "it ended by itself", ended);
+    ProgramResult ended = run_goal(place, {"LD_PRELOAD=" + library_, "KILL_AT=" + moment});
+    if (!ended.was_killed && ended.code != 0) return report(findings, place, moment, "it ended by itself", ended);
     if (ended.was_killed) ++kills_;
-    for (int i = 0; i < kMostResumes && ended.code != 0; ++i) ended = go_on(place);
-    if (ended.code != 0) return tell(findings, place, moment, "it cannot be driven on", ended);
+    for (int i = 0; i < kMostResumes && ended.code != 0; ++i) ended = continue_session(place);
+    if (ended.code != 0) return report(findings, place, moment, "it cannot be driven on", ended);
     const Result result = look(place);
-    if (!result.faults.empty()) tell(findings, place, moment, result.faults, ended);
-    if (!(result == clean_)) tell(findings, place, moment, "it ended otherwise: " + result.text(), ended);
+    if (!result.faults.empty()) report(findings, place, moment, result.faults, ended);
+    if (!(result == clean_)) report(findings, place, moment, "it ended otherwise: " + result.text(), ended);
   }
 
   int kills() const { return kills_; }
 
  private:
-  static Ended go(const piped::Place& place, std::vector<std::string> environment) {
-    return place.run(piped::Start{.arguments = {"run", kGoal, "--workspace", place.repository(), "--json"},
-                                  .environment = std::move(environment)});
+  static ProgramResult run_goal(const pipeline_tests::RunFixture& place, std::vector<std::string> environment) {
+    return place.run(pipeline_tests::Start{.arguments = {"run", kGoal, "--workspace", place.repository(), "--json"},
+                                           .environment = std::move(environment)});
   }
 
   // Killed before the run was there, it is started again.
-  static Ended go_on(const piped::Place& place) { return place.shown().is_object() ? place.resume() : go(place, {}); }
+  static ProgramResult continue_session(const pipeline_tests::RunFixture& place) {
+    return place.shown().is_object() ? place.resume() : run_goal(place, {});
+  }
 
-  static void tell(Findings& findings, const piped::Place& place, const std::string& moment, const std::string& what,
-                   const Ended& ended) {
+  static void report(Problems& findings, const pipeline_tests::RunFixture& place, const std::string& moment,
+                     const std::string& what, const ProgramResult& ended) {
     findings.add(fmt::format("killed {} ({}): {}\n  exit {}: {}\n  {}", moment, place.root(), what, ended.code,
                              ended.output.substr(ended.output.size() - std::min<std::size_t>(ended.output.size(), 600)),
                              ended.errors.substr(0, 1500)));
@@ -233,14 +235,14 @@ class Killing {
   std::atomic<int> kills_ = 0;
 };
 
-int run(Killing& killing, std::size_t stride, const std::string& only, std::uint64_t seed, int at_once) {
+int run(KillRun& killing, std::size_t stride, const std::string& only, std::uint64_t seed, int at_once) {
   if (!killing.learn()) return 1;
   std::vector<std::string> moments = killing.all_moments();
   if (!only.empty()) moments = {only};
   std::vector<std::string> chosen;
   for (std::size_t i = only.empty() ? seed % stride : 0; i < moments.size(); i += stride) chosen.push_back(moments[i]);
   fmt::print("seed {}: {} of {} moments\n", seed, chosen.size(), moments.size());
-  Findings findings;
+  Problems findings;
   std::atomic<std::size_t> next = 0;
   {
     std::vector<std::jthread> threads;
@@ -277,6 +279,6 @@ int main(int argc, char** argv) {
   app.add_option("--at-once", at_once, "Runs at the same time");
   app.add_flag("--keep", keep, "Leave the folders in place");
   CLI11_PARSE(app, argc, argv);
-  sb::faults::Killing killing(program, library, keep);
+  sb::faults::KillRun killing(program, library, keep);
   return sb::faults::run(killing, stride, only, seed, at_once);
 }

@@ -22,23 +22,23 @@ struct Shared {
   std::string session, token;
   std::barrier<> gate;
   std::mutex mutex;
-  std::map<std::string, std::string> told;      // by token; two who fork one node at once are given the same one
+  std::map<std::string, std::string> reported;  // by token; two who fork one node at once are given the same one
   std::vector<std::vector<std::string>> raced;  // the notes sent at once, a round each
 };
 
-std::optional<Value> answer(const Call& call, const std::string& what, Findings& findings) {
-  auto line = call.told();
+std::optional<Value> answer(const ProgramCall& call, const std::string& what, Problems& findings) {
+  auto line = call.reported();
   if (call.code == 0 && line) return line;
   findings.add(fmt::format("{}: exit {}: {}{}", what, call.code, call.output.substr(0, 2000), call.errors));
   return std::nullopt;
 }
 
-std::optional<Value> go_on(const Place& place, Shared& shared, const std::string& token, const std::string& notes,
-                           Findings& findings) {
-  const Call call = place.go_on(token, notes);
+std::optional<Value> continue_session(const TestHome& place, Shared& shared, const std::string& token,
+                                      const std::string& notes, Problems& findings) {
+  const ProgramCall call = place.continue_session(token, notes);
   auto line = answer(call, "continue", findings);
   const std::lock_guard lock(shared.mutex);
-  const auto [known, is_new] = shared.told.emplace(token, call.output);
+  const auto [known, is_new] = shared.reported.emplace(token, call.output);
   if (known->second != call.output) {
     findings.add(fmt::format("one step, two answers:\n{}{}", known->second, call.output));
   }
@@ -46,10 +46,10 @@ std::optional<Value> go_on(const Place& place, Shared& shared, const std::string
 }
 
 // All with one token; the first of them takes what came back for the next round.
-void race(const Place& place, Shared& shared, int number, int round, Findings& findings) {
+void race(const TestHome& place, Shared& shared, int number, int round, Problems& findings) {
   const std::string notes = fmt::format("round {} by {}", round, number);
   shared.gate.arrive_and_wait();
-  const auto line = go_on(place, shared, shared.token, notes, findings);
+  const auto line = continue_session(place, shared, shared.token, notes, findings);
   {
     const std::lock_guard lock(shared.mutex);
     shared.raced[static_cast<std::size_t>(round)].push_back(notes);
@@ -59,17 +59,17 @@ void race(const Place& place, Shared& shared, int number, int round, Findings& f
 }
 
 // A branch of its own, two steps long, while the others do the same.
-void branch_off(const Place& place, Shared& shared, int number, int round, Findings& findings) {
+void branch_off(const TestHome& place, Shared& shared, int number, int round, Problems& findings) {
   const std::string node = std::to_string(1 + (number + round) % (round + 1));
-  const Call forked = place.run({"session", "fork", shared.session, "--node", node, "--json"});
+  const ProgramCall forked = place.run({"session", "fork", shared.session, "--node", node, "--json"});
   auto line = answer(forked, "fork", findings);
   for (int i = 0; i < 2 && line; ++i) {
     const std::string notes = fmt::format("branch of {} in {}, {}", number, round, i);
-    line = go_on(place, shared, line->string_at("continueToken").value_or(""), notes, findings);
+    line = continue_session(place, shared, line->string_at("continueToken").value_or(""), notes, findings);
   }
 }
 
-void read(const Place& place, const Shared& shared, Findings& findings) {
+void read(const TestHome& place, const Shared& shared, Problems& findings) {
   const std::vector<std::vector<std::string>> calls = {
       {"session", "show", shared.session},
       {"session", "list"},
@@ -77,13 +77,13 @@ void read(const Place& place, const Shared& shared, Findings& findings) {
       {"session", "export", shared.session},
   };
   for (const auto& arguments : calls) {
-    const Call call = place.run(arguments);
+    const ProgramCall call = place.run(arguments);
     if (call.code != 0) findings.add(fmt::format("session {}: exit {}: {}", arguments[1], call.code, call.errors));
   }
 }
 
-void check(const Place& place, const Shared& shared, Findings& findings) {
-  const Call verified = place.run({"session", "verify", shared.session});
+void check(const TestHome& place, const Shared& shared, Problems& findings) {
+  const ProgramCall verified = place.run({"session", "verify", shared.session});
   if (verified.code != 0) findings.add(fmt::format("verify: {}{}", verified.output, verified.errors));
   const auto events = exported(place, shared.session);
   if (!events) return findings.add("the session cannot be exported");
@@ -91,8 +91,8 @@ void check(const Place& place, const Shared& shared, Findings& findings) {
   for (const Value& event : *events) {
     if (event["type"] == Value("output_recorded")) recorded.insert(event["payload"].string_at("notes").value_or(""));
   }
-  if (recorded.size() != shared.told.size()) {
-    findings.add(fmt::format("{} advances were acknowledged, {} recorded", shared.told.size(), recorded.size()));
+  if (recorded.size() != shared.reported.size()) {
+    findings.add(fmt::format("{} advances were acknowledged, {} recorded", shared.reported.size(), recorded.size()));
   }
   for (const auto& notes : shared.raced) {
     std::size_t times = 0;
@@ -101,7 +101,7 @@ void check(const Place& place, const Shared& shared, Findings& findings) {
   }
 }
 
-void run_with(const Place& place, int processes, int rounds, Findings& findings) {
+void run_with(const TestHome& place, int processes, int rounds, Problems& findings) {
   Shared shared(processes);
   shared.raced.resize(static_cast<std::size_t>(rounds));
   const auto line = answer(place.start(fmt::format("work of {}", processes)), "start", findings);
@@ -125,7 +125,7 @@ void run_with(const Place& place, int processes, int rounds, Findings& findings)
     }
   }
   check(place, shared, findings);
-  fmt::print("{} processes: {} advances\n", processes, shared.told.size());
+  fmt::print("{} processes: {} advances\n", processes, shared.reported.size());
 }
 
 }  // namespace
@@ -138,8 +138,8 @@ int main(int argc, char** argv) {
   app.add_option("--program", program, "The signalbox to run")->required();
   app.add_option("--rounds", rounds, "Of each number of processes");
   CLI11_PARSE(app, argc, argv);
-  sb::faults::Findings findings;
-  const sb::faults::Place place(program);
+  sb::faults::Problems findings;
+  const sb::faults::TestHome place(program);
   for (const int processes : {2, 4, 8}) sb::faults::run_with(place, processes, rounds, findings);
   return findings.count() == 0 ? 0 : 1;
 }

@@ -22,9 +22,9 @@ using tests::StandInSettings;
 constexpr const char* kToken = "ghp_tokenOfTheTest0123456789abcdefABCD";
 
 struct GithubSubject {
-  GitPlace place{{{"FORGE_TOKEN", kToken}}};
+  GitFixture place{{{"FORGE_TOKEN", kToken}}};
   std::unique_ptr<net::HttpClient> http = net::make_http_client();
-  std::unique_ptr<net::Loop> loop;
+  std::unique_ptr<net::EventLoop> loop;
   std::unique_ptr<ForgeStandIn> stand_in;
   std::thread thread;
   std::unique_ptr<Forge> made;
@@ -40,7 +40,7 @@ struct GithubSubject {
   }
   ~GithubSubject() { stop(); }
   void start() {
-    loop = std::make_unique<net::Loop>();
+    loop = std::make_unique<net::EventLoop>();
     stand_in = std::make_unique<ForgeStandIn>(*loop, 0, settings);
     EXPECT_TRUE(stand_in->open());
     thread = std::thread([this] { loop->run(); });
@@ -93,7 +93,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Github, ForgeConformance, GithubSubject);
 
 struct Github : ForgeConformance<GithubSubject> {
   Error refused_with(int status, net::Headers headers, const std::string& body) {
-    subject.settings.instead = [=](int, const net::HttpRequest&) { return net::HttpAnswer{status, headers, body}; };
+    subject.settings.instead = [=](int, const net::HttpRequest&) { return net::HttpResponse{status, headers, body}; };
     subject.restart();
     const auto found = subject.forge().find({"signalbox/run1", "run1"});
     EXPECT_FALSE(found);
@@ -106,8 +106,8 @@ TEST_F(Github, MergesAsItIsTold) {
     const std::string run = std::string("run-") + method;
     this->place().sh("git -C repo fetch -q");
     const std::string commit = push(run, std::string(method) + "\n");
-    const auto request = subject.forge(method).open_or_update(wish(run, commit));
-    ASSERT_TRUE(request) << told(request.error());
+    const auto request = subject.forge(method).open_or_update(spec(run, commit));
+    ASSERT_TRUE(request) << describe(request.error());
     ASSERT_TRUE(subject.forge(method).merge(*request, commit, "Raise the price"));
     EXPECT_EQ(must_find(run).state, ChangeRequest::State::kMerged);
     EXPECT_EQ(place().sh("git -C remote.git log -1 --format=%P main").size(),
@@ -117,9 +117,9 @@ TEST_F(Github, MergesAsItIsTold) {
 
 TEST_F(Github, ForgetsNothingWhenTheForgeRestarts) {
   const std::string commit = push("run1");
-  ASSERT_TRUE(subject.forge().open_or_update(wish("run1", commit)));
+  ASSERT_TRUE(subject.forge().open_or_update(spec("run1", commit)));
   subject.restart();
-  EXPECT_TRUE(subject.forge().open_or_update(wish("run1", commit))->was_there);
+  EXPECT_TRUE(subject.forge().open_or_update(spec("run1", commit))->already_existed);
 }
 
 // Each request of a delivery cut, before it was acted on and after: taken up again, it ends the same.
@@ -133,20 +133,20 @@ TEST_F(Github, CutAtEveryRequestItEndsTheSame) {
       one.restart();
       const WorkTree tree = one.place.tree();
       one.place.put("trees/run1/src/price.txt", "120\n");
-      DeliveryWish delivery = one.place.wish(tree);
+      DeliverySpec delivery = one.place.spec(tree);
       DeliveryParts parts = one.place.parts(one.forge());
       Value facts = Value::object();
       bool was_cut = false;
       for (const DeliveryStep step : kAllSteps) {
         auto done = deliver(step, delivery, facts, parts);
         if (!done) {
-          EXPECT_FALSE(was_cut) << told(done.error());
-          EXPECT_EQ(done.error().code, ErrorCode::kUnavailable) << told(done.error());
-          EXPECT_TRUE(done.error().retry_helps);
+          EXPECT_FALSE(was_cut) << describe(done.error());
+          EXPECT_EQ(done.error().code, ErrorCode::kUnavailable) << describe(done.error());
+          EXPECT_TRUE(done.error().is_retryable);
           was_cut = true;
           done = deliver(step, delivery, facts, parts);
         }
-        ASSERT_TRUE(done) << number << to_string(step) << told(done.error());
+        ASSERT_TRUE(done) << number << to_string(step) << describe(done.error());
         ASSERT_TRUE(done->passed) << number << to_string(step);
         facts.set(to_string(step), done->facts);
       }
@@ -163,41 +163,41 @@ TEST_F(Github, CutAtEveryRequestItEndsTheSame) {
 
 TEST_F(Github, ARequestThatWasMadeUnseenIsFound) {
   const std::string commit = push("run1");
-  ASSERT_TRUE(subject.forge().open_or_update(wish("run1", commit)));
+  ASSERT_TRUE(subject.forge().open_or_update(spec("run1", commit)));
   // The list lags behind: empty the first time.
   auto first = std::make_shared<bool>(true);
   subject.settings.instead = [first](int, const net::HttpRequest& request) {
-    if (request.method != "GET" || !std::exchange(*first, false)) return net::HttpAnswer{0, {}, {}};
-    return net::HttpAnswer{200, {}, "[]"};
+    if (request.method != "GET" || !std::exchange(*first, false)) return net::HttpResponse{0, {}, {}};
+    return net::HttpResponse{200, {}, "[]"};
   };
   subject.restart();
-  const auto again = subject.forge().open_or_update(wish("run1", commit));
-  ASSERT_TRUE(again) << told(again.error());
-  EXPECT_TRUE(again->was_there);
+  const auto again = subject.forge().open_or_update(spec("run1", commit));
+  ASSERT_TRUE(again) << describe(again.error());
+  EXPECT_TRUE(again->already_existed);
   EXPECT_EQ(subject.state()["pulls"].size(), 1u);
 }
 
 // A replica that lags: the request we opened is looked for by its number.
 TEST_F(Github, AListThatLagsDoesNotLoseARequest) {
   const std::string commit = push("run1");
-  const auto opened = subject.forge().open_or_update(wish("run1", commit));
+  const auto opened = subject.forge().open_or_update(spec("run1", commit));
   ASSERT_TRUE(opened);
   subject.settings.instead = [](int, const net::HttpRequest& request) {
     const bool is_list = request.method == "GET" && request.path.ends_with("/pulls");
-    return is_list ? net::HttpAnswer{200, {}, "[]"} : net::HttpAnswer{0, {}, {}};
+    return is_list ? net::HttpResponse{200, {}, "[]"} : net::HttpResponse{0, {}, {}};
   };
   subject.restart();
   const auto found = subject.forge().find({"signalbox/run1", "run1", opened->id});
-  ASSERT_TRUE(found) << told(found.error());
+  ASSERT_TRUE(found) << describe(found.error());
   ASSERT_TRUE(*found);
   EXPECT_EQ((*found)->id, opened->id);
-  auto again = wish("run1", commit);
+  auto again = spec("run1", commit);
   const auto unknown = subject.forge().open_or_update(again);
   ASSERT_FALSE(unknown);
-  EXPECT_TRUE(unknown.error().retry_helps) << told(unknown.error());
+  EXPECT_TRUE(unknown.error().is_retryable) << describe(unknown.error());
   again.id = opened->id;
   const auto known = subject.forge().open_or_update(again);
-  ASSERT_TRUE(known) << told(known.error());
+  ASSERT_TRUE(known) << describe(known.error());
   EXPECT_EQ(known->id, opened->id);
   // A number that is another branch's does not count.
   const auto other = subject.forge().find({"signalbox/run2", "run2", opened->id});
@@ -207,21 +207,21 @@ TEST_F(Github, AListThatLagsDoesNotLoseARequest) {
 
 TEST_F(Github, WhatAPersonWroteOnTheRequestStays) {
   const std::string commit = push("run1");
-  ASSERT_TRUE(subject.forge().open_or_update(wish("run1", commit)));
+  ASSERT_TRUE(subject.forge().open_or_update(spec("run1", commit)));
   Value state = subject.state();
   state.find("pulls")->items().at(0).set("title", "Theirs");
   state.find("pulls")->items().at(0).set("body", "Their text.");
   subject.set_state(state);
-  const auto again = subject.forge().open_or_update(wish("run1", commit));
-  ASSERT_TRUE(again) << told(again.error());
-  EXPECT_TRUE(again->was_there);
+  const auto again = subject.forge().open_or_update(spec("run1", commit));
+  ASSERT_TRUE(again) << describe(again.error());
+  EXPECT_TRUE(again->already_existed);
   EXPECT_EQ(subject.state()["pulls"].items().at(0).string_at("title"), "Theirs");
   EXPECT_EQ(subject.state()["pulls"].items().at(0).string_at("body"), "Their text.");
 }
 
 TEST_F(Github, AMarkThatWasEditedAwayIsStillFoundByItsBranch) {
   const std::string commit = push("run1");
-  auto unmarked = wish("run1", commit);
+  auto unmarked = spec("run1", commit);
   unmarked.body = "edited";
   const auto opened = subject.forge().open_or_update(unmarked);
   ASSERT_TRUE(opened);
@@ -229,23 +229,23 @@ TEST_F(Github, AMarkThatWasEditedAwayIsStillFoundByItsBranch) {
 }
 
 TEST_F(Github, APushThatTheApiDoesNotShowYet) {
-  const auto opened = subject.forge().open_or_update(wish("run1", push("run1")));
+  const auto opened = subject.forge().open_or_update(spec("run1", push("run1")));
   ASSERT_TRUE(opened);
   Forge& forge = subject.forge();
-  const auto late = forge.open_or_update(wish("run1", std::string(40, 'a')));
+  const auto late = forge.open_or_update(spec("run1", std::string(40, 'a')));
   ASSERT_FALSE(late);
-  EXPECT_TRUE(late.error().retry_helps);
+  EXPECT_TRUE(late.error().is_retryable);
   EXPECT_GT(forge.retry_after_ms(), 0);
 }
 
 TEST_F(Github, ClosedByAPersonIsNotOpenedAgain) {
   const std::string commit = push("run1");
-  ASSERT_TRUE(subject.forge().open_or_update(wish("run1", commit)));
+  ASSERT_TRUE(subject.forge().open_or_update(spec("run1", commit)));
   Value state = subject.state();
   state.find("pulls")->items().at(0).set("state", "closed");
   subject.set_state(state);
   EXPECT_EQ(must_find("run1").state, ChangeRequest::State::kClosed);
-  const auto again = subject.forge().open_or_update(wish("run1", commit));
+  const auto again = subject.forge().open_or_update(spec("run1", commit));
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, ErrorCode::kConflict);
 }
@@ -254,22 +254,22 @@ TEST_F(Github, AMergeThatIsRefusedIsToldInItsWords) {
   subject.settings.refuse_merge = true;
   subject.restart();
   const std::string commit = push("run1");
-  const auto request = subject.forge().open_or_update(wish("run1", commit));
+  const auto request = subject.forge().open_or_update(spec("run1", commit));
   const Status merged = subject.forge().merge(*request, commit, "");
   ASSERT_FALSE(merged);
   EXPECT_EQ(merged.error().code, ErrorCode::kConflict);
-  EXPECT_THAT(told(merged.error()), HasSubstr("approving review is required"));
+  EXPECT_THAT(describe(merged.error()), HasSubstr("approving review is required"));
 }
 
 TEST_F(Github, ChecksOfBothKinds) {
   const std::string commit = push("run1");
-  const auto request = subject.forge().open_or_update(wish("run1", commit));
+  const auto request = subject.forge().open_or_update(spec("run1", commit));
   const auto look = [&](const std::string& checks) {
     Value state = subject.state();
     state.set("checks", parse_json("{\"*\": " + checks + "}").value());
     subject.set_state(state);
     const auto seen = subject.forge().checks(*request);
-    EXPECT_TRUE(seen) << told(seen.error());
+    EXPECT_TRUE(seen) << describe(seen.error());
     return seen.value_or(RequestChecks{});
   };
   using State = RequestChecks::State;
@@ -311,14 +311,14 @@ TEST_F(Github, RefusalsAreToldApart) {
   EXPECT_EQ(refused_with(200, {}, std::string(100'000, '[')).code, ErrorCode::kInvalid);
   const Error hostile =
       refused_with(400, {}, "{\"message\": \"\\u001b[31mred ghp_0123456789abcdefABCDEFghijklmnopqrst\"}");
-  EXPECT_THAT(told(hostile), AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("ghp_0123"))));
+  EXPECT_THAT(describe(hostile), AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("ghp_0123"))));
 }
 
 TEST_F(Github, RateLimitsSayHowLong) {
   const auto wait_of = [&](int status, net::Headers headers, const std::string& body) {
     const Error error = refused_with(status, std::move(headers), body);
-    EXPECT_EQ(error.code, ErrorCode::kUnavailable) << told(error);
-    EXPECT_TRUE(error.retry_helps);
+    EXPECT_EQ(error.code, ErrorCode::kUnavailable) << describe(error);
+    EXPECT_TRUE(error.is_retryable);
     return subject.made->retry_after_ms();
   };
   EXPECT_EQ(wait_of(429, {{"Retry-After", "7"}}, "{}"), 7'000);
@@ -338,7 +338,7 @@ TEST_F(Github, AnOutageIsOne) {
   const auto found = forge->find({"b", "r"});
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, ErrorCode::kUnavailable);
-  EXPECT_TRUE(found.error().retry_helps);
+  EXPECT_TRUE(found.error().is_retryable);
 }
 
 TEST_F(Github, TheTokenStaysASecret) {
@@ -350,14 +350,15 @@ TEST_F(Github, TheTokenStaysASecret) {
       place().seams, *subject.http, {.repository = "acme/shop", .url = "https://127.0.0.1:1", .token = "$MISSING"});
   const auto found = without->find({"b", "r"});
   ASSERT_FALSE(found);
-  EXPECT_THAT(told(found.error()), HasSubstr("MISSING"));
+  EXPECT_THAT(describe(found.error()), HasSubstr("MISSING"));
   EXPECT_EQ(without->push_secret(), "");
   EXPECT_EQ(subject.forge().push_secret(), kToken);
   const auto enterprise = make_github_forge(place().seams, *subject.http,
                                             {.repository = "a/b", .url = "https://ghe.example/api/v3", .token = ""});
   EXPECT_EQ(enterprise->push_host(), "ghe.example");
   EXPECT_EQ(make_github_forge(place().seams, *subject.http, {.repository = "a/b"})->push_host(), "github.com");
-  EXPECT_THAT(told(refused_with(500, {}, std::string(R"({"message": "no )") + kToken + "\"}")), Not(HasSubstr(kToken)));
+  EXPECT_THAT(describe(refused_with(500, {}, std::string(R"({"message": "no )") + kToken + "\"}")),
+              Not(HasSubstr(kToken)));
 }
 
 TEST_F(Github, TicketsWithAllTheirComments) {
@@ -371,7 +372,7 @@ TEST_F(Github, TicketsWithAllTheirComments) {
   subject.set_state(state);
   const std::string address = "http://127.0.0.1:" + std::to_string(subject.stand_in->port()) + "/acme/shop/issues/3";
   const auto ticket = subject.forge().ticket(address + "#issuecomment-1");
-  ASSERT_TRUE(ticket) << told(ticket.error());
+  ASSERT_TRUE(ticket) << describe(ticket.error());
   ASSERT_EQ(ticket->comments.size(), 250u);
   EXPECT_EQ(ticket->comments.back().text, "word 249");
   EXPECT_EQ(ticket->comments.back().author, "ada");
@@ -383,7 +384,7 @@ TEST_F(Github, TicketsWithAllTheirComments) {
   EXPECT_EQ(subject.forge().ticket("whatever").error().code, ErrorCode::kInvalid);
   const auto elsewhere = subject.forge().ticket("https://gitlab.example.com/acme/shop/issues/3");
   ASSERT_FALSE(elsewhere);
-  EXPECT_THAT(told(elsewhere.error()), HasSubstr("is on gitlab.example.com"));
+  EXPECT_THAT(describe(elsewhere.error()), HasSubstr("is on gitlab.example.com"));
 }
 
 TEST(GithubNames, AreReadFromWhatPeopleWrite) {

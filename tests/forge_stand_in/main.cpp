@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
     settings.cut_after = cut[1] == "after";
   }
   if (const char* token = std::getenv("FORGE_STAND_IN_TOKEN")) settings.token = token;
-  sb::net::Loop loop;
+  sb::net::EventLoop loop;
   sb::tests::ForgeStandIn forge(loop, port, settings);
   if (const sb::Status opened = forge.open(); !opened) {
     std::fprintf(stderr, "%s\n", opened.error().to_string().c_str());

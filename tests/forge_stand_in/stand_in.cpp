@@ -12,14 +12,14 @@
 namespace sb::tests {
 namespace {
 
-using net::HttpAnswer;
 using net::HttpRequest;
+using net::HttpResponse;
 
-HttpAnswer json(int status, const Value& value) {
+HttpResponse json(int status, const Value& value) {
   return {status, {{"Content-Type", "application/json"}}, to_json(value)};
 }
 
-HttpAnswer refused(int status, const std::string& message, const std::string& error = {}) {
+HttpResponse refused(int status, const std::string& message, const std::string& error = {}) {
   Value value = Value::object({{"message", message}});
   if (!error.empty()) value.set("errors", Value(Value::Array{Value::object({{"message", error}})}));
   return json(status, value);
@@ -77,7 +77,7 @@ Value page_of(const Value::Array& items, const std::map<std::string, std::string
 
 }  // namespace
 
-ForgeStandIn::ForgeStandIn(net::Loop& loop, int port, StandInSettings settings)
+ForgeStandIn::ForgeStandIn(net::EventLoop& loop, int port, StandInSettings settings)
     : settings_(std::move(settings)),
       listener_(loop, {.address = "127.0.0.1", .port = port},
                 [this](HttpRequest request, const net::ExchangePtr& exchange) { handle(request, exchange); }) {
@@ -133,8 +133,8 @@ void ForgeStandIn::handle(const HttpRequest& request, const net::ExchangePtr& ex
     exchange->begin(200, {{"Content-Type", "application/json"}});
     return;  // dropped before its end: the connection breaks off
   }
-  HttpAnswer given = settings_.instead ? settings_.instead(number_, request) : HttpAnswer{0, {}, {}};
-  if (given.status == 0) given = given_instead(request);
+  HttpResponse given = settings_.instead ? settings_.instead(number_, request) : HttpResponse{0, {}, {}};
+  if (given.status == 0) given = override_for(request);
   if (given.status == 0) given = answer(request);
   log(request, given.status);
   if (is_cut) {
@@ -144,7 +144,7 @@ void ForgeStandIn::handle(const HttpRequest& request, const net::ExchangePtr& ex
   exchange->respond(std::move(given));
 }
 
-HttpAnswer ForgeStandIn::given_instead(const HttpRequest& request) {
+HttpResponse ForgeStandIn::override_for(const HttpRequest& request) {
   const Value& all = state_["instead"];
   for (const Value& one : all.is_array() ? all.items() : Value::Array{}) {
     if (one.string_at("method") != request.method || !request.path.ends_with(one.string_at("path").value_or(""))) {
@@ -160,7 +160,7 @@ HttpAnswer ForgeStandIn::given_instead(const HttpRequest& request) {
   return {0, {}, {}};
 }
 
-HttpAnswer ForgeStandIn::answer(const HttpRequest& request) {
+HttpResponse ForgeStandIn::answer(const HttpRequest& request) {
   const auto key = request.header("authorization");
   const bool has_key = key && key->starts_with("Bearer ") && key->size() > 7;
   if (!has_key || (!settings_.token.empty() && *key != "Bearer " + settings_.token)) {
@@ -207,9 +207,9 @@ Value* ForgeStandIn::pull_numbered(const std::string& number) {
   return nullptr;
 }
 
-HttpAnswer ForgeStandIn::pulls(const HttpRequest& request, const std::vector<std::string>& parts) {
-  const Value wish = request.body.empty() ? Value::object() : parse_json(request.body).value_or(Value::object());
-  if (parts.size() == 4 && request.method == "POST") return open_pull(wish);
+HttpResponse ForgeStandIn::pulls(const HttpRequest& request, const std::vector<std::string>& parts) {
+  const Value fields = request.body.empty() ? Value::object() : parse_json(request.body).value_or(Value::object());
+  if (parts.size() == 4 && request.method == "POST") return open_pull(fields);
   if (parts.size() == 4) {
     const auto query = query_of(request.query);
     const auto head = query.find("head");
@@ -223,11 +223,11 @@ HttpAnswer ForgeStandIn::pulls(const HttpRequest& request, const std::vector<std
   }
   Value* pull = pull_numbered(parts[4]);
   if (!pull) return refused(404, "Not Found");
-  if (parts.size() == 6 && parts[5] == "merge" && request.method == "PUT") return merge(*pull, wish);
+  if (parts.size() == 6 && parts[5] == "merge" && request.method == "PUT") return merge(*pull, fields);
   if (parts.size() != 5) return refused(404, "Not Found");
   if (request.method == "PATCH") {
     for (const char* name : {"title", "body", "state"}) {
-      if (const auto text = wish.string_at(name)) pull->set(name, *text);
+      if (const auto text = fields.string_at(name)) pull->set(name, *text);
     }
     save();
   }
@@ -246,8 +246,8 @@ std::string ForgeStandIn::mergeable_state(const Value& pull) {
   return state_["strict"].is_bool() && code != 0 ? "behind" : "clean";
 }
 
-HttpAnswer ForgeStandIn::open_pull(const Value& wish) {
-  const std::string head = wish.string_at("head").value_or(""), base = wish.string_at("base").value_or("");
+HttpResponse ForgeStandIn::open_pull(const Value& fields) {
+  const std::string head = fields.string_at("head").value_or(""), base = fields.string_at("base").value_or("");
   const std::string commit = commit_of(head), base_commit = commit_of(base);
   if (commit.empty() || base_commit.empty()) return refused(422, "Validation Failed", "head or base is invalid");
   for (const Value& pull : state_["pulls"].items()) {
@@ -260,8 +260,8 @@ HttpAnswer ForgeStandIn::open_pull(const Value& wish) {
   if (code == 0) return refused(422, "Validation Failed", "No commits between " + base + " and " + head);
   const auto number = static_cast<std::int64_t>(state_["pulls"].size()) + 100;
   Value pull = Value::object({{"number", number},
-                              {"title", wish.string_at("title").value_or("")},
-                              {"body", wish.string_at("body").value_or("")},
+                              {"title", fields.string_at("title").value_or("")},
+                              {"body", fields.string_at("body").value_or("")},
                               {"head", head},
                               {"base", base},
                               {"state", "open"},
@@ -272,21 +272,21 @@ HttpAnswer ForgeStandIn::open_pull(const Value& wish) {
   return json(201, shown_pull(pull));
 }
 
-HttpAnswer ForgeStandIn::merge(Value& pull, const Value& wish) {
+HttpResponse ForgeStandIn::merge(Value& pull, const Value& fields) {
   const std::string head = commit_of(pull.string_at("head").value_or(""));
   const std::string branch = pull.string_at("base").value_or(""), base = commit_of(branch);
   if (settings_.refuse_merge)
     return refused(405, "At least 1 approving review is required by reviewers with write access.");
   if (pull.string_at("state") != "open") return refused(405, "Pull Request is not mergeable");
   if (mergeable_state(pull) == "behind") return refused(405, "Head branch is out of date");
-  if (wish.string_at("sha") != head) return refused(409, "Head branch was modified. Review and try the merge again.");
+  if (fields.string_at("sha") != head) return refused(409, "Head branch was modified. Review and try the merge again.");
   int code = 0;
   std::string tree = git({"merge-tree", "--write-tree", base, head}, &code);
   if (code != 0) return refused(405, "Pull Request is not mergeable");
-  const std::string method = wish.string_at("merge_method").value_or("merge");
+  const std::string method = fields.string_at("merge_method").value_or("merge");
   std::vector<std::string> words = {"commit-tree", "-p", base};
   if (method == "merge") words.insert(words.end(), {"-p", head});
-  words.insert(words.end(), {"-m", wish.string_at("commit_title").value_or("Merge " + head), tree});
+  words.insert(words.end(), {"-m", fields.string_at("commit_title").value_or("Merge " + head), tree});
   const std::string commit = git(words);
   git({"update-ref", "refs/heads/" + branch, commit, base}, &code);
   if (code != 0) return refused(409, "Base branch was modified. Review and try the merge again.");
@@ -298,7 +298,7 @@ HttpAnswer ForgeStandIn::merge(Value& pull, const Value& wish) {
   return json(200, Value::object({{"merged", true}, {"sha", commit}}));
 }
 
-HttpAnswer ForgeStandIn::checks(const std::string& commit, bool statuses) {
+HttpResponse ForgeStandIn::checks(const std::string& commit, bool statuses) {
   const Value& all = state_["checks"];
   const Value* of = all.find(commit);
   if (!of) of = all.find("*");
@@ -309,7 +309,7 @@ HttpAnswer ForgeStandIn::checks(const std::string& commit, bool statuses) {
   return json(200, Value::object({{"total_count", list.size()}, {statuses ? "statuses" : "check_runs", list}}));
 }
 
-HttpAnswer ForgeStandIn::issues(const HttpRequest& request, const std::vector<std::string>& parts) {
+HttpResponse ForgeStandIn::issues(const HttpRequest& request, const std::vector<std::string>& parts) {
   if (parts.size() < 5) return refused(404, "Not Found");
   Value* issue = nullptr;
   for (Value& one : state_.find("issues")->items()) {
@@ -317,13 +317,13 @@ HttpAnswer ForgeStandIn::issues(const HttpRequest& request, const std::vector<st
   }
   const bool is_pull = !issue && pull_numbered(parts[4]);
   if (!issue && !is_pull) return refused(404, "Not Found");
-  const Value wish = request.body.empty() ? Value::object() : parse_json(request.body).value_or(Value::object());
+  const Value fields = request.body.empty() ? Value::object() : parse_json(request.body).value_or(Value::object());
   if (parts.size() == 6 && parts[5] == "comments") {
     if (request.method == "POST") {
       state_.find("comments")
-          ->push_back(Value::object({{"issue", parts[4]}, {"user", "signalbox"}, {"body", wish["body"]}}));
+          ->push_back(Value::object({{"issue", parts[4]}, {"user", "signalbox"}, {"body", fields["body"]}}));
       save();
-      return json(201, Value::object({{"body", wish["body"]}}));
+      return json(201, Value::object({{"body", fields["body"]}}));
     }
     Value::Array found;
     for (const Value& comment : state_["comments"].items()) {
@@ -338,7 +338,7 @@ HttpAnswer ForgeStandIn::issues(const HttpRequest& request, const std::vector<st
     return json(200, Value::object({{"number", parts[4]}, {"title", "pull"}, {"pull_request", Value::object()}}));
   }
   if (request.method == "PATCH") {
-    if (const auto state = wish.string_at("state")) issue->set("state", *state);
+    if (const auto state = fields.string_at("state")) issue->set("state", *state);
     save();
   }
   Value shown = *issue;

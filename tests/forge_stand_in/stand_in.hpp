@@ -29,12 +29,12 @@ struct StandInSettings {
   bool cut_after = false;  // after it was acted on
   bool refuse_merge = false;
   // Answers instead, where it gives a status: for tests of refusals.
-  std::function<net::HttpAnswer(int number, const net::HttpRequest&)> instead = {};
+  std::function<net::HttpResponse(int number, const net::HttpRequest&)> instead = {};
 };
 
 class ForgeStandIn {
  public:
-  ForgeStandIn(net::Loop& loop, int port, StandInSettings settings);
+  ForgeStandIn(net::EventLoop& loop, int port, StandInSettings settings);
   ~ForgeStandIn();
   Status open();
   int port() const { return listener_.port(); }
@@ -42,13 +42,13 @@ class ForgeStandIn {
 
  private:
   void handle(const net::HttpRequest& request, const net::ExchangePtr& exchange);
-  net::HttpAnswer given_instead(const net::HttpRequest& request);
-  net::HttpAnswer answer(const net::HttpRequest& request);
-  net::HttpAnswer pulls(const net::HttpRequest& request, const std::vector<std::string>& parts);
-  net::HttpAnswer open_pull(const Value& wish);
-  net::HttpAnswer merge(Value& pull, const Value& wish);
-  net::HttpAnswer issues(const net::HttpRequest& request, const std::vector<std::string>& parts);
-  net::HttpAnswer checks(const std::string& commit, bool statuses);
+  net::HttpResponse override_for(const net::HttpRequest& request);
+  net::HttpResponse answer(const net::HttpRequest& request);
+  net::HttpResponse pulls(const net::HttpRequest& request, const std::vector<std::string>& parts);
+  net::HttpResponse open_pull(const Value& fields);
+  net::HttpResponse merge(Value& pull, const Value& fields);
+  net::HttpResponse issues(const net::HttpRequest& request, const std::vector<std::string>& parts);
+  net::HttpResponse checks(const std::string& commit, bool statuses);
   Value shown_pull(const Value& pull);
   std::string mergeable_state(const Value& pull);
   Value* pull_numbered(const std::string& number);

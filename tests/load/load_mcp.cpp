@@ -16,7 +16,7 @@
 namespace {
 
 using sb::Value;
-using namespace sb::served;
+using namespace sb::server_tests;
 
 struct Size {
   int clients = 64;
@@ -24,7 +24,7 @@ struct Size {
   int streams = 1'000;
 };
 
-class Findings {
+class Problems {
  public:
   void add(const std::string& problem) {
     const std::scoped_lock lock(mutex_);
@@ -71,7 +71,7 @@ bool is_answer(const Answer& answer, const Value& id, const Call& call) {
 class Caller {
  public:
   Caller(int port, int which, std::string workspace, std::atomic<int>& left, std::atomic<int>& answered,
-         Findings& findings)
+         Problems& findings)
       : port_(port),
         which_(which),
         workspace_(std::move(workspace)),
@@ -112,11 +112,11 @@ class Caller {
   std::string workspace_;
   std::atomic<int>& left_;
   std::atomic<int>& answered_;
-  Findings& findings_;
+  Problems& findings_;
 };
 
 // Sessions whose streams for notifications are open; as many sessions as streams.
-std::vector<Client> hold_streams(int port, int count, Findings& findings) {
+std::vector<Client> hold_streams(int port, int count, Problems& findings) {
   std::vector<Client> streams;
   for (int i = 0; i < count; ++i) {
     Session session(port);
@@ -126,7 +126,7 @@ std::vector<Client> hold_streams(int port, int count, Findings& findings) {
   return streams;
 }
 
-int call_all(const Server& server, const std::string& workspace, const Size& size, int calls, Findings& findings) {
+int call_all(const Server& server, const std::string& workspace, const Size& size, int calls, Problems& findings) {
   std::atomic<int> left = calls, answered = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < size.clients; ++i) {
@@ -141,7 +141,7 @@ int run(const std::string& program, const Size& size) {
     fmt::print(stderr, "the limit of open files is too low for {} streams\n", size.streams);
     return 1;
   }
-  Findings findings;
+  Problems findings;
   const Folder folder;
   Server server(program, folder.path());
   if (server.port() == 0) return fmt::print(stderr, "the server did not start\n"), 1;

@@ -34,12 +34,12 @@ std::string sampled_text(const Value& result) {
   return result["content"].string_at("text").value_or("(no text)");
 }
 
-mcp::Outcome cannot(std::string_view what) {
+mcp::HandlerResult cannot(std::string_view what) {
   return mcp::tool_result({mcp::text_content(fmt::format("This client does not support {}", what))}, true);
 }
 
 // The result of an elicitation as the suite wants it told, whatever it is; an error where it could not be had.
-mcp::Outcome told(const mcp::Input& input, std::string_view begin) {
+mcp::HandlerResult told(const mcp::Input& input, std::string_view begin) {
   if (input.kind == mcp::Input::Kind::kFailed) return cannot("elicitation");
   if (input.kind == mcp::Input::Kind::kUnanswered) return cannot("answering in time");
   const Value* content = input.value.find("content");
@@ -75,7 +75,7 @@ Value enums_schema() {
 }
 
 void add_form(FixtureTools& tools, std::string name, std::string description, std::string message, Value properties) {
-  const auto fill_form = [message, properties](const Value&, mcp::Call& call) -> mcp::Outcome {
+  const auto fill_form = [message, properties](const Value&, mcp::Call& call) -> mcp::HandlerResult {
     if (const mcp::Input* input = call.input("form")) return told(*input, "Elicitation completed: ");
     return ask("form", message, properties, {}, {});
   };
@@ -89,7 +89,7 @@ Value one_string(std::string_view name, std::string_view description) {
       {{"type", "object"}, {"properties", properties}, {"required", Value(Value::Array{Value(name)})}});
 }
 
-mcp::Outcome elicit(const Value& arguments, mcp::Call& call) {
+mcp::HandlerResult elicit(const Value& arguments, mcp::Call& call) {
   if (const mcp::Input* input = call.input("user")) return told(*input, "User response: ");
   const Value username = Value::object({{"type", "string"}, {"description", "User's response"}});
   const Value email = Value::object({{"type", "string"}, {"description", "User's email address"}});
@@ -97,9 +97,9 @@ mcp::Outcome elicit(const Value& arguments, mcp::Call& call) {
              Value::object({{"username", username}, {"email", email}}), {"username", "email"}, {});
 }
 
-mcp::Outcome elicit_url(const Value&, mcp::Call& call) {
+mcp::HandlerResult elicit_url(const Value&, mcp::Call& call) {
   if (const mcp::Input* input = call.input("page")) return told(*input, "Page visited: ");
-  mcp::Ask asked;
+  mcp::InputRequired asked;
   asked.requests.push_back({"page", "elicitation/create",
                             Value::object({{"mode", "url"},
                                            {"message", "Please look at this page"},
@@ -108,10 +108,10 @@ mcp::Outcome elicit_url(const Value&, mcp::Call& call) {
   return asked;
 }
 
-mcp::Outcome sample(const Value& arguments, mcp::Call& call) {
+mcp::HandlerResult sample(const Value& arguments, mcp::Call& call) {
   const mcp::Input* input = call.input("model");
   if (input == nullptr) {
-    mcp::Ask asked;
+    mcp::InputRequired asked;
     asked.requests.push_back(
         {"model", "sampling/createMessage", sampling(arguments.string_at("prompt").value_or(""), 100)});
     return asked;
@@ -120,7 +120,7 @@ mcp::Outcome sample(const Value& arguments, mcp::Call& call) {
   return text_result("LLM response: " + sampled_text(input->value));
 }
 
-mcp::Outcome need_sampling(const Value&, mcp::Call& call) {
+mcp::HandlerResult need_sampling(const Value&, mcp::Call& call) {
   if (call.client.has_sampling) return text_result("The client can sample");
   return mcp::RpcError{mcp::code::kMissingClientCapability, "this tool needs a client that can sample",
                        Value::object({{"requiredCapabilities", Value::object({{"sampling", Value::object()}})}})};

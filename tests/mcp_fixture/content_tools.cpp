@@ -24,11 +24,12 @@ void pause() {
 }
 
 void add(FixtureTools& tools, std::string name, std::string description, Value result) {
-  tools[std::move(name)] = {std::move(description), no_arguments(),
-                            [result = std::move(result)](const Value&, mcp::Call&) { return mcp::Outcome(result); }};
+  tools[std::move(name)] = {
+      std::move(description), no_arguments(),
+      [result = std::move(result)](const Value&, mcp::Call&) { return mcp::HandlerResult(result); }};
 }
 
-mcp::Outcome log_three(mcp::Call& call) {
+mcp::HandlerResult log_three(mcp::Call& call) {
   for (const std::string_view text : {"Tool execution started", "Tool processing data", "Tool execution completed"}) {
     call.sink->log(mcp::LogLevel::kInfo, "fixture", Value(text));
     pause();
@@ -36,7 +37,7 @@ mcp::Outcome log_three(mcp::Call& call) {
   return text_result("Tool with logging executed successfully");
 }
 
-mcp::Outcome progress_three(mcp::Call& call) {
+mcp::HandlerResult progress_three(mcp::Call& call) {
   for (const int progress : {0, 50, 100}) {
     call.sink->progress(progress, 100, "");
     pause();
@@ -44,7 +45,7 @@ mcp::Outcome progress_three(mcp::Call& call) {
   return text_result("Tool with progress executed successfully");
 }
 
-mcp::Outcome reconnect(mcp::Call& call) {
+mcp::HandlerResult reconnect(mcp::Call& call) {
   call.sink->close_stream();
   pause();
   return text_result("Reconnection test completed successfully");
@@ -104,14 +105,14 @@ void add_content_tools(FixtureTools& tools) {
                                 [](const Value&, mcp::Call& call) { return reconnect(call); }};
   tools["json_schema_2020_12_tool"] = {"Tool with JSON Schema 2020-12 features", schema_2020_12(),
                                        [](const Value& arguments, mcp::Call&) {
-                                         return mcp::Outcome(text_result("Called with " + to_json(arguments)));
+                                         return mcp::HandlerResult(text_result("Called with " + to_json(arguments)));
                                        }};
   const Value region = Value::object({{"type", "string"}, {"x-mcp-header", "Region"}});
   tools["test_header_parameter"] = {
       "Takes a parameter that is also sent as a header",
       Value::object({{"type", "object"}, {"properties", Value::object({{"region", region}})}}),
       [](const Value& arguments, mcp::Call&) {
-        return mcp::Outcome(text_result("region " + arguments.string_at("region").value_or("is not given")));
+        return mcp::HandlerResult(text_result("region " + arguments.string_at("region").value_or("is not given")));
       }};
 }
 
@@ -120,7 +121,7 @@ void add_list_tools(FixtureTools& tools, FixtureLists& lists) {
     tools["test_trigger_" + list + "_change"] = {"Changes the list of " + list + "s", no_arguments(),
                                                  [list, &lists](const Value&, mcp::Call&) {
                                                    lists.change(list + "s");
-                                                   return mcp::Outcome(text_result("The list has changed"));
+                                                   return mcp::HandlerResult(text_result("The list has changed"));
                                                  }};
   }
 }

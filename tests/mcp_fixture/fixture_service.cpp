@@ -45,10 +45,11 @@ Value text_result(std::string text) {
   return mcp::tool_result({mcp::text_content(std::move(text))});
 }
 
-mcp::Ask ask(std::string key, std::string message, Value properties, std::vector<std::string> required, Value state) {
+mcp::InputRequired ask(std::string key, std::string message, Value properties, std::vector<std::string> required,
+                       Value state) {
   Value schema = Value::object({{"type", "object"}, {"properties", std::move(properties)}});
   if (!required.empty()) schema.set("required", Value::array(std::move(required)));
-  mcp::Ask asked;
+  mcp::InputRequired asked;
   asked.requests.push_back(
       {std::move(key), "elicitation/create",
        Value::object({{"mode", "form"}, {"message", std::move(message)}, {"requestedSchema", std::move(schema)}})});
@@ -85,7 +86,7 @@ Value FixtureService::tools() {
   return all;
 }
 
-mcp::Outcome FixtureService::call_tool(std::string_view name, const Value& arguments, mcp::Call& call) {
+mcp::HandlerResult FixtureService::call_tool(std::string_view name, const Value& arguments, mcp::Call& call) {
   const auto found = tools_.find(name);
   if (found == tools_.end()) {
     return mcp::RpcError{net::rpc::kInvalidParams, fmt::format("there is no tool {}", quote_json(name))};
@@ -110,7 +111,7 @@ Value FixtureService::resource_templates() {
                                            {"mimeType", "application/json"}})});
 }
 
-std::optional<mcp::Outcome> FixtureService::read_resource(const std::string& uri, mcp::Call&) {
+std::optional<mcp::HandlerResult> FixtureService::read_resource(const std::string& uri, mcp::Call&) {
   if (uri == kStaticText)
     return contents(uri, "text/plain", "text", "This is the content of the static text resource.");
   if (uri == kStaticBinary) return contents(uri, "image/png", "blob", std::string(kPixelPng));
@@ -141,7 +142,8 @@ Value FixtureService::prompts() {
   return all;
 }
 
-std::optional<mcp::Outcome> FixtureService::get_prompt(std::string_view name, const Value& arguments, mcp::Call& call) {
+std::optional<mcp::HandlerResult> FixtureService::get_prompt(std::string_view name, const Value& arguments,
+                                                             mcp::Call& call) {
   const auto found = prompts_.find(name);
   if (found == prompts_.end()) return {};
   return found->second.get(arguments, call);

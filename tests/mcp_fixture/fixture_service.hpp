@@ -27,13 +27,13 @@ class FixtureLists {
 struct FixtureTool {
   std::string description;
   Value input_schema;
-  std::function<mcp::Outcome(const Value& arguments, mcp::Call& call)> call;
+  std::function<mcp::HandlerResult(const Value& arguments, mcp::Call& call)> call;
 };
 using FixtureTools = std::map<std::string, FixtureTool, std::less<>>;
 
 struct FixturePrompt {
   Value described;  // {name, description, arguments}
-  std::function<mcp::Outcome(const Value& arguments, mcp::Call& call)> get;
+  std::function<mcp::HandlerResult(const Value& arguments, mcp::Call& call)> get;
 };
 using FixturePrompts = std::map<std::string, FixturePrompt, std::less<>>;
 
@@ -42,7 +42,8 @@ inline constexpr std::string_view kPixelPng =
 
 Value no_arguments();                 // a schema
 Value text_result(std::string text);  // a tool's
-mcp::Ask ask(std::string key, std::string message, Value properties, std::vector<std::string> required, Value state);
+mcp::InputRequired ask(std::string key, std::string message, Value properties, std::vector<std::string> required,
+                       Value state);
 // What the client's person filled in under the key; nothing unless it was accepted and is an object.
 const Value* filled_in(const mcp::Call& call, std::string_view key);
 
@@ -57,14 +58,14 @@ class FixtureService final : public mcp::Service {
   explicit FixtureService(FixtureLists& lists);
 
   Value tools() override;
-  mcp::Outcome call_tool(std::string_view name, const Value& arguments, mcp::Call& call) override;
+  mcp::HandlerResult call_tool(std::string_view name, const Value& arguments, mcp::Call& call) override;
   Value resources() override;
   Value resource_templates() override;
-  std::optional<mcp::Outcome> read_resource(const std::string& uri, mcp::Call& call) override;
+  std::optional<mcp::HandlerResult> read_resource(const std::string& uri, mcp::Call& call) override;
   bool has_resource(const std::string& uri) override;
   std::string fingerprint(const std::string& what) override;
   Value prompts() override;
-  std::optional<mcp::Outcome> get_prompt(std::string_view name, const Value& arguments, mcp::Call& call) override;
+  std::optional<mcp::HandlerResult> get_prompt(std::string_view name, const Value& arguments, mcp::Call& call) override;
   std::optional<std::vector<std::string>> complete(const Value& reference, std::string_view argument,
                                                    std::string_view begun, const Value& context) override;
 

@@ -49,7 +49,7 @@ int main(int count, char** arguments) {
       },
       .clock = clock,
       .random = random};
-  sb::net::Loop loop;
+  sb::net::EventLoop loop;
   sb::mcp::HttpServer server(loop, std::move(parts), {.port = *port});
   if (const sb::Status opened = server.open(); !opened) {
     fmt::print(stderr, "signalbox-mcp-fixture: {}\n", opened.error().to_string());

@@ -27,17 +27,17 @@ Value described(std::string_view name, std::string_view description, Value::Arra
   return prompt;
 }
 
-mcp::Outcome simple(const Value&, mcp::Call&) {
+mcp::HandlerResult simple(const Value&, mcp::Call&) {
   return messages({text_message("This is a simple prompt for testing.")});
 }
 
-mcp::Outcome with_arguments(const Value& arguments, mcp::Call&) {
+mcp::HandlerResult with_arguments(const Value& arguments, mcp::Call&) {
   return messages(
       {text_message(fmt::format("Prompt with arguments: arg1='{}', arg2='{}'", arguments.string_at("arg1").value_or(""),
                                 arguments.string_at("arg2").value_or("")))});
 }
 
-mcp::Outcome with_resource(const Value& arguments, mcp::Call&) {
+mcp::HandlerResult with_resource(const Value& arguments, mcp::Call&) {
   const Value resource = Value::object({{"uri", arguments.string_at("resourceUri").value_or("test://example-resource")},
                                         {"mimeType", "text/plain"},
                                         {"text", "Embedded resource content for testing."}});
@@ -45,12 +45,12 @@ mcp::Outcome with_resource(const Value& arguments, mcp::Call&) {
                    text_message("Please process the embedded resource above.")});
 }
 
-mcp::Outcome with_image(const Value&, mcp::Call&) {
+mcp::HandlerResult with_image(const Value&, mcp::Call&) {
   return messages({message(Value::object({{"type", "image"}, {"data", kPixelPng}, {"mimeType", "image/png"}})),
                    text_message("Please analyze the image above.")});
 }
 
-mcp::Outcome that_asks(const Value&, mcp::Call& call) {
+mcp::HandlerResult that_asks(const Value&, mcp::Call& call) {
   const Value* given = filled_in(call, "user_context");
   if (given == nullptr) {
     return ask("user_context", "What context should the prompt use?",

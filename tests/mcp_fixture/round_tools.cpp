@@ -21,7 +21,7 @@ mcp::InputRequest roots_request(std::string key) {
   return {std::move(key), "roots/list", Value::object()};
 }
 
-mcp::Ask ask_name(Value state = {}) {
+mcp::InputRequired ask_name(Value state = {}) {
   return ask("user_name", "What is your name?", property("name", "string"), {"name"}, std::move(state));
 }
 
@@ -30,15 +30,15 @@ bool is_answered(const mcp::Call& call, std::string_view key) {
   return input != nullptr && input->kind == mcp::Input::Kind::kAnswered && input->value.is_object();
 }
 
-mcp::Outcome greet(const Value&, mcp::Call& call) {
+mcp::HandlerResult greet(const Value&, mcp::Call& call) {
   const Value* given = filled_in(call, "user_name");
   if (given == nullptr) return ask_name();
   return text_result("Hello, " + given->string_at("name").value_or("stranger") + "!");
 }
 
-mcp::Outcome sample_capital(const Value&, mcp::Call& call) {
+mcp::HandlerResult sample_capital(const Value&, mcp::Call& call) {
   if (!is_answered(call, "capital_question")) {
-    mcp::Ask asked;
+    mcp::InputRequired asked;
     asked.requests.push_back(sampling_request("capital_question", "What is the capital of France?", 100));
     return asked;
   }
@@ -46,16 +46,16 @@ mcp::Outcome sample_capital(const Value&, mcp::Call& call) {
                      call.input("capital_question")->value["content"].string_at("text").value_or("nothing"));
 }
 
-mcp::Outcome list_roots(const Value&, mcp::Call& call) {
+mcp::HandlerResult list_roots(const Value&, mcp::Call& call) {
   if (!is_answered(call, "client_roots")) {
-    mcp::Ask asked;
+    mcp::InputRequired asked;
     asked.requests.push_back(roots_request("client_roots"));
     return asked;
   }
   return text_result("Roots: " + to_json(call.input("client_roots")->value["roots"]));
 }
 
-mcp::Outcome keep_state(const Value&, mcp::Call& call) {
+mcp::HandlerResult keep_state(const Value&, mcp::Call& call) {
   const bool has_state = call.state.string_at("kept") == "by the client";
   if (!has_state || filled_in(call, "confirm") == nullptr) {
     return ask("confirm", "Please confirm", property("ok", "boolean"), {"ok"},
@@ -64,9 +64,9 @@ mcp::Outcome keep_state(const Value&, mcp::Call& call) {
   return text_result("state-ok");
 }
 
-mcp::Outcome ask_three(const Value&, mcp::Call& call) {
+mcp::HandlerResult ask_three(const Value&, mcp::Call& call) {
   if (!is_answered(call, "user_name") || !is_answered(call, "greeting") || !is_answered(call, "client_roots")) {
-    mcp::Ask asked = ask_name(Value::object({{"asked", "three"}}));
+    mcp::InputRequired asked = ask_name(Value::object({{"asked", "three"}}));
     asked.requests.push_back(sampling_request("greeting", "Generate a greeting", 50));
     asked.requests.push_back(roots_request("client_roots"));
     return asked;
@@ -74,7 +74,7 @@ mcp::Outcome ask_three(const Value&, mcp::Call& call) {
   return text_result("All three are answered");
 }
 
-mcp::Outcome ask_twice(const Value&, mcp::Call& call) {
+mcp::HandlerResult ask_twice(const Value&, mcp::Call& call) {
   const std::string name = call.state.string_at("name").value_or("");
   if (const Value* given = filled_in(call, "step2"); given != nullptr && !name.empty()) {
     return text_result(name + " likes " + given->string_at("color").value_or("no colour"));
@@ -88,8 +88,8 @@ mcp::Outcome ask_twice(const Value&, mcp::Call& call) {
 }
 
 // Asks only what the client said it can answer.
-mcp::Outcome ask_what_fits(const Value&, mcp::Call& call) {
-  mcp::Ask asked;
+mcp::HandlerResult ask_what_fits(const Value&, mcp::Call& call) {
+  mcp::InputRequired asked;
   if (call.client.has_form_elicitation && !is_answered(call, "user_name")) asked = ask_name();
   if (call.client.has_sampling && !is_answered(call, "greeting")) {
     asked.requests.push_back(sampling_request("greeting", "Generate a greeting", 50));
@@ -98,7 +98,7 @@ mcp::Outcome ask_what_fits(const Value&, mcp::Call& call) {
   return asked;
 }
 
-mcp::Outcome ask_on_a_stream(const Value& arguments, mcp::Call& call) {
+mcp::HandlerResult ask_on_a_stream(const Value& arguments, mcp::Call& call) {
   call.sink->progress(0, 1, "about to ask");
   return greet(arguments, call);
 }
@@ -106,7 +106,8 @@ mcp::Outcome ask_on_a_stream(const Value& arguments, mcp::Call& call) {
 }  // namespace
 
 void add_round_tools(FixtureTools& tools) {
-  const auto add = [&](std::string_view name, std::string description, mcp::Outcome (*call)(const Value&, mcp::Call&)) {
+  const auto add = [&](std::string_view name, std::string description,
+                       mcp::HandlerResult (*call)(const Value&, mcp::Call&)) {
     tools["test_input_required_result_" + std::string(name)] = {std::move(description), no_arguments(), call};
   };
   add("elicitation", "Asks a person for a name", greet);

@@ -1,8 +1,8 @@
 // mutants [--check] [--filter TEXT]
 //
 // Breaks the lines of tests/mutants.yaml one at a time in a copy of the tree (build/mutants) and wants the named test
-// of each to fail. --check only looks whether the list still fits the sources. Exit 0 when every mutant was killed, 1
-// when one survived, 2 when the list is wrong or a mutant could not be judged.
+// of each to fail. --check only looks whether the list still fits the sources. ProcessResult 0 when every mutant was
+// killed, 1 when one survived, 2 when the list is wrong or a mutant could not be judged.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -17,12 +17,12 @@ using sb::mutants::Judgement;
 using sb::mutants::Mutant;
 using sb::mutants::Verdict;
 
-int tell(const sb::Faults& faults) {
+int report(const sb::Faults& faults) {
   for (const sb::Error& fault : faults) fmt::print(stderr, "mutants: {}\n", fault.to_string());
   return 2;
 }
 
-int tell(const sb::Error& error) {
+int report(const sb::Error& error) {
   fmt::print(stderr, "mutants: {}\n", error.to_string());
   return 2;
 }
@@ -85,11 +85,11 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   const auto document = sb::load_document(sb::SystemFiles(), list);
-  if (!document) return tell(document.error());
+  if (!document) return report(document.error());
   auto mutants = sb::mutants::read_mutants(*document);
-  if (!mutants) return tell(mutants.error());
+  if (!mutants) return report(mutants.error());
   const sb::Faults faults = sb::mutants::check_mutants(*mutants, SB_SOURCE_DIR);
-  if (!faults.empty()) return tell(faults);
+  if (!faults.empty()) return report(faults);
   if (only_check) {
     fmt::print("{} mutants fit the sources\n", mutants->size());
     return 0;
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
     return mutant.requirement.find(filter) == std::string::npos && mutant.file.find(filter) == std::string::npos;
   });
   const std::string copy = SB_SOURCE_DIR "/build/mutants";
-  if (const auto copied = sb::mutants::copy_tree(SB_SOURCE_DIR, copy); !copied) return tell(copied.error());
+  if (const auto copied = sb::mutants::copy_tree(SB_SOURCE_DIR, copy); !copied) return report(copied.error());
   sb::SystemProcess process;
   if (!configure(copy, process) || !all_pass_unbroken(*mutants, copy, process)) return 2;
   return judge_all(*mutants, copy, process);

@@ -47,7 +47,7 @@ bool is_same(const fs::path& a, const fs::path& b) {
 }
 
 // The end of what a program printed, where the reason usually stands.
-std::string tail(const Exit& exit) {
+std::string tail(const ProcessResult& exit) {
   const std::string all = exit.output + exit.errors;
   return all.substr(all.size() > 1500 ? all.size() - 1500 : 0);
 }
@@ -57,7 +57,7 @@ std::vector<std::string> targets_of(const Mutant& mutant) {
   return {"signalbox", "signalbox-hook", "scenario_runner"};
 }
 
-Result<Exit> build(const Mutant& mutant, const std::string& copy, Process& process) {
+Result<ProcessResult> build(const Mutant& mutant, const std::string& copy, Process& process) {
   Command command;
   command.argv = {"cmake", "--build", "--preset", "dev", "--target"};
   for (const std::string& target : targets_of(mutant)) command.argv.push_back(target);

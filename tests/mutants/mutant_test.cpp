@@ -14,8 +14,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Exit exit_with(int code, std::string output = {}) {
-  Exit exit;
+ProcessResult exit_with(int code, std::string output = {}) {
+  ProcessResult exit;
   exit.code = code;
   exit.output = std::move(output);
   return exit;
@@ -30,7 +30,7 @@ class MutantTest : public testing::Test {
   ~MutantTest() override { std::filesystem::remove_all(root_); }
 
   Judgement judge_when(int build_code, int test_code, std::string output = "[  PASSED  ] 1 test.") {
-    FakeProcess process([&](const Command& command) -> Result<Exit> {
+    FakeProcess process([&](const Command& command) -> Result<ProcessResult> {
       if (command.argv.front() == "cmake") return exit_with(build_code);
       seen_ = files_.read(root_ + "/src/a.cpp", 1000).value();
       return exit_with(test_code, output);

@@ -9,7 +9,7 @@
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 using ::testing::AnyOf;
@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-std::string state_of(const Place& place, const std::string& phase) {
+std::string state_of(const RunFixture& place, const std::string& phase) {
   for (const Value& event : place.events("phase_ended")) {
     if (event["payload"]["phase"] == Value(phase)) return event["payload"].string_at("state").value_or("?");
   }
@@ -28,10 +28,10 @@ std::string state_of(const Place& place, const std::string& phase) {
 // Ends in that state with a question, and goes on to a merged change when it is tried again.
 void ends_as_and_can_be_retried(const std::string& bad_lines, const std::string& state,
                                 const std::string& limits = {}) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure(limits);
   place.script(discovered() + bad_lines);
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_EQ(state_of(place, "shaping"), state);
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
@@ -40,18 +40,18 @@ void ends_as_and_can_be_retried(const std::string& bad_lines, const std::string&
 
   place.script(discovered() + shaped() + coded() + reviewed());
   place.answer_and_resume("retry");
-  const Ended merged = place.answer_and_resume("merge");
+  const ProgramResult merged = place.answer_and_resume("merge");
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
 TEST(Agent, D16_ThatDiesIsSeenAtOnce) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("models: {script: {provider: scripted, script: " + place.root() +
                   "/script.jsonl}, dying: {provider: command, command: [/bin/sh, -c, 'exit 7']}}\n"
                   "roles: {default: script, reviewer: dying}");
   place.script(discovered() + shaped() + coded());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_THAT(state_of(place, "review"), AnyOf("agent_died", "forbidden"));
   EXPECT_THAT(place.open_decisions(), SizeIs(1));
@@ -76,61 +76,61 @@ TEST(Agent, D24_ThatStopsBeforeTheWorkflowDoesHasNotSucceeded) {
 }
 
 TEST(Agent, ThatRunsOutOfTurnsIsStopped) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("limits: {turns: 6}");
   std::string many = discovered();
   for (int i = 0; i < 20; ++i) {
     many += Line("shaping").call("Bash", Value::object({{"command", "echo " + std::to_string(i)}}));
   }
   place.script(many);
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_THAT(state_of(place, "shaping"), AnyOf("turn_limit", "no_progress"));
 }
 
 TEST(Agent, ThatIsRefusedItsStepTooOftenWaitsForAPerson) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   const Value wrong = Value::object({{"kind", "wr.shaping_handoff"}, {"version", 9}});
   place.script(discovered() + std::string(Line("shaping").complete(long_notes(), {wrong}).repeat()));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
   place.script(discovered() + shaped() + coded() + reviewed());
-  Ended on = place.answer_and_resume("again");
+  ProgramResult on = place.answer_and_resume("again");
   if (on.code == 1) on = place.answer_and_resume("merge");
   EXPECT_EQ(on.code, 0) << on.output << on.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
 TEST(Agent, WithToolsThatDoNotExistIsToldSoAndGoesOn) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(
       lines({discovered(), Line("shaping").call("Teleport", Value::object({{"to", "main"}})),
              Line("shaping").expect("Teleport").complete(long_notes(), {shaping_handoff()}), coded(), reviewed()}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
 TEST(Agent, WithArgumentsOfTheWrongShapeIsToldSoAndGoesOn) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), Line("shaping").call("Read", Value::object({{"file_path", 7}, {"colour", "red"}})),
                       Line("shaping").call("complete_step", Value::object({{"notes", Value::array()}})),
                       Line("shaping").complete(long_notes(), {shaping_handoff()}), coded(), reviewed()}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
 TEST(Agent, WithTheArtifactOfAnotherStepIsToldSoAndGoesOn) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), Line("shaping").complete(long_notes(), {verdict("clean")}),
                       Line("shaping").expect("wr.shaping_handoff").complete(long_notes(), {shaping_handoff()}), coded(),
                       reviewed()}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
 TEST(Agent, TextWithControlSequencesNeverReachesTheTerminalRaw) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   const std::string evil = "\x1b]0;owned\x07\x1b[2J\x1b[31mred\xc2\x9b";
   place.script(
       lines({discovered(), Line("shaping").text(evil).call("Bash", Value::object({{"command", "echo " + evil}})),
@@ -138,11 +138,11 @@ TEST(Agent, TextWithControlSequencesNeverReachesTheTerminalRaw) {
              coded(), reviewed("minor", {finding("minor", "Bad: " + evil)}), fixed(),
              reviewed("minor", {finding("minor", "Bad: " + evil)}), fixed("right\n3\n"),
              reviewed("minor", {finding("minor", "Bad: " + evil)})}));
-  const Ended ended = place.run({"run", "Make it pass " + evil, "--workspace", place.repository()});
+  const ProgramResult ended = place.run({"run", "Make it pass " + evil, "--workspace", place.repository()});
   std::string all = ended.output + ended.errors;
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"runs", "show", "last"}, {"runs", "list"}, {"inbox", "list"}}) {
-    const Ended shown = place.run(words);
+    const ProgramResult shown = place.run(words);
     all += shown.output + shown.errors;
   }
   EXPECT_THAT(all, HasSubstr("Make it pass"));
@@ -152,12 +152,12 @@ TEST(Agent, TextWithControlSequencesNeverReachesTheTerminalRaw) {
 }
 
 TEST(Agent, D21_ACallThatIsInItsTimeIsNoStall) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("limits: {stall: 1s}");
   place.script(
       lines({discovered(), Line("shaping").call("Bash", Value::object({{"command", "sleep 3; echo done"}})),
              Line("shaping").expect("done").complete(long_notes(), {shaping_handoff()}), coded(), reviewed()}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
@@ -170,7 +170,7 @@ TEST(Agent, SeesNoFileThatTheSettingsNameAsASecret) {
     std::ofstream(folder + name) << "marker" << name + 1 << "\n";
     std::filesystem::permissions(folder + name, std::filesystem::perms::owner_read);
   }
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("models: {script: {provider: scripted, script: " + place.root() +
                   "/script.jsonl}, other: {provider: anthropic, model: m, key: 'file:" + folder +
                   "/key'}}\nchecks: ['./check && grep -q markeropen " + folder + "/open && ! grep -q . " + folder +
@@ -192,11 +192,11 @@ TEST(Agent, SeesNoFileThatTheSettingsNameAsASecret) {
                           .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
   std::filesystem::remove_all(folder);
 }
 
 }  // namespace
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

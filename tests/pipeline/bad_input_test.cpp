@@ -7,7 +7,7 @@
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 using ::testing::AnyOf;
@@ -17,16 +17,16 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-std::string said(const Ended& ended) {
+std::string said(const ProgramResult& ended) {
   return ended.output + ended.errors;
 }
 
 TEST(Repository, ThatIsDirtyKeepsItsChangesAndTheyAreNotDelivered) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write("repo/README.md", "half a thought\n");
   place.write("repo/scratch.txt", "mine\n");
   place.script(clean_run());
-  Ended ended = place.go("Make the check pass");
+  ProgramResult ended = place.run_goal("Make the check pass");
   if (ended.code == 1) ended = place.answer_and_resume("proceed");  // where it asks about them first
   ASSERT_EQ(ended.code, 0) << said(ended);
   EXPECT_EQ(place.read("repo/README.md"), "half a thought\n");
@@ -36,32 +36,32 @@ TEST(Repository, ThatIsDirtyKeepsItsChangesAndTheyAreNotDelivered) {
 }
 
 TEST(Repository, ThatIsDetachedIsLeftAsItIs) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.git(place.repository(), {"checkout", "--quiet", "--detach"});
   const auto head = place.git(place.repository(), {"rev-parse", "HEAD"});
   place.script(clean_run());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 0) << said(ended);
   EXPECT_EQ(place.git(place.repository(), {"rev-parse", "HEAD"}), head);
   EXPECT_FALSE(place.git(place.repository(), {"symbolic-ref", "HEAD"}));
 }
 
 TEST(Repository, WhoseOwnCommitsWouldGoOutWithTheRunIsRefused) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("branch: {strategy: none}");
   place.git(place.repository(), {"checkout", "--quiet", "-b", "feature"});
   place.write("repo/half.txt", "not for anybody\n");
   place.git(place.repository(), {"add", "--all"});
   place.git(place.repository(), {"commit", "--quiet", "--message", "Half done"});
   place.script(clean_run());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_NE(ended.code, 0) << said(ended);
   EXPECT_THAT(said(ended), HasSubstr("git checkout main"));
   EXPECT_EQ(place.run_id(), "");
   EXPECT_EQ(place.delivered("half.txt"), "");
   // Where the base is, it works in place.
   place.git(place.repository(), {"checkout", "--quiet", "main"});
-  const Ended on_base = place.go("Make the check pass");
+  const ProgramResult on_base = place.run_goal("Make the check pass");
   EXPECT_EQ(on_base.code, 0) << said(on_base);
   EXPECT_EQ(place.delivered("answer.txt"), "right");
   EXPECT_EQ(place.delivered("half.txt"), "");
@@ -70,10 +70,10 @@ TEST(Repository, WhoseOwnCommitsWouldGoOutWithTheRunIsRefused) {
 TEST(Pitch, ThatNoAgentCanBeGivenIsRefusedBeforeTheRun) {
   const std::string long_one = "# Pitch\n" + std::string(300'000, 'w');
   for (const std::string& text : {long_one, std::string("# Pitch\ncaf\xe9\n"), std::string(" \n")}) {
-    Place place(SB_PROGRAM);
+    RunFixture place(SB_PROGRAM);
     place.write("repo/.signalbox/current-pitch.md", text);
     place.script(clean_run());
-    const Ended ended = place.go("Build it");
+    const ProgramResult ended = place.run_goal("Build it");
     EXPECT_NE(ended.code, 0) << said(ended);
     EXPECT_THAT(said(ended), HasSubstr("the pitch .signalbox/current-pitch.md"));
     EXPECT_EQ(place.run_id(), "");
@@ -82,49 +82,50 @@ TEST(Pitch, ThatNoAgentCanBeGivenIsRefusedBeforeTheRun) {
 }
 
 TEST(Pitch, ThatIsALinkIsNotReadToAModel) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write("secret.txt", "# not for a model\n");
   place.commit("README.md", "again\n");
   std::filesystem::create_directories(place.repository() + "/.signalbox");
   std::filesystem::create_symlink(place.root() + "/secret.txt", place.repository() + "/.signalbox/current-pitch.md");
   place.script(clean_run());
-  const Ended ended = place.go("Build it");
+  const ProgramResult ended = place.run_goal("Build it");
   EXPECT_NE(ended.code, 0) << said(ended);
   EXPECT_THAT(said(ended), HasSubstr("is a link"));
   EXPECT_EQ(place.run_id(), "");
 }
 
 TEST(Repository, WithoutARemoteIsRefusedBeforeAnythingIsDone) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.git(place.repository(), {"remote", "remove", "origin"});
   place.script(clean_run());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_THAT(ended.code, AnyOf(1, 2)) << said(ended);
   EXPECT_THAT(said(ended), HasSubstr("remote"));
   EXPECT_THAT(place.events("phase_started"), IsEmpty());
 }
 
 TEST(Repository, WhoseRemoteIsGoneSaysSo) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.git(place.repository(), {"remote", "set-url", "origin", place.root() + "/nowhere.git"});
   place.script(clean_run());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_NE(ended.code, 0) << said(ended);
   EXPECT_THAT(said(ended), HasSubstr("nowhere.git"));
   EXPECT_THAT(place.events("phase_started"), IsEmpty());
 }
 
 TEST(Repository, ThatIsNoneSaysSo) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write("plain/file.txt", "x\n");
   place.script(clean_run());
-  const Ended ended = place.run({"run", "Make the check pass", "--workspace", place.root() + "/plain", "--json"});
+  const ProgramResult ended =
+      place.run({"run", "Make the check pass", "--workspace", place.root() + "/plain", "--json"});
   EXPECT_EQ(ended.code, 2) << said(ended);
   EXPECT_THAT(said(ended), HasSubstr("git"));
 }
 
 TEST(Repository, WithSubmodulesRunsOrSaysWhyNot) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   const std::string other = place.root() + "/other";
   place.git(place.root(), {"init", "--quiet", "--initial-branch=main", other});
   place.write("other/lib.txt", "lib\n");
@@ -135,7 +136,7 @@ TEST(Repository, WithSubmodulesRunsOrSaysWhyNot) {
   place.git(place.repository(), {"commit", "--quiet", "--message", "Take lib in"});
   place.git(place.repository(), {"push", "--quiet", "origin", "main"});
   place.script(clean_run());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   if (ended.code == 0) {
     EXPECT_EQ(place.delivered("answer.txt"), "right");
     EXPECT_EQ(place.git(place.remote(), {"ls-tree", "main", "lib"}).value_or("").substr(0, 6), "160000");
@@ -145,41 +146,42 @@ TEST(Repository, WithSubmodulesRunsOrSaysWhyNot) {
 }
 
 TEST(Repository, WithABranchOfThatNameKeepsIt) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("branch: {prefix: topic}");  // no slash: a branch `topic` is no folder in its way
   place.git(place.repository(), {"branch", "topic"});
   place.script(clean_run());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 0) << said(ended);
   EXPECT_TRUE(place.git(place.repository(), {"rev-parse", "topic"}));
 }
 
 TEST(Repository, WithABranchInTheWayOfOursSaysSo) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.git(place.repository(), {"branch", "signalbox"});  // refs/heads/signalbox/… cannot be made now
   place.script(clean_run());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_NE(ended.code, 0);
   EXPECT_THAT(said(ended), HasSubstr("signalbox"));
   EXPECT_TRUE(place.git(place.repository(), {"rev-parse", "signalbox"}));
 }
 
 TEST(Disk, ThatFillsDuringCheckoutStopsTheRunAndItGoesOnWhenThereIsRoom) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   std::string big(24u << 20, 'x');
   for (std::size_t i = 0; i < big.size(); i += 64) big[i] = static_cast<char>('a' + (i * 2654435761u >> 20) % 26);
   place.commit("big.bin", big);
   place.script(clean_run());
   // No file may grow beyond 12 MiB: git cannot check the big one out.
-  const Ended ended = start_program("sh", place.environment(),
-                                    {.arguments = {"-c", "ulimit -f 24576; exec \"$@\"", "sh", place.program(), "run",
-                                                   "Make the check pass", "--workspace", place.repository(), "--json"},
-                                     .directory = place.repository()});
+  const ProgramResult ended =
+      start_program("sh", place.environment(),
+                    {.arguments = {"-c", "ulimit -f 24576; exec \"$@\"", "sh", place.program(), "run",
+                                   "Make the check pass", "--workspace", place.repository(), "--json"},
+                     .directory = place.repository()});
   EXPECT_NE(ended.code, 0) << said(ended);
   EXPECT_LT(ended.code, 128) << said(ended);
   EXPECT_THAT(place.events("phase_started"), IsEmpty());
   EXPECT_EQ(place.read("repo/big.bin").size(), big.size());
-  Ended on = place.resume();
+  ProgramResult on = place.resume();
   if (on.code == 1) on = place.answer_and_resume("retry");
   if (on.code == 1) on = place.answer_and_resume("merge");
   EXPECT_EQ(on.code, 0) << said(on);
@@ -187,10 +189,10 @@ TEST(Disk, ThatFillsDuringCheckoutStopsTheRunAndItGoesOnWhenThereIsRoom) {
 }
 
 TEST(Ticket, OfNothingIsRefused) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   for (const std::string& text : {std::string(), std::string(" \n\t\n"), std::string("\xff\xfe\x00\x01", 4)}) {
-    const Ended ended = place.go_with_ticket("Make the check pass", text);
+    const ProgramResult ended = place.run_with_ticket("Make the check pass", text);
     EXPECT_EQ(ended.code, 2) << said(ended);
     EXPECT_THAT(said(ended), HasSubstr("ticket"));
   }
@@ -198,33 +200,33 @@ TEST(Ticket, OfNothingIsRefused) {
 }
 
 TEST(Ticket, OfAMegabyteIsReadAndOneByteMoreIsRefused) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   std::string text = "---\ntitle: Long\n---\n";
   text += std::string((1u << 20) - text.size() - 200, 'w');
-  const Ended ended = place.go_with_ticket("Make the check pass", text);
+  const ProgramResult ended = place.run_with_ticket("Make the check pass", text);
   EXPECT_EQ(ended.code, 0) << said(ended).substr(0, 2000);
-  const Ended refused = place.go_with_ticket("Make the check pass", text + std::string(1u << 20, 'w'));
+  const ProgramResult refused = place.run_with_ticket("Make the check pass", text + std::string(1u << 20, 'w'));
   EXPECT_EQ(refused.code, 2) << said(refused).substr(0, 2000);
 }
 
 TEST(Ticket, ThatIsNotThereIsNamed) {
-  Place place(SB_PROGRAM);
-  const Ended ended = place.go("Make the check pass", {"--ticket", place.root() + "/missing.md"});
+  RunFixture place(SB_PROGRAM);
+  const ProgramResult ended = place.run_goal("Make the check pass", {"--ticket", place.root() + "/missing.md"});
   EXPECT_EQ(ended.code, 2) << said(ended);
   EXPECT_THAT(said(ended), HasSubstr("missing.md"));
 }
 
 TEST(Goal, OfNothingIsRefused) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   for (const char* goal : {"", "   "}) {
-    const Ended ended = place.go(goal);
+    const ProgramResult ended = place.run_goal(goal);
     EXPECT_EQ(ended.code, 2) << said(ended);
   }
 }
 
 TEST(Ticket, D14_EveryPartOfItReachesTheAgents) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   const std::string ticket =
       "---\ntitle: The answer is wrong\nlabels: [label-marker]\nacceptance: [acceptance-marker]\n"
       "links: ['https://example.org/link-marker']\n---\nbody-marker\n";
@@ -245,24 +247,24 @@ TEST(Ticket, D14_EveryPartOfItReachesTheAgents) {
                           .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
-  const Ended ended = place.go_with_ticket("Mend it", ticket);
+  const ProgramResult ended = place.run_with_ticket("Mend it", ticket);
   EXPECT_EQ(ended.code, 0) << said(ended);
 }
 
 TEST(Ticket, WithoutATitleArrivesToo) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(
       lines({Line("discovery").step("interpret").expect("acceptance-marker").complete(long_notes(), {interpretation()}),
              Line("discovery").step("hand-off").complete(long_notes(), {discovery_handoff()}), shaped(), coded(),
              reviewed()}));
   place.write("ticket.json", R"({"acceptance": ["acceptance-marker"]})");
-  const Ended ended = place.go("Mend it", {"--ticket", place.root() + "/ticket.json"});
+  const ProgramResult ended = place.run_goal("Mend it", {"--ticket", place.root() + "/ticket.json"});
   EXPECT_EQ(ended.code, 0) << said(ended);
 }
 
 // Whatever comes between the end of the old run and the beginning of the new one.
 TEST(Ticket, EditedAndStartedOverIsBegunAlsoAfterItCouldNotBe) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(lines({clean_run(), clean_run()}));
   place.write("ticket.md", "# Say right\n\nIt is urgent.\n");
@@ -277,7 +279,7 @@ TEST(Ticket, EditedAndStartedOverIsBegunAlsoAfterItCouldNotBe) {
   EXPECT_EQ(place.run_id(), old);
   EXPECT_EQ(place.shown()["outcome"], Value("abandoned"));
   std::filesystem::rename(place.root() + "/away.git", place.remote());
-  Ended on = place.resume();
+  ProgramResult on = place.resume();
   ASSERT_EQ(on.code, 1) << said(on);
   const std::string young = place.run_id();
   EXPECT_NE(young, old);
@@ -291,12 +293,12 @@ TEST(Ticket, EditedAndStartedOverIsBegunAlsoAfterItCouldNotBe) {
 
 TEST(Ticket, EditedHalfWayIsAskedAbout) {
   for (const char* choice : {"old", "restart"}) {
-    Place place(SB_PROGRAM);
+    RunFixture place(SB_PROGRAM);
     place.configure("merge: ask");
     place.script(clean_run());
-    ASSERT_EQ(place.go_with_ticket("Mend it", "# Title\nSay right.\n").code, 1);
+    ASSERT_EQ(place.run_with_ticket("Mend it", "# Title\nSay right.\n").code, 1);
     place.write("ticket.md", "# Title\nSay left instead.\n");
-    Ended ended = place.resume();
+    ProgramResult ended = place.resume();
     ASSERT_EQ(ended.code, 1) << said(ended);
     ASSERT_THAT(place.events("asked"), SizeIs(2));
     EXPECT_EQ(place.events("asked")[1]["payload"]["question"], Value("ticket_changed"));
@@ -314,30 +316,30 @@ TEST(Ticket, EditedHalfWayIsAskedAbout) {
 }
 
 TEST(Model, WithAnEndlessAnswerIsBrokenOff) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(discovered() + std::string(Line("shaping").text(std::string(5u << 20, 'a'))));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 1) << said(ended).substr(0, 2000);
   EXPECT_LT(ended.output.size() + ended.errors.size(), 200'000u);
 }
 
 TEST(Model, ThatIsNotConfiguredIsAClearWord) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("models: {}\nroles: {}");
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 2) << said(ended);
   EXPECT_THAT(said(ended), HasSubstr("config.yaml"));
   EXPECT_THAT(place.work_trees(), IsEmpty());
 }
 
 TEST(Settings, OfAProjectNobodyTrustsStopTheRun) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.commit("signalbox.yaml", "merge: auto\nchecks: ['touch /tmp/never']\n");
   place.script(clean_run());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 2) << said(ended);
   EXPECT_THAT(said(ended), HasSubstr("signalbox trust"));
 }
 
 }  // namespace
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

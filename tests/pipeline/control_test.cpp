@@ -11,19 +11,19 @@
 #include "pipeline/script.hpp"
 #include "pipeline/under_way.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-std::string said(const Ended& ended) {
+std::string said(const ProgramResult& ended) {
   return ended.output + ended.errors;
 }
 
 // Every way to ask says the same.
-void expect_standing(const Place& place, const std::string& word, bool is_driven, const std::string& status) {
+void expect_standing(const RunFixture& place, const std::string& word, bool is_driven, const std::string& status) {
   const Value shown = place.shown();
   EXPECT_EQ(shown["standing"], Value(word));
   EXPECT_EQ(shown["driven"], Value(is_driven));
@@ -45,10 +45,10 @@ void expect_standing(const Place& place, const std::string& word, bool is_driven
 }
 
 TEST(Standing, TellsADrivenRunFromOneWhoseProcessWasKilled) {
-  Place place(SB_PROGRAM);
-  place.script(lines({discovered(), shaped(), waiting_lines(), reviewed()}));
-  UnderWay running(place, "Make the check pass");
-  ASSERT_NE(wait_for_waiting(place), "");
+  RunFixture place(SB_PROGRAM);
+  place.script(lines({discovered(), shaped(), waiting_agent_script(), reviewed()}));
+  BackgroundProgram running(place, "Make the check pass");
+  ASSERT_NE(wait_for_agent(place), "");
   expect_standing(place, "running", true, "running");
   running.send(SIGKILL);
   running.wait();
@@ -58,16 +58,16 @@ TEST(Standing, TellsADrivenRunFromOneWhoseProcessWasKilled) {
 }
 
 TEST(Standing, TellsWhoIsToMoveNext) {
-  Place place(SB_PROGRAM);
-  place.script(lines({discovered(), shaped(), waiting_lines(), reviewed()}));
-  UnderWay running(place, "Make the check pass");
-  ASSERT_NE(wait_for_waiting(place), "");
+  RunFixture place(SB_PROGRAM);
+  place.script(lines({discovered(), shaped(), waiting_agent_script(), reviewed()}));
+  BackgroundProgram running(place, "Make the check pass");
+  ASSERT_NE(wait_for_agent(place), "");
   const std::string session = session_of(place, "coding");
   ASSERT_EQ(place.run({"session", "pause", session}).code, 0);
   expect_standing(place, "paused", true, "running");
   EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("signalbox session go-on " + session));
   running.send(SIGINT);
-  const Ended left = running.wait();
+  const ProgramResult left = running.wait();
   EXPECT_EQ(left.last()["standing"], Value("paused")) << said(left);
   expect_standing(place, "paused", false, "running");
   ASSERT_EQ(place.run({"session", "take-over", session}).code, 0);
@@ -76,17 +76,17 @@ TEST(Standing, TellsWhoIsToMoveNext) {
 }
 
 TEST(Standing, TellsWhatWaitsForAnAnswerFromWhatWasAnswered) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
-  const Ended asked = place.go("Make the check pass");
+  const ProgramResult asked = place.run_goal("Make the check pass");
   EXPECT_EQ(asked.last()["standing"], Value("waiting for you")) << said(asked);
   expect_standing(place, "waiting for you", false, "waiting");
   const std::string decision = place.open_decisions().at(0).string_at("decision").value_or("");
   EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("signalbox inbox answer " + decision));
   {
-    const UnderWay waiting(place, {"runs", "resume", "last", "--wait", "10m", "--json"});
-    ASSERT_TRUE(comes_true([&] { return place.shown()["driven"] == Value(true); }));
+    const BackgroundProgram waiting(place, {"runs", "resume", "last", "--wait", "10m", "--json"});
+    ASSERT_TRUE(becomes_true([&] { return place.shown()["driven"] == Value(true); }));
     expect_standing(place, "waiting for you", true, "waiting");
   }
   ASSERT_EQ(place.answer(decision, "merge").code, 0);
@@ -95,7 +95,7 @@ TEST(Standing, TellsWhatWaitsForAnAnswerFromWhatWasAnswered) {
 
 // A run whose coding agent was killed while it waited, and what its next turns do.
 struct Killed {
-  explicit Killed(Place& at) : place(at) {
+  explicit Killed(RunFixture& at) : place(at) {
     place.script(
         lines({discovered(), shaped(),
                Line("coding").step("build").call("Write",
@@ -106,45 +106,46 @@ struct Killed {
                Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
   }
   void kill() {
-    tree = wait_for_waiting(place);
+    tree = wait_for_agent(place);
     session = session_of(place, "coding");
-    const Ended killed = place.run({"session", "kill", session});
+    const ProgramResult killed = place.run({"session", "kill", session});
     EXPECT_EQ(killed.code, 0) << said(killed);
   }
 
-  Place& place;
+  RunFixture& place;
   std::string tree, session;
 };
 
 TEST(Retry, SettlesTheQuestionOfTheProcessThatDrivesAndItGoesOn) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   Killed killed(place);
-  UnderWay running(place, {"run", "Make the check pass", "--workspace", place.repository(), "--json", "--wait", "10m"});
+  BackgroundProgram running(
+      place, {"run", "Make the check pass", "--workspace", place.repository(), "--json", "--wait", "10m"});
   killed.kill();
-  ASSERT_TRUE(comes_true([&] { return place.open_decisions().size() == 1; }));
+  ASSERT_TRUE(becomes_true([&] { return place.open_decisions().size() == 1; }));
   expect_standing(place, "waiting for you", true, "waiting");
-  const Ended retried = place.run({"session", "retry", killed.session, "--json"});
+  const ProgramResult retried = place.run({"session", "retry", killed.session, "--json"});
   EXPECT_EQ(retried.last()["driven"], Value(true)) << said(retried);
-  ASSERT_TRUE(comes_true([&] { return place.events("asked").size() == 2; })) << "merging is asked for";
+  ASSERT_TRUE(becomes_true([&] { return place.events("asked").size() == 2; })) << "merging is asked for";
   const auto open = place.open_decisions();
   ASSERT_THAT(open, SizeIs(1));
   ASSERT_EQ(place.answer(open[0].string_at("decision").value_or(""), "merge").code, 0);
-  const Ended ended = running.wait();
+  const ProgramResult ended = running.wait();
   EXPECT_EQ(ended.code, 0) << said(ended);
   EXPECT_EQ(session_of(place, "coding"), killed.session);
   EXPECT_EQ(place.shown()["decisions"].items().at(0)["choice"], Value("(retried)"));
 }
 
 TEST(Retry, RightAfterAKillIsNotLost) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   Killed killed(place);
-  UnderWay running(place, "Make the check pass");
+  BackgroundProgram running(place, "Make the check pass");
   killed.kill();
-  const Ended retried = place.run({"session", "retry", killed.session});
+  const ProgramResult retried = place.run({"session", "retry", killed.session});
   EXPECT_EQ(retried.code, 0) << said(retried);
-  const Ended again = place.run({"session", "retry", killed.session});
+  const ProgramResult again = place.run({"session", "retry", killed.session});
   EXPECT_EQ(again.code, 2) << "it has not ended, or is complete by now";
-  Ended ended = running.wait();
+  ProgramResult ended = running.wait();
   if (place.open_decisions().empty()) ended = place.resume();
   ASSERT_EQ(ended.code, 1) << said(ended);
   EXPECT_EQ(place.answer_and_resume("merge").code, 0);
@@ -152,19 +153,19 @@ TEST(Retry, RightAfterAKillIsNotLost) {
 }
 
 TEST(Retry, ComesTooLateWhenTheQuestionIsAnswered) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   Killed killed(place);
-  UnderWay running(place, "Make the check pass");
+  BackgroundProgram running(place, "Make the check pass");
   killed.kill();
   running.wait();
   for (const char* wish : {"pause", "kill", "take-over"}) {
-    const Ended told = place.run({"session", wish, killed.session});
+    const ProgramResult told = place.run({"session", wish, killed.session});
     EXPECT_EQ(told.code, 2) << wish;
     EXPECT_THAT(told.errors, HasSubstr("has ended: killed")) << wish;
   }
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
   ASSERT_EQ(place.answer(place.open_decisions()[0].string_at("decision").value_or(""), "stop").code, 0);
-  const Ended late = place.run({"session", "retry", killed.session});
+  const ProgramResult late = place.run({"session", "retry", killed.session});
   EXPECT_EQ(late.code, 2);
   EXPECT_THAT(late.errors, HasSubstr("is answered already"));
   place.resume();
@@ -173,18 +174,18 @@ TEST(Retry, ComesTooLateWhenTheQuestionIsAnswered) {
 }
 
 TEST(Kill, EndsASessionThatWaitsForAnAnswer) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(
       lines({discovered(), shaped(),
              Line("coding").step("build").call("ask", Value::object({{"question", "Which answer is the right one?"},
                                                                      {"options", Value::array({"right", "wrong"})}})),
              Line("coding").step("build").complete(long_notes())}));
-  const Ended asked = place.go("Make the check pass");
+  const ProgramResult asked = place.run_goal("Make the check pass");
   ASSERT_EQ(asked.code, 1) << said(asked);
   ASSERT_EQ(place.events("asked").at(0)["payload"]["question"], Value("session")) << said(asked);
   const std::string session = session_of(place, "coding");
   ASSERT_EQ(place.run({"session", "kill", session, "--reason", "nobody knows"}).code, 0);
-  const Ended resumed = place.resume();
+  const ProgramResult resumed = place.resume();
   EXPECT_EQ(resumed.code, 1);
   EXPECT_EQ(resumed.last()["question"], Value("escalation")) << said(resumed);
   EXPECT_THAT(place.events("phase_ended").back()["payload"].string_at("reason").value_or(""),
@@ -192,7 +193,7 @@ TEST(Kill, EndsASessionThatWaitsForAnAnswer) {
 }
 
 // A workflow whose agent does one thing.
-void add_flow(const Place& place, const std::string& name) {
+void add_flow(const RunFixture& place, const std::string& name) {
   place.write("flows/" + name + ".yaml", "id: small." + name + "\nname: " + name +
                                              "\ndescription: One step.\nversion: 1.0.0\nsteps:\n"
                                              "  - {id: look, title: Look, prompt: Look at it.}\n");
@@ -202,7 +203,7 @@ Line spawns(Line line, const std::string& flow) {
   return line.call("spawn_agent", Value::object({{"workflowId", "small." + flow}, {"goal", "Look deeper"}}));
 }
 
-std::vector<std::string> sessions_in(const Place& place, const std::string& status) {
+std::vector<std::string> sessions_in(const RunFixture& place, const std::string& status) {
   std::vector<std::string> found;
   const auto all = parse_json(place.run({"session", "list", "--all", "--json"}).output);
   if (!all) return {"unreadable"};
@@ -215,16 +216,16 @@ std::vector<std::string> sessions_in(const Place& place, const std::string& stat
 }
 
 TEST(Kill, EndsTheAgentsBelowAndStoppingTheRunStopsTheirSessions) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   for (const char* name : {"child", "grandchild"}) add_flow(place, name);
   place.script(lines(
       {discovered(), shaped(), spawns(Line("coding").step("build"), "child"), spawns(Line("small.child"), "grandchild"),
        Line("small.grandchild").call("Bash", Value::object({{"command", "touch waits; sleep 600; touch survived"}}))}));
-  UnderWay running(place, "Make the check pass");
-  const std::string tree = wait_for_waiting(place);
+  BackgroundProgram running(place, "Make the check pass");
+  const std::string tree = wait_for_agent(place);
   ASSERT_NE(tree, "");
   ASSERT_EQ(place.run({"session", "kill", session_of(place, "coding")}).code, 0);
-  const Ended ended = running.wait();
+  const ProgramResult ended = running.wait();
   EXPECT_EQ(ended.code, 1) << said(ended);
   EXPECT_EQ(place.events("phase_ended").back()["payload"]["state"], Value("killed"));
   EXPECT_FALSE(place.exists("survived"));
@@ -235,11 +236,11 @@ TEST(Kill, EndsTheAgentsBelowAndStoppingTheRunStopsTheirSessions) {
 }
 
 TEST(Terminal, NoticesAnAnswerThatIsGivenElsewhereAndGoesOn) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
   place.write("hold", "");
-  Ended ended;
+  ProgramResult ended;
   std::thread terminal([&] {
     // script(1) is the terminal; nobody types as long as `hold` is there.
     ended = start_program("sh", place.environment(),
@@ -249,21 +250,21 @@ TEST(Terminal, NoticesAnAnswerThatIsGivenElsewhereAndGoesOn) {
                                          "sh", place.root(), place.program()},
                            .directory = place.repository()});
   });
-  const bool is_asked = comes_true([&] { return place.open_decisions().size() == 1; });
+  const bool is_asked = becomes_true([&] { return place.open_decisions().size() == 1; });
   std::string decision;
   if (is_asked) decision = place.open_decisions()[0].string_at("decision").value_or("");
-  const Ended answered = place.answer(decision, "merge");
-  const bool is_merged = comes_true([&] { return place.shown()["outcome"] == Value("merged"); });
+  const ProgramResult answered = place.answer(decision, "merge");
+  const bool is_merged = becomes_true([&] { return place.shown()["outcome"] == Value("merged"); });
   std::filesystem::remove(place.root() + "/hold");
   terminal.join();
   EXPECT_EQ(answered.code, 0) << said(answered);
   EXPECT_TRUE(is_merged);
   EXPECT_EQ(ended.code, 0) << said(ended);
-  // By whichever of the two looked first.
+  // AttachedBy whichever of the two looked first.
   EXPECT_THAT(ended.output,
               ::testing::AnyOf(HasSubstr("Answered elsewhere by"), HasSubstr("answered (merge): merge by")));
   EXPECT_THAT(ended.output, Not(HasSubstr("stays open")));
 }
 
 }  // namespace
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

@@ -12,7 +12,7 @@
 #include "pipeline/script.hpp"
 #include "pipeline/under_way.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 using ::testing::Contains;
@@ -58,8 +58,8 @@ std::string gated_hand_off() {
       .complete("gated-notes-marker: what was shaped and why, in enough words to judge it by.", {shaping_handoff()});
 }
 
-struct GatedPlace : Place {
-  GatedPlace() : Place(SB_PROGRAM) {
+struct GatedPlace : RunFixture {
+  GatedPlace() : RunFixture(SB_PROGRAM) {
     write("flows/gated.yaml", kGated);
     configure(kGatedPhases);
   }
@@ -68,7 +68,7 @@ struct GatedPlace : Place {
 TEST(Defects, D01_AGatedStepGoesOnWhenAPersonHasAnswered) {
   GatedPlace place;
   place.script(lines({discovered(), gated_hand_off(), evaluated("uncertain"), coded(), reviewed()}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
   const Value decision = place.open_decisions()[0];
@@ -77,7 +77,7 @@ TEST(Defects, D01_AGatedStepGoesOnWhenAPersonHasAnswered) {
     if (part["options"].is_array() && part["options"].size() > 0) first = part["options"].items()[0]["id"].as_string();
   }
   ASSERT_EQ(place.answer(decision.string_at("decision").value_or(""), first).code, 0) << to_json(decision);
-  Ended on = place.resume();
+  ProgramResult on = place.resume();
   if (on.code == 1) on = place.answer_and_resume("merge");
   EXPECT_EQ(on.code, 0) << on.output << on.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
@@ -92,7 +92,7 @@ TEST(Defects, D02_D03_WhatAGatedStepDeliveredIsJudgedKeptAndHandedOn) {
                           .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(place.shown()["outcome"], Value("merged"));
 }
@@ -105,26 +105,26 @@ TEST(Defects, D18_ARejectedGateSendsTheStepBackWithItsReason) {
            .expect("line by line")
            .complete("gated-notes-marker: the same again, with what was missing added to it.", {shaping_handoff()}),
        evaluated("approved"), coded(), reviewed()}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
 TEST(Defects, D04_D05_AfterAKillFinishedPhasesStayFinishedAndTheSessionKeepsItsPlace) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   // What an agent that is told of the interruption does: it makes sure.
   place.script(lines({Line("coding")
                           .step("build")
                           .when_contains("interrupted")
                           .call("Bash", Value::object({{"command", "printf 'right\\n' > answer.txt; rm -f waits go"}})),
-                      discovered(), shaped(), waiting_lines(), reviewed()}));
-  UnderWay running(place, "Make the check pass");
-  const std::string tree = wait_for_waiting(place);
+                      discovered(), shaped(), waiting_agent_script(), reviewed()}));
+  BackgroundProgram running(place, "Make the check pass");
+  const std::string tree = wait_for_agent(place);
   ASSERT_NE(tree, "");
   running.send(SIGKILL);
-  const Ended first = running.wait();
+  const ProgramResult first = running.wait();
   const std::string session = session_of(place, "coding");
-  let_go(tree);
-  const Ended ended = place.resume();
+  release_agent(tree);
+  const ProgramResult ended = place.resume();
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors << first.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
   EXPECT_EQ(session_of(place, "coding"), session);
@@ -136,29 +136,29 @@ TEST(Defects, D04_D05_AfterAKillFinishedPhasesStayFinishedAndTheSessionKeepsItsP
 }
 
 TEST(Defects, D07_EscalationKeepsTheWorkTreeAndTheWorkAndIsNotCalledCompleted) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("fix_rounds: 0");
   place.script(lines({discovered(), shaped(), coded("nearly\n")}));
-  ASSERT_EQ(place.go("Make the check pass").code, 1);
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 1);
   const auto trees = place.work_trees();
   ASSERT_THAT(trees, SizeIs(1));
   std::ifstream work(trees[0] + "/answer.txt");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(work), {}), "nearly\n");
   EXPECT_NE(place.shown()["outcome"], Value("merged"));
-  const Ended stopped = place.answer_and_resume("stop");
+  const ProgramResult stopped = place.answer_and_resume("stop");
   EXPECT_EQ(place.shown()["outcome"], Value("stopped")) << stopped.errors;
   EXPECT_TRUE(std::filesystem::exists(trees[0] + "/answer.txt"));
 }
 
 TEST(Defects, D09_AHeadThatIsNotTheRunsOwnIsNotDelivered) {
-  Place place(SB_PROGRAM);
-  place.script(lines({discovered(), shaped(), waiting_lines(), reviewed()}));
-  UnderWay running(place, "Make the check pass");
-  const std::string tree = wait_for_waiting(place);
+  RunFixture place(SB_PROGRAM);
+  place.script(lines({discovered(), shaped(), waiting_agent_script(), reviewed()}));
+  BackgroundProgram running(place, "Make the check pass");
+  const std::string tree = wait_for_agent(place);
   ASSERT_NE(tree, "");
   ASSERT_TRUE(place.git(tree, {"checkout", "--quiet", "-b", "elsewhere"}));
-  let_go(tree);
-  const Ended stopped = running.wait();
+  release_agent(tree);
+  const ProgramResult stopped = running.wait();
   EXPECT_EQ(stopped.code, 1) << stopped.output << stopped.errors;
   const auto steps = place.events("delivered");
   ASSERT_THAT(steps, SizeIs(1));
@@ -170,70 +170,70 @@ TEST(Defects, D09_AHeadThatIsNotTheRunsOwnIsNotDelivered) {
   // Put right, the run delivers what its agent made.
   ASSERT_TRUE(place.git(tree, {"checkout", "--quiet", place.shown()["tree"].string_at("branch").value_or("")}));
   EXPECT_EQ(place.answer_and_resume("retry").code, 1);
-  const Ended merged = place.answer_and_resume("merge");
+  const ProgramResult merged = place.answer_and_resume("merge");
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
 TEST(Defects, D09_WhatIsDeliveredIsClearedAwayAndWhatWasLeftBlocksNobody) {
-  Place place(SB_PROGRAM);
-  place.script(lines({discovered(), shaped(), waiting_lines()}));
-  UnderWay killed(place, "Make the check pass");
-  const std::string left = wait_for_waiting(place);
+  RunFixture place(SB_PROGRAM);
+  place.script(lines({discovered(), shaped(), waiting_agent_script()}));
+  BackgroundProgram killed(place, "Make the check pass");
+  const std::string left = wait_for_agent(place);
   ASSERT_NE(left, "");
   killed.send(SIGKILL);
   killed.wait();
   const std::string first = place.run_id();
   // What the killed one holds does not stand in the way of another for the same goal.
   place.script(lines({discovered(), shaped(), coded(), reviewed()}));
-  const Ended second = place.go("Make the check pass");
+  const ProgramResult second = place.run_goal("Make the check pass");
   EXPECT_EQ(second.code, 0) << second.output << second.errors;
   EXPECT_EQ(place.work_trees(), std::vector<std::string>{left}) << "only its own is cleared away";
   place.commit("check", "#!/bin/sh\ngrep -q '^right$' second.txt\n", true);
   place.script(lines({discovered(), shaped(), coded("right\n", "second.txt"), reviewed()}));
-  const Ended third = place.go("Make the other check pass");
+  const ProgramResult third = place.run_goal("Make the other check pass");
   EXPECT_EQ(third.code, 0) << third.output << third.errors;
   // The killed one is taken up or ended like any other, and what it has not delivered stays.
-  const Ended stopped = place.run({"runs", "stop", first});
+  const ProgramResult stopped = place.run({"runs", "stop", first});
   EXPECT_EQ(stopped.code, 0) << stopped.output << stopped.errors;
   EXPECT_EQ(place.shown(first)["outcome"], Value("stopped"));
   EXPECT_TRUE(std::filesystem::exists(left + "/answer.txt"));
 }
 
 TEST(Defects, D12_ASettingOfOneThingLeavesAllOthersInForce) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.commit("signalbox.yaml", "protected: [secret/**]\nisolation: {small.review: {mode: full}}\n");
   ASSERT_EQ(place.run({"trust", place.repository()}).code, 0);
   place.configure("merge: ask\nlimits: {turns: 50}");
   place.script(clean_run());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;  // the user's merge: ask, models and checks still count
   EXPECT_EQ(place.events("asked").at(0)["payload"]["question"], Value("merge"));
 }
 
 TEST(Defects, D17_RunsOfTheSameWorkflowsDoNotWaitForEachOther) {
-  Place place(SB_PROGRAM);
-  place.write("first.jsonl", lines({discovered(), shaped(), waiting_lines(), reviewed()}));
+  RunFixture place(SB_PROGRAM);
+  place.write("first.jsonl", lines({discovered(), shaped(), waiting_agent_script(), reviewed()}));
   place.script(clean_run());
   const auto config = place.read("home/config.yaml");
-  Ended first;
+  ProgramResult first;
   place.script(place.read("first.jsonl"));
-  std::jthread running([&] { first = place.go("Make the check pass, slowly"); });
-  const std::string tree = wait_for_waiting(place);
+  std::jthread running([&] { first = place.run_goal("Make the check pass, slowly"); });
+  const std::string tree = wait_for_agent(place);
   ASSERT_NE(tree, "");
   place.write("second.jsonl", lines({discovered(), shaped(), coded("right\n", "quick.txt"), reviewed()}));
   place.configure("models: {script: {provider: scripted, script: " + place.root() +
                   "/second.jsonl}}\nchecks: ['test -e quick.txt']");
-  const Ended second = place.go("Make the other thing");
+  const ProgramResult second = place.run_goal("Make the other thing");
   EXPECT_EQ(second.code, 0) << second.output << second.errors;
   EXPECT_EQ(place.delivered("quick.txt"), "right");
-  let_go(tree);
+  release_agent(tree);
   running.join();
   EXPECT_NE(first.code, 3) << first.output << first.errors;
 }
 
 TEST(Defects, D22_ASessionCanBeSteeredKilledAndRetried) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(lines(
       {discovered(), shaped(),
        Line("coding").step("build").call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
@@ -245,28 +245,28 @@ TEST(Defects, D22_ASessionCanBeSteeredKilledAndRetried) {
            .call("Bash", Value::object({{"command", "rm waits"}})),
        Line("coding").step("build").complete(long_notes()),
        Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
-  UnderWay running(place, "Make the check pass");
-  const std::string tree = wait_for_waiting(place);
+  BackgroundProgram running(place, "Make the check pass");
+  const std::string tree = wait_for_agent(place);
   ASSERT_NE(tree, "");
   const std::string session = session_of(place, "coding");
-  const Ended steered = place.run({"session", "steer", session, "steer-marker: mind the gap"});
+  const ProgramResult steered = place.run({"session", "steer", session, "steer-marker: mind the gap"});
   EXPECT_EQ(steered.code, 0) << steered.output << steered.errors;
-  const Ended killed = place.run({"session", "kill", session, "--reason", "enough of this"});
+  const ProgramResult killed = place.run({"session", "kill", session, "--reason", "enough of this"});
   EXPECT_EQ(killed.code, 0) << killed.output << killed.errors;
-  const Ended first = running.wait();
+  const ProgramResult first = running.wait();
   EXPECT_EQ(first.code, 1) << first.output << first.errors;
   EXPECT_LT(first.took_ms, 300'000);
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
   EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("enough of this"));
   EXPECT_TRUE(std::filesystem::exists(tree + "/answer.txt"));
 
-  const Ended retried = place.run({"session", "retry", session, "--reason", "mind it now"});
+  const ProgramResult retried = place.run({"session", "retry", session, "--reason", "mind it now"});
   EXPECT_EQ(retried.code, 0) << retried.errors;
   EXPECT_THAT(retried.output, HasSubstr("signalbox runs resume " + place.run_id()));
   EXPECT_THAT(place.open_decisions(), IsEmpty());
-  const Ended resumed = place.resume();
+  const ProgramResult resumed = place.resume();
   EXPECT_EQ(resumed.last()["question"], Value("merge")) << resumed.output << resumed.errors;
-  const Ended merged = place.answer_and_resume("merge");  // after a person was called, merging is asked for
+  const ProgramResult merged = place.answer_and_resume("merge");  // after a person was called, merging is asked for
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
   EXPECT_EQ(session_of(place, "coding"), session) << "the same session went on";
@@ -274,39 +274,39 @@ TEST(Defects, D22_ASessionCanBeSteeredKilledAndRetried) {
 }
 
 TEST(Defects, D22_WhatAPersonTookOverAndCompletedCountsAsThePhase) {
-  Place place(SB_PROGRAM);
-  place.script(lines({discovered(), shaped(), waiting_lines(), reviewed()}));
-  Ended first;
-  std::jthread running([&] { first = place.go("Make the check pass"); });
-  const std::string tree = wait_for_waiting(place);
+  RunFixture place(SB_PROGRAM);
+  place.script(lines({discovered(), shaped(), waiting_agent_script(), reviewed()}));
+  ProgramResult first;
+  std::jthread running([&] { first = place.run_goal("Make the check pass"); });
+  const std::string tree = wait_for_agent(place);
   ASSERT_NE(tree, "");
   const std::string session = session_of(place, "coding");
-  const Ended taken = place.run({"session", "take-over", session, "--json"});
+  const ProgramResult taken = place.run({"session", "take-over", session, "--json"});
   running.join();
   EXPECT_EQ(first.code, 1) << first.output << first.errors;
   EXPECT_EQ(place.resume().code, 1) << "a person is not done yet";
-  const auto go_on = [&](const std::string& token, std::vector<std::string> more) {
+  const auto continue_session = [&](const std::string& token, std::vector<std::string> more) {
     std::vector<std::string> words = {"session", "continue", token, "--json"};
     words.insert(words.end(), more.begin(), more.end());
-    const Ended step = place.run(words);
+    const ProgramResult step = place.run(words);
     EXPECT_EQ(step.code, 0) << step.output << step.errors;
     return step.last().string_at("continueToken").value_or("");
   };
   std::filesystem::remove(tree + "/waits");
   place.write("hand-off.json", to_json(coding_handoff()));
-  const std::string built = go_on(taken.last().string_at("continueToken").value_or(""), {});
-  const std::string handed = go_on(built, {"--note", long_notes()});
-  go_on(handed, {"--note", long_notes(), "--artifact", place.root() + "/hand-off.json"});
-  const Ended merged = place.resume();
+  const std::string built = continue_session(taken.last().string_at("continueToken").value_or(""), {});
+  const std::string handed = continue_session(built, {"--note", long_notes()});
+  continue_session(handed, {"--note", long_notes(), "--artifact", place.root() + "/hand-off.json"});
+  const ProgramResult merged = place.resume();
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
 TEST(Defects, D23_ReadingAQuestionIsNotAnsweringIt) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
-  ASSERT_EQ(place.go("Make the check pass").code, 1);
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 1);
   const std::string decision = place.open_decisions().at(0).string_at("decision").value_or("");
   EXPECT_EQ(place.run({"inbox", "show", decision}).code, 0);
   EXPECT_EQ(place.run({"runs", "show", "last"}).code, 0);
@@ -318,7 +318,7 @@ TEST(Defects, D23_ReadingAQuestionIsNotAnsweringIt) {
 }
 
 TEST(Defects, D25_ThePitchThatRoutedARunIsTheOneThatIsBuiltAndIsArchivedWhereItLay) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write("repo/.signalbox/current-pitch.md", "# Pitch\npitch-marker: nobody committed this.\n");
   place.script(lines({Line("coding")
                           .step("build")
@@ -326,10 +326,10 @@ TEST(Defects, D25_ThePitchThatRoutedARunIsTheOneThatIsBuiltAndIsArchivedWhereItL
                           .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
-  ASSERT_EQ(place.go("Build it").code, 0);
+  ASSERT_EQ(place.run_goal("Build it").code, 0);
   EXPECT_FALSE(place.exists("repo/.signalbox/current-pitch.md"));
   place.script(clean_run());
-  place.go("Another thing");
+  place.run_goal("Another thing");
   EXPECT_EQ(place.events("routed").at(0)["payload"]["mode"], Value("FULL"));
 }
 
@@ -342,7 +342,7 @@ steps:
 )";
 
 TEST(Defects, D26_WhatAnAgentGivesItsChildReachesTheChildsWorkflow) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write("flows/child.yaml", kChild);
   place.script(
       lines({discovered(),
@@ -355,12 +355,12 @@ TEST(Defects, D26_WhatAnAgentGivesItsChildReachesTheChildsWorkflow) {
                  .complete("Looked at what was given: answer-of-the-child, and that is all."),
              Line("shaping").expect("answer-of-the-child").complete(long_notes(), {shaping_handoff()}), coded(),
              reviewed()}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
 TEST(Defects, D27_TheTicketReachesTheWorkflowNotOnlyTheGoal) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(lines({Line("discovery")
                           .step("interpret")
                           .expect("ticket-body-marker")
@@ -368,14 +368,15 @@ TEST(Defects, D27_TheTicketReachesTheWorkflowNotOnlyTheGoal) {
                           .complete(long_notes(), {interpretation()}),
                       Line("discovery").step("hand-off").complete(long_notes(), {discovery_handoff()}), shaped(),
                       coded(), reviewed()}));
-  const Ended ended = place.go_with_ticket("Mend it", "---\ntitle: The title of it\n---\nticket-body-marker\n");
+  const ProgramResult ended =
+      place.run_with_ticket("Mend it", "---\ntitle: The title of it\n---\nticket-body-marker\n");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
 TEST(Defects, D28_EveryLimitThatCanBeSetIsHeldTo) {
   for (const auto& [limit, state] : std::vector<std::pair<std::string, std::string>>{
            {"limits: {tokens: 100}", "token_limit"}, {"limits: {time: 2s, turns: 100000}", "time_limit"}}) {
-    Place place(SB_PROGRAM);
+    RunFixture place(SB_PROGRAM);
     place.configure(limit);
     std::string script = discovered();
     for (int i = 0; i < 2'000; ++i) {
@@ -388,7 +389,7 @@ TEST(Defects, D28_EveryLimitThatCanBeSetIsHeldTo) {
       at = end + 1;
     }
     place.script(counted);
-    const Ended ended = place.go("Make the check pass");
+    const ProgramResult ended = place.run_goal("Make the check pass");
     EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
     std::string seen;
     for (const Value& event : place.events("phase_ended")) seen = event["payload"].string_at("state").value_or("");
@@ -397,14 +398,14 @@ TEST(Defects, D28_EveryLimitThatCanBeSetIsHeldTo) {
 }
 
 TEST(Defects, D28_AModeThatCannotBeRunYetIsRefusedAndNotRunAsAnother) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   for (const char* mode : {"QUICK_REVIEW", "REVIEW_ONLY", "NO_SUCH_MODE"}) {
-    const Ended ended = place.go("Review PR #12", {"--mode", mode});
+    const ProgramResult ended = place.run_goal("Review PR #12", {"--mode", mode});
     EXPECT_NE(ended.code, 0) << mode;
   }
   EXPECT_EQ(place.delivered("answer.txt"), "");
 }
 
 }  // namespace
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

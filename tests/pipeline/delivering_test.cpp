@@ -9,7 +9,7 @@
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 using ::testing::Contains;
@@ -23,7 +23,7 @@ Value write_call(const std::string& file, const std::string& text) {
 }
 
 // The step as it was made in that round; null when it was not.
-Value step_of(const Place& place, const std::string& step, int round = 0) {
+Value step_of(const RunFixture& place, const std::string& step, int round = 0) {
   for (const Value& event : place.events("delivered")) {
     const Value& payload = event["payload"];
     if (payload["step"] == Value(step) && payload["round"] == Value(round)) return payload;
@@ -41,12 +41,12 @@ std::string coded_beside(const std::string& other) {
 }
 
 TEST(Scope, AFileNobodyDeclaredBlocksDeliveryAndTheFixerIsToldWhich) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(
       lines({discovered(), shaped(), coded_beside("undeclared.txt"),
              Line("fix").expect("undeclared.txt").call("Bash", Value::object({{"command", "rm undeclared.txt"}})),
              Line("fix").complete(long_notes(), {coding_handoff()}), reviewed()}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   const Value refused = step_of(place, "scope");
   EXPECT_EQ(refused["passed"], Value(false));
@@ -58,7 +58,7 @@ TEST(Scope, AFileNobodyDeclaredBlocksDeliveryAndTheFixerIsToldWhich) {
 }
 
 TEST(Scope, ThatStaysViolatedGoesToAPersonAndNothingIsPushed) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("protected: [check]");
   place.script(lines({discovered(), shaped(),
                       Line("coding").step("build").call("Bash", Value::object({{"command", "echo true > check"}})),
@@ -66,7 +66,7 @@ TEST(Scope, ThatStaysViolatedGoesToAPersonAndNothingIsPushed) {
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff({"check"})}),
                       Line("fix").complete(long_notes(), {coding_handoff({"check"})}),
                       Line("fix").complete(long_notes(), {coding_handoff({"check"})})}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
   EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("check"));
@@ -75,7 +75,7 @@ TEST(Scope, ThatStaysViolatedGoesToAPersonAndNothingIsPushed) {
 }
 
 TEST(Scope, AdversarialChainTellsReviewerAndFixerAndBlocksByItself) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.commit("auth.txt", "locked\n");
   const std::string forbidden = "Do not touch auth.txt.";
   place.script(
@@ -94,7 +94,7 @@ TEST(Scope, AdversarialChainTellsReviewerAndFixerAndBlocksByItself) {
                  .expect("- auth.txt")
                  .complete(long_notes(), {coding_handoff({"answer.txt", "auth.txt"})}),
              Line("fix").complete(long_notes(), {coding_handoff({"answer.txt", "auth.txt"})})}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   const Value refused = step_of(place, "scope");
   EXPECT_EQ(refused["passed"], Value(false));
@@ -108,16 +108,16 @@ TEST(Scope, AdversarialChainTellsReviewerAndFixerAndBlocksByItself) {
                                                             .expect("+++ b/auth.txt")
                                                             .expect("+open")
                                                             .complete(long_notes(), {verdict("clean")})));
-  const Ended on = place.answer_and_resume("accept");
+  const ProgramResult on = place.answer_and_resume("accept");
   ASSERT_EQ(on.code, 1) << on.output << on.errors;
   EXPECT_EQ(place.delivered("auth.txt"), "locked");
-  const Ended merged = place.answer_and_resume("merge");
+  const ProgramResult merged = place.answer_and_resume("merge");
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
   EXPECT_EQ(place.delivered("auth.txt"), "open");
 }
 
 TEST(Checks, ThatFailAreGivenToTheFixer) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.commit("check", "#!/bin/sh\ngrep -q '^right$' answer.txt || { echo 'the answer is not right'; exit 3; }\n",
                true);
   place.script(
@@ -125,7 +125,7 @@ TEST(Checks, ThatFailAreGivenToTheFixer) {
              Line("fix").expect("the answer is not right").call("Read", Value::object({{"file_path", "answer.txt"}})),
              Line("fix").call("Write", write_call("answer.txt", "right\n")),
              Line("fix").complete(long_notes(), {coding_handoff()}), reviewed()}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(step_of(place, "checks")["passed"], Value(false));
   EXPECT_EQ(place.delivered("answer.txt"), "right");
@@ -133,21 +133,21 @@ TEST(Checks, ThatFailAreGivenToTheFixer) {
 }
 
 TEST(Checks, ThatHangAreEndedAndReported) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("checks: [{name: slow, run: sleep 600, time: 1s}]\nfix_rounds: 0");
   place.script(clean_run());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_THAT(to_json(step_of(place, "checks")["findings"]), HasSubstr("slow"));
   EXPECT_THAT(place.remote_branches(), SizeIs(1));
 }
 
 TEST(Secrets, InTheDiffBlockAndTheirValueIsToldNowhere) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   const std::string secret = "ghp_" + std::string("A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8");
   place.configure("fix_rounds: 0");
   place.script(lines({discovered(), shaped(), coded("right\ntoken = " + secret + "\n")}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   const Value refused = step_of(place, "secrets");
   EXPECT_EQ(refused["passed"], Value(false));
@@ -160,37 +160,37 @@ TEST(Secrets, InTheDiffBlockAndTheirValueIsToldNowhere) {
 }
 
 TEST(Remote, ThatRejectsThePushGoesToAPersonAndCanBeTriedAgain) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write("remote.git/hooks/pre-receive", "#!/bin/sh\necho 'closed for the day' >&2\nexit 1\n", true);
   place.script(clean_run());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
   EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("closed for the day"));
   EXPECT_THAT(place.work_trees(), SizeIs(1));
   std::filesystem::remove(place.remote() + "/hooks/pre-receive");
   place.answer_and_resume("retry");
-  const Ended merged = place.answer_and_resume("merge");
+  const ProgramResult merged = place.answer_and_resume("merge");
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
   EXPECT_EQ(place.delivered_commits(), 1);
 }
 
 TEST(Remote, D19_AMergeThatIsRefusedIsNotCalledMerged) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write(
       "remote.git/hooks/pre-receive",
       "#!/bin/sh\nwhile read old new ref; do [ $ref = refs/heads/main ] && { echo 'main is frozen' >&2; exit 1; }; "
       "done\nexit 0\n",
       true);
   place.script(clean_run());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_NE(place.shown()["outcome"], Value("merged"));
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
   EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("main is frozen"));
   EXPECT_THAT(place.work_trees(), SizeIs(1));
   std::filesystem::remove(place.remote() + "/hooks/pre-receive");
-  const Ended merged = place.answer_and_resume("retry");
+  const ProgramResult merged = place.answer_and_resume("retry");
   if (merged.code == 1) {
     EXPECT_EQ(place.answer_and_resume("merge").code, 0);
   }
@@ -199,12 +199,12 @@ TEST(Remote, D19_AMergeThatIsRefusedIsNotCalledMerged) {
 }
 
 TEST(Remote, WhoseMainMovedMeanwhileGetsBothChanges) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
-  ASSERT_EQ(place.go("Make the check pass").code, 1);
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 1);
   place.commit("meanwhile.txt", "somebody was faster\n");
-  const Ended ended = place.answer_and_resume("merge");
+  const ProgramResult ended = place.answer_and_resume("merge");
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(place.shown()["outcome"], Value("merged"));
   EXPECT_EQ(place.delivered("meanwhile.txt"), "somebody was faster");
@@ -218,22 +218,22 @@ TEST(Remote, WhoseMainMovedMeanwhileGetsBothChanges) {
 }
 
 TEST(Remote, WhoseMainChangesTheSameIsAPersonsMatterThatNamesTheFile) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
-  ASSERT_EQ(place.go("Make the check pass").code, 1);
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 1);
   place.commit("answer.txt", "another answer\n");
   ASSERT_EQ(place.answer_and_resume("merge").code, 1);
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
   EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("answer.txt"));
   EXPECT_EQ(place.delivered("answer.txt"), "another answer");
   ASSERT_THAT(place.work_trees(), SizeIs(1));
-  const Ended left = place.answer_and_resume("leave");
+  const ProgramResult left = place.answer_and_resume("leave");
   EXPECT_EQ(place.shown()["outcome"], Value("requested")) << left.output << left.errors;
 }
 
 TEST(Remote, FiveRunsAtOnceThatTouchDifferentFilesAllMerge) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("checks: [\"ls *.txt\"]");
   std::vector<std::string> replies = {discovered(), shaped()};
   for (int i = 0; i < 5; ++i) {
@@ -245,12 +245,12 @@ TEST(Remote, FiveRunsAtOnceThatTouchDifferentFilesAllMerge) {
   }
   replies.push_back(reviewed());
   place.script(lines(replies));
-  std::vector<Ended> ended(5);
+  std::vector<ProgramResult> ended(5);
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < ended.size(); ++i) {
       threads.emplace_back(
-          [&, i] { ended[i] = place.go(fmt::format("Make the file number {} here", i), {"--wait", "90s"}); });
+          [&, i] { ended[i] = place.run_goal(fmt::format("Make the file number {} here", i), {"--wait", "90s"}); });
     }
   }
   for (std::size_t i = 0; i < ended.size(); ++i) {
@@ -262,22 +262,22 @@ TEST(Remote, FiveRunsAtOnceThatTouchDifferentFilesAllMerge) {
 }
 
 // Everything that can be known is told before an agent has done anything.
-void expect_refused(const Place& place, const std::string& word) {
-  const Ended ended = place.go("Make the check pass");
+void expect_refused(const RunFixture& place, const std::string& word) {
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_NE(ended.code, 0);
   EXPECT_THAT(ended.output + ended.errors, HasSubstr(word));
   EXPECT_THAT(place.events(), IsEmpty());
 }
 
 TEST(Remote, WithABranchInTheWayOfOursIsToldAtOnce) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   place.git(place.remote(), {"branch", "signalbox", "main"});
   expect_refused(place, "there is a branch signalbox on origin");
 }
 
 TEST(Remote, WithoutTheBaseIsToldAtOnce) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   place.configure("base: trunk");
   expect_refused(place, "has no branch trunk; it has main");
@@ -287,10 +287,10 @@ TEST(Remote, WithoutTheBaseIsToldAtOnce) {
 }
 
 TEST(InPlace, ACheckoutThatWasWorkedInIsPutBack) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("branch: {strategy: none}");
   place.script(clean_run());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
   EXPECT_EQ(place.git(place.repository(), {"symbolic-ref", "--short", "HEAD"}), "main");
@@ -299,12 +299,12 @@ TEST(InPlace, ACheckoutThatWasWorkedInIsPutBack) {
 }
 
 TEST(InPlace, ACheckoutThatHoldsUndeliveredWorkStaysAndItIsSaidWhere) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("branch: {strategy: none}\nmerge: ask");
   place.script(clean_run());
-  ASSERT_EQ(place.go("Make the check pass").code, 1);
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 1);
   place.write("repo/mine.txt", "not yet\n");
-  const Ended ended = place.answer_and_resume("merge");
+  const ProgramResult ended = place.answer_and_resume("merge");
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_THAT(place.git(place.repository(), {"symbolic-ref", "--short", "HEAD"}).value_or(""), HasSubstr("signalbox/"));
   EXPECT_EQ(place.read("repo/mine.txt"), "not yet\n");
@@ -312,7 +312,7 @@ TEST(InPlace, ACheckoutThatHoldsUndeliveredWorkStaysAndItIsSaidWhere) {
 }
 
 TEST(InPlace, WhatMainDoesNotHaveIsNotDeliveredByTheWay) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("branch: {strategy: none}");
   place.script(clean_run());
   place.write("repo/unpushed.txt", "mine\n");
@@ -322,10 +322,10 @@ TEST(InPlace, WhatMainDoesNotHaveIsNotDeliveredByTheWay) {
 }
 
 TEST(Delivery, D08_IsPushedBeforeTheRequestIsOpenedAndFixesBeforeTheyAreReviewed) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(
       lines({discovered(), shaped(), coded(), reviewed("minor", {finding("nit", "Untidy.")}), fixed(), reviewed()}));
-  ASSERT_EQ(place.go("Make the check pass").code, 0);
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 0);
   std::vector<std::string> course;
   for (const Value& event : place.events()) {
     const std::string type = event.string_at("type").value_or("");
@@ -343,9 +343,9 @@ TEST(Delivery, D08_IsPushedBeforeTheRequestIsOpenedAndFixesBeforeTheyAreReviewed
 }
 
 TEST(Delivery, CommitsCarryTheRunAndNotTheUsersIdentity) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
-  ASSERT_EQ(place.go("Make the check pass").code, 0);
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 0);
   const std::string run = place.run_id();
   const std::string commit = place.git(place.remote(), {"log", "-1", "--format=%an%n%B", "main"}).value_or("");
   EXPECT_THAT(commit, HasSubstr("Signalbox"));
@@ -354,4 +354,4 @@ TEST(Delivery, CommitsCarryTheRunAndNotTheUsersIdentity) {
 }
 
 }  // namespace
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

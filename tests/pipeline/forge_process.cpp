@@ -13,9 +13,9 @@
 
 #include "base/document/document.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 
-ForgeProcess::ForgeProcess(const std::string& program, const Place& place, const std::vector<std::string>& more)
+ForgeProcess::ForgeProcess(const std::string& program, const RunFixture& place, const std::vector<std::string>& more)
     : place_(place) {
   std::filesystem::create_directories(place.root() + "/forge");
   std::vector<std::string> words = {program,
@@ -71,4 +71,4 @@ Start ForgeProcess::with_token(std::vector<std::string> arguments) {
   return {.arguments = std::move(arguments), .environment = {std::string("FORGE_TOKEN=") + kForgeToken}};
 }
 
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

@@ -1,4 +1,5 @@
-// `signalbox-forge-stand-in` as a process over a place's bare remote: GitHub, as far as runs need it. Ended with this.
+// `signalbox-forge-stand-in` as a process over a place's bare remote: GitHub, as far as runs need it. ProgramResult
+// with this.
 #pragma once
 
 #include <sys/types.h>
@@ -9,14 +10,14 @@
 #include "base/document/value.hpp"
 #include "pipeline/place.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 
 inline constexpr const char* kForgeToken = "github_pat_standin0123456789abcdefghij";
 
 class ForgeProcess {
  public:
   // `more`: --cut-request N before, --refuse-merge, …
-  ForgeProcess(const std::string& program, const Place& place, const std::vector<std::string>& more = {});
+  ForgeProcess(const std::string& program, const RunFixture& place, const std::vector<std::string>& more = {});
   ~ForgeProcess();
   ForgeProcess(const ForgeProcess&) = delete;
   ForgeProcess& operator=(const ForgeProcess&) = delete;
@@ -28,9 +29,9 @@ class ForgeProcess {
   static Start with_token(std::vector<std::string> arguments);
 
  private:
-  const Place& place_;
+  const RunFixture& place_;
   pid_t process_ = 0;
   std::string url_;
 };
 
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

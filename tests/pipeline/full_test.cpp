@@ -5,7 +5,7 @@
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 using ::testing::HasSubstr;
@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-std::vector<std::string> phases_of(const Place& place) {
+std::vector<std::string> phases_of(const RunFixture& place) {
   std::vector<std::string> names;
   for (const Value& event : place.events("phase_ended")) {
     names.push_back(event["payload"].string_at("phase").value_or("?"));
@@ -22,9 +22,9 @@ std::vector<std::string> phases_of(const Place& place) {
 }
 
 TEST(FullRun, BecomesAMergedChange) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(place.shown()["outcome"], Value("merged"));
   EXPECT_EQ(place.delivered("answer.txt"), "right");
@@ -35,7 +35,7 @@ TEST(FullRun, BecomesAMergedChange) {
 }
 
 TEST(FullRun, EveryPhaseIsGivenWhatTheOnesBeforeItSettled) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(),
                       Line("shaping")
                           .expect("Write the answer file.")
@@ -53,19 +53,19 @@ TEST(FullRun, EveryPhaseIsGivenWhatTheOnesBeforeItSettled) {
                           .expect("Plain text.")
                           .expect("must say right")
                           .complete(long_notes(), {verdict("clean")})}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
 TEST(FullRun, MinorFindingsAreFixedPushedAndReviewedAgain) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(
       lines({discovered(), shaped(), coded(), reviewed("minor", {finding("minor", "It is not tidy.")}),
              Line("fix").expect("It is not tidy.").call("Read", Value::object({{"file_path", "answer.txt"}})),
              Line("fix").call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\nand tidy\n"}})),
              Line("fix").complete(long_notes(), {coding_handoff({"answer.txt"}, {"Mended as found."})}),
              Line("review").expect("Mended as found.").complete(long_notes(), {verdict("clean")})}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(place.shown()["outcome"], Value("merged"));
   EXPECT_EQ(place.delivered("answer.txt"), "right\nand tidy");
@@ -74,11 +74,11 @@ TEST(FullRun, MinorFindingsAreFixedPushedAndReviewedAgain) {
 }
 
 TEST(FullRun, TwoRoundsOfFixingAreTheMost) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   const Value::Array found = {finding("minor", "It is not tidy.")};
   place.script(lines({discovered(), shaped(), coded(), reviewed("minor", found), fixed("right\n1\n"),
                       reviewed("minor", found), fixed("right\n2\n"), reviewed("minor", found)}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "");
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
@@ -87,7 +87,7 @@ TEST(FullRun, TwoRoundsOfFixingAreTheMost) {
 }
 
 TEST(FullRun, BlockingIsAuditedAndFixedAndWhenItStaysAPersonDecides) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   const Value::Array found = {finding("critical", "It opens a door.", "security")};
   place.script(
       lines({discovered(), shaped(), coded(), reviewed("blocking", found),
@@ -100,51 +100,51 @@ TEST(FullRun, BlockingIsAuditedAndFixedAndWhenItStaysAPersonDecides) {
                  .call("Read", Value::object({{"file_path", "answer.txt"}})),
              Line("fix").call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\nsafe\n"}})),
              Line("fix").complete(long_notes(), {coding_handoff()}), reviewed("blocking", found)}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "");
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
   // The whole packet: what was found, and where to look.
   EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("It opens a door."));
 
-  const Ended merged = place.answer_and_resume("merge");
+  const ProgramResult merged = place.answer_and_resume("merge");
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
   EXPECT_EQ(place.shown()["outcome"], Value("merged"));
   EXPECT_EQ(place.delivered("answer.txt"), "right\nsafe");
 }
 
 TEST(FullRun, WhatWasBlockedOnceNeverMergesWithoutAPerson) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("merge: auto");
   place.script(lines({discovered(), shaped(), coded(), reviewed("blocking", {finding("major", "It is wrong.")}),
                       audited(), fixed(), reviewed("clean")}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "");
-  const Ended merged = place.answer_and_resume("merge");
+  const ProgramResult merged = place.answer_and_resume("merge");
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right\nand tidy");
 }
 
 TEST(FullRun, MergingIsAskedForWhereTheSettingsSaySo) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_THAT(ended.output + ended.errors, HasSubstr("runs resume"));
   EXPECT_EQ(place.delivered("answer.txt"), "");
   EXPECT_EQ(place.resume().code, 1);  // nobody answered yet
-  const Ended merged = place.answer_and_resume("merge");
+  const ProgramResult merged = place.answer_and_resume("merge");
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
   EXPECT_EQ(place.shown()["outcome"], Value("merged"));
 }
 
 TEST(FullRun, MergeNeverLeavesTheRequestOpen) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("merge: never");
   place.script(clean_run());
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(place.shown()["outcome"], Value("requested"));
   EXPECT_EQ(place.delivered("answer.txt"), "");
@@ -152,17 +152,17 @@ TEST(FullRun, MergeNeverLeavesTheRequestOpen) {
 }
 
 TEST(FullRun, ARunThatIsOverIsNotDrivenAgain) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
-  ASSERT_EQ(place.go("Make the check pass").code, 0);
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 0);
   const std::size_t events = place.events().size();
-  const Ended again = place.resume();
+  const ProgramResult again = place.resume();
   EXPECT_EQ(again.code, 0) << again.output << again.errors;
   EXPECT_EQ(place.events().size(), events);
 }
 
 TEST(ImplementRun, BuildsThePitchOfTheWorkspaceAndArchivesIt) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write("repo/.signalbox/current-pitch.md", "# Pitch\nThe file answer.txt says right, in lower case.\n");
   place.script(lines({Line("coding")
                           .step("build")
@@ -170,7 +170,7 @@ TEST(ImplementRun, BuildsThePitchOfTheWorkspaceAndArchivesIt) {
                           .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
-  const Ended ended = place.go("Build what was pitched");
+  const ProgramResult ended = place.run_goal("Build what was pitched");
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_THAT(phases_of(place), ::testing::ElementsAre("coding", "review"));
   EXPECT_EQ(place.delivered("answer.txt"), "right");
@@ -181,7 +181,7 @@ TEST(ImplementRun, BuildsThePitchOfTheWorkspaceAndArchivesIt) {
 
 // A pitch that git keeps leaves with the change; nothing is deleted under the user's hands.
 TEST(ImplementRun, APitchThatIsCommittedGoesWithTheMergeAndIsNotBuiltTwice) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   const std::string file = ".signalbox/current-pitch.md";
   place.commit(file, "# Pitch\nThe file answer.txt says right, in lower case.\n");
   place.script(lines({Line("coding")
@@ -190,7 +190,7 @@ TEST(ImplementRun, APitchThatIsCommittedGoesWithTheMergeAndIsNotBuiltTwice) {
                           .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
-  const Ended ended = place.go("Build what was pitched");
+  const ProgramResult ended = place.run_goal("Build what was pitched");
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
   EXPECT_EQ(place.delivered(file), "");
@@ -200,24 +200,24 @@ TEST(ImplementRun, APitchThatIsCommittedGoesWithTheMergeAndIsNotBuiltTwice) {
   EXPECT_THAT(place.work_trees(), IsEmpty());
   // Nobody pulled yet: the next task is not taken for this one.
   place.script(clean_run());
-  place.go("Another thing");
+  place.run_goal("Another thing");
   EXPECT_EQ(place.events("routed").at(0)["payload"]["mode"], Value("FULL"));
   // A new pitch counts again.
   place.write("repo/" + file, "# Pitch\nSomething else.\n");
-  place.go("A third thing");
+  place.run_goal("A third thing");
   EXPECT_EQ(place.events("routed").at(0)["payload"]["mode"], Value("IMPLEMENT"));
 }
 
 TEST(ImplementRun, WithoutAPitchSaysSo) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
-  const Ended ended = place.go("Build what was pitched", {"--mode", "IMPLEMENT"});
+  const ProgramResult ended = place.run_goal("Build what was pitched", {"--mode", "IMPLEMENT"});
   EXPECT_NE(ended.code, 0);
   EXPECT_THAT(ended.output + ended.errors, HasSubstr("pitch"));
 }
 
 TEST(UiChange, IsDesignedAndAPersonApprovesBeforeItIsBuilt) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), shaped(), designed(),
                       Line("coding")
                           .step("build")
@@ -225,23 +225,24 @@ TEST(UiChange, IsDesignedAndAPersonApprovesBeforeItIsBuilt) {
                           .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
-  const Ended ended = place.go("Move the button on the settings screen");
+  const ProgramResult ended = place.run_goal("Move the button on the settings screen");
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_THAT(phases_of(place), ::testing::ElementsAre("discovery", "shaping", "design"));
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
   EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("One button, to the left."));
-  const Ended merged = place.answer_and_resume("approve");
+  const ProgramResult merged = place.answer_and_resume("approve");
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
   EXPECT_EQ(place.shown()["outcome"], Value("merged"));
 }
 
 TEST(UiChange, D10_WordsThatOnlyContainAWordForAnInterfaceAreNone) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
-  const Ended ended = place.go("Build the suite, require a guid, review the preview of the redesigned viewport");
+  const ProgramResult ended =
+      place.run_goal("Build the suite, require a guid, review the preview of the redesigned viewport");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_THAT(phases_of(place), ::testing::ElementsAre("discovery", "shaping", "coding", "review"));
 }
 
 }  // namespace
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

@@ -8,7 +8,7 @@
 #include "pipeline/forge_process.hpp"
 #include "pipeline/script.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 using ::testing::HasSubstr;
@@ -20,25 +20,25 @@ constexpr const char* kIssue =
     R"({"pulls":[],"issues":[{"number":7,"title":"The answer is wrong","body":"issue-body-marker","labels":["bug"],)"
     R"("state":"open"}],"comments":[{"issue":"7","user":"ann","body":"comment-marker"}],"checks":{}})";
 
-Ended go(const Place& place, std::vector<std::string> more = {}) {
+ProgramResult run_goal(const RunFixture& place, std::vector<std::string> more = {}) {
   std::vector<std::string> words = {"run", "Make the check pass", "--workspace", place.repository(), "--json"};
   words.insert(words.end(), more.begin(), more.end());
   return place.run(ForgeProcess::with_token(std::move(words)));
 }
 
-Ended resume(const Place& place) {
+ProgramResult resume(const RunFixture& place) {
   return place.run(ForgeProcess::with_token({"runs", "resume", "last", "--json"}));
 }
 
-Ended answer_and_resume(const Place& place, const std::string& choice) {
+ProgramResult answer_and_resume(const RunFixture& place, const std::string& choice) {
   const auto open = place.open_decisions();
   if (open.size() != 1) return {.code = -1, .output = {}, .errors = "not one question is open"};
-  const Ended answered = place.answer(open[0].string_at("decision").value_or(""), choice);
+  const ProgramResult answered = place.answer(open[0].string_at("decision").value_or(""), choice);
   return answered.code == 0 ? resume(place) : answered;
 }
 
 TEST(GitHub, AnIssueBecomesAMergedRequestAndIsClosedAndMergingIsAskedFor) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", kIssue);
   ForgeProcess forge(SB_FORGE, place);
   place.configure(forge.settings());
@@ -50,10 +50,10 @@ TEST(GitHub, AnIssueBecomesAMergedRequestAndIsClosedAndMergingIsAskedFor) {
                           .complete(long_notes(), {interpretation()}),
                       Line("discovery").step("hand-off").complete(long_notes(), {discovery_handoff()}), shaped(),
                       coded(), reviewed()}));
-  const Ended ended = go(place, {"--ticket", "acme/shop#7"});
+  const ProgramResult ended = run_goal(place, {"--ticket", "acme/shop#7"});
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;  // hosted: a person merges
   EXPECT_EQ(place.delivered("answer.txt"), "");
-  const Ended merged = answer_and_resume(place, "merge");
+  const ProgramResult merged = answer_and_resume(place, "merge");
   ASSERT_EQ(merged.code, 0) << merged.output << merged.errors;
   const Value state = forge.state();
   ASSERT_THAT(state["pulls"].items(), SizeIs(1));
@@ -71,56 +71,56 @@ TEST(GitHub, AnIssueBecomesAMergedRequestAndIsClosedAndMergingIsAskedFor) {
 }
 
 TEST(GitHub, AFixIsPushedToTheSameRequest) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   ForgeProcess forge(SB_FORGE, place);
   place.configure(forge.settings() + "merge: auto\n");
   place.script(lines({discovered(), shaped(), coded(), reviewed("minor", {finding("minor", "It is not tidy.")}),
                       fixed(), reviewed()}));
-  const Ended ended = go(place);
+  const ProgramResult ended = run_goal(place);
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_THAT(forge.state()["pulls"].items(), SizeIs(1));
   EXPECT_EQ(place.delivered("answer.txt"), "right\nand tidy");
 }
 
 TEST(GitHub, D19_AMergeThatIsRefusedIsNotCalledMergedAndTheIssueStaysOpen) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", kIssue);
   ForgeProcess forge(SB_FORGE, place, {"--refuse-merge"});
   place.configure(forge.settings() + "merge: auto\n");
   place.script(clean_run());
-  const Ended ended = go(place, {"--ticket", "github:acme/shop#7"});
+  const ProgramResult ended = run_goal(place, {"--ticket", "github:acme/shop#7"});
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_NE(place.shown()["outcome"], Value("merged"));
   EXPECT_EQ(place.delivered("answer.txt"), "");
   EXPECT_EQ(forge.state()["issues"].items()[0]["state"], Value("open"));
   EXPECT_THAT(place.work_trees(), SizeIs(1));
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
-  const Ended left = answer_and_resume(place, "leave");
+  const ProgramResult left = answer_and_resume(place, "leave");
   EXPECT_EQ(place.shown()["outcome"], Value("requested")) << left.output << left.errors;
 }
 
 TEST(GitHub, AnIssueEditedHalfWayIsAskedAbout) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", kIssue);
   {
     ForgeProcess forge(SB_FORGE, place);
     place.configure(forge.settings());
     place.script(clean_run());
-    ASSERT_EQ(go(place, {"--ticket", "github:acme/shop#7"}).code, 1);
+    ASSERT_EQ(run_goal(place, {"--ticket", "github:acme/shop#7"}).code, 1);
   }
   std::string state = place.read("forge/state.json");
   state.replace(state.find("issue-body-marker"), 17, "issue-body-edited");
   place.write("forge/state.json", state);
   ForgeProcess forge(SB_FORGE, place);
   place.configure(forge.settings());
-  const Ended ended = resume(place);
+  const ProgramResult ended = resume(place);
   EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
   const auto asked = place.events("asked");
   ASSERT_THAT(asked, SizeIs(2));
   EXPECT_EQ(asked[1]["payload"]["question"], Value("ticket_changed"));
 }
 
-void edit(const Place& place, const std::string& from, const std::string& to) {
+void edit(const RunFixture& place, const std::string& from, const std::string& to) {
   std::string state = place.read("forge/state.json");
   const std::size_t at = state.find(from);
   ASSERT_NE(at, std::string::npos) << state;
@@ -129,16 +129,16 @@ void edit(const Place& place, const std::string& from, const std::string& to) {
 
 // What is said about an issue is no change of what it asks for; least of all what we said ourselves.
 TEST(GitHub, CommentsOnTheIssueAreToldAndDoNotStopARun) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", kIssue);
   ForgeProcess forge(SB_FORGE, place);
   place.configure(forge.settings());
   place.script(clean_run());
-  ASSERT_EQ(go(place, {"--ticket", "github:acme/shop#7"}).code, 1);
+  ASSERT_EQ(run_goal(place, {"--ticket", "github:acme/shop#7"}).code, 1);
   edit(place, R"("comments": [)",
        R"("comments": [{"issue":"7","user":"bob","body":"Me too."},)"
        R"({"issue":"7","user":"us","body":"Done.\n<!-- signalbox: closed 1 -->"},)");
-  const Ended merged = answer_and_resume(place, "merge");
+  const ProgramResult merged = answer_and_resume(place, "merge");
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
   EXPECT_THAT(merged.errors, HasSubstr("The ticket has a new comment since"));
   EXPECT_THAT(place.events("asked"), SizeIs(1));
@@ -146,17 +146,17 @@ TEST(GitHub, CommentsOnTheIssueAreToldAndDoNotStopARun) {
 
 // What it asked for is delivered by then.
 TEST(GitHub, AnIssueEditedAfterTheMergeIsNotAskedAbout) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", kIssue);
   ForgeProcess forge(SB_FORGE, place);
   place.configure(forge.settings() + "merge: auto\n");
   place.script(clean_run());
   edit(place, R"("pulls")", R"("instead":[{"method":"PATCH","path":"/issues/7","status":503}],"pulls")");
-  ASSERT_EQ(go(place, {"--ticket", "github:acme/shop#7", "--wait", "0s"}).code, 1);  // parked at the last step
+  ASSERT_EQ(run_goal(place, {"--ticket", "github:acme/shop#7", "--wait", "0s"}).code, 1);  // parked at the last step
   EXPECT_EQ(place.delivered("answer.txt"), "right");
   edit(place, "issue-body-marker", "issue-body-edited");
   edit(place, "503", "0");
-  const Ended ended = resume(place);
+  const ProgramResult ended = resume(place);
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_THAT(place.events("asked"), IsEmpty());
   EXPECT_EQ(forge.state()["issues"].items()[0]["state"], Value("closed"));
@@ -168,13 +168,14 @@ TEST(GitHub, AnIssueThatCannotBeClosedIsToldAndTriedAgain) {
                               R"({"method":"PATCH","path":"/issues/7","status":422,"body":"<html>no-write</html>"})",
                               R"({"method":"PATCH","path":"/issues/7","status":200,"body":{}})",
                               R"({"method":"PATCH","path":"/issues/7","status":200})"}) {
-    Place place(SB_PROGRAM);
+    RunFixture place(SB_PROGRAM);
     place.write("forge/state.json", kIssue);
     ForgeProcess forge(SB_FORGE, place);
     place.configure(forge.settings() + "merge: auto\n");
     place.script(clean_run());
     edit(place, R"("pulls")", std::string(R"("instead":[)") + refusal + R"(],"pulls")");
-    Ended ended = place.run(ForgeProcess::with_token({"run", "Make the check pass", "--ticket", "github:acme/shop#7"}));
+    ProgramResult ended =
+        place.run(ForgeProcess::with_token({"run", "Make the check pass", "--ticket", "github:acme/shop#7"}));
     ASSERT_EQ(ended.code, 0) << refusal << ended.output << ended.errors;
     EXPECT_THAT(ended.output, HasSubstr("The ticket is still open")) << refusal;
     EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("the ticket is still open")) << refusal;
@@ -193,62 +194,62 @@ TEST(GitHub, AnIssueThatCannotBeClosedIsToldAndTriedAgain) {
 
 // Merged by hand while a person was asked: nothing is left to ask.
 TEST(GitHub, ARequestMergedByHandEndsTheRunMerged) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", kIssue);
   ForgeProcess forge(SB_FORGE, place);
   place.configure(forge.settings());
   place.script(clean_run());
-  ASSERT_EQ(go(place, {"--ticket", "#7"}).code, 1);
+  ASSERT_EQ(run_goal(place, {"--ticket", "#7"}).code, 1);
   const std::string branch = place.remote_branches().back();
   ASSERT_TRUE(place.git(place.remote(), {"update-ref", "refs/heads/main", branch}));
   const std::string commit = place.git(place.remote(), {"rev-parse", "main"}).value_or("");
   edit(place, R"("merged": false)", R"("merged": true, "merge_commit_sha": ")" + commit + "\"");
   edit(place, R"("state": "open")", R"("state": "closed")");
-  const Ended ended = resume(place);
+  const ProgramResult ended = resume(place);
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(place.shown()["outcome"], Value("merged"));
   EXPECT_THAT(place.open_decisions(), IsEmpty());
 }
 
 TEST(GitHub, ARequestClosedByHandIsToldAndCanBeMergedOnceItIsOpenAgain) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", R"({"pulls":[]})");
   ForgeProcess forge(SB_FORGE, place);
   place.configure(forge.settings());
   place.script(clean_run());
-  ASSERT_EQ(go(place).code, 1);
+  ASSERT_EQ(run_goal(place).code, 1);
   edit(place, R"("state": "open")", R"("state": "closed")");
-  const Ended ended = resume(place);
+  const ProgramResult ended = resume(place);
   EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_THAT(ended.errors, HasSubstr("Merge it, now that it is open again"));
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
   EXPECT_THAT(to_json(place.events("escalated").back()), HasSubstr("somebody closed the change request"));
   edit(place, R"("state": "closed")", R"("state": "open")");
-  const Ended merged = answer_and_resume(place, "retry");
+  const ProgramResult merged = answer_and_resume(place, "retry");
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
 }
 
 // The token ran out: nothing that a fixer could mend.
 TEST(GitHub, AForgeThatLetsNobodyInIsTriedAgain) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write(
       "forge/state.json",
       R"({"pulls":[],"instead":[{"method":"GET","path":"/check-runs","status":401,"body":{"message":"Bad"}}]})");
   ForgeProcess forge(SB_FORGE, place);
   place.configure(forge.settings() + "merge: auto\n");
   place.script(clean_run());
-  const Ended ended = go(place);
+  const ProgramResult ended = run_goal(place);
   EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_THAT(ended.errors, HasSubstr("Try it again"));
   EXPECT_THAT(ended.errors, Not(HasSubstr("Fix once more")));
   edit(place, "check-runs", "none");
-  const Ended again = answer_and_resume(place, "retry");  // and is asked about merging, after an escalation
+  const ProgramResult again = answer_and_resume(place, "retry");  // and is asked about merging, after an escalation
   EXPECT_EQ(again.code, 1) << again.output << again.errors;
   EXPECT_EQ(answer_and_resume(place, "merge").code, 0);
 }
 
 TEST(GitHub, AClosedIssueAndATokenWithALineFeed) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   std::string issue = kIssue;
   place.write("forge/state.json", issue.replace(issue.find(R"("open")"), 6, R"("closed")"));
   ForgeProcess forge(SB_FORGE, place);
@@ -256,7 +257,7 @@ TEST(GitHub, AClosedIssueAndATokenWithALineFeed) {
   place.script(clean_run());
   Start start = ForgeProcess::with_token({"run", "Make the check pass", "--ticket", "acme/shop#7"});
   start.environment.back() += "\n";
-  const Ended ended = place.run(start);
+  const ProgramResult ended = place.run(start);
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_THAT(ended.errors, HasSubstr("github:acme/shop#7 is closed already"));
 }
@@ -266,36 +267,36 @@ std::string forge_state(const std::string& more) {
 }
 
 TEST(GitHub, ATokenThatMayNotPushIsToldBeforeAnythingIsSpent) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", forge_state(R"("repository":{"permissions":{"push":false}})"));
   ForgeProcess forge(SB_FORGE, place);
   place.configure(forge.settings());
   place.script(clean_run());
-  const Ended ended = go(place);
+  const ProgramResult ended = run_goal(place);
   EXPECT_NE(ended.code, 0);
   EXPECT_THAT(ended.output + ended.errors, HasSubstr("may read acme/shop and not push"));
   EXPECT_THAT(place.events(), IsEmpty());
 }
 
 TEST(GitHub, AnArchivedRepositoryIsToldBeforeAnythingIsSpent) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", forge_state(R"("repository":{"archived":true})"));
   ForgeProcess forge(SB_FORGE, place);
   place.configure(forge.settings());
   place.script(clean_run());
-  EXPECT_THAT(go(place).errors, HasSubstr("archived"));
+  EXPECT_THAT(run_goal(place).errors, HasSubstr("archived"));
   EXPECT_THAT(place.events(), IsEmpty());
 }
 
 TEST(GitHub, ABranchThatMustBeUpToDateIsBroughtThereByItself) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", forge_state(R"("strict":true)"));
   ForgeProcess forge(SB_FORGE, place);
   place.configure(forge.settings());
   place.script(clean_run());
-  ASSERT_EQ(go(place).code, 1);
+  ASSERT_EQ(run_goal(place).code, 1);
   place.commit("meanwhile.txt", "somebody was faster\n");
-  const Ended merged = answer_and_resume(place, "merge");
+  const ProgramResult merged = answer_and_resume(place, "merge");
   ASSERT_EQ(merged.code, 0) << merged.output << merged.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
   EXPECT_EQ(place.delivered("meanwhile.txt"), "somebody was faster");
@@ -303,11 +304,11 @@ TEST(GitHub, ABranchThatMustBeUpToDateIsBroughtThereByItself) {
 }
 
 TEST(GitHub, AConflictWithTheBaseIsAskedAboutAndNamesTheFile) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   ForgeProcess forge(SB_FORGE, place);
   place.configure(forge.settings());
   place.script(clean_run());
-  ASSERT_EQ(go(place).code, 1);
+  ASSERT_EQ(run_goal(place).code, 1);
   place.commit("answer.txt", "another answer\n");
   ASSERT_EQ(answer_and_resume(place, "merge").code, 1);
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
@@ -318,12 +319,12 @@ TEST(GitHub, AConflictWithTheBaseIsAskedAboutAndNamesTheFile) {
 TEST(GitHub, CutAtAnyRequestItEndsTheSame) {
   std::size_t requests = 0;
   {
-    Place place(SB_PROGRAM);
+    RunFixture place(SB_PROGRAM);
     place.write("forge/state.json", kIssue);
     ForgeProcess forge(SB_FORGE, place);
     place.configure(forge.settings() + "merge: auto\n");
     place.script(clean_run());
-    const Ended ended = go(place, {"--ticket", "github:acme/shop#7"});
+    const ProgramResult ended = run_goal(place, {"--ticket", "github:acme/shop#7"});
     ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
     requests = forge.requests();
   }
@@ -331,15 +332,15 @@ TEST(GitHub, CutAtAnyRequestItEndsTheSame) {
   std::atomic<std::size_t> next = 0;
   const auto cut_some = [&] {
     for (std::size_t i; (i = next++) < requests * 2;) {
-      Place place(SB_PROGRAM);
+      RunFixture place(SB_PROGRAM);
       place.write("forge/state.json", kIssue);
       ForgeProcess forge(SB_FORGE, place,
                          {"--cut-request", std::to_string(i / 2 + 1), i % 2 == 0 ? "before" : "after"});
       place.configure(forge.settings() + "merge: auto\n");
       place.script(clean_run());
-      Ended ended = go(place, {"--ticket", "github:acme/shop#7", "--wait", "30s"});
+      ProgramResult ended = run_goal(place, {"--ticket", "github:acme/shop#7", "--wait", "30s"});
       for (int again = 0; again < 3 && ended.code != 0; ++again) {
-        ended = place.shown().is_object() ? resume(place) : go(place, {"--ticket", "github:acme/shop#7"});
+        ended = place.shown().is_object() ? resume(place) : run_goal(place, {"--ticket", "github:acme/shop#7"});
       }
       const std::string where = "request " + std::to_string(i / 2 + 1) + (i % 2 == 0 ? " before: " : " after: ");
       EXPECT_EQ(ended.code, 0) << where << ended.output << ended.errors;
@@ -360,4 +361,4 @@ TEST(GitHub, CutAtAnyRequestItEndsTheSame) {
 }
 
 }  // namespace
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

@@ -6,7 +6,7 @@
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 using ::testing::HasSubstr;
@@ -24,7 +24,7 @@ std::string with_shaping(const std::string& workflow, const std::string& more = 
 
 constexpr const char* kNotes = "The answer belongs into answer.txt and nowhere else, whatever the check is named.";
 
-Value degraded_of(const Place& place, const std::string& phase) {
+Value degraded_of(const RunFixture& place, const std::string& phase) {
   for (const Value& event : place.events("phase_ended")) {
     if (event["payload"]["phase"] == Value(phase)) return event["payload"]["result"]["degraded"];
   }
@@ -32,7 +32,7 @@ Value degraded_of(const Place& place, const std::string& phase) {
 }
 
 TEST(PartialPhase, D06_ItsNotesAreHandedOnAndTheMarkIsRepeatedToTheEnd) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure(with_shaping("loose.shaping"));
   place.script(lines({discovered(), Line("loose.shaping").complete(kNotes),
                       Line("coding").step("build").expect(kNotes).call(
@@ -40,7 +40,7 @@ TEST(PartialPhase, D06_ItsNotesAreHandedOnAndTheMarkIsRepeatedToTheEnd) {
                       Line("coding").step("build").complete(long_notes()),
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}),
                       Line("review").expect("shaping").expect("partial").complete(long_notes(), {verdict("clean")})}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   for (const char* phase : {"coding", "review"}) {
     const Value degraded = degraded_of(place, phase);
@@ -53,11 +53,11 @@ TEST(PartialPhase, D06_ItsNotesAreHandedOnAndTheMarkIsRepeatedToTheEnd) {
 }
 
 TEST(PartialPhase, IsTriedOnceMoreWhereThePolicySaysSo) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure(with_shaping("loose.shaping", "on_partial: retry_once\n"));
   place.script(lines({discovered(), Line("loose.shaping").complete(kNotes),
                       Line("loose.shaping").complete(long_notes(), {shaping_handoff()}), coded(), reviewed()}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_THAT(place.events("phase_ended"), SizeIs(5));
   const Value degraded = degraded_of(place, "review");
@@ -65,56 +65,56 @@ TEST(PartialPhase, IsTriedOnceMoreWhereThePolicySaysSo) {
 }
 
 TEST(PartialPhase, ThatStaysSoAfterOneMoreTryGoesOnWithTheMark) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure(with_shaping("loose.shaping", "on_partial: retry_once\n"));
   place.script(lines({discovered(), Line("loose.shaping").complete(kNotes), Line("loose.shaping").complete(kNotes),
                       coded(), reviewed()}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_GE(degraded_of(place, "review").size(), 1u);
 }
 
 TEST(PartialPhase, GoesToAPersonWhereThePolicySaysSo) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure(with_shaping("loose.shaping", "on_partial: escalate\n"));
   place.script(lines({discovered(), Line("loose.shaping").complete(kNotes), coded(), reviewed()}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
   EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("shaping"));
-  const Ended on = place.answer_and_resume("proceed");
+  const ProgramResult on = place.answer_and_resume("proceed");
   EXPECT_EQ(on.code, 1) << on.output << on.errors;  // it went through a person: merging is asked for
-  const Ended merged = place.answer_and_resume("merge");
+  const ProgramResult merged = place.answer_and_resume("merge");
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
 }
 
 TEST(FallbackPhase, GoesToAPersonWhateverThePolicy) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure(with_shaping("silent.shaping", "on_partial: proceed\n"));
   place.script(lines({discovered(), Line("silent.shaping").call("complete_step", Value::object({{"notes", ""}})),
                       Line("silent.shaping").call("complete_step", Value::object())}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
-  const Ended stopped = place.answer_and_resume("stop");
+  const ProgramResult stopped = place.answer_and_resume("stop");
   EXPECT_EQ(place.shown()["outcome"], Value("stopped")) << stopped.output << stopped.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "");
 }
 
 TEST(Findings, AreTheFixersTaskHoweverManyThereAre) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   Value::Array many;
   for (int i = 1; i <= 60; ++i)
     many.push_back(finding("minor", fmt::format("marker-{:02} {}", i, std::string(150, 'x'))));
   place.script(lines({discovered(), shaped(), coded(), reviewed("minor", many),
                       Line("fix").expect("marker-01").expect("marker-60").complete(long_notes(), {coding_handoff()}),
                       reviewed()}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
 TEST(Findings, OfManyChecksThatFailReachTheFixer) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   std::string checks;
   for (int i = 0; i < 5; ++i) {
     checks += fmt::format("{}{{name: c{}, run: 'grep -q tidy answer.txt || {{ seq 1 900; echo marker-{}; exit 1; }}'}}",
@@ -126,9 +126,9 @@ TEST(Findings, OfManyChecksThatFailReachTheFixer) {
   place.script(lines({discovered(), shaped(), coded(),
                       first.call("Bash", Value::object({{"command", "echo tidy >> answer.txt"}})),
                       Line("fix").complete(long_notes(), {coding_handoff()}), reviewed()}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
 }  // namespace
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

@@ -6,7 +6,7 @@
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 using ::testing::HasSubstr;
@@ -35,7 +35,7 @@ std::string marked_until_review() {
 }
 
 // A review that shows whatever its session was started with.
-void prepare(Place& place, const std::string& more, const std::string& settings = {}) {
+void prepare(RunFixture& place, const std::string& more, const std::string& settings = {}) {
   place.commit(".gitignore", "CLAUDE.local.md\n");
   place.write("flows/review.yaml",
               "id: small.review\nname: Review\ndescription: Reviews.\nversion: 1.0.0\n" + more +
@@ -46,7 +46,7 @@ void prepare(Place& place, const std::string& more, const std::string& settings 
 }
 
 TEST(Isolated, AReviewOfAnAdversaryHasNothingOfTheWorkBefore) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   prepare(place, "role: adversarial\n");
   const auto blind_to_all = [](Line line) {
     for (const char* mark : {"mark-checklist", "mark-note", "mark-decision"}) line.expect_lacks(mark);
@@ -60,13 +60,13 @@ TEST(Isolated, AReviewOfAnAdversaryHasNothingOfTheWorkBefore) {
                           .expect("mark-goal")
                           .expect("right"),
                       blind_to_all(Line("review")).expect("looked").complete(long_notes(), {verdict("clean")})}));
-  const Ended ended = place.go("mark-goal");
+  const ProgramResult ended = place.run_goal("mark-goal");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(place.shown()["outcome"], Value("merged"));
 }
 
 TEST(Isolated, WhoIsRestrictedCannotSendAnotherToLook) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   prepare(place, "role: challenger\n");
   place.write("flows/child.yaml",
               "id: small.child\nname: Child\ndescription: Looks.\nversion: 1.0.0\nsteps:\n"
@@ -82,12 +82,12 @@ TEST(Isolated, WhoIsRestrictedCannotSendAnotherToLook) {
                  .expect_lacks("mark-checklist"),
              Line("small.child").expect("looked").expect_lacks("mark-note").complete(long_notes()),
              Line("review").complete(long_notes(), {verdict("clean")})}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
 TEST(Isolated, ABlindReviewHasOnlyItsInputsAndTheRecordSaysWhich) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   prepare(place, "", "isolation: {small.review: {mode: blind, inputs: [diff]}}\n");
   place.script(lines({marked_until_review(), Line("review")
                                                  .expect("right")
@@ -96,7 +96,7 @@ TEST(Isolated, ABlindReviewHasOnlyItsInputsAndTheRecordSaysWhich) {
                                                  .expect_lacks("mark-note")
                                                  .expect_lacks("mark-decision")
                                                  .complete(long_notes(), {verdict("clean")})}));
-  const Ended ended = place.go("mark-goal");
+  const ProgramResult ended = place.run_goal("mark-goal");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
   std::vector<std::string> keys;
   const std::vector<Value> started = place.events("phase_started");
@@ -108,7 +108,7 @@ TEST(Isolated, ABlindReviewHasOnlyItsInputsAndTheRecordSaysWhich) {
 }
 
 TEST(Isolated, WhatACoderWroteIsNoRuleForWhoeverReviews) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   prepare(place, "");
   place.commit("CLAUDE.md", "mark-first: small commits\n");
   place.script(lines({marked_until_review(), Line("review")
@@ -116,13 +116,13 @@ TEST(Isolated, WhatACoderWroteIsNoRuleForWhoeverReviews) {
                                                  .expect("+mark-rule")  // as the change it is
                                                  .expect_lacks("\nmark-rule")
                                                  .complete(long_notes(), {verdict("clean")})}));
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
 TEST(Secrets, OfTheSettingsAreInNoPromptNoRecordAndNoChange) {
   constexpr const char* kKey = "blue-whale-9931-orchid";
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("models: {script: {provider: scripted, script: " + place.root() +
                   "/script.jsonl}, other: {provider: openai, model: m, key: $CORP_KEY}}\n");
   place.commit("CLAUDE.md", std::string("The key is ") + kKey + "\n");
@@ -134,9 +134,9 @@ TEST(Secrets, OfTheSettingsAreInNoPromptNoRecordAndNoChange) {
              Line("coding").step("build").complete(long_notes()),
              Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()})}));
   place.write("ticket.md", std::string("# Use it\n\nUse ") + kKey + " please.\n");
-  const Ended ended = place.run(Start{.arguments = {"run", "Use it", "--workspace", place.repository(), "--ticket",
-                                                    place.root() + "/ticket.md", "--json"},
-                                      .environment = {std::string("CORP_KEY=") + kKey}});
+  const ProgramResult ended = place.run(Start{.arguments = {"run", "Use it", "--workspace", place.repository(),
+                                                            "--ticket", place.root() + "/ticket.md", "--json"},
+                                              .environment = {std::string("CORP_KEY=") + kKey}});
   EXPECT_NE(ended.code, 0);
   EXPECT_EQ(place.delivered("answer.txt"), "");
   EXPECT_THAT(ended.output + ended.errors, Not(HasSubstr(kKey)));
@@ -146,4 +146,4 @@ TEST(Secrets, OfTheSettingsAreInNoPromptNoRecordAndNoChange) {
 }
 
 }  // namespace
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

@@ -6,7 +6,7 @@
 
 #include "base/document/document.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 std::string event(std::string_view type, Value data) {
@@ -154,4 +154,4 @@ bool ModelServer::answer(net::RawServer::Peer& peer, const net::RawServer::Reque
   return peer.put("0\r\n\r\n");
 }
 
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

@@ -15,7 +15,7 @@
 #include "base/document/value.hpp"
 #include "net/raw_server.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 
 enum class Cut { kBefore, kMiddle, kAfter };
 
@@ -51,4 +51,4 @@ class ModelServer {
   std::unique_ptr<net::RawServer> server_;  // last: its threads use the rest
 };
 
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

@@ -10,7 +10,7 @@
 #include "pipeline/script.hpp"
 #include "pipeline/under_way.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 using ::testing::HasSubstr;
@@ -20,16 +20,16 @@ using ::testing::SizeIs;
 
 constexpr const char* kKey = "sk-stand-in-0123456789-key";
 
-void use_server(Place& place, const ModelServer& server, const std::string& more = {}) {
+void use_server(RunFixture& place, const ModelServer& server, const std::string& more = {}) {
   place.configure("models: {net: {provider: anthropic, model: stand-in, key: $STAND_IN_KEY, url: \"" + server.url() +
                   "\"}}\nroles: {default: net}\n" + more);
 }
 
-Ended with_key(const Place& place, std::vector<std::string> arguments) {
+ProgramResult with_key(const RunFixture& place, std::vector<std::string> arguments) {
   return place.run(Start{.arguments = std::move(arguments), .environment = {std::string("STAND_IN_KEY=") + kKey}});
 }
 
-Ended go(const Place& place, std::vector<std::string> more = {}) {
+ProgramResult run_goal(const RunFixture& place, std::vector<std::string> more = {}) {
   std::vector<std::string> words = {"run", "Make the check pass", "--workspace", place.repository(), "--json"};
   words.insert(words.end(), more.begin(), more.end());
   return with_key(place, std::move(words));
@@ -37,9 +37,9 @@ Ended go(const Place& place, std::vector<std::string> more = {}) {
 
 TEST(Network, ARunOverHttpSendsItsKeyNowhereButToTheModel) {
   ModelServer server(clean_run());
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   use_server(place, server);
-  const Ended ended = go(place);
+  const ProgramResult ended = run_goal(place);
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_THAT(server.heads(), HasSubstr(kKey));
   std::string all = ended.output + ended.errors + place.run({"runs", "export", "last"}).output +
@@ -52,9 +52,9 @@ TEST(Network, CutAtAnyRequestToTheModelEndsTheSame) {
   int requests = 0;
   {
     ModelServer server(clean_run());
-    Place place(SB_PROGRAM);
+    RunFixture place(SB_PROGRAM);
     use_server(place, server);
-    const Ended ended = go(place);
+    const ProgramResult ended = run_goal(place);
     ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
     requests = server.requests();
   }
@@ -64,9 +64,9 @@ TEST(Network, CutAtAnyRequestToTheModelEndsTheSame) {
     for (int i; (i = next++) < requests * 3;) {
       ModelServer server(clean_run());
       server.cut(i / 3 + 1, static_cast<Cut>(i % 3));
-      Place place(SB_PROGRAM);
+      RunFixture place(SB_PROGRAM);
       use_server(place, server);
-      const Ended ended = go(place);
+      const ProgramResult ended = run_goal(place);
       EXPECT_EQ(ended.code, 0) << "request " << i / 3 + 1 << ", cut " << i % 3 << ": " << ended.output << ended.errors;
       EXPECT_EQ(place.shown()["outcome"], Value("merged"));
       EXPECT_EQ(place.delivered("answer.txt"), "right");
@@ -84,14 +84,14 @@ TEST(Network, CutAtAnyRequestToTheModelEndsTheSame) {
 TEST(Network, AnOutageParksTheRunAndItGoesOnWhereItWas) {
   ModelServer server(clean_run());
   server.refuse_all(529, "Retry-After: 1\r\n");
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   use_server(place, server);
-  const Ended ended = go(place, {"--wait", "1s"});
+  const ProgramResult ended = run_goal(place, {"--wait", "1s"});
   EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_THAT(place.open_decisions(), IsEmpty());  // nobody is asked: it comes back by itself
   EXPECT_FALSE(place.events("parked").empty());
   server.refuse_all(0);
-  Ended on;
+  ProgramResult on;
   for (int i = 0; i < 20; ++i) {
     on = with_key(place, {"runs", "resume", "last", "--json", "--wait", "30s"});
     if (on.code != 1) break;
@@ -103,9 +103,9 @@ TEST(Network, AnOutageParksTheRunAndItGoesOnWhereItWas) {
 TEST(Network, AProviderThatTakesRequestsAndSaysNothingIsAnOutage) {
   ModelServer server(clean_run());
   server.hang_all(true);
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   use_server(place, server, "limits: {stall: 1s}\n");
-  const Ended ended = go(place, {"--wait", "1s"});
+  const ProgramResult ended = run_goal(place, {"--wait", "1s"});
   EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_EQ(server.requests(), 5);
   EXPECT_THAT(place.events("phase_ended"), IsEmpty());
@@ -113,7 +113,7 @@ TEST(Network, AProviderThatTakesRequestsAndSaysNothingIsAnOutage) {
   EXPECT_THAT(place.events("parked")[0]["payload"].string_at("reason").value_or(""), HasSubstr("has said nothing"));
   EXPECT_THAT(place.open_decisions(), IsEmpty());
   server.hang_all(false);
-  const Ended on = with_key(place, {"runs", "resume", "last", "--json"});
+  const ProgramResult on = with_key(place, {"runs", "resume", "last", "--json"});
   EXPECT_EQ(on.code, 0) << on.output << on.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
@@ -121,10 +121,10 @@ TEST(Network, AProviderThatTakesRequestsAndSaysNothingIsAnOutage) {
 TEST(Network, WhatAProviderAsksForIsKeptOverARestart) {
   ModelServer server(clean_run());
   server.refuse_all(429, "Retry-After: 3600\r\n");
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   use_server(place, server);
-  EXPECT_EQ(go(place, {"--wait", "1s"}).code, 1);
-  const Ended again = with_key(place, {"runs", "resume", "last", "--wait", "1s"});
+  EXPECT_EQ(run_goal(place, {"--wait", "1s"}).code, 1);
+  const ProgramResult again = with_key(place, {"runs", "resume", "last", "--wait", "1s"});
   EXPECT_EQ(again.code, 1);
   EXPECT_THAT(again.errors, HasSubstr("it is parked until"));
   EXPECT_THAT(again.errors, HasSubstr("answered 429"));
@@ -136,11 +136,11 @@ TEST(Network, WhatAProviderAsksForIsKeptOverARestart) {
 TEST(Network, AWaitForTheProviderIsSeen) {
   ModelServer server(clean_run());
   server.refuse_all(529, "Retry-After: 100\r\n");
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("models: {net: {provider: anthropic, model: stand-in, url: \"" + server.url() +
                   "\"}}\nroles: {default: net}\n");
-  UnderWay running(place, {"run", "Make the check pass", "--workspace", place.repository()});
-  ASSERT_TRUE(comes_true([&] {
+  BackgroundProgram running(place, {"run", "Make the check pass", "--workspace", place.repository()});
+  ASSERT_TRUE(becomes_true([&] {
     return place.run({"runs", "show", "last"}).output.find("waits for the model until 20") != std::string::npos;
   }));
   EXPECT_THAT(place.shown()["model_wait"].string_at("reason").value_or(""), HasSubstr("answered 529"));
@@ -150,27 +150,27 @@ TEST(Network, AWaitForTheProviderIsSeen) {
 }
 
 TEST(Network, AKeyThatWouldGoOverAPlainConnectionIsWarnedOf) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure(
       "models: {net: {provider: openai, model: m, key: $STAND_IN_KEY, url: \"http://models.invalid/v1\"},\n"
       "         own: {provider: openai, model: m, url: \"http://models.invalid/v1\"},\n"
       "         here: {provider: openai, model: m, key: $STAND_IN_KEY, url: \"http://127.0.0.1:9/v1\"}}\n"
       "roles: {default: net}\n");
   const std::string warning = "models/net: its key is sent to http://models.invalid/v1 without encryption";
-  const Ended checked = with_key(place, {"config", "check", place.repository()});
+  const ProgramResult checked = with_key(place, {"config", "check", place.repository()});
   EXPECT_EQ(checked.code, 0) << checked.errors;
   EXPECT_THAT(checked.output, HasSubstr("warning: " + warning));
   EXPECT_THAT(checked.output, Not(HasSubstr("models/own")));
   EXPECT_THAT(checked.output, Not(HasSubstr("models/here")));
-  EXPECT_THAT(go(place, {"--wait", "1s"}).errors, HasSubstr("Warning: " + warning));
+  EXPECT_THAT(run_goal(place, {"--wait", "1s"}).errors, HasSubstr("Warning: " + warning));
 }
 
 TEST(Network, AWrongKeyIsToldAtOnceAndNotTriedAgainAndAgain) {
   ModelServer server(clean_run());
   server.refuse_all(401);
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   use_server(place, server);
-  const Ended ended = go(place);
+  const ProgramResult ended = run_goal(place);
   EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_LE(server.requests(), 2);
   EXPECT_THAT(place.open_decisions(), SizeIs(1));
@@ -178,4 +178,4 @@ TEST(Network, AWrongKeyIsToldAtOnceAndNotTriedAgainAndAgain) {
 }
 
 }  // namespace
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

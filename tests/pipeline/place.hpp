@@ -10,18 +10,18 @@
 
 #include "started/program.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 
-using started::Ended;
-using started::Start;  // an empty directory is the repository
-using started::start_program;
+using test_program::ProgramResult;
+using test_program::Start;  // an empty directory is the repository
+using test_program::start_program;
 
-class Place {
+class RunFixture {
  public:
-  explicit Place(std::string program);
-  ~Place();
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+  explicit RunFixture(std::string program);
+  ~RunFixture();
+  RunFixture(const RunFixture&) = delete;
+  RunFixture& operator=(const RunFixture&) = delete;
 
   const std::string& root() const { return root_; }
   std::string home() const { return root_ + "/home"; }
@@ -41,13 +41,14 @@ class Place {
   // In the repository, committed and pushed.
   void commit(const std::string& path, const std::string& text, bool is_executable = false) const;
 
-  Ended run(std::vector<std::string> arguments) const { return run(Start{.arguments = std::move(arguments)}); }
-  Ended run(Start start) const;
+  ProgramResult run(std::vector<std::string> arguments) const { return run(Start{.arguments = std::move(arguments)}); }
+  ProgramResult run(Start start) const;
   // `signalbox run GOAL --workspace REPO --json …`
-  Ended go(const std::string& goal, std::vector<std::string> more = {}) const;
+  ProgramResult run_goal(const std::string& goal, std::vector<std::string> more = {}) const;
   // With these bytes as the ticket.
-  Ended go_with_ticket(const std::string& goal, const std::string& ticket, std::vector<std::string> more = {}) const;
-  Ended resume(const std::string& run = "last", std::vector<std::string> more = {}) const;
+  ProgramResult run_with_ticket(const std::string& goal, const std::string& ticket,
+                                std::vector<std::string> more = {}) const;
+  ProgramResult resume(const std::string& run = "last", std::vector<std::string> more = {}) const;
   // The run as `runs show --json` prints it; null when it does not.
   Value shown(const std::string& run = "last") const;
   // Its events as `runs export` prints them, those of type `type` when one is given.
@@ -55,9 +56,9 @@ class Place {
   std::string run_id() const;  // of the last; empty: there is none
   // What is asked now and waits for a person.
   std::vector<Value> open_decisions() const;
-  Ended answer(const std::string& decision, const std::string& choice) const;
+  ProgramResult answer(const std::string& decision, const std::string& choice) const;
   // Answers the one open question of the run, then drives it on.
-  Ended answer_and_resume(const std::string& choice) const;
+  ProgramResult answer_and_resume(const std::string& choice) const;
 
   // Output without its last line feed; nothing when git says no.
   std::optional<std::string> git(const std::string& directory, std::vector<std::string> words) const;
@@ -75,4 +76,4 @@ class Place {
   bool is_kept_ = false;
 };
 
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

@@ -9,7 +9,7 @@
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 using ::testing::AllOf;
@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-std::string said(const Ended& ended) {
+std::string said(const ProgramResult& ended) {
   return ended.output + ended.errors;
 }
 
@@ -39,10 +39,10 @@ class Ready : public testing::Test {
                 "steps:\n  - id: verdict\n    title: verdict\n    prompt: Judge it.\n");
   }
   // Both ways of finding out say the same, and no run is begun.
-  void expect_told(const Wrong& wrong) {
+  void expect_reported(const Wrong& wrong) {
     place.configure(wrong.settings);
-    const Ended checked = place.run({"config", "check", place.repository()});
-    const Ended ran = place.run({"run", "Make the check pass", "--workspace", place.repository()});
+    const ProgramResult checked = place.run({"config", "check", place.repository()});
+    const ProgramResult ran = place.run({"run", "Make the check pass", "--workspace", place.repository()});
     EXPECT_EQ(checked.code, 1) << wrong.settings << "\n" << said(checked);
     EXPECT_EQ(ran.code, 2) << wrong.settings << "\n" << said(ran);
     for (const std::string& text : wrong.told) {
@@ -56,7 +56,7 @@ class Ready : public testing::Test {
            "fix: small.fix, audit: small.audit, review: " +
            review + "}";
   }
-  Place place{SB_PROGRAM};
+  RunFixture place{SB_PROGRAM};
 };
 
 TEST_F(Ready, IsolationThatCannotBeGrantedIsToldBeforeTheRun) {
@@ -78,16 +78,16 @@ TEST_F(Ready, IsolationThatCannotBeGrantedIsToldBeforeTheRun) {
       {phases("modest.review") + "\nisolation: {modest.review: {mode: full}}",
        {"/isolation/modest.review", "which the workflow itself keeps from its agents by mode task-only"}},
   };
-  for (const Wrong& wrong : all) expect_told(wrong);
+  for (const Wrong& wrong : all) expect_reported(wrong);
 }
 
 TEST_F(Ready, ARestrictedRoleWithAProgramThatCannotBeWatchedIsToldBeforeTheRun) {
   const std::string models = "models:\n  script: {provider: scripted, script: " + place.root() +
                              "/script.jsonl}\n  own: {provider: command, command: [sh]}\n";
-  expect_told({models + "roles: {default: script, challenger: own}",
-               {"/roles/challenger", "its isolation cannot be proven", "Give own an `upstream`"}});
-  expect_told({models + "roles: {default: own, worker: script}\n" + phases("doubting.review"),
-               {"/models/own", "the role challenger must not see more"}});
+  expect_reported({models + "roles: {default: script, challenger: own}",
+                   {"/roles/challenger", "its isolation cannot be proven", "Give own an `upstream`"}});
+  expect_reported({models + "roles: {default: own, worker: script}\n" + phases("doubting.review"),
+                   {"/models/own", "the role challenger must not see more"}});
 }
 
 TEST_F(Ready, WhatTheSettingsNameMustBeThere) {
@@ -107,28 +107,28 @@ TEST_F(Ready, WhatTheSettingsNameMustBeThere) {
            "cc: {provider: command, recipe: claude-code, upstream: gpt}}\nroles: {default: cc}",
        {"/models/cc/upstream", "speaks the API of anthropic"}},
   };
-  for (const Wrong& wrong : all) expect_told(wrong);
+  for (const Wrong& wrong : all) expect_reported(wrong);
 }
 
 TEST_F(Ready, WhatMayBeSetElsewhereIsAWarningOfTheCheckAndRefusesTheRun) {
   place.configure(
       "models: {main: {provider: anthropic, model: m, key: $NOBODY_SET_THIS}}\nroles: {default: main}\n"
       "forge: {kind: github, repository: a/b, token: $NOR_THIS}");
-  const Ended checked = place.run({"config", "check", place.repository()});
+  const ProgramResult checked = place.run({"config", "check", place.repository()});
   EXPECT_EQ(checked.code, 0) << said(checked);
   EXPECT_THAT(checked.output, AllOf(HasSubstr("warning: "), HasSubstr("/models/main/key: $NOBODY_SET_THIS is empty"),
                                     HasSubstr("/forge/token: $NOR_THIS is empty")));
   const Value json = place.run({"config", "check", place.repository(), "--json"}).last();
   EXPECT_EQ(json["valid"], Value(true));
   EXPECT_EQ(json["warnings"].size(), 2u);
-  const Ended ran = place.go("Make the check pass");
+  const ProgramResult ran = place.run_goal("Make the check pass");
   EXPECT_EQ(ran.code, 2) << said(ran);
   EXPECT_THAT(ran.errors, HasSubstr("$NOBODY_SET_THIS is empty or not set"));
 }
 
 TEST_F(Ready, ARemoteThatLeadsNowhereIsAFaultOfTheCheck) {
   place.git(place.repository(), {"remote", "set-url", "origin", place.root() + "/nowhere.git"});
-  const Ended checked = place.run({"config", "check", place.repository()});
+  const ProgramResult checked = place.run({"config", "check", place.repository()});
   EXPECT_EQ(checked.code, 1);
   EXPECT_THAT(checked.output, AllOf(HasSubstr("nowhere.git, and there is nothing"), HasSubstr("git remote set-url")));
   place.git(place.repository(), {"remote", "remove", "origin"});
@@ -144,14 +144,14 @@ TEST_F(Ready, APhaseThatCannotStartIsAskedAboutAndGoesOnOnceThatIsMended) {
     for (int i = 0; i < 600 && place.events("phase_started").empty(); ++i) ::usleep(50'000);
     std::filesystem::rename(place.root() + "/flows/shaping.yaml", place.root() + "/shaping.yaml");
   });
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   breaking.join();
   ASSERT_EQ(ended.code, 1) << said(ended);
   EXPECT_EQ(place.shown()["status"], Value("waiting"));
   EXPECT_THAT(place.run({"runs", "show", "last"}).output,
               AllOf(HasSubstr("why: shaping cannot start"), HasSubstr("small.shaping")));
   std::filesystem::rename(place.root() + "/shaping.yaml", place.root() + "/flows/shaping.yaml");
-  Ended again = place.answer_and_resume("retry");
+  ProgramResult again = place.answer_and_resume("retry");
   // What went to a person on the way does not merge by itself.
   ASSERT_EQ(again.code, 1) << said(again);
   again = place.answer_and_resume("merge");
@@ -162,14 +162,14 @@ TEST_F(Ready, APhaseThatCannotStartIsAskedAboutAndGoesOnOnceThatIsMended) {
 
 TEST_F(Ready, ARunThatCannotBeDrivenOnSaysWhyUntilItIs) {
   place.write("home/work-trees", "in the way of all work trees");
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 3) << said(ended);
   EXPECT_EQ(place.shown()["status"], Value("halted"));
   EXPECT_THAT(place.run({"runs", "show", "last"}).output,
               AllOf(HasSubstr("halted: "), HasSubstr("work-trees"), HasSubstr("Go on with: signalbox runs resume")));
   EXPECT_THAT(place.run({"runs", "list"}).output, HasSubstr("halted"));
   std::filesystem::remove(place.home() + "/work-trees");
-  const Ended again = place.resume();
+  const ProgramResult again = place.resume();
   EXPECT_EQ(again.code, 0) << said(again);
   EXPECT_EQ(place.shown()["status"], Value("merged"));
   EXPECT_EQ(place.shown().find("halted"), nullptr);
@@ -177,9 +177,9 @@ TEST_F(Ready, ARunThatCannotBeDrivenOnSaysWhyUntilItIs) {
 
 TEST_F(Ready, StoppingARunNeedsNoKeyAndNoProgram) {
   place.write("home/work-trees", "in the way of all work trees");
-  place.go("Make the check pass");
+  place.run_goal("Make the check pass");
   place.configure("models: {main: {provider: anthropic, model: m, key: $NOBODY_SET_THIS}}\nroles: {default: main}");
-  const Ended stopped = place.run({"runs", "stop", "last"});
+  const ProgramResult stopped = place.run({"runs", "stop", "last"});
   EXPECT_EQ(stopped.code, 0) << said(stopped);
   EXPECT_EQ(place.shown()["status"], Value("stopped"));
 }
@@ -187,7 +187,7 @@ TEST_F(Ready, StoppingARunNeedsNoKeyAndNoProgram) {
 TEST_F(Ready, RulesThatWereNotTakenStandInTheRun) {
   place.commit("AGENTS.md", "---\napplies_to: {a: b}\n---\nBe brief.\n");
   place.commit("CLAUDE.md", "---\napplies_to: coding\n---\nBe bold.\n");
-  const Ended ended = place.go("Make the check pass");
+  const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 0) << said(ended);
   const Value phases = place.shown()["phases"];
   ASSERT_TRUE(phases.is_array());
@@ -200,10 +200,11 @@ TEST_F(Ready, RulesThatWereNotTakenStandInTheRun) {
 }
 
 TEST_F(Ready, AnAddressAsTicketWithoutAHostedForgeSaysHowToGiveIt) {
-  const Ended ended = place.go("Make the check pass", {"--ticket", "https://github.com/acme/shop/issues/7"});
+  const ProgramResult ended =
+      place.run_goal("Make the check pass", {"--ticket", "https://github.com/acme/shop/issues/7"});
   EXPECT_EQ(ended.code, 2) << said(ended);
   EXPECT_THAT(ended.errors, AllOf(HasSubstr("the forge here is local"), HasSubstr("--ticket FILE")));
 }
 
 }  // namespace
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

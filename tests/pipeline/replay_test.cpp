@@ -12,7 +12,7 @@
 #include "pipeline/forge_process.hpp"
 #include "pipeline/script.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 using ::testing::AllOf;
@@ -21,59 +21,59 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-std::string said(const Ended& ended) {
+std::string said(const ProgramResult& ended) {
   return ended.output + ended.errors;
 }
 
-Ended replay(const Place& place, const std::string& run = "last") {
+ProgramResult replay(const RunFixture& place, const std::string& run = "last") {
   return place.run({"run", "--replay", run, "--json"});
 }
 
 // Played again without the script, it ends as it did.
-void goes_the_same_way(Place& place, const std::string& outcome) {
+void replays_identically(RunFixture& place, const std::string& outcome) {
   place.script("");
-  const Ended again = replay(place);
+  const ProgramResult again = replay(place);
   EXPECT_EQ(again.code, 0) << said(again);
   EXPECT_EQ(again.last()["same"], Value(true)) << said(again);
   EXPECT_EQ(again.last()["outcome"], Value(outcome)) << said(again);
 }
 
-std::string exported(const Place& place, const std::string& name = "incident") {
+std::string exported(const RunFixture& place, const std::string& name = "incident") {
   const std::string folder = place.root() + "/" + name;
-  const Ended ended = place.run({"runs", "export", "last", "--as-test", folder});
+  const ProgramResult ended = place.run({"runs", "export", "last", "--as-test", folder});
   EXPECT_EQ(ended.code, 0) << said(ended);
   return folder;
 }
 
 // As somebody would who has nothing but the folder and the program.
-Ended played_elsewhere(const std::string& folder) {
-  Place elsewhere(SB_PROGRAM);
+ProgramResult played_elsewhere(const std::string& folder) {
+  RunFixture elsewhere(SB_PROGRAM);
   return start_program(
       folder + "/replay", {"PATH=/usr/bin:/bin", "HOME=" + elsewhere.root() + "/fresh"},
       {.arguments = {"--json"}, .environment = {"SIGNALBOX=" + elsewhere.program()}, .directory = elsewhere.root()});
 }
 
 TEST(Replay, GoesTheSameWayOfflineAndLeavesTheRepositoryAlone) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(lines({discovered(), shaped(), coded(), reviewed("minor", {finding("minor", "No title in it.")}),
                       fixed(), reviewed()}));
-  ASSERT_EQ(place.go("Make the check pass").code, 1);
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 1);
   ASSERT_EQ(place.answer_and_resume("merge").code, 0);
   const auto main = place.git(place.remote(), {"rev-parse", "main"});
   const auto branches = place.remote_branches();
-  goes_the_same_way(place, "merged");
+  replays_identically(place, "merged");
   EXPECT_EQ(place.git(place.remote(), {"rev-parse", "main"}), main);
   EXPECT_EQ(place.remote_branches(), branches);
   EXPECT_THAT(place.work_trees(), IsEmpty());
 }
 
 TEST(Replay, StopsAtTheFirstRequestThatIsAnotherAndShowsHow) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), Line("shaping").call("Bash", Value::object({{"command", "date +now-%s%N"}})),
                       shaped(), coded(), reviewed()}));
-  ASSERT_EQ(place.go("Make the check pass").code, 0);
-  const Ended again = place.run({"run", "--replay", "last"});
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 0);
+  const ProgramResult again = place.run({"run", "--replay", "last"});
   EXPECT_EQ(again.code, 1) << said(again);
   EXPECT_THAT(again.output, AllOf(HasSubstr("goes another way"), HasSubstr("what was not recorded (workflow small.sha"),
                                   HasSubstr("- now-"), HasSubstr("+ now-")));
@@ -81,21 +81,21 @@ TEST(Replay, StopsAtTheFirstRequestThatIsAnotherAndShowsHow) {
 }
 
 TEST(Replay, HasTheWorkflowsAndSettingsOfThen) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
-  ASSERT_EQ(place.go("Make the check pass").code, 0);
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 0);
   place.write("flows/shaping.yaml", "id: small.shaping\n");
   place.write("flows/coding.yaml", "");
   place.configure("merge: never\nchecks: ['false']\nprotected: ['**']");
   const std::string folder = exported(place);
-  goes_the_same_way(place, "merged");
-  const Ended elsewhere = played_elsewhere(folder);
+  replays_identically(place, "merged");
+  const ProgramResult elsewhere = played_elsewhere(folder);
   EXPECT_EQ(elsewhere.code, 0) << said(elsewhere);
 }
 
 class OnGitHub : public testing::Test {
  protected:
-  Ended go(std::vector<std::string> more = {}) {
+  ProgramResult run_goal(std::vector<std::string> more = {}) {
     std::vector<std::string> words = {"run", "Make the check pass", "--workspace", place.repository(), "--json"};
     words.insert(words.end(), more.begin(), more.end());
     return place.run(ForgeProcess::with_token(std::move(words)));
@@ -108,20 +108,20 @@ class OnGitHub : public testing::Test {
     place.configure(forge.settings());
     place.script(lines({discovered(), shaped(), coded(), reviewed("minor", {finding("minor", "It is not tidy.")}),
                         fixed(), reviewed()}));
-    const Ended ended = go({"--ticket", "github:acme/shop#7"});
+    const ProgramResult ended = run_goal({"--ticket", "github:acme/shop#7"});
     ASSERT_EQ(ended.code, 1) << said(ended);
     const auto open = place.open_decisions();
     ASSERT_THAT(open, SizeIs(1));
     ASSERT_EQ(place.answer(open[0].string_at("decision").value_or(""), "merge").code, 0);
-    const Ended merged = place.run(ForgeProcess::with_token({"runs", "resume", "last", "--json"}));
+    const ProgramResult merged = place.run(ForgeProcess::with_token({"runs", "resume", "last", "--json"}));
     ASSERT_EQ(merged.code, 0) << said(merged);
   }
-  Place place{SB_PROGRAM};
+  RunFixture place{SB_PROGRAM};
 };
 
 TEST_F(OnGitHub, ARunIsPlayedAgainWithoutTheForgeAndWithoutAToken) {
   ask_and_merge();
-  goes_the_same_way(place, "merged");
+  replays_identically(place, "merged");
   const std::string folder = exported(place);
   const std::string cassette = place.read("incident/cassette.json");
   for (const char* call : {"ticket", "find", "open_or_update", "checks", "merge", "close_ticket"}) {
@@ -129,7 +129,7 @@ TEST_F(OnGitHub, ARunIsPlayedAgainWithoutTheForgeAndWithoutAToken) {
   }
   EXPECT_THAT(cassette + place.read("incident/events.jsonl") + place.read("incident/settings.json"),
               AllOf(Not(HasSubstr(kForgeToken)), Not(HasSubstr("$FORGE_TOKEN"))));
-  const Ended elsewhere = played_elsewhere(folder);
+  const ProgramResult elsewhere = played_elsewhere(folder);
   EXPECT_EQ(elsewhere.code, 0) << said(elsewhere);
 }
 
@@ -147,7 +147,7 @@ TEST_F(OnGitHub, AForgeRequestThatWasNotRecordedStopsIt) {
   Value manifest = *parse_json(place.read("incident/manifest.json"));
   manifest.find("files")->set("cassette.json", sha256_hex(to_json(cassette)));
   place.write("incident/manifest.json", to_json(manifest));
-  const Ended again = played_elsewhere(folder);
+  const ProgramResult again = played_elsewhere(folder);
   EXPECT_EQ(again.code, 1) << said(again);
   EXPECT_THAT(again.last().string_at("difference").value_or(""),
               AllOf(HasSubstr("asks the forge what was not recorded (merge)"), HasSubstr("Recorded there")));
@@ -155,11 +155,11 @@ TEST_F(OnGitHub, AForgeRequestThatWasNotRecordedStopsIt) {
 }
 
 TEST(Replay, AnswersAndRefusalsArePlayedAsSuch) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(
       lines({discovered(), shaped(), std::string(Line("coding").error("auth", "no such key")), coded(), reviewed()}));
-  ASSERT_EQ(place.go("Make the check pass").code, 1);
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 1);
   ASSERT_EQ(place.answer_and_resume("retry").code, 1);
   const auto open = place.open_decisions();
   ASSERT_THAT(open, SizeIs(1));
@@ -167,13 +167,13 @@ TEST(Replay, AnswersAndRefusalsArePlayedAsSuch) {
   place.resume();
   const std::string outcome = place.shown().string_at("outcome").value_or("");
   ASSERT_NE(outcome, "merged");
-  goes_the_same_way(place, outcome);
-  const Ended again = replay(place);
+  replays_identically(place, outcome);
+  const ProgramResult again = replay(place);
   EXPECT_THAT(again.output, AllOf(HasSubstr("\"by\":\"replay\""), HasSubstr("(declined)")));
 }
 
 // A run whose coding agent waits in a command until somebody puts a file `go` into the place.
-std::string waiting_lines(const Place& place) {
+std::string waiting_agent_script(const RunFixture& place) {
   const std::string wait = "touch waits; while [ -e waits ] && [ ! -e " + place.root() +
                            "/go ]; do sleep 0.05; done; "
                            "rm -f waits";
@@ -184,7 +184,7 @@ std::string waiting_lines(const Place& place) {
        Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()})});
 }
 
-std::string wait_for_waiting(const Place& place) {
+std::string wait_for_agent(const RunFixture& place) {
   for (int i = 0; i < 2'400; ++i) {
     for (const std::string& tree : place.work_trees()) {
       if (std::filesystem::exists(tree + "/waits")) return tree;
@@ -194,7 +194,7 @@ std::string wait_for_waiting(const Place& place) {
   return {};
 }
 
-std::string coding_session(const Place& place) {
+std::string coding_session(const RunFixture& place) {
   for (const Value& event : place.events("phase_started")) {
     if (event["payload"]["phase"] == Value("coding")) return event["payload"].string_at("session").value_or("");
   }
@@ -202,7 +202,7 @@ std::string coding_session(const Place& place) {
 }
 
 TEST(Replay, WhatAgentsWereToldIsToldAgain) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(
       lines({discovered(), shaped(),
              Line("coding").step("build").call("Bash", Value::object({{"command", "touch waits; sleep 3; rm waits"}})),
@@ -212,59 +212,60 @@ TEST(Replay, WhatAgentsWereToldIsToldAgain) {
                  .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
              Line("coding").step("build").complete(long_notes()),
              Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
-  Ended first;
-  std::jthread running([&] { first = place.go("Make the check pass"); });
-  ASSERT_NE(wait_for_waiting(place), "");
+  ProgramResult first;
+  std::jthread running([&] { first = place.run_goal("Make the check pass"); });
+  ASSERT_NE(wait_for_agent(place), "");
   ASSERT_EQ(place.run({"session", "steer", coding_session(place), "steer-marker: mind the gap"}).code, 0);
   running.join();
   ASSERT_EQ(first.code, 0) << said(first);
-  goes_the_same_way(place, "merged");
+  replays_identically(place, "merged");
 }
 
 TEST(Replay, DoesNotWaitForWhatTheTicketDependsOn) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
-  ASSERT_EQ(place.go_with_ticket("First", "---\nid: T-1\n---\nThe first.\n").code, 0);
+  ASSERT_EQ(place.run_with_ticket("First", "---\nid: T-1\n---\nThe first.\n").code, 0);
   place.script(lines({discovered(), shaped(), coded("right\n", "other.txt"), reviewed()}));
-  const Ended second = place.go_with_ticket("Second", "---\nid: T-2\ndepends_on: [T-1]\n---\nAfter the first.\n");
+  const ProgramResult second =
+      place.run_with_ticket("Second", "---\nid: T-2\ndepends_on: [T-1]\n---\nAfter the first.\n");
   ASSERT_EQ(second.code, 0) << said(second);
-  goes_the_same_way(place, "merged");
+  replays_identically(place, "merged");
 }
 
 TEST(Replay, AKilledAgentIsKilledAgainAndItsRetryRetried) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(lines(
       {discovered(), shaped(),
        Line("coding").step("build").call("Bash", Value::object({{"command", "touch waits; sleep 60; touch never"}})),
        coded(), reviewed()}));
-  Ended first;
-  std::jthread running([&] { first = place.go("Make the check pass"); });
-  const std::string tree = wait_for_waiting(place);
+  ProgramResult first;
+  std::jthread running([&] { first = place.run_goal("Make the check pass"); });
+  const std::string tree = wait_for_agent(place);
   ASSERT_NE(tree, "");
   ASSERT_EQ(place.run({"session", "kill", coding_session(place), "--reason", "enough"}).code, 0);
   running.join();
   std::filesystem::remove(tree + "/waits");
-  Ended on = place.answer_and_resume("retry");
+  ProgramResult on = place.answer_and_resume("retry");
   if (on.code == 1) on = place.answer_and_resume("merge");
   ASSERT_EQ(on.code, 0) << said(on);
-  goes_the_same_way(place, "merged");
+  replays_identically(place, "merged");
 }
 
 TEST(Replay, OfAStoppedRunStopsThereAndOfOneThatIsNotOverToo) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
-  ASSERT_EQ(place.go("Make the check pass").code, 1);
-  goes_the_same_way(place, "");
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 1);
+  replays_identically(place, "");
   ASSERT_EQ(place.run({"runs", "stop", "last", "--reason", "enough"}).code, 0);
-  goes_the_same_way(place, "stopped");
+  replays_identically(place, "stopped");
 }
 
 TEST(Replay, ATicketThatWasEditedIsAskedAboutAgain) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
-  ASSERT_EQ(place.go_with_ticket("Make the check pass", "# Check\nThe check must pass.\n").code, 1);
+  ASSERT_EQ(place.run_with_ticket("Make the check pass", "# Check\nThe check must pass.\n").code, 1);
   place.write("ticket.md", "# Check\nThe check must pass, and soon.\n");
   ASSERT_EQ(place.resume().code, 1);
   std::string changed;
@@ -278,30 +279,30 @@ TEST(Replay, ATicketThatWasEditedIsAskedAboutAgain) {
   place.resume();
   const std::string outcome = place.shown().string_at("outcome").value_or("");
   ASSERT_NE(outcome, "");
-  goes_the_same_way(place, outcome);
+  replays_identically(place, outcome);
 }
 
 TEST(Replay, APhaseThatStalledStallsAgainAndAnOutageIsNotWaitedFor) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("limits: {stall: 2s}\nmerge: ask");
   place.script(lines({discovered(), Line("shaping").delay_ms(60'000).text("Well.")}));
-  ASSERT_EQ(place.go("Make the check pass").code, 1);
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 1);
   place.script(lines({discovered(), Line("shaping").error("overloaded", "come back"), shaped(), coded(), reviewed()}));
-  Ended on = place.answer_and_resume("retry");
+  ProgramResult on = place.answer_and_resume("retry");
   for (int i = 0; i < 3 && on.code == 1 && place.open_decisions().empty(); ++i) on = place.resume();
-  const Ended merged = place.answer_and_resume("merge");
+  const ProgramResult merged = place.answer_and_resume("merge");
   ASSERT_EQ(merged.code, 0) << said(on) << said(merged);
-  goes_the_same_way(place, "merged");
+  replays_identically(place, "merged");
 }
 
 TEST(Replay, OfAProcessThatWasKilledGoesOnWhereItCanAndElseSaysWhyNot) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(lines({Line("coding")
                           .step("build")
                           .when_contains("interrupted")
                           .call("Bash", Value::object({{"command", "printf 'right\\n' > answer.txt; rm -f waits"}})),
-                      discovered(), shaped(), waiting_lines(place), reviewed()}));
-  Ended first;
+                      discovered(), shaped(), waiting_agent_script(place), reviewed()}));
+  ProgramResult first;
   std::jthread running([&] {
     first = start_program(
         "sh", place.environment(),
@@ -309,36 +310,36 @@ TEST(Replay, OfAProcessThatWasKilledGoesOnWhereItCanAndElseSaysWhyNot) {
                        "run", "Make the check pass", "--workspace", place.repository(), "--json"},
          .directory = place.repository()});
   });
-  const std::string tree = wait_for_waiting(place);
+  const std::string tree = wait_for_agent(place);
   ASSERT_NE(tree, "");
   ASSERT_EQ(start_program("kill", place.environment(),
                           {.arguments = {"-9", std::to_string(std::stol(place.read("pid")))}, .directory = "/"})
                 .code,
             0);
   running.join();
-  goes_the_same_way(place, "");  // as far as it went
+  replays_identically(place, "");  // as far as it went
   std::filesystem::remove(tree + "/waits");
   place.script(lines({Line("coding")
                           .step("build")
                           .when_contains("interrupted")
                           .call("Bash", Value::object({{"command", "printf 'right\\n' > answer.txt; rm -f waits"}})),
-                      discovered(), shaped(), waiting_lines(place), reviewed()}));
+                      discovered(), shaped(), waiting_agent_script(place), reviewed()}));
   std::ofstream(place.root() + "/go") << "";
-  const Ended ended = place.resume();
+  const ProgramResult ended = place.resume();
   ASSERT_EQ(ended.code, 0) << said(ended);
-  const Ended again = replay(place);
+  const ProgramResult again = replay(place);
   EXPECT_EQ(again.code, 1) << said(again);
   EXPECT_THAT(again.last().string_at("difference").value_or(""), HasSubstr("in the middle of a call of Bash"));
 }
 
 TEST(Replay, OfAProgramsWorkIsRefusedWithTheReason) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("models: {script: {provider: scripted, script: " + place.root() +
                   "/script.jsonl}, dying: {provider: command, command: [/bin/sh, -c, 'exit 7']}}\n"
                   "roles: {default: script, reviewer: dying}");
   place.script(discovered() + shaped() + coded());
-  ASSERT_EQ(place.go("Make the check pass").code, 1);
-  const Ended again = replay(place);
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 1);
+  const ProgramResult again = replay(place);
   EXPECT_EQ(again.code, 2) << said(again);
   EXPECT_THAT(said(again), AllOf(HasSubstr("dying"), HasSubstr("cannot be played again")));
   EXPECT_EQ(place.run({"runs", "export", "last", "--as-test", place.root() + "/x"}).code, 2);
@@ -346,28 +347,28 @@ TEST(Replay, OfAProgramsWorkIsRefusedWithTheReason) {
 }
 
 TEST(Export, AsATestPlaysAnywhere) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.commit("signalbox.yaml", "tier0: [README.md]\nfix_rounds: 1\n");
   ASSERT_EQ(place.run({"trust", place.repository()}).code, 0);
   place.write("home/soul.md", "soul-marker: speak plainly.\n");
   place.script(clean_run());
-  ASSERT_EQ(place.go_with_ticket("Make the check pass", "# Check\nThe check must pass.\n").code, 0);
+  ASSERT_EQ(place.run_with_ticket("Make the check pass", "# Check\nThe check must pass.\n").code, 0);
   const std::string folder = exported(place);
   EXPECT_NE(place.run({"runs", "export", "last", "--as-test", folder}).code, 0);  // never over another
   place.git(place.repository(), {"gc", "--quiet", "--prune=now"});
   std::filesystem::rename(place.repository(), place.root() + "/away");
-  const Ended gone = place.run(Start{.arguments = {"run", "--replay", "last"}, .directory = place.root()});
+  const ProgramResult gone = place.run(Start{.arguments = {"run", "--replay", "last"}, .directory = place.root()});
   EXPECT_EQ(gone.code, 2) << said(gone);
   EXPECT_THAT(said(gone), HasSubstr("not there any more"));
-  const Ended played = played_elsewhere(folder);
+  const ProgramResult played = played_elsewhere(folder);
   EXPECT_EQ(played.code, 0) << said(played);
   EXPECT_EQ(played.last()["same"], Value(true));
 }
 
 TEST(Export, ThatWasCutOrEditedIsNotPlayed) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
-  ASSERT_EQ(place.go("Make the check pass").code, 0);
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 0);
   const std::string folder = exported(place);
   for (const char* file : {"events.jsonl", "cassette.json", "people.json", "settings.json", "workflows/0.json",
                            "manifest.json", "repository.bundle"}) {
@@ -375,11 +376,11 @@ TEST(Export, ThatWasCutOrEditedIsNotPlayed) {
     const std::string whole = place.read(path);
     ASSERT_NE(whole, "") << file;
     place.write(path, whole.substr(0, whole.size() / 2));
-    const Ended cut = played_elsewhere(folder);
+    const ProgramResult cut = played_elsewhere(folder);
     EXPECT_TRUE(cut.code == 2 || cut.code == 3) << file << said(cut);
     EXPECT_THAT(said(cut), HasSubstr(file));
     std::filesystem::remove(place.root() + "/" + path);
-    const Ended gone = played_elsewhere(folder);
+    const ProgramResult gone = played_elsewhere(folder);
     EXPECT_TRUE(gone.code == 2 || gone.code == 3) << file << said(gone);
     EXPECT_THAT(said(gone), HasSubstr(file));
     place.write(path, whole);
@@ -391,4 +392,4 @@ TEST(Export, ThatWasCutOrEditedIsNotPlayed) {
 }
 
 }  // namespace
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

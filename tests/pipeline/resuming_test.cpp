@@ -7,26 +7,26 @@
 #include "pipeline/script.hpp"
 #include "pipeline/under_way.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-std::string said(const Ended& ended) {
+std::string said(const ProgramResult& ended) {
   return ended.output + ended.errors;
 }
 
 // What its state says has changed, in order.
-std::vector<std::string> changed(const Place& place) {
+std::vector<std::string> changed(const RunFixture& place) {
   std::vector<std::string> all;
   const Value shown = place.shown();
   for (const Value& one : shown["changes"].items()) all.push_back(one.string_at("what").value_or("?"));
   return all;
 }
 
-void edit(const Place& place, const std::string& file, const std::string& from, const std::string& to) {
+void edit(const RunFixture& place, const std::string& file, const std::string& from, const std::string& to) {
   std::string text = place.read(file);
   const auto at = text.find(from);
   ASSERT_NE(at, std::string::npos) << text;
@@ -38,10 +38,10 @@ class Resumed : public testing::Test {
   void begin() {
     place.configure("merge: ask");
     place.script(clean_run());
-    ASSERT_EQ(place.go("Make the check pass").code, 1);
+    ASSERT_EQ(place.run_goal("Make the check pass").code, 1);
     EXPECT_THAT(changed(place), IsEmpty());
   }
-  Place place{SB_PROGRAM};
+  RunFixture place{SB_PROGRAM};
 };
 
 // Also of phases that are over, or are never started: the record says what the run was really made with.
@@ -50,7 +50,7 @@ TEST_F(Resumed, TellsWorkflowsThatAreNotWhatTheyWere) {
   EXPECT_NE(place.shown()["workflows"].string_at("small.fix").value_or(""), "");
   edit(place, "flows/shaping.yaml", "Do hand-off", "Do the whole hand-off");
   edit(place, "flows/fix.yaml", "Do mend", "Do really mend");
-  const Ended on = place.answer_and_resume("merge");
+  const ProgramResult on = place.answer_and_resume("merge");
   ASSERT_EQ(on.code, 0) << said(on);
   EXPECT_THAT(changed(place), ElementsAre("small.fix", "small.shaping"));
   EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("changed   small.fix on the way"));
@@ -67,35 +67,35 @@ TEST_F(Resumed, TellsAChangeOnce) {
 TEST_F(Resumed, TellsSettingsThatAreNotWhatTheyWere) {
   begin();
   place.configure("fix_rounds: 1");
-  const Ended on = place.resume();
+  const ProgramResult on = place.resume();
   EXPECT_THAT(changed(place), ElementsAre("settings")) << said(on);
   EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("changed   settings on the way"));
 }
 
 // However long a provider is out: whoever started it may go and have lunch.
 TEST(Parked, StaysWithItUntilItIsLeft) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(lines({Line("discovery").error("overloaded", "busy", 16 * 60'000), clean_run()}));
-  UnderWay running(place, "Make the check pass");
-  ASSERT_TRUE(comes_true([&] { return place.shown()["status"] == Value("parked"); }));
+  BackgroundProgram running(place, "Make the check pass");
+  ASSERT_TRUE(becomes_true([&] { return place.shown()["status"] == Value("parked"); }));
   running.send(SIGINT);
-  const Ended left = running.wait();
+  const ProgramResult left = running.wait();
   EXPECT_EQ(left.code, 1) << said(left);
   EXPECT_THAT(left.errors, HasSubstr("it was left off, parked until "));
   EXPECT_EQ(place.shown()["status"], Value("parked"));
   // The provider named the time, so nobody asks it sooner.
-  const Ended on = place.run({"runs", "resume", "last", "--wait", "1s"});
+  const ProgramResult on = place.run({"runs", "resume", "last", "--wait", "1s"});
   EXPECT_EQ(on.code, 1) << said(on);
   EXPECT_THAT(on.errors, HasSubstr("it is parked until "));
 }
 
 TEST(Parked, IsLeftAtOnceWhereThereIsNoPatience) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(lines({Line("discovery").error("overloaded", "busy", 16 * 60'000), clean_run()}));
-  const Ended left = place.go("Make the check pass", {"--wait", "15m"});
+  const ProgramResult left = place.run_goal("Make the check pass", {"--wait", "15m"});
   EXPECT_EQ(left.code, 1) << said(left);
   EXPECT_THAT(left.errors, HasSubstr("it is parked until "));
 }
 
 }  // namespace
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

@@ -10,7 +10,7 @@
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 using ::testing::HasSubstr;
@@ -18,20 +18,20 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-std::string said(const Ended& ended) {
+std::string said(const ProgramResult& ended) {
   return ended.output + ended.errors;
 }
 
 TEST(Runs, ListAndShowAreGoodToRead) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   EXPECT_THAT(place.run({"runs", "list"}).output, HasSubstr("No run yet"));
   place.script(lines({discovered(), shaped(), coded(), reviewed("minor", {finding("minor", "No\x1b[2J title.")}),
                       fixed(), reviewed()}));
-  ASSERT_EQ(place.go("Make the check pass").code, 0);
-  const Ended list = place.run({"runs", "list"});
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 0);
+  const ProgramResult list = place.run({"runs", "list"});
   EXPECT_THAT(list.output, HasSubstr("merged"));
   EXPECT_THAT(list.output, HasSubstr("Make the check pass"));
-  const Ended page = place.run({"runs", "show", "last"});
+  const ProgramResult page = place.run({"runs", "show", "last"});
   for (const char* part : {"discovery", "fix 1", "review 1", "minor: No", "request_checks", "merged", "read as"}) {
     EXPECT_THAT(page.output, HasSubstr(part));
   }
@@ -40,28 +40,28 @@ TEST(Runs, ListAndShowAreGoodToRead) {
 }
 
 TEST(Runs, LinesWithoutATerminalAndJsonForPrograms) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
-  const Ended ended = place.run({"run", "Make the check pass"});
+  const ProgramResult ended = place.run({"run", "Make the check pass"});
   ASSERT_EQ(ended.code, 0) << said(ended);
   EXPECT_THAT(ended.output, HasSubstr("coding: done"));
   EXPECT_THAT(ended.output, Not(HasSubstr("\x1b")));
-  Place other(SB_PROGRAM);
+  RunFixture other(SB_PROGRAM);
   other.script(clean_run());
-  const Ended json = other.go("Make the check pass");
+  const ProgramResult json = other.run_goal("Make the check pass");
   EXPECT_EQ(json.last()["type"], Value("result"));
   EXPECT_EQ(json.last()["outcome"], Value("merged"));
 }
 
 TEST(Runs, SayWhereThereIsNoSandbox) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   std::filesystem::create_directories(place.root() + "/bin");
   for (const char* name : {"sh", "git", "cat", "grep", "test", "rm"}) {
     std::filesystem::create_symlink(std::string("/usr/bin/") + name, place.root() + "/bin/" + name);
   }
   const std::string path = "PATH=" + place.root() + "/bin";
-  const Ended ended = place.run({.arguments = {"run", "Make the check pass"}, .environment = {path}});
+  const ProgramResult ended = place.run({.arguments = {"run", "Make the check pass"}, .environment = {path}});
   ASSERT_EQ(ended.code, 0) << said(ended);
   const auto note = ended.output.find("no sandbox (bubblewrap is not installed)");
   ASSERT_NE(note, std::string::npos) << said(ended);
@@ -73,29 +73,29 @@ TEST(Runs, SayWhereThereIsNoSandbox) {
 
 // One at a time drives a run.
 TEST(Runs, AreDrivenByOneProcess) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(lines(
       {discovered(), shaped(), std::string(Line("coding").step("build").delay_ms(3'000).complete(long_notes()))}));
-  Ended first;
-  std::jthread running([&] { first = place.go("Make the check pass"); });
+  ProgramResult first;
+  std::jthread running([&] { first = place.run_goal("Make the check pass"); });
   for (int i = 0; i < 200 && place.events("phase_ended").size() < 2; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  const Ended second = place.resume();
+  const ProgramResult second = place.resume();
   running.join();
   EXPECT_NE(second.code, 0);
   EXPECT_THAT(said(second), HasSubstr("another process"));
 }
 
 TEST(Runs, StoppedOnesKeepWhatTheyHaveNotDelivered) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(lines({discovered(), shaped(), coded(), std::string(Line("review").error("auth", "no").repeat())}));
-  ASSERT_EQ(place.go("Make the check pass").code, 1);
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 1);
   const auto tree = place.work_trees();
   ASSERT_THAT(tree, SizeIs(1));
   std::ofstream(tree[0] + "/answer.txt") << "mine\n";
-  const Ended stopped = place.run({"runs", "stop", "last", "--reason", "enough"});
+  const ProgramResult stopped = place.run({"runs", "stop", "last", "--reason", "enough"});
   EXPECT_EQ(stopped.code, 0) << said(stopped);
   EXPECT_EQ(place.shown()["outcome"], Value("stopped"));
   EXPECT_EQ(place.shown()["reason"], Value("enough"));
@@ -106,56 +106,57 @@ TEST(Runs, StoppedOnesKeepWhatTheyHaveNotDelivered) {
 }
 
 TEST(Runs, SayWhatCanBeAnsweredAndWhereWorkIsLeft) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
-  const Ended asked = place.go("Make the check pass");
+  const ProgramResult asked = place.run_goal("Make the check pass");
   ASSERT_EQ(asked.code, 1) << said(asked);
   EXPECT_THAT(asked.errors, HasSubstr(" 1|2|3\n  1 Merge it\n  2 Fix once more\n  3 Leave the request open\nGo on"));
   ASSERT_EQ(place.answer(place.open_decisions().at(0).string_at("decision").value_or(""), "merge").code, 0);
   const auto trees = place.work_trees();
   ASSERT_THAT(trees, SizeIs(1));
   std::ofstream(trees[0] + "/mine.txt") << "not delivered\n";
-  const Ended merged = place.run({"runs", "resume", "last"});
+  const ProgramResult merged = place.run({"runs", "resume", "last"});
   EXPECT_EQ(merged.code, 0) << said(merged);
   EXPECT_THAT(merged.output, HasSubstr("What was not delivered is still in " + trees[0]));
 
-  Place other(SB_PROGRAM);
+  RunFixture other(SB_PROGRAM);
   other.script(lines({discovered(), shaped(), std::string(Line("coding").error("auth", "no").repeat())}));
-  ASSERT_EQ(other.go("Make the check pass").code, 1);
-  const Ended answered = other.answer(other.open_decisions().at(0).string_at("decision").value_or(""), "stop");
+  ASSERT_EQ(other.run_goal("Make the check pass").code, 1);
+  const ProgramResult answered = other.answer(other.open_decisions().at(0).string_at("decision").value_or(""), "stop");
   ASSERT_EQ(answered.code, 0) << said(answered);
-  const Ended stopped = other.run({"runs", "resume", "last"});
+  const ProgramResult stopped = other.run({"runs", "resume", "last"});
   EXPECT_THAT(stopped.output, HasSubstr("stopped"));
   EXPECT_THAT(other.work_trees(), IsEmpty());
   EXPECT_THAT(said(stopped), Not(HasSubstr("still in")));
 }
 
 TEST(Runs, WaitForWhatTheirTicketDependsOn) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
-  const Ended early = place.go_with_ticket("Second", "---\nid: T-2\ndepends_on: [T-1]\n---\nAfter the first.\n");
+  const ProgramResult early =
+      place.run_with_ticket("Second", "---\nid: T-2\ndepends_on: [T-1]\n---\nAfter the first.\n");
   EXPECT_EQ(early.code, 1) << said(early);
   EXPECT_THAT(said(early), HasSubstr("T-1"));
   EXPECT_THAT(place.events("phase_started"), IsEmpty());
   const std::string waiting = place.shown().string_at("run").value_or("");
-  ASSERT_EQ(place.go_with_ticket("First", "---\nid: T-1\n---\nThe first.\n").code, 0);
+  ASSERT_EQ(place.run_with_ticket("First", "---\nid: T-1\n---\nThe first.\n").code, 0);
   place.write("ticket.md", "---\nid: T-2\ndepends_on: [T-1]\n---\nAfter the first.\n");
   place.script(lines({discovered(), shaped(), coded("right\n", "other.txt"), reviewed()}));
-  const Ended on = place.resume(waiting);
+  const ProgramResult on = place.resume(waiting);
   EXPECT_EQ(on.code, 0) << said(on);
 }
 
 TEST(Runs, WaitForTicketsOfTheirOwnRepository) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
-  ASSERT_EQ(place.go_with_ticket("First", "---\nid: T-1\n---\nThe first.\n").code, 0);
+  ASSERT_EQ(place.run_with_ticket("First", "---\nid: T-1\n---\nThe first.\n").code, 0);
   const std::string other = place.root() + "/other", remote = place.root() + "/other.git";
   ASSERT_TRUE(place.git(place.root(), {"clone", "--quiet", "--bare", place.remote(), remote}));
   ASSERT_TRUE(place.git(place.root(), {"clone", "--quiet", remote, other}));
   place.write("second.md", "---\nid: T-2\ndepends_on: [T-1]\n---\nAfter the first.\n");
   place.script(lines({discovered(), shaped(), coded("right\n", "other.txt"), reviewed()}));
-  const Ended early =
+  const ProgramResult early =
       place.run({"run", "Second", "--workspace", other, "--ticket", place.root() + "/second.md", "--json"});
   EXPECT_EQ(early.code, 1) << said(early);
   EXPECT_THAT(said(early), HasSubstr("T-1, which no run of this repository has merged"));
@@ -168,9 +169,9 @@ struct Use {
 };
 class WrongUse : public testing::TestWithParam<Use> {};
 TEST_P(WrongUse, IsToldAndNothingIsStarted) {
-  Place place(SB_PROGRAM);
+  RunFixture place(SB_PROGRAM);
   place.script(clean_run());
-  const Ended ended = place.run(GetParam().words);
+  const ProgramResult ended = place.run(GetParam().words);
   EXPECT_EQ(ended.code, 2) << said(ended);
   EXPECT_THAT(said(ended), HasSubstr(GetParam().says));
   EXPECT_THAT(place.run({"runs", "list", "--json"}).output, HasSubstr("[]"));
@@ -186,4 +187,4 @@ INSTANTIATE_TEST_SUITE_P(All, WrongUse,
                                          Use{{"run", "x\xff"}, "UTF-8"}, Use{{"run", "--replay", "r-none"}, "no run"}));
 
 }  // namespace
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

@@ -1,6 +1,6 @@
 #include "pipeline/script.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 
 Line::Line(const std::string& workflow) {
   const bool is_whole = workflow.find('.') != std::string::npos;
@@ -193,4 +193,4 @@ std::string clean_run() {
   return discovered() + shaped() + coded() + reviewed();
 }
 
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

@@ -6,7 +6,7 @@
 
 #include "base/document/value.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 
 // One reply. `workflow` is a phase's name (`coding`), or a whole id with a dot.
 class Line {
@@ -60,4 +60,4 @@ std::string audited();
 // A whole FULL run that ends merged.
 std::string clean_run();
 
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

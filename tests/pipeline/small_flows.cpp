@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
 std::string head(const std::string& id, const std::string& more = {}) {
@@ -53,4 +53,4 @@ std::vector<SmallFlow> small_flows() {
   return flows;
 }
 
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 
 struct SmallFlow {
   std::string file, text;
 };
 std::vector<SmallFlow> small_flows();
 
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

@@ -10,17 +10,18 @@
 
 #include "pipeline/script.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 namespace {
 
-std::string next_pid_file(const Place& place) {
+std::string next_pid_file(const RunFixture& place) {
   static std::atomic<int> count = 0;
   return place.root() + "/pid-" + std::to_string(++count);
 }
 
 }  // namespace
 
-UnderWay::UnderWay(const Place& place, std::vector<std::string> arguments) : pid_file_(next_pid_file(place)) {
+BackgroundProgram::BackgroundProgram(const RunFixture& place, std::vector<std::string> arguments)
+    : pid_file_(next_pid_file(place)) {
   std::vector<std::string> words = {"-c", "echo $$ > \"$1\"; shift; exec \"$@\"", "sh", pid_file_, place.program()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   thread_ = std::thread([this, &place, words] {
@@ -28,31 +29,31 @@ UnderWay::UnderWay(const Place& place, std::vector<std::string> arguments) : pid
   });
 }
 
-UnderWay::UnderWay(const Place& place, const std::string& goal)
-    : UnderWay(place, std::vector<std::string>{"run", goal, "--workspace", place.repository(), "--json"}) {}
+BackgroundProgram::BackgroundProgram(const RunFixture& place, const std::string& goal)
+    : BackgroundProgram(place, std::vector<std::string>{"run", goal, "--workspace", place.repository(), "--json"}) {}
 
-UnderWay::~UnderWay() {
+BackgroundProgram::~BackgroundProgram() {
   if (!thread_.joinable()) return;
   send(SIGKILL);
   thread_.join();
 }
 
-long UnderWay::process() const {
+long BackgroundProgram::process() const {
   long id = 0;
-  comes_true([&] { return static_cast<bool>(std::ifstream(pid_file_) >> id); });
+  becomes_true([&] { return static_cast<bool>(std::ifstream(pid_file_) >> id); });
   return id;
 }
 
-void UnderWay::send(int signal) const {
+void BackgroundProgram::send(int signal) const {
   if (const long id = process(); id > 0) ::kill(static_cast<pid_t>(id), signal);
 }
 
-Ended UnderWay::wait() {
+ProgramResult BackgroundProgram::wait() {
   if (thread_.joinable()) thread_.join();
   return ended_;
 }
 
-bool comes_true(const std::function<bool()>& holds) {
+bool becomes_true(const std::function<bool()>& holds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
   while (!holds()) {
     if (std::chrono::steady_clock::now() > end) return false;
@@ -61,7 +62,7 @@ bool comes_true(const std::function<bool()>& holds) {
   return true;
 }
 
-std::string waiting_lines() {
+std::string waiting_agent_script() {
   return lines(
       {Line("coding").step("build").call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
        Line("coding").step("build").call(
@@ -70,9 +71,9 @@ std::string waiting_lines() {
        Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()})});
 }
 
-std::string wait_for_waiting(const Place& place) {
+std::string wait_for_agent(const RunFixture& place) {
   std::string found;
-  comes_true([&] {
+  becomes_true([&] {
     for (const std::string& tree : place.work_trees()) {
       if (std::filesystem::exists(tree + "/waits")) found = tree;
     }
@@ -81,11 +82,11 @@ std::string wait_for_waiting(const Place& place) {
   return found;
 }
 
-void let_go(const std::string& tree) {
+void release_agent(const std::string& tree) {
   std::ofstream(tree + "/go") << "";
 }
 
-std::string session_of(const Place& place, const std::string& phase) {
+std::string session_of(const RunFixture& place, const std::string& phase) {
   std::string session;
   for (const Value& event : place.events("phase_started")) {
     if (event["payload"]["phase"] == Value(phase)) session = event["payload"].string_at("session").value_or("");
@@ -93,4 +94,4 @@ std::string session_of(const Place& place, const std::string& phase) {
   return session;
 }
 
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

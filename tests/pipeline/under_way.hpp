@@ -11,38 +11,38 @@
 
 #include "pipeline/place.hpp"
 
-namespace sb::piped {
+namespace sb::pipeline_tests {
 
-class UnderWay {
+class BackgroundProgram {
  public:
-  UnderWay(const Place& place, std::vector<std::string> arguments);
+  BackgroundProgram(const RunFixture& place, std::vector<std::string> arguments);
   // `signalbox run GOAL --json …`
-  UnderWay(const Place& place, const std::string& goal);
-  ~UnderWay();  // killed, when it is not over
-  UnderWay(const UnderWay&) = delete;
-  UnderWay& operator=(const UnderWay&) = delete;
+  BackgroundProgram(const RunFixture& place, const std::string& goal);
+  ~BackgroundProgram();  // killed, when it is not over
+  BackgroundProgram(const BackgroundProgram&) = delete;
+  BackgroundProgram& operator=(const BackgroundProgram&) = delete;
 
   void send(int signal) const;
-  Ended wait();
+  ProgramResult wait();
 
  private:
   long process() const;
 
   std::string pid_file_;
-  Ended ended_;
+  ProgramResult ended_;
   std::thread thread_;
 };
 
 // Whether it came to hold within two minutes.
-bool comes_true(const std::function<bool()>& holds);
+bool becomes_true(const std::function<bool()>& holds);
 
-// A coding phase whose agent waits in a command until let_go().
-std::string waiting_lines();
+// A coding phase whose agent waits in a command until release_agent().
+std::string waiting_agent_script();
 // The work tree in which it waits; empty after two minutes.
-std::string wait_for_waiting(const Place& place);
-void let_go(const std::string& tree);
+std::string wait_for_agent(const RunFixture& place);
+void release_agent(const std::string& tree);
 
 // Of the newest attempt at that phase; empty: there is none.
-std::string session_of(const Place& place, const std::string& phase);
+std::string session_of(const RunFixture& place, const std::string& phase);
 
-}  // namespace sb::piped
+}  // namespace sb::pipeline_tests

@@ -1,7 +1,7 @@
 // scenario_runner [--programs DIR] [--filter TEXT] [--list-requirements] FILE...
 //
-// Runs the scenarios of the files, two at a time; scenario.hpp says what a file looks like. Exit 0 when all passed, 1
-// when one failed, 2 when a file is wrong or nothing was left to run.
+// Runs the scenarios of the files, two at a time; scenario.hpp says what a file looks like. ProcessResult 0 when all
+// passed, 1 when one failed, 2 when a file is wrong or nothing was left to run.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

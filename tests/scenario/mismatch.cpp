@@ -69,7 +69,7 @@ std::string json_mismatch(const Value& expected, const Value& actual, const std:
   if (expected.is_object() && actual.is_object()) {
     std::string text;
     for (const auto& [name, value] : expected.members()) {
-      const std::string inner = pointer + "/" + pointer_step(name);
+      const std::string inner = pointer + "/" + escape_pointer(name);
       const Value* found = actual.find(name);
       text += found ? json_mismatch(value, *found, inner)
                     : fmt::format("    at \"{}\"\n    - {}\n    + (missing)\n", inner, shown(to_json(value)));

@@ -178,7 +178,7 @@ std::string run_step(const Step& step, const Scenario& scenario, const Place& pl
   if (!exit) return fmt::format("  {}\n", exit.error().to_string());
   std::string text;
   if (exit->timed_out) text += fmt::format("  took longer than {} s\n", kStepMs / 1000);
-  if (exit->output_cut) text += fmt::format("  printed more than {} bytes\n", kOutputBytes);
+  if (exit->output_truncated) text += fmt::format("  printed more than {} bytes\n", kOutputBytes);
   if (exit->code != step.exit) {
     text += fmt::format("  exit: expected {}, found {}\n", step.exit, exit->code);
     text += fmt::format("  stdout was\n    {}\n  stderr was\n    {}\n", exit->output.substr(0, 2000),

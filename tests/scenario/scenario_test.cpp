@@ -109,7 +109,7 @@ TEST(ScenarioRunner, TheProgramCountsAndFails) {
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     return SystemProcess().run(command).value();
   };
-  const Exit both = run({});
+  const ProcessResult both = run({});
   EXPECT_EQ(both.code, 1);
   EXPECT_THAT(both.output,
               HasSubstr("FAILED sb_scenarios.yaml: bad\n  step 1: sh -c exit 3\n  exit: expected 0, found 3"));

@@ -86,8 +86,8 @@ void mutate(Value& root, FakeRandom& random) {
 class SettingsSchema : public testing::Test {
  protected:
   static Document document(const std::string& text) { return *parse_document("config.yaml", text); }
-  static Faults faults(const Value& value, SettingsOf whose = SettingsOf::kUser) {
-    Settings settings;
+  static Faults faults(const Value& value, SettingsOrigin whose = SettingsOrigin::kUser) {
+    RunSettings settings;
     Faults found;
     const Document read = document(to_json(value));
     read_settings(read, whose, "/h", settings, found);
@@ -101,8 +101,8 @@ class SettingsSchema : public testing::Test {
 TEST_F(SettingsSchema, BothTakeTheExamples) {
   for (const char* const example : kExamples) {
     const Value value = document(example).root;
-    const auto misfits = schema_.check(value);
-    EXPECT_TRUE(misfits.empty()) << misfits[0].pointer << " " << misfits[0].message;
+    const auto violations = schema_.check(value);
+    EXPECT_TRUE(violations.empty()) << violations[0].pointer << " " << violations[0].message;
     const Faults found = faults(value);
     EXPECT_TRUE(found.empty()) << found[0].to_string();
   }
@@ -127,13 +127,13 @@ TEST_F(SettingsSchema, TheSameVerdictOnThousandsOfSmallMutations) {
     Value tree = document(kExamples[random.next() % std::size(kExamples)]).root;
     mutate(tree, random);
     if (!tree.is_object()) continue;
-    const auto misfits = schema_.check(tree);
+    const auto violations = schema_.check(tree);
     const Faults found = faults(tree);
     const std::string where = fmt::format("seed {} round {}: {}", kSeed, round, to_json(tree));
-    refused += misfits.empty() ? 0 : 1;
-    if (!misfits.empty()) {
-      ASSERT_FALSE(found.empty()) << where << "\nonly the schema refuses it: " << misfits[0].pointer << " "
-                                  << misfits[0].message;
+    refused += violations.empty() ? 0 : 1;
+    if (!violations.empty()) {
+      ASSERT_FALSE(found.empty()) << where << "\nonly the schema refuses it: " << violations[0].pointer << " "
+                                  << violations[0].message;
       continue;
     }
     for (const Error& fault : found) {

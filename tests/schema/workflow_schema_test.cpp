@@ -136,8 +136,8 @@ void mutate(Value& root, FakeRandom& random) {
 
 TEST_F(WorkflowSchema, BothTakeAllSamples) {
   for (const Value& sample : samples()) {
-    const auto misfits = schema_.check(sample);
-    EXPECT_TRUE(misfits.empty()) << to_json(sample["id"]) << misfits[0].pointer << " " << misfits[0].message;
+    const auto violations = schema_.check(sample);
+    EXPECT_TRUE(violations.empty()) << to_json(sample["id"]) << violations[0].pointer << " " << violations[0].message;
     const Faults found = faults(sample);
     EXPECT_TRUE(found.empty()) << found[0].to_string();
   }

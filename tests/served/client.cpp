@@ -12,7 +12,7 @@
 #include "base/document/document.hpp"
 #include "served/served.hpp"
 
-namespace sb::served {
+namespace sb::server_tests {
 namespace {
 
 constexpr const char* kVersion = "2026-07-28";
@@ -211,4 +211,4 @@ Answer stateless_call(Client& client, int id, std::string_view tool, const Value
   return client.ask("POST", "/mcp", headers, to_json(message));
 }
 
-}  // namespace sb::served
+}  // namespace sb::server_tests

@@ -16,7 +16,7 @@
 #include "base/document/document.hpp"
 #include "served/served.hpp"
 
-namespace sb::served {
+namespace sb::server_tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -86,12 +86,13 @@ Folder::~Folder() {
   fs::remove_all(path_, ignored);
 }
 
-Ended run_program(const std::string& program, const std::string& folder, std::vector<std::string> arguments) {
+ProgramResult run_program(const std::string& program, const std::string& folder, std::vector<std::string> arguments) {
   Pipe output, errors;
   const pid_t process = start(fs::absolute(program), folder, std::move(arguments), output.ends[1], errors.ends[1]);
   ::close(output.ends[1]);
   ::close(errors.ends[1]);
-  Ended ended{.code = -1, .output = read_pipe(output.ends[0], false), .errors = read_pipe(errors.ends[0], false)};
+  ProgramResult ended{
+      .code = -1, .output = read_pipe(output.ends[0], false), .errors = read_pipe(errors.ends[0], false)};
   ::close(output.ends[0]);
   ::close(errors.ends[0]);
   int status = 0;
@@ -154,4 +155,4 @@ std::size_t raise_file_limit() {
   return limit.rlim_cur;
 }
 
-}  // namespace sb::served
+}  // namespace sb::server_tests

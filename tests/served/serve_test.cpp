@@ -8,7 +8,7 @@
 
 #include "served/served.hpp"
 
-namespace sb::served {
+namespace sb::server_tests {
 namespace {
 
 using testing::HasSubstr;
@@ -54,7 +54,7 @@ TEST(Serve, TakesSessionsUpAgainAfterARestart) {
 
 TEST(Serve, DoesNotListenBeyondLoopbackWithoutTokens) {
   const Folder folder;
-  const Ended ended = run_program(SB_PROGRAM, folder.path(), {"serve", "--bind", "0.0.0.0", "--port", "0"});
+  const ProgramResult ended = run_program(SB_PROGRAM, folder.path(), {"serve", "--bind", "0.0.0.0", "--port", "0"});
   EXPECT_NE(ended.code, 0);
   EXPECT_THAT(ended.errors, HasSubstr("signalbox serve token"));
 }
@@ -84,7 +84,7 @@ TEST(Serve, TakesATokenFileThatOnlyItsOwnerCanRead) {
   const std::string path = folder.path() + "/tokens";
   std::ofstream(path) << "ada 0123456789abcdef\n";
   std::filesystem::permissions(path, std::filesystem::perms(0644));
-  const Ended refused = run_program(SB_PROGRAM, folder.path(), {"serve", "--port", "0", "--token-file", path});
+  const ProgramResult refused = run_program(SB_PROGRAM, folder.path(), {"serve", "--port", "0", "--token-file", path});
   EXPECT_NE(refused.code, 0);
   EXPECT_THAT(refused.errors, HasSubstr("chmod 600"));
   std::filesystem::permissions(path, std::filesystem::perms(0600));
@@ -113,10 +113,11 @@ TEST(Serve, TakesHookEventsFromWhoHasAToken) {
 TEST(Serve, SaysWhenItsPortIsTaken) {
   const Folder folder;
   Server server(SB_PROGRAM, folder.path());
-  const Ended second = run_program(SB_PROGRAM, folder.path(), {"serve", "--port", std::to_string(server.port())});
+  const ProgramResult second =
+      run_program(SB_PROGRAM, folder.path(), {"serve", "--port", std::to_string(server.port())});
   EXPECT_NE(second.code, 0);
   EXPECT_THAT(second.errors, HasSubstr(std::to_string(server.port())));
 }
 
 }  // namespace
-}  // namespace sb::served
+}  // namespace sb::server_tests

@@ -11,7 +11,7 @@
 
 #include "base/document/value.hpp"
 
-namespace sb::served {
+namespace sb::server_tests {
 
 // A folder that goes with everything in it.
 class Folder {
@@ -25,15 +25,15 @@ class Folder {
   std::string path_;
 };
 
-struct Ended {
+struct ProgramResult {
   int code = -1;  // 128 + signal when ended by one
   std::string output, errors;
 };
 
 // With the folder as home and current folder. To its end.
-Ended run_program(const std::string& program, const std::string& folder, std::vector<std::string> arguments);
+ProgramResult run_program(const std::string& program, const std::string& folder, std::vector<std::string> arguments);
 
-// With --json and the port given (0: one of its own choosing). Ended with this.
+// With --json and the port given (0: one of its own choosing). ProgramResult with this.
 class Server {
  public:
   Server(const std::string& program, const std::string& folder, std::vector<std::string> arguments = {}, int port = 0);
@@ -114,4 +114,4 @@ Answer stateless_call(Client& client, int id, std::string_view tool, const Value
 // Raises the limit of open files to what is allowed; what it then is.
 std::size_t raise_file_limit();
 
-}  // namespace sb::served
+}  // namespace sb::server_tests

@@ -16,7 +16,7 @@
 
 #include "base/document/document.hpp"
 
-namespace sb::started {
+namespace sb::test_program {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -55,7 +55,7 @@ bool read_some(int fd, std::string& into) {
 
 class Gathering {
  public:
-  Gathering(const Ends& output, const Ends& errors, Ended& ended)
+  Gathering(const Ends& output, const Ends& errors, ProgramResult& ended)
       : fds_{output.fds[0], errors.fds[0]}, texts_{&ended.output, &ended.errors} {}
 
   // Whether both are closed; false: the time is over.
@@ -112,14 +112,15 @@ std::vector<Value> json_lines(std::string_view text) {
   return values;
 }
 
-Value Ended::last() const {
+Value ProgramResult::last() const {
   const auto values = json_lines(output);
   if (!values.empty()) return values.back();
   auto whole = parse_json(output);
   return whole ? std::move(*whole) : Value();
 }
 
-Ended start_program(const std::string& program, const std::vector<std::string>& environment, const Start& start) {
+ProgramResult start_program(const std::string& program, const std::vector<std::string>& environment,
+                            const Start& start) {
   std::vector<std::string> words = start.arguments;
   words.insert(words.begin(), program);
   std::vector<std::string> variables = start.environment;  // the first of a name counts
@@ -140,10 +141,10 @@ Ended start_program(const std::string& program, const std::vector<std::string>& 
   if (failed != 0) throw std::runtime_error("cannot run " + program);
   output.close_write();
   errors.close_write();
-  Ended ended;
+  ProgramResult ended;
   Gathering gathering(output, errors, ended);
   const auto most =
-      std::chrono::microseconds(start.kill_after_us.value_or(start.most_seconds * std::int64_t{1'000'000}));
+      std::chrono::microseconds(start.kill_after_us.value_or(start.max_seconds * std::int64_t{1'000'000}));
   if (!gathering.until(begin + most)) ::kill(child, SIGKILL);
   int status = 0;
   rusage used{};
@@ -158,4 +159,4 @@ Ended start_program(const std::string& program, const std::vector<std::string>& 
   return ended;
 }
 
-}  // namespace sb::started
+}  // namespace sb::test_program

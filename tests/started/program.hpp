@@ -10,9 +10,9 @@
 
 #include "base/document/value.hpp"
 
-namespace sb::started {
+namespace sb::test_program {
 
-struct Ended {
+struct ProgramResult {
   int code = -1;  // 128 + signal when ended by one
   bool was_killed = false;
   std::string output, errors;
@@ -28,14 +28,15 @@ struct Start {
   std::vector<std::string> environment = {};  // NAME=VALUE, besides the given ones; these count
   std::string input = {};
   std::string directory = {};
-  int most_seconds = 120;                          // then it is killed: a hang is a finding
+  int max_seconds = 120;                           // then it is killed: a hang is a finding
   std::optional<std::int64_t> kill_after_us = {};  // instead of that
 };
 
 // `program`: a path, or a name of PATH. Throws when it cannot be started.
-Ended start_program(const std::string& program, const std::vector<std::string>& environment, const Start& start);
+ProgramResult start_program(const std::string& program, const std::vector<std::string>& environment,
+                            const Start& start);
 
 // Each line of a text that is a JSON object.
 std::vector<Value> json_lines(std::string_view text);
 
-}  // namespace sb::started
+}  // namespace sb::test_program

@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 4> kMachineFolders = {
     "me/",
     "/Us"
     "ers/"};
-// Homes of nobody, as examples and recorded payloads have them.
+// HomeDirectories of nobody, as examples and recorded payloads have them.
 constexpr std::array<std::string_view, 6> kNobody = {"you", "user", "ada", "ann", "me", "dev"};
 
 bool is_script(std::string_view path) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kCollection = "cassettes";
 constexpr std::size_t kPartBytes = 200;  // smaller parts stay where they are
-constexpr JsonBounds kCassetteBounds{.bytes = limits::kStoreValueBytes, .depth = 96};
+constexpr JsonBounds kCassetteBounds{.bytes = sb::limits::kStoreValueBytes, .depth = 96};
 
 using KeepPart = std::function<Result<std::string>(const std::string& json)>;
 using FindPart = std::function<Result<Value>(const std::string& hex)>;
@@ -30,7 +30,7 @@ Result<Value> part_of(const Value& value, const KeepPart& keep) {
   return Value::object({{"p", SB_TRY(keep(json))}});
 }
 
-Result<Value> taken_apart(const Value& request, const KeepPart& keep) {
+Result<Value> split_into_parts(const Value& request, const KeepPart& keep) {
   if (!request.is_object()) return Value::object({{"", SB_TRY(part_of(request, keep))}});
   Value apart = Value::object();
   for (const auto& [name, value] : request.members()) {
@@ -52,7 +52,7 @@ Result<Value> whole_part(const Value& part, const FindPart& find) {
   return find(*hex);
 }
 
-Result<Value> put_together(const Value& apart, const FindPart& find) {
+Result<Value> joined_parts(const Value& apart, const FindPart& find) {
   if (!apart.is_object()) return fail(ErrorCode::kCorrupt, "A recorded request is no object");
   if (const Value* all = apart.find(""); all && apart.size() == 1) return whole_part(*all, find);
   Value request = Value::object();
@@ -80,7 +80,7 @@ Result<Value> read_blob(store::Snapshot& snapshot, const std::string& hex) {
 }
 
 // A note without what is another in every run.
-std::string place_in(Value note) {
+std::string find_range(Value note) {
   if (note.is_object()) note.erase("session");
   return to_canonical_json(note);
 }
@@ -102,8 +102,8 @@ void Cassette::name(std::string value, std::string name) {
   names_.emplace_back(std::move(value), std::move(name));
 }
 
-Sameness Cassette::sameness() {
-  return Sameness(names_);
+Normalizer Cassette::normalizer() {
+  return Normalizer(names_);
 }
 
 Status Cassette::load() {
@@ -134,7 +134,7 @@ Status Cassette::write(store::Transaction& transaction, const Entry& entry, cons
     blobs.push_back(hex);
     return hex;
   };
-  const std::string request_blob = SB_TRY(keep(to_canonical_json(SB_TRY(taken_apart(request, keep)))));
+  const std::string request_blob = SB_TRY(keep(to_canonical_json(SB_TRY(split_into_parts(request, keep)))));
   const std::string result_blob = SB_TRY(keep(to_canonical_json(result)));
   SB_TRY(name_blobs(transaction, run_, blobs));
   const Value row = Value::object({{"kind", entry.kind},
@@ -148,15 +148,15 @@ Status Cassette::write(store::Transaction& transaction, const Entry& entry, cons
 Status Cassette::put(std::string_view kind, const Value& request, const Value& result, const Value& note) {
   const std::scoped_lock lock(mutex_);
   SB_TRY(load());
-  Sameness same = sameness();
-  const Value kept = same.without(request);
+  Normalizer same = normalizer();
+  const Value kept = same.normalized(request);
   Entry entry{{}, std::string(kind), hash_of(kind, kept), {}, {}, note};
   const auto again = std::ranges::find_if(entries_, [&](const Entry& before) {
     return !note.is_null() && before.kind == kind && before.hash == entry.hash &&
            to_canonical_json(before.note) == to_canonical_json(note);
   });
   entry.key = again == entries_.end() ? fmt::format("{}/{:08}", run_, last_ + 1) : again->key;
-  const Value answer = same.renamed(result);
+  const Value answer = same.normalized_known(result);
   SB_TRY(store_.write([&](store::Transaction& transaction) { return write(transaction, entry, kept, answer); }));
   if (again != entries_.end()) return {};
   ++last_;
@@ -168,19 +168,19 @@ Status Cassette::put(std::string_view kind, const Value& request, const Value& r
 Result<std::optional<Value>> Cassette::take(std::string_view kind, const Value& request) {
   const std::scoped_lock lock(mutex_);
   SB_TRY(load());
-  Sameness same = sameness();
-  const std::string hash = hash_of(kind, same.without(request));
+  Normalizer same = normalizer();
+  const std::string hash = hash_of(kind, same.normalized(request));
   const auto found = std::ranges::find_if(
       entries_, [&](const Entry& entry) { return !entry.is_taken && entry.kind == kind && entry.hash == hash; });
   if (found == entries_.end()) return std::nullopt;
   const Value row = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return read_blob(snapshot, found->result); }));
   found->is_taken = true;
-  return same.with(row);
+  return same.denormalized(row);
 }
 
 Result<Value> Cassette::read_request(store::Snapshot& snapshot, const std::string& hex) const {
   const Value apart = SB_TRY(read_blob(snapshot, hex));
-  return put_together(apart, [&](const std::string& part) { return read_blob(snapshot, part); });
+  return joined_parts(apart, [&](const std::string& part) { return read_blob(snapshot, part); });
 }
 
 Result<std::string> Cassette::difference(std::string_view kind, const Value& request, const Value& note) {
@@ -188,24 +188,24 @@ Result<std::string> Cassette::difference(std::string_view kind, const Value& req
   SB_TRY(load());
   const auto is_left = [&](const Entry& entry) { return !entry.is_taken && entry.kind == kind; };
   auto nearest = std::ranges::find_if(entries_, [&](const Entry& entry) {
-    return is_left(entry) && !note.is_null() && place_in(entry.note) == place_in(note);
+    return is_left(entry) && !note.is_null() && find_range(entry.note) == find_range(note);
   });
   if (nearest == entries_.end()) nearest = std::ranges::find_if(entries_, is_left);
   if (nearest == entries_.end()) return fmt::format("Nothing more of this kind was recorded in {}", run_);
   const Value recorded =
       SB_TRY(store_.read([&](store::Snapshot& snapshot) { return read_request(snapshot, nearest->request); }));
-  Sameness same = sameness();
-  return fmt::format("Recorded there ({}):\n{}", nearest->key, value_difference(recorded, same.without(request)));
+  Normalizer same = normalizer();
+  return fmt::format("Recorded there ({}):\n{}", nearest->key, value_difference(recorded, same.normalized(request)));
 }
 
-void Cassette::leave_at(std::string place) {
+void Cassette::mark_divergence(std::string place) {
   const std::scoped_lock lock(mutex_);
-  if (left_at_.empty()) left_at_ = std::move(place);
+  if (diverged_at_.empty()) diverged_at_ = std::move(place);
 }
 
-std::string Cassette::left_at() {
+std::string Cassette::diverged_at() {
   const std::scoped_lock lock(mutex_);
-  return left_at_;
+  return diverged_at_;
 }
 
 Result<Value> Cassette::to_document() {
@@ -218,7 +218,7 @@ Result<Value> Cassette::to_document() {
   SB_TRY(store_.read([&](store::Snapshot& snapshot) -> Status {
     for (const Entry& entry : entries_) {
       const Value request = SB_TRY(read_request(snapshot, entry.request));
-      const Value apart = SB_TRY(taken_apart(request, [&](const std::string& json) -> Result<std::string> {
+      const Value apart = SB_TRY(split_into_parts(request, [&](const std::string& json) -> Result<std::string> {
         const std::string hex = sha256_hex(json);
         if (!parts.find(hex)) parts.members().push_back({hex, SB_TRY(parse_json(json, kCassetteBounds))});
         return hex;
@@ -265,7 +265,7 @@ Status Cassette::import_all(store::Transaction& transaction, const Value& docume
     const Value& exchange = exchanges.items()[i];
     const std::string pointer = fmt::format("/exchanges/{}", i);
     const auto kind = exchange.string_at("kind");
-    const auto request = put_together(exchange["request"], find);
+    const auto request = joined_parts(exchange["request"], find);
     if (!request) return wrong(request.error().message, pointer + "/request");
     if (!kind || !exchange.find("result") || exchange.string_at("hash") != hash_of(*kind, *request)) {
       return wrong("An exchange is not what its hash says", pointer);

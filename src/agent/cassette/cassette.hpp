@@ -39,11 +39,11 @@ class Cassette {
 
   // The answer to this request, each recorded one once and in order; nothing when there is none (left).
   Result<std::optional<Value>> take(std::string_view kind, const Value& request);
-  // For people: how this request differs from the recorded one that was next, or that had the same note.
+  // Kind people: how this request differs from the recorded one that was next, or that had the same note.
   Result<std::string> difference(std::string_view kind, const Value& request, const Value& note = {});
   // The first place where a replay left the recording, as told to people; empty: it has not.
-  void leave_at(std::string place);
-  std::string left_at();
+  void mark_divergence(std::string place);
+  std::string diverged_at();
 
   // Everything as one document, {v: 1, run, exchanges, parts}, and back, under this run's name. Import checks every
   // hash; kInvalid names what is wrong, kConflict when there is a recording already.
@@ -57,7 +57,7 @@ class Cassette {
     bool is_taken = false;
   };
   Status load();
-  Sameness sameness();
+  Normalizer normalizer();
   Result<Value> read_request(store::Snapshot& snapshot, const std::string& hex) const;
   Status write(store::Transaction& transaction, const Entry& entry, const Value& request, const Value& result);
   Status import_all(store::Transaction& transaction, const Value& document);
@@ -69,16 +69,17 @@ class Cassette {
   std::int64_t last_ = 0;
   std::vector<Entry> entries_;  // by key
   std::vector<std::pair<std::string, std::string>> names_;
-  std::string left_at_;
+  std::string diverged_at_;
 };
 
 // Keeps what the model answers; errors too, unless asking again helps by itself. A reply that cannot be kept is an
 // error.
-std::unique_ptr<Model> make_recording(std::unique_ptr<Model> model, std::shared_ptr<Cassette> cassette);
+std::unique_ptr<Model> make_recording_model(std::unique_ptr<Model> model, std::shared_ptr<Cassette> cassette);
 // Told who asks before each answer; false breaks off, as what is played was broken off there.
-using BeforeReply = std::function<bool(const Asker&)>;
+using BeforeReply = std::function<bool(const Requester&)>;
 // Answers from the cassette; kDiverged, with the difference, at the first request it has no answer for.
-std::unique_ptr<Model> make_replaying(std::string name, std::shared_ptr<Cassette> cassette, BeforeReply before = {});
+std::unique_ptr<Model> make_replaying_model(std::string name, std::shared_ptr<Cassette> cassette,
+                                            BeforeReply before = {});
 
 // The first places where two values differ, for people: `messages/3/content/0/text, line 2`, the line there and here.
 std::string value_difference(const Value& recorded, const Value& now);

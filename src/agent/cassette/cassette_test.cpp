@@ -16,11 +16,11 @@ constexpr const char* kIdA = "s-01kj4x9s5qz8v7c6b5n4m3k2h1";
 constexpr const char* kIdB = "s-01kj4x9s5qz8v7c6b5n4m3k2h9";
 
 // Answers with the number of the request, or with the errors it was given first.
-class Counting final : public Model {
+class CountingModel final : public Model {
  public:
-  explicit Counting(std::deque<Kind> errors = {}) : errors_(std::move(errors)) {}
+  explicit CountingModel(std::deque<Kind> errors = {}) : errors_(std::move(errors)) {}
   std::string name() const override { return "counting/x"; }
-  Replied reply(const ModelRequest& request, const OnDelta&) override {
+  ModelResult reply(const ModelRequest& request, const OnDelta&) override {
     if (!errors_.empty()) {
       const Kind kind = errors_.front();
       errors_.pop_front();
@@ -32,7 +32,7 @@ class Counting final : public Model {
         Value::object({{"type", "tool_use"},
                        {"id", "c"},
                        {"name", "Read"},
-                       {"input", Value::object({{"path", tree + "/a.txt"}, {"of", request.asker.session}})}})};
+                       {"input", Value::object({{"path", tree + "/a.txt"}, {"of", request.requester.session}})}})};
     reply.mark = "script/1";
     return reply;
   }
@@ -48,7 +48,7 @@ class CassetteTest : public testing::Test {
   static ModelRequest asking(const std::string& text, const std::string& session, int turn) {
     ModelRequest request = plain_request();
     request.messages[0].content = {text_block(text)};
-    request.asker = {
+    request.requester = {
         .run = "run-1", .session = session, .workflow = "wr.w", .role = "coder", .step = "s", .turn = turn};
     return request;
   }
@@ -62,20 +62,20 @@ class CassetteTest : public testing::Test {
         ->size();
   }
 
-  store::SqlitePlace place;
+  store::TempSqliteStore place;
   std::unique_ptr<store::Store> store = std::move(*place.open());
 };
 
 TEST_F(CassetteTest, PlaysARunAgainInAnotherTreeAndUnderOtherIds) {
-  const auto recording = make_recording(std::make_unique<Counting>(), cassette("run-1", "/trees/one"));
+  const auto recording = make_recording_model(std::make_unique<CountingModel>(), cassette("run-1", "/trees/one"));
   const std::string long_text = " " + std::string(1'000, 'x');
   for (int turn = 1; turn <= 3; ++turn) {
     ASSERT_TRUE(recording->reply(asking("in /trees/one/src of " + std::string(kIdA) + long_text, kIdA, turn), {}));
   }
-  const auto replaying = make_replaying("replay", cassette("run-1", "/elsewhere/two"));
+  const auto replaying = make_replaying_model("replay", cassette("run-1", "/elsewhere/two"));
   std::string heard;
   for (int turn = 1; turn <= 3; ++turn) {
-    const Replied replied =
+    const ModelResult replied =
         replaying->reply(asking("in /elsewhere/two/src of " + std::string(kIdB) + long_text, kIdB, turn),
                          [&](auto text) { return heard += text, true; });
     ASSERT_TRUE(replied) << replied.error().error.to_string();
@@ -88,57 +88,58 @@ TEST_F(CassetteTest, PlaysARunAgainInAnotherTreeAndUnderOtherIds) {
 }
 
 TEST_F(CassetteTest, StopsAtTheFirstRequestItDoesNotKnowAndShowsWhy) {
-  const auto recording = make_recording(std::make_unique<Counting>(), cassette("run-1", "/t"));
+  const auto recording = make_recording_model(std::make_unique<CountingModel>(), cassette("run-1", "/t"));
   ASSERT_TRUE(recording->reply(asking("one\ntwo\nthree", kIdA, 1), {}));
   ASSERT_TRUE(recording->reply(asking("later", kIdA, 2), {}));
-  const auto replaying = make_replaying("replay", cassette("run-1", "/u"));
-  const Replied replied = replaying->reply(asking("one\nTWO\x1b[2J\nthree", kIdB, 1), {});
+  const auto replaying = make_replaying_model("replay", cassette("run-1", "/u"));
+  const ModelResult replied = replaying->reply(asking("one\nTWO\x1b[2J\nthree", kIdB, 1), {});
   ASSERT_FALSE(replied);
   EXPECT_EQ(replied.error().kind, Kind::kDiverged);
   EXPECT_EQ(replied.error().error.message,
             "The replay asks a model what was not recorded (workflow wr.w, step s, turn 1). Recorded there "
             "(run-1/00000001):\n  /messages/0/content/0/text, line 2\n    - two\n    + TWO\xEF\xBF\xBD[2J\n");
-  const Replied second = replaying->reply(asking("sooner", kIdB, 2), {});
+  const ModelResult second = replaying->reply(asking("sooner", kIdB, 2), {});
   EXPECT_TRUE(second.error().error.message.contains("- later\n    + sooner")) << second.error().error.message;
 }
 
 TEST_F(CassetteTest, IsStillThereWhenUnusedBlobsAreCollected) {
   const std::string long_text(1'000, 'x');
-  ASSERT_TRUE(
-      make_recording(std::make_unique<Counting>(), cassette("run-1", "/t"))->reply(asking(long_text, kIdA, 1), {}));
-  EXPECT_EQ(engine::collect(*store, false, nullptr)->blobs, 0);
-  EXPECT_TRUE(make_replaying("replay", cassette("run-1", "/t"))->reply(asking(long_text, kIdB, 1), {}));
+  ASSERT_TRUE(make_recording_model(std::make_unique<CountingModel>(), cassette("run-1", "/t"))
+                  ->reply(asking(long_text, kIdA, 1), {}));
+  EXPECT_EQ(engine::collect_garbage(*store, false, nullptr)->blobs, 0);
+  EXPECT_TRUE(make_replaying_model("replay", cassette("run-1", "/t"))->reply(asking(long_text, kIdB, 1), {}));
 }
 
 TEST_F(CassetteTest, SaysWhenNothingIsLeft) {
-  const auto recording = make_recording(std::make_unique<Counting>(), cassette("run-1", "/t"));
+  const auto recording = make_recording_model(std::make_unique<CountingModel>(), cassette("run-1", "/t"));
   ASSERT_TRUE(recording->reply(asking("one", kIdA, 1), {}));
-  const auto replaying = make_replaying("replay", cassette("run-1", "/t"));
+  const auto replaying = make_replaying_model("replay", cassette("run-1", "/t"));
   ASSERT_TRUE(replaying->reply(asking("one", kIdA, 1), {}));
-  const Replied replied = replaying->reply(asking("one", kIdA, 1), {});
+  const ModelResult replied = replaying->reply(asking("one", kIdA, 1), {});
   ASSERT_FALSE(replied);
   EXPECT_TRUE(replied.error().error.message.contains("Nothing more of this kind was recorded in run-1"));
 }
 
 TEST_F(CassetteTest, AnAnswerThatWasLostWithACrashIsReplaced) {
   const ModelRequest request = asking("one", kIdA, 1);
-  ASSERT_TRUE(make_recording(std::make_unique<Counting>(), cassette("run-1", "/t"))->reply(request, {}));
+  ASSERT_TRUE(make_recording_model(std::make_unique<CountingModel>(), cassette("run-1", "/t"))->reply(request, {}));
   // After the restart, in an object of its own.
-  auto counting = std::make_unique<Counting>();
+  auto counting = std::make_unique<CountingModel>();
   ASSERT_TRUE(counting->reply(request, {}));
-  ASSERT_TRUE(make_recording(std::move(counting), cassette("run-1", "/t"))->reply(request, {}));
+  ASSERT_TRUE(make_recording_model(std::move(counting), cassette("run-1", "/t"))->reply(request, {}));
   EXPECT_EQ(rows(), 1u);
-  const Replied replied = make_replaying("replay", cassette("run-1", "/t"))->reply(request, {});
+  const ModelResult replied = make_replaying_model("replay", cassette("run-1", "/t"))->reply(request, {});
   EXPECT_EQ(replied->content[0].string_at("text"), "answer 2");
 }
 
 TEST_F(CassetteTest, KeepsErrorsThatStayAndForgetsThoseThatPass) {
-  const auto recording = make_recording(
-      std::make_unique<Counting>(std::deque{Kind::kOverloaded, Kind::kTooLong, Kind::kStopped, Kind::kCut}),
-      cassette("run-1", "/t"));
+  const auto recording =
+      make_recording_model(std::make_unique<CountingModel>(
+                               std::deque{Kind::kOverloaded, Kind::kContextTooLong, Kind::kStopped, Kind::kTruncated}),
+                           cassette("run-1", "/t"));
   for (int turn = 1; turn <= 5; ++turn) (void)recording->reply(asking("one", kIdA, turn), {});
-  const auto replaying = make_replaying("replay", cassette("run-1", "/t"));
-  EXPECT_EQ(replaying->reply(asking("one", kIdA, 1), {}).error().kind, Kind::kTooLong);
+  const auto replaying = make_replaying_model("replay", cassette("run-1", "/t"));
+  EXPECT_EQ(replaying->reply(asking("one", kIdA, 1), {}).error().kind, Kind::kContextTooLong);
   EXPECT_EQ(replaying->reply(asking("one", kIdA, 2), {}).error().kind, Kind::kStopped);
   EXPECT_TRUE(replaying->reply(asking("one", kIdA, 3), {}));
   EXPECT_EQ(replaying->reply(asking("one", kIdA, 4), {}).error().kind, Kind::kDiverged);
@@ -146,10 +147,10 @@ TEST_F(CassetteTest, KeepsErrorsThatStayAndForgetsThoseThatPass) {
 
 TEST_F(CassetteTest, WhatWasBrokenOffAndAskedAgainHasItsAnswer) {
   const auto recording =
-      make_recording(std::make_unique<Counting>(std::deque{Kind::kStopped}), cassette("run-1", "/t"));
+      make_recording_model(std::make_unique<CountingModel>(std::deque{Kind::kStopped}), cassette("run-1", "/t"));
   EXPECT_FALSE(recording->reply(asking("one", kIdA, 1), {}));
   EXPECT_TRUE(recording->reply(asking("one", kIdA, 1), {}));
-  const auto replaying = make_replaying("replay", cassette("run-1", "/t"));
+  const auto replaying = make_replaying_model("replay", cassette("run-1", "/t"));
   EXPECT_TRUE(replaying->reply(asking("one", kIdA, 1), {}));
 }
 
@@ -170,7 +171,7 @@ TEST_F(CassetteTest, KeepsExchangesOfForgesApartFromThoseOfModels) {
 }
 
 TEST_F(CassetteTest, GoesThroughADocumentAndIsCheckedOnTheWayIn) {
-  const auto recording = make_recording(std::make_unique<Counting>(), cassette("run-1", "/t"));
+  const auto recording = make_recording_model(std::make_unique<CountingModel>(), cassette("run-1", "/t"));
   for (int turn = 1; turn <= 3; ++turn) {
     ASSERT_TRUE(recording->reply(asking(std::string(5'000, 'y') + std::to_string(turn), kIdA, turn), {}));
   }
@@ -179,8 +180,8 @@ TEST_F(CassetteTest, GoesThroughADocumentAndIsCheckedOnTheWayIn) {
   auto read = parse_json(to_json(*document));
   ASSERT_TRUE(read);
   ASSERT_TRUE(cassette("copy", "/t")->import(*read));
-  EXPECT_TRUE(
-      make_replaying("replay", cassette("copy", "/v"))->reply(asking(std::string(5'000, 'y') + "2", kIdB, 2), {}));
+  EXPECT_TRUE(make_replaying_model("replay", cassette("copy", "/v"))
+                  ->reply(asking(std::string(5'000, 'y') + "2", kIdB, 2), {}));
   EXPECT_EQ(cassette("copy", "/t")->import(*read).error().code, ErrorCode::kConflict);
 
   const auto refused = [&](const std::function<void(Value&)>& change) {
@@ -201,10 +202,10 @@ TEST_F(CassetteTest, GoesThroughADocumentAndIsCheckedOnTheWayIn) {
 }
 
 TEST_F(CassetteTest, StoresWhatRequestsRepeatOnce) {
-  const auto recording = make_recording(std::make_unique<Counting>(), cassette("run-1", "/t"));
+  const auto recording = make_recording_model(std::make_unique<CountingModel>(), cassette("run-1", "/t"));
   ModelRequest request = asking("start", kIdA, 1);
   for (int turn = 1; turn <= 40; ++turn) {
-    request.asker.turn = turn;
+    request.requester.turn = turn;
     request.messages.push_back(
         {Message::From::kAssistant, {text_block(std::string(20'000, 'a' + turn % 26) + std::to_string(turn))}});
     ASSERT_TRUE(recording->reply(request, {}));
@@ -218,14 +219,14 @@ TEST_F(CassetteTest, StoresWhatRequestsRepeatOnce) {
 }
 
 TEST(SamenessTest, NamesWhatDiffersAndNothingElse) {
-  Sameness same({{"/w", "workspace"}, {"/w/tree", "work tree"}, {"", "empty"}});
+  Normalizer same({{"/w", "workspace"}, {"/w/tree", "work tree"}, {"", "empty"}});
   const std::string hash(40, 'a');
-  const Value named = same.without(std::string("/w/tree/x /w/y ") + kIdA + " " + kIdB + " " + kIdA + " " + hash +
-                                   " as-if " + std::string(39, 'a') + " x" + kIdA + "z under_score");
+  const Value named = same.normalized(std::string("/w/tree/x /w/y ") + kIdA + " " + kIdB + " " + kIdA + " " + hash +
+                                      " as-if " + std::string(39, 'a') + " x" + kIdA + "z under_score");
   EXPECT_EQ(named.as_string(), "⟨work tree⟩/x ⟨workspace⟩/y ⟨s 1⟩ ⟨s 2⟩ ⟨s 1⟩ ⟨hash 1⟩ as-if " + std::string(39, 'a') +
                                    " x" + kIdA + "z under_score");
-  EXPECT_EQ(same.with(named).as_string().substr(0, 14), "/w/tree/x /w/y");
-  EXPECT_EQ(same.with(Value("⟨s 2⟩ ⟨s 9⟩ ⟨")).as_string(), std::string(kIdB) + " ⟨s 9⟩ ⟨");
+  EXPECT_EQ(same.denormalized(named).as_string().substr(0, 14), "/w/tree/x /w/y");
+  EXPECT_EQ(same.denormalized(Value("⟨s 2⟩ ⟨s 9⟩ ⟨")).as_string(), std::string(kIdB) + " ⟨s 9⟩ ⟨");
 }
 
 }  // namespace

@@ -14,15 +14,15 @@ using Kind = ModelError::Kind;
 
 constexpr std::string_view kModelKind = "model";
 
-Value note_of(const Asker& asker) {
-  return Value::object({{"workflow", asker.workflow},
-                        {"role", asker.role},
-                        {"step", asker.step},
-                        {"session", asker.session},
-                        {"turn", asker.turn}});
+Value note_of(const Requester& requester) {
+  return Value::object({{"workflow", requester.workflow},
+                        {"role", requester.role},
+                        {"step", requester.step},
+                        {"session", requester.session},
+                        {"turn", requester.turn}});
 }
 
-Value result_of(const Replied& replied) {
+Value result_of(const ModelResult& replied) {
   if (replied) {
     ModelReply reply = *replied;
     reply.mark.clear();
@@ -35,25 +35,25 @@ Value result_of(const Replied& replied) {
 // Errors that asking again does not mend are answers, and so is having been broken off; others are gone when the run
 // is played again. Where the same is asked once more after all (the key was mended, the process came back), that answer
 // takes the place of the error.
-bool is_kept(const Replied& replied) {
-  return replied || !replied.error().retry_helps();
+bool is_kept(const ModelResult& replied) {
+  return replied || !replied.error().is_retryable();
 }
 
 std::unexpected<ModelError> broken(Error error) {
   return std::unexpected(ModelError{Kind::kDiverged, std::move(error)});
 }
 
-class Recording final : public Model {
+class RecordingModel final : public Model {
  public:
-  Recording(std::unique_ptr<Model> model, std::shared_ptr<Cassette> cassette)
+  RecordingModel(std::unique_ptr<Model> model, std::shared_ptr<Cassette> cassette)
       : model_(std::move(model)), cassette_(std::move(cassette)) {}
 
   std::string name() const override { return model_->name(); }
 
-  Replied reply(const ModelRequest& request, const OnDelta& on_delta) override {
-    Replied replied = model_->reply(request, on_delta);
+  ModelResult reply(const ModelRequest& request, const OnDelta& on_delta) override {
+    ModelResult replied = model_->reply(request, on_delta);
     if (!is_kept(replied)) return replied;
-    Status kept = cassette_->put(kModelKind, to_value(request), result_of(replied), note_of(request.asker));
+    Status kept = cassette_->put(kModelKind, to_value(request), result_of(replied), note_of(request.requester));
     if (!kept) return std::unexpected(ModelError{Kind::kRequest, std::move(kept).error()});
     return replied;
   }
@@ -63,15 +63,15 @@ class Recording final : public Model {
   std::shared_ptr<Cassette> cassette_;
 };
 
-class Replaying final : public Model {
+class ReplayingModel final : public Model {
  public:
-  Replaying(std::string name, std::shared_ptr<Cassette> cassette, BeforeReply before)
+  ReplayingModel(std::string name, std::shared_ptr<Cassette> cassette, BeforeReply before)
       : name_(std::move(name)), cassette_(std::move(cassette)), before_(std::move(before)) {}
 
   std::string name() const override { return name_; }
 
-  Replied reply(const ModelRequest& request, const OnDelta& on_delta) override {
-    if (before_ && !before_(request.asker)) return broken_off();
+  ModelResult reply(const ModelRequest& request, const OnDelta& on_delta) override {
+    if (before_ && !before_(request.requester)) return broken_off();
     const Value asked = to_value(request);
     auto taken = cassette_->take(kModelKind, asked);
     if (!taken) return broken(std::move(taken).error());
@@ -80,18 +80,18 @@ class Replaying final : public Model {
   }
 
  private:
-  Replied diverged(const ModelRequest& request, const Value& asked) {
-    const Asker& asker = request.asker;
-    auto difference = cassette_->difference(kModelKind, asked, note_of(asker));
+  ModelResult diverged(const ModelRequest& request, const Value& asked) {
+    const Requester& requester = request.requester;
+    auto difference = cassette_->difference(kModelKind, asked, note_of(requester));
     if (!difference) return broken(std::move(difference).error());
-    const std::string told =
-        fmt::format("The replay asks a model what was not recorded (workflow {}, step {}, turn {}). {}", asker.workflow,
-                    asker.step, asker.turn, *difference);
-    cassette_->leave_at(told);
-    return broken({ErrorCode::kConflict, told, {}, {}});
+    const std::string divergence =
+        fmt::format("The replay asks a model what was not recorded (workflow {}, step {}, turn {}). {}",
+                    requester.workflow, requester.step, requester.turn, *difference);
+    cassette_->mark_divergence(divergence);
+    return broken({ErrorCode::kConflict, divergence, {}, {}});
   }
 
-  static Replied played(const Value& result, const OnDelta& on_delta) {
+  static ModelResult played(const Value& result, const OnDelta& on_delta) {
     if (const Value* error = result.find("error")) {
       const auto kind = model_error_named(error->string_at("kind").value_or(""));
       return std::unexpected(ModelError{kind.value_or(Kind::kRequest),
@@ -116,12 +116,12 @@ class Replaying final : public Model {
 
 }  // namespace
 
-std::unique_ptr<Model> make_recording(std::unique_ptr<Model> model, std::shared_ptr<Cassette> cassette) {
-  return std::make_unique<Recording>(std::move(model), std::move(cassette));
+std::unique_ptr<Model> make_recording_model(std::unique_ptr<Model> model, std::shared_ptr<Cassette> cassette) {
+  return std::make_unique<RecordingModel>(std::move(model), std::move(cassette));
 }
 
-std::unique_ptr<Model> make_replaying(std::string name, std::shared_ptr<Cassette> cassette, BeforeReply before) {
-  return std::make_unique<Replaying>(std::move(name), std::move(cassette), std::move(before));
+std::unique_ptr<Model> make_replaying_model(std::string name, std::shared_ptr<Cassette> cassette, BeforeReply before) {
+  return std::make_unique<ReplayingModel>(std::move(name), std::move(cassette), std::move(before));
 }
 
 }  // namespace sb::agent

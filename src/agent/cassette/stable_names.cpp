@@ -48,7 +48,7 @@ Value mapped(const Value& value, const Act& act) {
 
 }  // namespace
 
-Sameness::Sameness(std::vector<std::pair<std::string, std::string>> known) : known_(std::move(known)) {
+Normalizer::Normalizer(std::vector<std::pair<std::string, std::string>> known) : known_(std::move(known)) {
   std::erase_if(known_, [](const auto& entry) { return entry.first.empty(); });
   std::ranges::stable_sort(known_, std::ranges::greater(), [](const auto& entry) { return entry.first.size(); });
   for (auto& [value, name] : known_) {
@@ -57,7 +57,7 @@ Sameness::Sameness(std::vector<std::pair<std::string, std::string>> known) : kno
   }
 }
 
-std::string Sameness::numbered(std::string_view prefix, std::string_view word) {
+std::string Normalizer::numbered(std::string_view prefix, std::string_view word) {
   if (const auto met = names_.find(word); met != names_.end()) return met->second;
   const std::string name = fmt::format("{}{} {}{}", kOpen, prefix, ++counts_[std::string(prefix)], kClose);
   names_.emplace(word, name);
@@ -65,7 +65,7 @@ std::string Sameness::numbered(std::string_view prefix, std::string_view word) {
   return name;
 }
 
-std::string Sameness::without_text(const std::string& original, const NameOf& name_of) const {
+std::string Normalizer::normalized_text(const std::string& original, const NameOf& name_of) const {
   std::string text = original;
   for (const auto& [value, name] : known_) replace_all(text, value, name);
   std::string result;
@@ -91,20 +91,20 @@ std::string Sameness::without_text(const std::string& original, const NameOf& na
   return result;
 }
 
-Value Sameness::without(const Value& value) {
+Value Normalizer::normalized(const Value& value) {
   const NameOf name_of = [this](std::string_view prefix, std::string_view word) { return numbered(prefix, word); };
-  return mapped(value, [&](const std::string& text) { return Value(without_text(text, name_of)); });
+  return mapped(value, [&](const std::string& text) { return Value(normalized_text(text, name_of)); });
 }
 
-Value Sameness::renamed(const Value& value) const {
+Value Normalizer::normalized_known(const Value& value) const {
   const NameOf name_of = [this](std::string_view, std::string_view word) {
     const auto met = names_.find(word);
     return met == names_.end() ? std::string(word) : met->second;
   };
-  return mapped(value, [&](const std::string& text) { return Value(without_text(text, name_of)); });
+  return mapped(value, [&](const std::string& text) { return Value(normalized_text(text, name_of)); });
 }
 
-Value Sameness::with(const Value& value) const {
+Value Normalizer::denormalized(const Value& value) const {
   return mapped(value, [this](const std::string& original) {
     if (!original.contains(kOpen)) return Value(original);
     std::string result;

@@ -17,21 +17,21 @@
 
 namespace sb::agent {
 
-class Sameness {
+class Normalizer {
  public:
   // Values and the names they go by; empty values are passed over.
-  explicit Sameness(std::vector<std::pair<std::string, std::string>> known);
+  explicit Normalizer(std::vector<std::pair<std::string, std::string>> known);
 
   // Every string in it. Ids and hashes that were not met before get the next number.
-  Value without(const Value& value);
+  Value normalized(const Value& value);
   // The same for what answers it: ids and hashes that were not met stay as they are, for nothing could put them back.
-  Value renamed(const Value& value) const;
+  Value normalized_known(const Value& value) const;
   // Names put back to what this one has met for them; others stay.
-  Value with(const Value& value) const;
+  Value denormalized(const Value& value) const;
 
  private:
   using NameOf = std::function<std::string(std::string_view prefix, std::string_view word)>;
-  std::string without_text(const std::string& text, const NameOf& name_of) const;
+  std::string normalized_text(const std::string& text, const NameOf& name_of) const;
   std::string numbered(std::string_view prefix, std::string_view word);
 
   std::vector<std::pair<std::string, std::string>> known_;  // the longest value first

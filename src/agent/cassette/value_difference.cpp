@@ -11,13 +11,13 @@ namespace sb::agent {
 
 namespace {
 
-constexpr std::size_t kPlaces = 8;       // told; the rest is counted
+constexpr std::size_t kPlaces = 8;            // told; the rest is counted
 constexpr std::size_t kShownLineBytes = 160;  // of a line that is shown
 
 std::string shown(std::string_view text) {
   std::string line = printable(text);
   std::ranges::replace(line, '\n', ' ');
-  return line.size() <= kShownLineBytes ? line : std::string(beginning(line, kShownLineBytes)) + "…";
+  return line.size() <= kShownLineBytes ? line : std::string(utf8_prefix(line, kShownLineBytes)) + "…";
 }
 
 std::string shown(const Value* value) {

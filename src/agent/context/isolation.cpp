@@ -13,11 +13,12 @@
 namespace sb::agent {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Mode>, 5> kModes = {{{"full", Mode::kFull},
-                                                                      {"task-only", Mode::kTaskOnly},
-                                                                      {"challenger", Mode::kChallenger},
-                                                                      {"blind", Mode::kBlind},
-                                                                      {"custom", Mode::kCustom}}};
+constexpr std::array<std::pair<std::string_view, IsolationMode>, 5> kModes = {
+    {{"full", IsolationMode::kFull},
+     {"task-only", IsolationMode::kTaskOnly},
+     {"challenger", IsolationMode::kChallenger},
+     {"blind", IsolationMode::kBlind},
+     {"custom", IsolationMode::kCustom}}};
 
 // Context that exists although it may not be there this time: a project without rule files, or a run without a pitch,
 // is no reason to refuse settings that speak of them.
@@ -59,9 +60,9 @@ constexpr std::array<std::string_view, 20> kParts = {"implementationConstraints"
                                                      "retrospective"};
 
 // One without text for each of them.
-const std::vector<Source>& all_there_may_be() {
-  static const std::vector<Source> all = [] {
-    std::vector<Source> sources;
+const std::vector<ContextSource>& all_known_sources() {
+  static const std::vector<ContextSource> all = [] {
+    std::vector<ContextSource> sources;
     const auto add = [&](std::string key, SourceKind kind, bool author_view = false) {
       sources.push_back({.key = std::move(key), .kind = kind, .title = {}, .text = {}, .author_view = author_view});
     };
@@ -90,14 +91,14 @@ bool is_key_with_path(std::string_view pattern) {
   return std::ranges::any_of(kPathKeys, [&](const auto& key) { return pattern.starts_with(key.first); });
 }
 
-Status check_keys(const std::vector<std::string>& patterns, const std::vector<Source>& known) {
+Status check_keys(const std::vector<std::string>& patterns, const std::vector<ContextSource>& known) {
   for (const std::string& pattern : patterns) {
-    const auto is_named = [&](const Source& source) { return names(pattern, source.key); };
+    const auto is_named = [&](const ContextSource& source) { return names(pattern, source.key); };
     if (is_key_with_path(pattern) || pattern == "identity") continue;
-    if (std::ranges::any_of(known, is_named) || std::ranges::any_of(all_there_may_be(), is_named)) continue;
+    if (std::ranges::any_of(known, is_named) || std::ranges::any_of(all_known_sources(), is_named)) continue;
     std::vector<std::string> keys;
-    for (const Source& source : known) keys.push_back(source.key);
-    for (const Source& source : all_there_may_be()) keys.push_back(source.key);
+    for (const ContextSource& source : known) keys.push_back(source.key);
+    for (const ContextSource& source : all_known_sources()) keys.push_back(source.key);
     const std::string nearest = nearest_name(pattern, keys);
     return fail(ErrorCode::kInvalid, fmt::format("there is no context named {}", quote_json(pattern.substr(0, 80))),
                 nearest.empty() ? known_keys() : fmt::format("Did you mean {}?", nearest));
@@ -105,33 +106,35 @@ Status check_keys(const std::vector<std::string>& patterns, const std::vector<So
   return {};
 }
 
-Status check_fields(Mode mode, const Wish& wish) {
+Status check_fields(IsolationMode mode, const ContextSpec& spec) {
   const auto misplaced = [&](std::string_view field, std::string_view where) {
     return fail(ErrorCode::kInvalid, fmt::format("mode {} has no `{}`", to_string(mode), field),
                 fmt::format("Leave it out, or use mode {}", where));
   };
-  if (mode != Mode::kBlind && !wish.inputs.empty()) return misplaced("inputs", "blind");
-  if (mode != Mode::kCustom && !wish.include.empty()) return misplaced("include", "custom");
-  if (mode != Mode::kCustom && !wish.exclude.empty()) return misplaced("exclude", "custom");
-  if ((mode == Mode::kFull || mode == Mode::kCustom) && !wish.tier0) return misplaced("tier0: false", "task-only");
-  if (mode == Mode::kCustom && wish.include.empty()) {
+  if (mode != IsolationMode::kBlind && !spec.inputs.empty()) return misplaced("inputs", "blind");
+  if (mode != IsolationMode::kCustom && !spec.include.empty()) return misplaced("include", "custom");
+  if (mode != IsolationMode::kCustom && !spec.exclude.empty()) return misplaced("exclude", "custom");
+  if ((mode == IsolationMode::kFull || mode == IsolationMode::kCustom) && !spec.tier0)
+    return misplaced("tier0: false", "task-only");
+  if (mode == IsolationMode::kCustom && spec.include.empty()) {
     return fail(ErrorCode::kInvalid, "mode custom needs `include`", "Name context keys; \"*\" is everything");
   }
   return {};
 }
 
-Status check_restricted(Mode mode, const Wish& wish, const std::vector<Source>& known) {
+Status check_restricted(IsolationMode mode, const ContextSpec& spec, const std::vector<ContextSource>& known) {
   const auto refuse = [&](std::string what) {
-    return fail(ErrorCode::kForbidden, fmt::format("the role {} cannot be given {}", wish.role, what),
+    return fail(ErrorCode::kForbidden, fmt::format("the role {} cannot be given {}", spec.role, what),
                 "It has the mode challenger, or blind where that is asked for");
   };
-  if (mode != Mode::kChallenger && mode != Mode::kBlind) return refuse(fmt::format("the mode {}", to_string(mode)));
-  if (!wish.include.empty()) return refuse("more by `include`");
-  if (!wish.exclude.empty()) return refuse("other context by `exclude`");
-  if (mode == Mode::kChallenger && !wish.inputs.empty()) return refuse("more by `inputs`");
-  for (const Source& source : known) {
+  if (mode != IsolationMode::kChallenger && mode != IsolationMode::kBlind)
+    return refuse(fmt::format("the mode {}", to_string(mode)));
+  if (!spec.include.empty()) return refuse("more by `include`");
+  if (!spec.exclude.empty()) return refuse("other context by `exclude`");
+  if (mode == IsolationMode::kChallenger && !spec.inputs.empty()) return refuse("more by `inputs`");
+  for (const ContextSource& source : known) {
     const bool is_result = source.kind == SourceKind::kPrior || source.kind == SourceKind::kDocument;
-    if (is_result && any_names(wish.inputs, source.key)) {
+    if (is_result && any_names(spec.inputs, source.key)) {
       return refuse(fmt::format("{}, which is a result of earlier work", quote_json(source.key)));
     }
   }
@@ -180,7 +183,7 @@ constexpr std::array<std::string_view, 6> kHeadings = {"",
 
 // A project's own rules and identity speak to the agent; everything else is data, and stands between marks that the
 // text itself cannot have: they are made of its hash.
-std::string rendered(const Source& source, const std::string& text, const std::string& hash) {
+std::string rendered(const ContextSource& source, const std::string& text, const std::string& hash) {
   const std::string_view break_after = text.ends_with('\n') ? "" : "\n";
   if (source.kind == SourceKind::kTier0 || source.kind == SourceKind::kRule) {
     return fmt::format("\n## {}\n\n{}{}", source.title, text, break_after);
@@ -191,16 +194,16 @@ std::string rendered(const Source& source, const std::string& text, const std::s
 }
 
 struct Piece {
-  const Source* source;
+  const ContextSource* source;
   std::string text, hash;  // text: as it stands in the slot
   std::size_t bytes;       // of the source
-  bool left_out = false;
+  bool is_omitted = false;
 };
 
-std::string names_left_out(const std::vector<Piece>& pieces) {
+std::string list_omitted(const std::vector<Piece>& pieces) {
   std::string text;
   for (const Piece& piece : pieces) {
-    if (!piece.left_out) continue;
+    if (!piece.is_omitted) continue;
     text += fmt::format("- {} ({}, {} bytes)\n", piece.source->key, piece.source->title, piece.bytes);
   }
   return text.empty() ? text : "\nLeft out, because there is no room for it here:\n" + text;
@@ -209,23 +212,24 @@ std::string names_left_out(const std::vector<Piece>& pieces) {
 std::string joined(std::string_view heading, const std::vector<Piece>& pieces) {
   std::string text(heading);
   for (const Piece& piece : pieces) {
-    if (!piece.left_out) text += piece.text;
+    if (!piece.is_omitted) text += piece.text;
   }
-  return text + names_left_out(pieces);
+  return text + list_omitted(pieces);
 }
 
 // Whole pieces in order of priority. The names of what is left out take room too, so the last ones give way to them.
 std::string fill(std::string_view heading, std::size_t budget, std::vector<Piece>& pieces) {
   std::size_t used = heading.size();
   for (Piece& piece : pieces) {
-    piece.left_out = used + piece.text.size() > budget;
-    if (!piece.left_out) used += piece.text.size();
+    piece.is_omitted = used + piece.text.size() > budget;
+    if (!piece.is_omitted) used += piece.text.size();
   }
   std::string text = joined(heading, pieces);
   while (text.size() > budget) {
-    const auto last = std::ranges::find_if(pieces.rbegin(), pieces.rend(), [](const Piece& p) { return !p.left_out; });
+    const auto last =
+        std::ranges::find_if(pieces.rbegin(), pieces.rend(), [](const Piece& p) { return !p.is_omitted; });
     if (last == pieces.rend()) break;
-    last->left_out = true;
+    last->is_omitted = true;
     text = joined(heading, pieces);
   }
   return text;
@@ -239,7 +243,7 @@ std::string hash_of(const std::vector<Slot>& slots) {
 
 Value to_value(const BundleEntry& entry) {
   Value value = Value::object({{"key", entry.key}, {"slot", entry.slot}, {"bytes", entry.bytes}, {"hash", entry.hash}});
-  if (entry.left_out) value.set("left_out", true);
+  if (entry.is_omitted) value.set("left_out", true);
   return value;
 }
 
@@ -251,12 +255,12 @@ Value entries_of(const Bundle& bundle) {
 
 }  // namespace
 
-std::string_view to_string(Mode mode) {
-  return std::ranges::find(kModes, mode, &std::pair<std::string_view, Mode>::second)->first;
+std::string_view to_string(IsolationMode mode) {
+  return std::ranges::find(kModes, mode, &std::pair<std::string_view, IsolationMode>::second)->first;
 }
 
-std::optional<Mode> mode_named(std::string_view name) {
-  const auto found = std::ranges::find(kModes, name, &std::pair<std::string_view, Mode>::first);
+std::optional<IsolationMode> isolation_mode_named(std::string_view name) {
+  const auto found = std::ranges::find(kModes, name, &std::pair<std::string_view, IsolationMode>::first);
   return found == kModes.end() ? std::nullopt : std::optional(found->second);
 }
 
@@ -268,16 +272,16 @@ std::string known_keys() {
                      fmt::join(kPhaseKeys, ", "), fmt::join(kParts, ", "));
 }
 
-Status check_wish(const Wish& wish) {
-  SB_TRY(mode_for(wish, all_there_may_be()));
+Status check_context_spec(const ContextSpec& spec) {
+  SB_TRY(isolation_mode_for(spec, all_known_sources()));
   return {};
 }
 
-Status check_asks_for_less(const Wish& wish, const Wish& than) {
-  const auto known = all_there_may_be();
-  const Mode mode = SB_TRY(mode_for(wish, known)), kept = SB_TRY(mode_for(than, known));
-  for (const Source& source : known) {
-    if (!is_given(mode, wish, source) || is_given(kept, than, source)) continue;
+Status check_is_narrower(const ContextSpec& spec, const ContextSpec& than) {
+  const auto known = all_known_sources();
+  const IsolationMode mode = SB_TRY(isolation_mode_for(spec, known)), kept = SB_TRY(isolation_mode_for(than, known));
+  for (const ContextSource& source : known) {
+    if (!is_given(mode, spec, source) || is_given(kept, than, source)) continue;
     return fail(ErrorCode::kForbidden,
                 fmt::format("it would give {}, which the workflow itself keeps from its agents by mode {}",
                             quote_json(source.key), to_string(kept)),
@@ -290,49 +294,49 @@ bool is_restricted(std::string_view role) {
   return role == "challenger" || role == "adversarial" || role == "evaluator";
 }
 
-bool is_given(Mode mode, const Wish& wish, const Source& source) {
-  if (source.author_view && sees_no_author_view(wish.role)) return false;
+bool is_given(IsolationMode mode, const ContextSpec& spec, const ContextSource& source) {
+  if (source.author_view && sees_no_author_view(spec.role)) return false;
   switch (mode) {
-    case Mode::kFull:
+    case IsolationMode::kFull:
       return true;
-    case Mode::kBlind:
-      return any_names(wish.inputs, source.key);
-    case Mode::kCustom:
-      return any_names(wish.include, source.key) && !any_names(wish.exclude, source.key);
-    case Mode::kTaskOnly:
-    case Mode::kChallenger:
+    case IsolationMode::kBlind:
+      return any_names(spec.inputs, source.key);
+    case IsolationMode::kCustom:
+      return any_names(spec.include, source.key) && !any_names(spec.exclude, source.key);
+    case IsolationMode::kTaskOnly:
+    case IsolationMode::kChallenger:
       break;
   }
   switch (source.kind) {
     case SourceKind::kTier0:
     case SourceKind::kRule:
     case SourceKind::kMemory:
-      return wish.tier0;
+      return spec.tier0;
     case SourceKind::kTask:
       return true;
     case SourceKind::kRaw:
-      return mode == Mode::kChallenger;
+      return mode == IsolationMode::kChallenger;
     case SourceKind::kPrior:
       return false;
     case SourceKind::kDocument:
-      return mode == Mode::kTaskOnly && !is_restricted(wish.role);
+      return mode == IsolationMode::kTaskOnly && !is_restricted(spec.role);
   }
   return false;
 }
 
-Result<Mode> mode_for(const Wish& wish, const std::vector<Source>& known) {
-  const bool restricted = is_restricted(wish.role);
-  const Mode mode = wish.mode.value_or(restricted ? Mode::kChallenger : Mode::kFull);
-  if (restricted) SB_TRY(check_restricted(mode, wish, known));
-  SB_TRY(check_fields(mode, wish));
-  for (const auto* patterns : {&wish.inputs, &wish.include, &wish.exclude}) SB_TRY(check_keys(*patterns, known));
-  if (!sees_no_author_view(wish.role)) return mode;
-  for (const Source& source : known) {
+Result<IsolationMode> isolation_mode_for(const ContextSpec& spec, const std::vector<ContextSource>& known) {
+  const bool restricted = is_restricted(spec.role);
+  const IsolationMode mode = spec.mode.value_or(restricted ? IsolationMode::kChallenger : IsolationMode::kFull);
+  if (restricted) SB_TRY(check_restricted(mode, spec, known));
+  SB_TRY(check_fields(mode, spec));
+  for (const auto* patterns : {&spec.inputs, &spec.include, &spec.exclude}) SB_TRY(check_keys(*patterns, known));
+  if (!sees_no_author_view(spec.role)) return mode;
+  for (const ContextSource& source : known) {
     const bool is_named =
-        std::ranges::count(wish.inputs, source.key) + std::ranges::count(wish.include, source.key) > 0;
+        std::ranges::count(spec.inputs, source.key) + std::ranges::count(spec.include, source.key) > 0;
     if (!source.author_view || !is_named) continue;
     return fail(ErrorCode::kForbidden,
-                fmt::format("the role {} cannot be given {}: it is the author's own view of the work", wish.role,
+                fmt::format("the role {} cannot be given {}: it is the author's own view of the work", spec.role,
                             quote_json(source.key)),
                 "Leave it out");
   }
@@ -365,7 +369,7 @@ Result<Bundle> Bundle::from(const Value& value) {
   };
   if (value["v"] != Value(1)) return broken("its version is not 1");
   Bundle bundle;
-  const auto mode = mode_named(value.string_at("mode").value_or(""));
+  const auto mode = isolation_mode_named(value.string_at("mode").value_or(""));
   if (!mode) return broken("its mode is none");
   bundle.mode = *mode;
   bundle.role = value.string_at("role").value_or("");
@@ -389,21 +393,24 @@ Result<Bundle> Bundle::from(const Value& value) {
                               .slot = entry.string_at("slot").value_or(""),
                               .hash = entry.string_at("hash").value_or(""),
                               .bytes = static_cast<std::size_t>(bytes.as_integer()),
-                              .left_out = entry["left_out"] == Value(true)});
+                              .is_omitted = entry["left_out"] == Value(true)});
   }
   return bundle;
 }
 
-Result<Bundle> make_bundle(const Wish& wish, std::string identity, const std::vector<Source>& sources) {
-  Bundle bundle{
-      .mode = SB_TRY(mode_for(wish, sources)), .role = wish.role, .slots = empty_slots(), .entries = {}, .hash = {}};
+Result<Bundle> make_bundle(const ContextSpec& spec, std::string identity, const std::vector<ContextSource>& sources) {
+  Bundle bundle{.mode = SB_TRY(isolation_mode_for(spec, sources)),
+                .role = spec.role,
+                .slots = empty_slots(),
+                .entries = {},
+                .hash = {}};
   if (identity.size() > limits::kIdentityBytes) {
     return fail(ErrorCode::kLimit,
                 fmt::format("the identity has {} bytes; it may have {}", identity.size(), limits::kIdentityBytes));
   }
   std::array<std::vector<Piece>, kHeadings.size()> pieces;
-  for (const Source& source : sources) {
-    if (!is_given(bundle.mode, wish, source)) continue;
+  for (const ContextSource& source : sources) {
+    if (!is_given(bundle.mode, spec, source)) continue;
     const std::string text = as_utf8(source.text);
     const std::string hash = sha256_hex(text);
     pieces[slot_of(source.kind)].push_back({&source, rendered(source, text, hash), hash, text.size()});
@@ -421,7 +428,7 @@ Result<Bundle> make_bundle(const Wish& wish, std::string identity, const std::ve
                                 .slot = slot.name,
                                 .hash = piece.hash,
                                 .bytes = piece.bytes,
-                                .left_out = piece.left_out});
+                                .is_omitted = piece.is_omitted});
     }
   }
   bundle.hash = hash_of(bundle.slots);

@@ -21,9 +21,9 @@
 
 namespace sb::agent {
 
-enum class Mode { kFull, kTaskOnly, kChallenger, kBlind, kCustom };
-std::string_view to_string(Mode mode);
-std::optional<Mode> mode_named(std::string_view name);
+enum class IsolationMode { kFull, kTaskOnly, kChallenger, kBlind, kCustom };
+std::string_view to_string(IsolationMode mode);
+std::optional<IsolationMode> isolation_mode_named(std::string_view name);
 
 enum class SourceKind {
   kTier0,   // project identity: vision, decisions, philosophy
@@ -37,7 +37,7 @@ enum class SourceKind {
   kDocument,
 };
 
-struct Source {
+struct ContextSource {
   std::string key;  // `ticket`, `tier0/VISION.md`, `discovery.keyInvariants`, `coding.confidence`, …
   SourceKind kind = SourceKind::kTask;
   std::string title, text;
@@ -45,23 +45,24 @@ struct Source {
   bool author_view = false;  // how sure its author was, what the author thinks of it
 };
 
-struct Wish {
+struct ContextSpec {
   std::string role;  // as workflow::to_string(Role); empty: none
-  std::optional<Mode> mode = {};
+  std::optional<IsolationMode> mode = {};
   bool tier0 = true;
   std::vector<std::string> inputs = {}, include = {}, exclude = {};  // keys, or `discovery.*`
 };
 
 // The mode a role has when nothing is asked for, and what it may be asked for. kForbidden when the wish gives a
 // restricted role more; kInvalid for keys nobody knows, with the nearest one.
-Result<Mode> mode_for(const Wish& wish, const std::vector<Source>& known);
+Result<IsolationMode> isolation_mode_for(const ContextSpec& spec, const std::vector<ContextSource>& known);
 bool is_restricted(std::string_view role);
-// Whether a mode gives that source to whoever has the wish's role; `mode` as mode_for says.
-bool is_given(Mode mode, const Wish& wish, const Source& source);
-// Whether the wish can be granted at all, as far as that is known before there are any sources. Errors as mode_for().
-Status check_wish(const Wish& wish);
+// Whether a mode gives that source to whoever has the wish's role; `mode` as isolation_mode_for says.
+bool is_given(IsolationMode mode, const ContextSpec& spec, const ContextSource& source);
+// Whether the wish can be granted at all, as far as that is known before there are any sources. Errors as
+// isolation_mode_for().
+Status check_context_spec(const ContextSpec& spec);
 // kForbidden where it would give anything that the other keeps back.
-Status check_asks_for_less(const Wish& wish, const Wish& than);
+Status check_is_narrower(const ContextSpec& spec, const ContextSpec& than);
 std::string known_keys();  // of all context there may be, for people
 
 // A named part of the system prompt, with its own budget.
@@ -74,22 +75,22 @@ struct Slot {
 struct BundleEntry {
   std::string key, slot, hash;
   std::size_t bytes = 0;
-  bool left_out = false;  // it did not fit; its name stands in the slot
+  bool is_omitted = false;  // it did not fit; its name stands in the slot
 };
 
 struct Bundle {
-  Mode mode = Mode::kFull;
+  IsolationMode mode = IsolationMode::kFull;
   std::string role;
   std::vector<Slot> slots;  // always all six, in order; empty text: not sent
   std::vector<BundleEntry> entries;
   std::string hash;     // over the slots' bytes
-  Value facts() const;  // for the log: {mode, role, hash, bytes, keys: [{key, slot, bytes, hash, [left_out]}]}
+  Value facts() const;  // for the log: {mode, role, hash, bytes, keys: [{key, slot, bytes, hash, [is_omitted]}]}
   Value to_value() const;
   static Result<Bundle> from(const Value& value);
 };
 
 // Whole sources only, priority by priority; what does not fit is listed by name in its slot, and nothing of priority 1
 // is left out without that. prior_context has limits::kPriorContextBytes.
-Result<Bundle> make_bundle(const Wish& wish, std::string identity, const std::vector<Source>& sources);
+Result<Bundle> make_bundle(const ContextSpec& spec, std::string identity, const std::vector<ContextSource>& sources);
 
 }  // namespace sb::agent

@@ -15,15 +15,15 @@ struct Sent {
 };
 
 // Writes down what is sent before it is.
-class Listening final : public Model {
+class ListeningModel final : public Model {
  public:
-  Listening(std::unique_ptr<Model> inner, std::vector<Sent>& sent, std::mutex& mutex)
+  ListeningModel(std::unique_ptr<Model> inner, std::vector<Sent>& sent, std::mutex& mutex)
       : inner_(std::move(inner)), sent_(sent), mutex_(mutex) {}
   std::string name() const override { return inner_->name(); }
-  Replied reply(const ModelRequest& request, const OnDelta& on_delta) override {
+  ModelResult reply(const ModelRequest& request, const OnDelta& on_delta) override {
     {
       const std::scoped_lock lock(mutex_);
-      sent_.push_back({request.asker.workflow, to_json(to_value(request))});
+      sent_.push_back({request.requester.workflow, to_json(to_value(request))});
     }
     return inner_->reply(request, on_delta);
   }
@@ -36,7 +36,7 @@ class Listening final : public Model {
 
 struct Marked {
   char letter;  // in the table below
-  Source source;
+  ContextSource source;
   std::string marker() const { return fmt::format("MARK-{}-7f3a", source.key); }
 };
 
@@ -97,35 +97,35 @@ class Proof {
     });
   }
 
-  Ended work(const std::string& workflow, const Wish& wish) {
+  WorkResult work(const std::string& workflow, const ContextSpec& spec) {
     const std::string session = place.start(workflow);
     Assignment assignment = place.assignment(session);
-    std::vector<Source> sources;
+    std::vector<ContextSource> sources;
     for (const Marked& marked : marked_sources()) sources.push_back(marked.source);
-    const auto bundle = make_bundle(wish, identity_text(), sources);
+    const auto bundle = make_bundle(spec, identity_text(), sources);
     EXPECT_TRUE(bundle) << bundle.error().to_string();
     if (!bundle) return {};
     assignment.bundle = *bundle;
-    assignment.role = wish.role;
-    StaffParts parts{.seams = place.seams, .desk = *place.desk, .settings = place.settings, .http = *place.http};
-    parts.around = [this](std::unique_ptr<Model> model, const Assignment&) -> std::unique_ptr<Model> {
-      return std::make_unique<Listening>(std::move(model), sent, mutex);
+    assignment.role = spec.role;
+    AgentRunnerParts parts{.seams = place.seams, .home = *place.home, .settings = place.settings, .http = *place.http};
+    parts.wrap_model = [this](std::unique_ptr<Model> model, const Assignment&) -> std::unique_ptr<Model> {
+      return std::make_unique<ListeningModel>(std::move(model), sent, mutex);
     };
     parts.sources = [sources](const Assignment&) { return sources; };
-    Staff staff(std::move(parts));
-    const Ended ended = staff.work(assignment, {});
+    AgentRunner runner(std::move(parts));
+    const WorkResult ended = runner.work(assignment, {});
     last_session = session;
     return ended;
   }
 
-  LoopPlace place;
+  LoopFixture place;
   std::vector<Sent> sent;
   std::mutex mutex;
   std::string last_session;
 };
 
 // A model that also looks for what it was not given.
-std::string curious_script(const std::string& workflow) {
+std::string snooping_script(const std::string& workflow) {
   const std::string when = fmt::format(R"("when": {{"workflow": "{}"}})", workflow);
   return call_line("Read", R"({"file_path": ".signalbox/discovery.md"})", when) +
          call_line("Grep", R"({"pattern": "discovery found", "output_mode": "content"})", when) +
@@ -136,7 +136,7 @@ std::string curious_script(const std::string& workflow) {
 
 struct Row {
   const char* name;
-  Wish wish;
+  ContextSpec spec;
   std::string given;  // letters
 };
 
@@ -144,13 +144,13 @@ class EveryMode : public testing::TestWithParam<Row> {};
 
 TEST_P(EveryMode, SendsWhatItIncludesAndNothingElse) {
   Proof proof;
-  proof.place.script(curious_script("two-steps"));
-  const Ended ended = proof.work("two-steps", GetParam().wish);
+  proof.place.script(snooping_script("two-steps"));
+  const WorkResult ended = proof.work("two-steps", GetParam().spec);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_GE(proof.sent.size(), 6u);
   EXPECT_EQ(proof.letters("two-steps"), GetParam().given);
   // What an earlier phase left in the work tree is not for restricted roles, however they look for it.
-  EXPECT_EQ(proof.ever_sent(kLeftMarker, "two-steps"), !is_restricted(GetParam().wish.role));
+  EXPECT_EQ(proof.ever_sent(kLeftMarker, "two-steps"), !is_restricted(GetParam().spec.role));
   // And the record says so: the bundle of the log names the keys that were given.
   const auto began = proof.place.events_of(proof.last_session, "began");
   ASSERT_EQ(began.size(), 1u);
@@ -167,21 +167,23 @@ INSTANTIATE_TEST_SUITE_P(
     Isolation, EveryMode,
     testing::Values(
         Row{"full", {.role = ""}, "0rsmgtdpilcb"},
-        Row{"full_worker", {.role = "worker", .mode = Mode::kFull}, "0rsmgtdpilcb"},
+        Row{"full_worker", {.role = "worker", .mode = IsolationMode::kFull}, "0rsmgtdpilcb"},
         Row{"full_reviewer", {.role = "reviewer"}, "0rsmgtdpil"},
-        Row{"task_only", {.role = "", .mode = Mode::kTaskOnly}, "0rsmgtp"},
-        Row{"task_only_without_tier0", {.role = "", .mode = Mode::kTaskOnly, .tier0 = false}, "gtp"},
-        Row{"challenger_mode", {.role = "", .mode = Mode::kChallenger}, "0rsmgtd"},
-        Row{"blind_to_all", {.role = "", .mode = Mode::kBlind}, ""},
-        Row{"blind_with_one", {.role = "", .mode = Mode::kBlind, .inputs = {"diff"}}, "d"},
+        Row{"task_only", {.role = "", .mode = IsolationMode::kTaskOnly}, "0rsmgtp"},
+        Row{"task_only_without_tier0", {.role = "", .mode = IsolationMode::kTaskOnly, .tier0 = false}, "gtp"},
+        Row{"challenger_mode", {.role = "", .mode = IsolationMode::kChallenger}, "0rsmgtd"},
+        Row{"blind_to_all", {.role = "", .mode = IsolationMode::kBlind}, ""},
+        Row{"blind_with_one", {.role = "", .mode = IsolationMode::kBlind, .inputs = {"diff"}}, "d"},
         Row{"custom",
-            {.role = "", .mode = Mode::kCustom, .include = {"*"}, .exclude = {"coding.*", "soul"}},
+            {.role = "", .mode = IsolationMode::kCustom, .include = {"*"}, .exclude = {"coding.*", "soul"}},
             "0rmgtdpi"},
-        Row{"custom_reviewer", {.role = "reviewer", .mode = Mode::kCustom, .include = {"coding.*", "diff"}}, "dl"},
+        Row{"custom_reviewer",
+            {.role = "reviewer", .mode = IsolationMode::kCustom, .include = {"coding.*", "diff"}},
+            "dl"},
         Row{"challenger", {.role = "challenger"}, "0rsmgtd"}, Row{"adversarial", {.role = "adversarial"}, "0rsmgtd"},
         Row{"evaluator", {.role = "evaluator"}, "0rsmgtd"},
-        Row{"challenger_blind", {.role = "challenger", .mode = Mode::kBlind, .inputs = {"ticket"}}, "t"},
-        Row{"evaluator_blind", {.role = "evaluator", .mode = Mode::kBlind}, ""}),
+        Row{"challenger_blind", {.role = "challenger", .mode = IsolationMode::kBlind, .inputs = {"ticket"}}, "t"},
+        Row{"evaluator_blind", {.role = "evaluator", .mode = IsolationMode::kBlind}, ""}),
     [](const testing::TestParamInfo<Row>& row) { return std::string(row.param.name); });
 
 std::string child_workflow(const std::string& id, const std::string& head) {
@@ -208,11 +210,11 @@ TEST(Isolation, HoldsForChildrenToo) {
   std::string script;
   for (const std::string child : {"child-plain", "child-refuter", "child-blind", "child-reviewer"}) {
     script += spawn_line(child, R"({"claim": "MARK-claim-7f3a"})");
-    script += curious_script(child);
+    script += snooping_script(child);
   }
   const std::string when = R"("when": {"workflow": "two-steps"})";
   proof.place.script(script + complete_line(kNotes, when) + complete_line(kNotes, when));
-  const Ended ended = proof.work("two-steps", {.role = ""});
+  const WorkResult ended = proof.work("two-steps", {.role = ""});
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_EQ(proof.letters("child-plain"), "0rsmgtdpilcb");
   EXPECT_EQ(proof.letters("child-reviewer"), "0rsmgtdpil");

@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::vector<Source> everything() {
+std::vector<ContextSource> everything() {
   return {{.key = "tier0/VISION.md", .kind = SourceKind::kTier0, .title = "VISION.md", .text = "mark-tier0"},
           {.key = "rules/AGENTS.md", .kind = SourceKind::kRule, .title = "AGENTS.md", .text = "mark-rule"},
           {.key = "memory/1", .kind = SourceKind::kMemory, .title = "Learned", .text = "mark-memory"},
@@ -34,8 +34,8 @@ std::string sent(const Bundle& bundle) {
 }
 
 // One letter for each source that is given: t(ier0) r(ule) m(emory) T(ask) R(aw) p(rior) a(uthor's view).
-std::string given(const Wish& wish) {
-  const auto bundle = make_bundle(wish, "identity", everything());
+std::string given(const ContextSpec& spec) {
+  const auto bundle = make_bundle(spec, "identity", everything());
   if (!bundle) return bundle.error().to_string();
   const std::string text = sent(*bundle);
   std::string letters;
@@ -53,13 +53,14 @@ std::string given(const Wish& wish) {
 
 TEST(Isolation, EachModeGivesWhatItsRowSays) {
   EXPECT_EQ(given({.role = ""}), "trmTRpa");
-  EXPECT_EQ(given({.role = "", .mode = Mode::kFull}), "trmTRpa");
-  EXPECT_EQ(given({.role = "", .mode = Mode::kTaskOnly}), "trmT");
-  EXPECT_EQ(given({.role = "", .mode = Mode::kTaskOnly, .tier0 = false}), "T");
-  EXPECT_EQ(given({.role = "", .mode = Mode::kChallenger}), "trmTR");
-  EXPECT_EQ(given({.role = "", .mode = Mode::kBlind}), "");
-  EXPECT_EQ(given({.role = "", .mode = Mode::kBlind, .inputs = {"diff", "discovery.*"}}), "Rp");
-  EXPECT_EQ(given({.role = "", .mode = Mode::kCustom, .include = {"*"}, .exclude = {"coding.*", "memory/*"}}), "trTRp");
+  EXPECT_EQ(given({.role = "", .mode = IsolationMode::kFull}), "trmTRpa");
+  EXPECT_EQ(given({.role = "", .mode = IsolationMode::kTaskOnly}), "trmT");
+  EXPECT_EQ(given({.role = "", .mode = IsolationMode::kTaskOnly, .tier0 = false}), "T");
+  EXPECT_EQ(given({.role = "", .mode = IsolationMode::kChallenger}), "trmTR");
+  EXPECT_EQ(given({.role = "", .mode = IsolationMode::kBlind}), "");
+  EXPECT_EQ(given({.role = "", .mode = IsolationMode::kBlind, .inputs = {"diff", "discovery.*"}}), "Rp");
+  EXPECT_EQ(given({.role = "", .mode = IsolationMode::kCustom, .include = {"*"}, .exclude = {"coding.*", "memory/*"}}),
+            "trTRp");
 }
 
 TEST(Isolation, RestrictedRolesAreChallengersOrBlind) {
@@ -67,12 +68,14 @@ TEST(Isolation, RestrictedRolesAreChallengersOrBlind) {
     EXPECT_TRUE(is_restricted(role));
     EXPECT_EQ(given({.role = role}), "trmTR");
     EXPECT_EQ(given({.role = role, .tier0 = false}), "TR");
-    EXPECT_EQ(given({.role = role, .mode = Mode::kBlind, .inputs = {"diff"}}), "R");
-    for (const Wish& wish : {Wish{.role = role, .mode = Mode::kFull}, Wish{.role = role, .mode = Mode::kCustom},
-                             Wish{.role = role, .include = {"discovery.*"}}, Wish{.role = role, .exclude = {"diff"}},
-                             Wish{.role = role, .inputs = {"discovery.*"}},
-                             Wish{.role = role, .mode = Mode::kBlind, .inputs = {"discovery.keyInvariants"}}}) {
-      const auto mode = mode_for(wish, everything());
+    EXPECT_EQ(given({.role = role, .mode = IsolationMode::kBlind, .inputs = {"diff"}}), "R");
+    for (const ContextSpec& spec :
+         {ContextSpec{.role = role, .mode = IsolationMode::kFull},
+          ContextSpec{.role = role, .mode = IsolationMode::kCustom},
+          ContextSpec{.role = role, .include = {"discovery.*"}}, ContextSpec{.role = role, .exclude = {"diff"}},
+          ContextSpec{.role = role, .inputs = {"discovery.*"}},
+          ContextSpec{.role = role, .mode = IsolationMode::kBlind, .inputs = {"discovery.keyInvariants"}}}) {
+      const auto mode = isolation_mode_for(spec, everything());
       ASSERT_FALSE(mode);
       EXPECT_EQ(mode.error().code, ErrorCode::kForbidden);
       EXPECT_THAT(mode.error().message, HasSubstr("the role " + role));
@@ -84,70 +87,81 @@ TEST(Isolation, RestrictedRolesAreChallengersOrBlind) {
 
 TEST(Isolation, AReviewerNeverGetsTheAuthorsView) {
   EXPECT_EQ(given({.role = "reviewer"}), "trmTRp");
-  EXPECT_EQ(given({.role = "reviewer", .mode = Mode::kCustom, .include = {"*"}}), "trmTRp");
-  const Wish wish{.role = "reviewer", .mode = Mode::kCustom, .include = {"coding.confidence"}};
-  const auto mode = mode_for(wish, everything());
+  EXPECT_EQ(given({.role = "reviewer", .mode = IsolationMode::kCustom, .include = {"*"}}), "trmTRp");
+  const ContextSpec spec{.role = "reviewer", .mode = IsolationMode::kCustom, .include = {"coding.confidence"}};
+  const auto mode = isolation_mode_for(spec, everything());
   ASSERT_FALSE(mode);
   EXPECT_EQ(mode.error().code, ErrorCode::kForbidden);
 }
 
 TEST(Isolation, KeysNobodyKnowsAreRefusedWithTheNearest) {
-  const Wish typo{.role = "", .mode = Mode::kCustom, .include = {"*"}, .exclude = {"coding.confidense"}};
-  const auto mode = mode_for(typo, everything());
+  const ContextSpec typo{
+      .role = "", .mode = IsolationMode::kCustom, .include = {"*"}, .exclude = {"coding.confidense"}};
+  const auto mode = isolation_mode_for(typo, everything());
   ASSERT_FALSE(mode);
   EXPECT_EQ(mode.error().code, ErrorCode::kInvalid);
   EXPECT_THAT(mode.error().remedy, HasSubstr("coding.confidence"));
   // A family that is not there this time is not a mistake, one that never is, is.
   for (const std::string key : {"shaping.*", "pitch", "discovery.notes", "tier0/docs/x.md", "rules/*"}) {
-    EXPECT_TRUE(mode_for({.role = "", .mode = Mode::kCustom, .include = {"*"}, .exclude = {key}}, everything())) << key;
+    EXPECT_TRUE(isolation_mode_for({.role = "", .mode = IsolationMode::kCustom, .include = {"*"}, .exclude = {key}},
+                                   everything()))
+        << key;
   }
-  EXPECT_FALSE(
-      mode_for({.role = "", .mode = Mode::kCustom, .include = {"*"}, .exclude = {"shapping.*"}}, everything()));
+  EXPECT_FALSE(isolation_mode_for(
+      {.role = "", .mode = IsolationMode::kCustom, .include = {"*"}, .exclude = {"shapping.*"}}, everything()));
 }
 
 TEST(Isolation, WhatCanNeverBeGrantedIsRefusedBeforeThereAreSources) {
-  EXPECT_TRUE(check_wish({.role = "reviewer", .mode = Mode::kCustom, .include = {"*"}, .exclude = {"discovery.*"}}));
-  EXPECT_TRUE(check_wish({.role = "", .mode = Mode::kBlind, .inputs = {"rules/AGENTS.md", "tier0*", "identity"}}));
-  EXPECT_TRUE(check_wish({.role = "evaluator", .mode = Mode::kBlind, .inputs = {"ticket", "diff", "pitch"}}));
-  const auto why = [](const Wish& wish) {
-    const Status granted = check_wish(wish);
+  EXPECT_TRUE(check_context_spec(
+      {.role = "reviewer", .mode = IsolationMode::kCustom, .include = {"*"}, .exclude = {"discovery.*"}}));
+  EXPECT_TRUE(check_context_spec(
+      {.role = "", .mode = IsolationMode::kBlind, .inputs = {"rules/AGENTS.md", "tier0*", "identity"}}));
+  EXPECT_TRUE(
+      check_context_spec({.role = "evaluator", .mode = IsolationMode::kBlind, .inputs = {"ticket", "diff", "pitch"}}));
+  const auto why = [](const ContextSpec& spec) {
+    const Status granted = check_context_spec(spec);
     return granted ? std::string() : granted.error().to_string();
   };
-  EXPECT_THAT(why({.role = "evaluator", .mode = Mode::kBlind, .inputs = {"coding.*"}}), HasSubstr("earlier work"));
-  EXPECT_THAT(why({.role = "evaluator", .mode = Mode::kFull}), HasSubstr("the mode full"));
-  EXPECT_THAT(why({.role = "reviewer", .mode = Mode::kBlind, .inputs = {"fix.retrospective"}}), HasSubstr("own view"));
-  EXPECT_THAT(why({.role = "", .mode = Mode::kBlind, .inputs = {"codign.notes"}}), HasSubstr("mean coding.notes?"));
-  EXPECT_THAT(why({.role = "", .mode = Mode::kBlind, .inputs = {"weather"}}), HasSubstr("Known are: goal"));
+  EXPECT_THAT(why({.role = "evaluator", .mode = IsolationMode::kBlind, .inputs = {"coding.*"}}),
+              HasSubstr("earlier work"));
+  EXPECT_THAT(why({.role = "evaluator", .mode = IsolationMode::kFull}), HasSubstr("the mode full"));
+  EXPECT_THAT(why({.role = "reviewer", .mode = IsolationMode::kBlind, .inputs = {"fix.retrospective"}}),
+              HasSubstr("own view"));
+  EXPECT_THAT(why({.role = "", .mode = IsolationMode::kBlind, .inputs = {"codign.notes"}}),
+              HasSubstr("mean coding.notes?"));
+  EXPECT_THAT(why({.role = "", .mode = IsolationMode::kBlind, .inputs = {"weather"}}), HasSubstr("Known are: goal"));
 }
 
 TEST(Isolation, FieldsThatDoNothingInAModeAreRefused) {
-  for (const Wish& wish :
-       {Wish{.role = "", .inputs = {"diff"}}, Wish{.role = "", .mode = Mode::kTaskOnly, .include = {"diff"}},
-        Wish{.role = "", .mode = Mode::kBlind, .exclude = {"diff"}}, Wish{.role = "", .tier0 = false},
-        Wish{.role = "", .mode = Mode::kCustom}}) {
-    const auto mode = mode_for(wish, everything());
+  for (const ContextSpec& spec :
+       {ContextSpec{.role = "", .inputs = {"diff"}},
+        ContextSpec{.role = "", .mode = IsolationMode::kTaskOnly, .include = {"diff"}},
+        ContextSpec{.role = "", .mode = IsolationMode::kBlind, .exclude = {"diff"}},
+        ContextSpec{.role = "", .tier0 = false}, ContextSpec{.role = "", .mode = IsolationMode::kCustom}}) {
+    const auto mode = isolation_mode_for(spec, everything());
     ASSERT_FALSE(mode);
     EXPECT_EQ(mode.error().code, ErrorCode::kInvalid);
   }
 }
 
 TEST(Isolation, ADocumentOfAnEarlierPhaseIsTheTaskOfSomeAndAResultToOthers) {
-  const std::vector<Source> pitch = {
+  const std::vector<ContextSource> pitch = {
       {.key = "pitch", .kind = SourceKind::kDocument, .title = "P", .text = "mark-pitch"}};
-  const auto is_given = [&](const Wish& wish) {
-    const auto bundle = make_bundle(wish, "", pitch);
+  const auto is_given = [&](const ContextSpec& spec) {
+    const auto bundle = make_bundle(spec, "", pitch);
     return bundle && sent(*bundle).find("mark-pitch") != std::string::npos;
   };
   EXPECT_TRUE(is_given({.role = "worker"}));
-  EXPECT_TRUE(is_given({.role = "", .mode = Mode::kTaskOnly}));
-  EXPECT_FALSE(is_given({.role = "", .mode = Mode::kChallenger}));
+  EXPECT_TRUE(is_given({.role = "", .mode = IsolationMode::kTaskOnly}));
+  EXPECT_FALSE(is_given({.role = "", .mode = IsolationMode::kChallenger}));
   EXPECT_FALSE(is_given({.role = "adversarial"}));
-  EXPECT_EQ(mode_for({.role = "evaluator", .mode = Mode::kBlind, .inputs = {"pitch"}}, pitch).error().code,
-            ErrorCode::kForbidden);
+  EXPECT_EQ(
+      isolation_mode_for({.role = "evaluator", .mode = IsolationMode::kBlind, .inputs = {"pitch"}}, pitch).error().code,
+      ErrorCode::kForbidden);
 }
 
 TEST(Isolation, WhatDoesNotFitIsNamed) {
-  std::vector<Source> sources;
+  std::vector<ContextSource> sources;
   for (int i = 0; i < 6; ++i) {
     sources.push_back({.key = "discovery.p" + std::to_string(i),
                        .kind = SourceKind::kPrior,
@@ -165,11 +179,11 @@ TEST(Isolation, WhatDoesNotFitIsNamed) {
   EXPECT_THAT(text, Not(HasSubstr("bbbbbb")));
   EXPECT_LT(text.find("eee"), text.find("aaa"));
   for (const char* name : {"discovery.p1 (", "discovery.p2 (", "discovery.p3 ("}) EXPECT_THAT(text, HasSubstr(name));
-  EXPECT_EQ(std::ranges::count_if(bundle->entries, &BundleEntry::left_out), 3);
+  EXPECT_EQ(std::ranges::count_if(bundle->entries, &BundleEntry::is_omitted), 3);
 }
 
 TEST(Isolation, AnOversizedPriorityOneIsNamedAndTheRestGoesOn) {
-  const std::vector<Source> sources = {
+  const std::vector<ContextSource> sources = {
       {.key = "shaping.outOfScope", .kind = SourceKind::kPrior, .title = "Scope", .text = std::string(9'000, 'x')},
       {.key = "coding.filesChanged", .kind = SourceKind::kPrior, .title = "Files", .text = "a.cpp", .priority = 3}};
   const auto bundle = make_bundle({.role = ""}, "", sources);
@@ -180,7 +194,7 @@ TEST(Isolation, AnOversizedPriorityOneIsNamedAndTheRestGoesOn) {
 
 TEST(Isolation, TheBudgetIsKeptToTheByte) {
   const auto size_with = [](std::size_t bytes) {
-    const std::vector<Source> sources = {
+    const std::vector<ContextSource> sources = {
         {.key = "a", .kind = SourceKind::kPrior, .title = "A", .text = std::string(bytes, 'x')}};
     return make_bundle({.role = ""}, "", sources)->slots[2].text.size();
   };
@@ -222,7 +236,7 @@ TEST(Isolation, ABundleSurvivesItsRecord) {
 }
 
 TEST(Isolation, BytesThatAreNoTextBecomeText) {
-  const std::vector<Source> sources = {
+  const std::vector<ContextSource> sources = {
       {.key = "diff", .kind = SourceKind::kRaw, .title = "D", .text = std::string("a\xff\0b", 4)}};
   const auto bundle = make_bundle({.role = ""}, "", sources);
   ASSERT_TRUE(bundle);
@@ -232,17 +246,17 @@ TEST(Isolation, BytesThatAreNoTextBecomeText) {
 }
 
 TEST(PlainText, KeepsBothEndsAndSaysWhatIsMissing) {
-  EXPECT_EQ(both_ends("short", 5), "short");
+  EXPECT_EQ(elide_middle("short", 5), "short");
   std::string text;
   for (int i = 0; i < 1'000; ++i) text += "line " + std::to_string(i) + "\n";
-  const std::string cut = both_ends(text, 1'000);
+  const std::string cut = elide_middle(text, 1'000);
   EXPECT_LE(cut.size(), 1'000u);
   EXPECT_THAT(cut, HasSubstr("line 0\n"));
   EXPECT_THAT(cut, HasSubstr("line 999\n"));
   EXPECT_THAT(cut, HasSubstr("bytes left out"));
   std::string umlauts;
   for (int i = 0; i < 1'000; ++i) umlauts += "ä";
-  EXPECT_EQ(as_utf8(both_ends(umlauts, 301)), both_ends(umlauts, 301));
+  EXPECT_EQ(as_utf8(elide_middle(umlauts, 301)), elide_middle(umlauts, 301));
 }
 
 }  // namespace

@@ -41,15 +41,15 @@ std::string folder_of(std::string_view glob) {
   return slash == std::string_view::npos ? "" : std::string(fixed.substr(0, slash));
 }
 
-struct Matter {
+struct FrontMatter {
   std::string text;  // behind it
   std::vector<std::string> applies_to;
   bool is_scoped = false;
   std::string fault;
 };
 
-Matter take_off_front_matter(const std::string& whole) {
-  Matter matter{.text = whole, .applies_to = {}, .fault = {}};
+FrontMatter strip_front_matter(const std::string& whole) {
+  FrontMatter matter{.text = whole, .applies_to = {}, .fault = {}};
   const std::string_view text = whole;
   const std::size_t start = text.starts_with("---\n") ? 4 : text.starts_with("---\r\n") ? 5 : 0;
   if (start == 0) return matter;
@@ -86,10 +86,10 @@ bool names_any(const std::vector<std::string>& applies_to, const std::vector<std
 
 class RuleReader {
  public:
-  RuleReader(const Files& files, const RuleWish& wish)
+  RuleReader(const Files& files, const RuleQuery& query)
       : files_(files),
-        wish_(wish),
-        fence_({.root = files.canonical(wish.work_tree).value_or(wish.work_tree), .hidden = wish.hidden}) {}
+        wish_(query),
+        fence_({.root = files.canonical(query.work_tree).value_or(query.work_tree), .hidden = query.hidden}) {}
 
   RuleSources read() {
     add_soul();
@@ -119,7 +119,7 @@ class RuleReader {
     const auto at = fence_.for_reading(folder.empty() ? fence_.root() : folder);
     std::vector<std::string> paths;
     if (!at) return paths;
-    walk_guarded(*at, fence_, {".git", "node_modules"}, {}, [&](const Walked& file) {
+    walk_guarded(*at, fence_, {".git", "node_modules"}, {}, [&](const WalkedFile& file) {
       const std::string relative = file.path.substr(fence_.root().size() + 1);
       if (is_within(file.path, fence_.root()) && glob_covers(pattern, relative)) paths.push_back(relative);
     });
@@ -164,7 +164,7 @@ class RuleReader {
   void add_rule(const std::string& path) {
     const auto text = text_at(path);
     if (!text) return;
-    const Matter matter = take_off_front_matter(*text);
+    const FrontMatter matter = strip_front_matter(*text);
     if (!matter.fault.empty()) note(path, matter.fault + "; it is not taken");
     if (is_blank(matter.text) || (matter.is_scoped && !names_any(matter.applies_to, wish_.work))) return;
     if (!taken_.insert(sha256_hex(matter.text)).second) return;
@@ -185,7 +185,7 @@ class RuleReader {
     found_.sources.push_back({.key = "tier0/" + as_utf8(path),
                               .kind = SourceKind::kTier0,
                               .title = as_utf8(path),
-                              .text = take_off_front_matter(*text).text});
+                              .text = strip_front_matter(*text).text});
   }
 
   std::optional<std::string> soul_at(const std::string& path) {
@@ -203,7 +203,7 @@ class RuleReader {
     const auto text = files_.read(*real, limits::kRulesBytes);
     if (!text) note(path, text.error().message);
     if (!text || is_blank(as_utf8(*text))) return std::nullopt;
-    return take_off_front_matter(as_utf8(*text)).text;
+    return strip_front_matter(as_utf8(*text)).text;
   }
 
   void add_soul() {
@@ -215,7 +215,7 @@ class RuleReader {
   }
 
   const Files& files_;
-  const RuleWish& wish_;
+  const RuleQuery& wish_;
   std::map<std::string, std::string> committed_;
   Fence fence_;
   RuleSources found_;
@@ -224,8 +224,8 @@ class RuleReader {
 
 }  // namespace
 
-RuleSources read_rules(const Files& files, const RuleWish& wish) {
-  return RuleReader(files, wish).read();
+RuleSources read_rules(const Files& files, const RuleQuery& query) {
+  return RuleReader(files, query).read();
 }
 
 std::string built_in_soul() {

@@ -22,7 +22,7 @@
 
 namespace sb::agent {
 
-struct RuleWish {
+struct RuleQuery {
   std::string work_tree;                 // absolute
   std::vector<std::string> hidden = {};  // engine::hidden_paths
   std::string soul = {};                 // the file the settings name; absolute, or empty
@@ -35,12 +35,12 @@ struct RuleWish {
 };
 
 struct RuleSources {
-  std::vector<Source> sources;     // keys: soul, rules/PATH, tier0/PATH
-  std::vector<std::string> notes;  // what was not taken, and why; for people
+  std::vector<ContextSource> sources;  // keys: soul, rules/PATH, tier0/PATH
+  std::vector<std::string> notes;      // what was not taken, and why; for people
 };
 
 // The soul is the first that is there: the one of the settings, the user's, the built-in one.
-RuleSources read_rules(const Files& files, const RuleWish& wish);
+RuleSources read_rules(const Files& files, const RuleQuery& query);
 
 std::string built_in_soul();
 

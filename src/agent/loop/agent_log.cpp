@@ -66,7 +66,7 @@ Status AgentLog::append_with(const Make& make, const std::vector<Row>& rows) {
   };
   for (int tried = 1;; ++tried) {
     const Status done = store_.write(once);
-    const bool may_try = !done && (done.error().code == ErrorCode::kConflict || done.error().retry_helps);
+    const bool may_try = !done && (done.error().code == ErrorCode::kConflict || done.error().is_retryable);
     if (done || !may_try || tried == kAppendAttempts) return done;
   }
 }
@@ -90,13 +90,13 @@ void ProviderWait::follow(const LoggedEvent& event) {
   if (event.type != "setback" && event.type != "parked") return;
   const Value& payload = event.payload;
   until = payload["until"].is_integer() ? payload["until"].as_integer() : 0;
-  is_told = payload["told"] == Value(true);
+  is_retry_after = payload["told"] == Value(true);
   model = payload.string_at("model").value_or("");
   reason = payload.string_at("reason").value_or("");
 }
 
-Wishes wishes_in(const std::vector<LoggedEvent>& events) {
-  Wishes wishes;
+ControlRequests control_requests_in(const std::vector<LoggedEvent>& events) {
+  ControlRequests requests;
   std::int64_t seen = 0;
   for (const LoggedEvent& event : events) {
     if (event.type == "steer_seen" && event.payload["upto"].is_integer()) seen = event.payload["upto"].as_integer();
@@ -105,19 +105,19 @@ Wishes wishes_in(const std::vector<LoggedEvent>& events) {
     if (!is_of_people(event.type)) continue;
     if (event.type == "steered") {
       if (event.seq <= seen) continue;
-      wishes.steered.push_back(event.payload.string_at("text").value_or(""));
-      wishes.upto = event.seq;
+      requests.steered.push_back(event.payload.string_at("text").value_or(""));
+      requests.upto = event.seq;
       continue;
     }
-    wishes.by = event.payload.string_at("by").value_or("");
-    wishes.reason = event.payload.string_at("reason").value_or("");
-    if (event.type == "pause_asked") wishes.is_paused = true;
-    if (event.type == "go_on_asked") wishes.is_paused = false;
-    if (event.type == "kill_asked") wishes.is_killed = true;
-    if (event.type == "taken_over") wishes.is_taken_over = true;
-    if (event.type == "retried") wishes.is_killed = wishes.is_taken_over = wishes.is_paused = false;
+    requests.by = event.payload.string_at("by").value_or("");
+    requests.reason = event.payload.string_at("reason").value_or("");
+    if (event.type == "pause_asked") requests.is_paused = true;
+    if (event.type == "go_on_asked") requests.is_paused = false;
+    if (event.type == "kill_asked") requests.is_killed = true;
+    if (event.type == "taken_over") requests.is_taken_over = true;
+    if (event.type == "retried") requests.is_killed = requests.is_taken_over = requests.is_paused = false;
   }
-  return wishes;
+  return requests;
 }
 
 }  // namespace sb::agent

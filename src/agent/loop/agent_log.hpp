@@ -3,7 +3,7 @@
 //
 // Payloads are canonical JSON; long texts are blobs named by their hex SHA-256. Members in brackets may be absent.
 //   began         {v: 1, session, [run], workflow, role, model, mode, bundle: hash, keys: [{key, bytes, hash,
-//   [left_out]}],
+//   [is_omitted]}],
 //                  limits, [lineage], [sandbox]}           bundle: the slots and the first message
 //   turn          {turn, reply: hash, request: hash, usage, cost, stop, model, [by], [mark], ms}    by: in the settings
 //   tool_started  {turn, call, tool, what, [token], [decision]}     only tools that change something: what a crash may
@@ -84,19 +84,19 @@ class AgentLog {
 
 // What a model's provider is waited for: the newest setback or parking that no reply came after. Pure.
 struct ProviderWait {
-  TimestampMs until = 0;  // 0: it is not
-  bool is_told = false;   // by the provider: asking it sooner is no use
+  TimestampMs until = 0;        // 0: it is not
+  bool is_retry_after = false;  // by the provider: asking it sooner is no use
   std::string model = {}, reason = {};
   void follow(const LoggedEvent& event);
 };
 
 // What people asked of it and has not been done yet. Pure.
-struct Wishes {
+struct ControlRequests {
   std::vector<std::string> steered;  // texts not yet in the conversation, in order
   std::int64_t upto = 0;             // the number for steer_seen
   bool is_paused = false, is_killed = false, is_taken_over = false;
   std::string by, reason;
 };
-Wishes wishes_in(const std::vector<LoggedEvent>& events);
+ControlRequests control_requests_in(const std::vector<LoggedEvent>& events);
 
 }  // namespace sb::agent

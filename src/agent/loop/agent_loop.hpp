@@ -20,63 +20,63 @@ struct ChosenModel {
   const ModelSettings* settings = nullptr;
 };
 
-struct LoopParts {
-  Duty& duty;
-  Course& course;
+struct AgentLoopParts {
+  WorkContext& work_context;
+  Transcript& transcript;
   std::function<Result<ChosenModel>(const std::string& step)> choose;  // who does this step
   Tools& tools;                                                        // that touch the work tree
   std::string sandbox;
 };
 
-class Loop {
+class AgentLoop {
  public:
-  explicit Loop(LoopParts parts);
-  Ended work();
+  explicit AgentLoop(AgentLoopParts parts);
+  WorkResult work();
 
  private:
   // agent_loop.cpp
-  std::optional<Ended> enter();
-  std::optional<Ended> begin();
-  std::optional<Ended> recover();
-  std::optional<Ended> take_up();
-  std::optional<Ended> one_turn();
-  std::optional<Ended> choose_model();
-  std::optional<Ended> ask_model();
-  std::optional<Ended> heed_people();
-  std::optional<Ended> hear_people();
-  std::optional<Ended> stopped_by_others();
+  std::optional<WorkResult> enter();
+  std::optional<WorkResult> begin();
+  std::optional<WorkResult> recover();
+  std::optional<WorkResult> resume();
+  std::optional<WorkResult> one_turn();
+  std::optional<WorkResult> choose_model();
+  std::optional<WorkResult> ask_model();
+  std::optional<WorkResult> obey_control_requests();
+  std::optional<WorkResult> read_control_requests();
+  std::optional<WorkResult> stopped_by_others();
   ModelRequest next_request();
-  std::optional<Ended> compact(std::string_view why);
+  std::optional<WorkResult> compact(std::string_view why);
 
   // calls.cpp: what the model called for
   struct Batch {
     std::vector<AgentLog::Entry> entries;
     std::vector<AgentLog::Row> rows;
   };
-  std::optional<Ended> run_calls(std::vector<CourseCall> calls, Batch batch);
-  std::optional<Ended> run_session_tool(const CourseCall& call, Batch& batch);
-  std::optional<Ended> run_change(Tool& tool, const CourseCall& call, Batch& batch);
-  void run_reads(const std::vector<std::pair<Tool*, const CourseCall*>>& reads, Batch& batch);
+  std::optional<WorkResult> run_calls(std::vector<TurnCall> calls, Batch batch);
+  std::optional<WorkResult> run_session_tool(const TurnCall& call, Batch& batch);
+  std::optional<WorkResult> run_change(Tool& tool, const TurnCall& call, Batch& batch);
+  void run_reads(const std::vector<std::pair<Tool*, const TurnCall*>>& reads, Batch& batch);
   Tool* find_tool(std::string_view name);
-  std::string objection_to(const ToolCall& call);  // unknown, or of the wrong shape
+  std::string call_error(const ToolCall& call);  // unknown, or of the wrong shape
   void add_end(Batch& batch, const ToolCall& call, ToolResult result, std::int64_t ms);
-  ToolRun run_terms();
+  ToolRun tool_run();
 
   // ends.cpp: when it is over, and what is said before
-  std::optional<Ended> model_failed(const ModelError& error);
+  std::optional<WorkResult> model_failed(const ModelError& error);
   // A try that failed; `at_ms` 0: nobody tries again by himself.
-  std::optional<Ended> keep_setback(const ModelError& error, std::int64_t at_ms);
-  std::optional<Ended> limit_reached();
+  std::optional<WorkResult> log_retry(const ModelError& error, std::int64_t at_ms);
+  std::optional<WorkResult> limit_reached();
   void add_nudges(Batch& batch);
-  Ended finish(Ended ended, Batch batch = {});
-  Ended leave(Ended ended);  // to be gone on with
-  Ended with_totals(Ended ended);
+  WorkResult finish(WorkResult ended, Batch batch = {});
+  WorkResult suspend(WorkResult ended);  // to be gone on with
+  WorkResult with_totals(WorkResult ended);
 
-  std::optional<Ended> keep(Batch& batch);  // appends and follows; kBroke when it could not be written
+  std::optional<WorkResult> commit(Batch& batch);  // appends and follows; kInternalError when it could not be written
   Status follow();
 
-  Duty& duty_;
-  Course& course_;
+  WorkContext& work_context_;
+  Transcript& transcript_;
   std::function<Result<ChosenModel>(const std::string& step)> choose_;
   ChosenModel chosen_;
   Tools& tools_;

@@ -10,13 +10,13 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(AgentLoop, WorksASessionToItsEnd) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(
       complete_line("The first thing is done.", R"("expect": {"contains": ["Do the first thing.", "complete_step"]})") +
       complete_line("The second thing is done.", R"("expect": {"contains": ["Do the second thing."]})"));
   const std::string session = place.start("two-steps");
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_EQ(ended.turns, 2);
   EXPECT_EQ(place.status(session), "complete");
@@ -29,7 +29,7 @@ TEST(AgentLoop, WorksASessionToItsEnd) {
 
 // What a model keeps to itself stays with it: another could not read it.
 TEST(AgentLoop, EachStepIsDoneByTheModelOfItsTier) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("tiers", R"(
 id: tiers
 name: Tiers
@@ -57,7 +57,7 @@ steps:
                             R"("expect": {"contains": ["The first thing is done."], "lacks": ["SMALL-THOUGHT"]}, )"
                             R"("usage": {"input_tokens": 0, "output_tokens": 3})"));
   const std::string session = place.start("tiers");
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_EQ(ended.micro_cents, 21);
   std::vector<std::string> by;
@@ -68,7 +68,7 @@ steps:
 }
 
 TEST(AgentLoop, NeverShowsTokens) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(
       complete_line("The first thing is done.",
@@ -79,7 +79,7 @@ TEST(AgentLoop, NeverShowsTokens) {
 }
 
 TEST(AgentLoop, AnswersUnknownToolsAndMisshapenArguments) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(call_line("complete_stepp", R"({"notes": "x"})") + call_line("complete_step", R"({"note": 1})") +
                call_line("complete_step", R"("not an object")") + complete_line("The first thing is done.") +
@@ -93,7 +93,7 @@ TEST(AgentLoop, AnswersUnknownToolsAndMisshapenArguments) {
 }
 
 TEST(AgentLoop, D24_AnAgentThatStopsEarlyIsNudgedTwiceAndThenHasFailed) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(
       R"({"content": "All done!"})"
@@ -106,7 +106,7 @@ TEST(AgentLoop, D24_AnAgentThatStopsEarlyIsNudgedTwiceAndThenHasFailed) {
       R"({"content": "Yes."})"
       "\n");
   const std::string session = place.start("two-steps");
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kStoppedEarly);
   EXPECT_EQ(place.events_of(session, "nudged").size(), 3u);
   EXPECT_EQ(place.status(session), "open");
@@ -114,7 +114,7 @@ TEST(AgentLoop, D24_AnAgentThatStopsEarlyIsNudgedTwiceAndThenHasFailed) {
 }
 
 TEST(AgentLoop, GoesOnAfterACutReply) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(R"({"content": "A long", "stop_reason": "max_tokens"})"
                "\n" +
@@ -124,7 +124,7 @@ TEST(AgentLoop, GoesOnAfterACutReply) {
 }
 
 TEST(AgentLoop, NamesItsLimits) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   const std::string issue = R"({"kind": "blocked", "severity": "info", "summary": "N"})";
   std::string lines;
@@ -149,18 +149,18 @@ TEST(AgentLoop, NamesItsLimits) {
 }
 
 TEST(AgentLoop, ToldOnceOfRepeatingThenEnds) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(call_line("nothing", "{}", R"("repeat": true)"));
   const std::string session = place.start("two-steps");
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kRepeating) << ended.reason;
   EXPECT_EQ(ended.turns, 4);
   EXPECT_EQ(place.events_of(session, "nudged").size(), 1u);
 }
 
 TEST(AgentLoop, SilenceOfTheModelIsAStall) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.limits.stall_ms = 300;
   place.script(complete_line("Done, I think.", R"("delay_ms": 60000)"));
@@ -168,14 +168,14 @@ TEST(AgentLoop, SilenceOfTheModelIsAStall) {
 }
 
 // Says something now and then before it replies.
-class Rambling final : public Model {
+class EndlessModel final : public Model {
  public:
-  Rambling(std::unique_ptr<Model> inner, Clock& clock) : inner_(std::move(inner)), clock_(clock) {}
+  EndlessModel(std::unique_ptr<Model> inner, Clock& clock) : inner_(std::move(inner)), clock_(clock) {}
   std::string name() const override { return inner_->name(); }
-  Replied reply(const ModelRequest& request, const OnDelta& on_delta) override {
+  ModelResult reply(const ModelRequest& request, const OnDelta& on_delta) override {
     for (int i = 0; i < 8; ++i) {
       clock_.sleep_ms(100);
-      if (!on_delta("") || !request.keeps_going()) {
+      if (!on_delta("") || !request.should_continue()) {
         return std::unexpected(ModelError{ModelError::Kind::kStopped, {ErrorCode::kUnavailable, "Broken off", {}, {}}});
       }
     }
@@ -188,25 +188,25 @@ class Rambling final : public Model {
 };
 
 TEST(AgentLoop, D21_ALongCommandAndASlowModelThatGivesSignsOfLifeAreNoStall) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.limits.stall_ms = 500;
-  place.around = [&](std::unique_ptr<Model> model, const Assignment&) {
-    return std::make_unique<Rambling>(std::move(model), place.clock);
+  place.wrap_model = [&](std::unique_ptr<Model> model, const Assignment&) {
+    return std::make_unique<EndlessModel>(std::move(model), place.clock);
   };
   place.script(call_line("Bash", R"({"command": "sleep 2; echo awake"})") +
                complete_line("The first thing is done.", R"("expect": {"contains": ["awake"]})") +
                complete_line("The second thing is done."));
-  const Ended ended = place.work(place.start("two-steps"));
+  const WorkResult ended = place.work(place.start("two-steps"));
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
 // Whose answers cannot be kept as long as the disk is full.
-class Unkept final : public Model {
+class UnsavableModel final : public Model {
  public:
-  Unkept(std::unique_ptr<Model> inner, bool& is_full) : inner_(std::move(inner)), is_full_(is_full) {}
+  UnsavableModel(std::unique_ptr<Model> inner, bool& is_full) : inner_(std::move(inner)), is_full_(is_full) {}
   std::string name() const override { return inner_->name(); }
-  Replied reply(const ModelRequest& request, const OnDelta& on_delta) override {
+  ModelResult reply(const ModelRequest& request, const OnDelta& on_delta) override {
     if (!is_full_) return inner_->reply(request, on_delta);
     return std::unexpected(ModelError{ModelError::Kind::kRequest, {ErrorCode::kIo, "the disk is full", {}, {}}});
   }
@@ -217,25 +217,25 @@ class Unkept final : public Model {
 };
 
 TEST(AgentLoop, WhatCannotBeKeptEndsNothing) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   bool is_full = true;
-  place.around = [&](std::unique_ptr<Model> model, const Assignment&) {
-    return std::make_unique<Unkept>(std::move(model), is_full);
+  place.wrap_model = [&](std::unique_ptr<Model> model, const Assignment&) {
+    return std::make_unique<UnsavableModel>(std::move(model), is_full);
   };
   place.script(complete_line("The first thing is done.") + complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
-  const Ended broke = place.work(session);
-  EXPECT_EQ(broke.state, EndState::kBroke) << broke.reason;
+  const WorkResult broke = place.work(session);
+  EXPECT_EQ(broke.state, EndState::kInternalError) << broke.reason;
   EXPECT_TRUE(broke.reason.contains("the disk is full"));
   EXPECT_TRUE(place.events_of(session, "ended").empty());
   is_full = false;
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
 TEST(AgentLoop, ReadsOfOneTurnAreOneCommitAndAnswerInTheOrderOfTheCalls) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   std::string calls;
   for (int i = 0; i < 12; ++i) {
@@ -262,32 +262,32 @@ TEST(AgentLoop, ReadsOfOneTurnAreOneCommitAndAnswerInTheOrderOfTheCalls) {
 }
 
 TEST(AgentLoop, ASessionThatWasStoppedIsLeft) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.") + complete_line("Never."));
   const std::string session = place.start("two-steps");
   place.on_progress = [&](const Progress& progress) {
     if (progress.kind == Progress::Kind::kStep && progress.step == "two") {
-      EXPECT_TRUE(place.desk->sessions().stop(session, "enough", "ann"));
+      EXPECT_TRUE(place.home->sessions().stop(session, "enough", "ann"));
     }
   };
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kSessionStopped) << ended.reason;
 }
 
 TEST(AgentLoop, ToolsHaveNoSecretsInTheirEnvironment) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(
       call_line("Bash", R"({"command": "env; echo k-0123456789-secret"})") +
       complete_line("The first thing is done.", R"("expect": {"lacks": ["MODEL_KEY", "k-0123456789-secret"]})") +
       complete_line("The second thing is done."));
-  const Ended ended = place.work(place.start("two-steps"));
+  const WorkResult ended = place.work(place.start("two-steps"));
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
 TEST(AgentLoop, TimeIsLimited) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.limits.time_ms = 300;
   place.script(complete_line("Done, I think.", R"("delay_ms": 60000)"));
@@ -295,14 +295,14 @@ TEST(AgentLoop, TimeIsLimited) {
 }
 
 TEST(AgentLoop, AnOutageIsLeftAndGoneOnWith) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.") +
                R"({"error": {"kind": "overloaded", "message": "try later", "retry_after_ms": 5}})"
                "\n" +
                complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kOutage);
   EXPECT_GT(ended.retry_at_ms, 0);
   EXPECT_EQ(place.work(session).state, EndState::kComplete);
@@ -310,7 +310,7 @@ TEST(AgentLoop, AnOutageIsLeftAndGoneOnWith) {
 }
 
 TEST(AgentLoop, CompactsAtTheBorderOfSteps) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.settings.models["m"].context_tokens = 1'000;
   place.script(
@@ -324,7 +324,7 @@ TEST(AgentLoop, CompactsAtTheBorderOfSteps) {
 }
 
 TEST(AgentLoop, CompactsWhenTheModelSaysItIsTooLong) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.") +
                R"({"error": {"kind": "too_long", "message": "200001 tokens"}})"
@@ -334,7 +334,7 @@ TEST(AgentLoop, CompactsWhenTheModelSaysItIsTooLong) {
 }
 
 TEST(AgentLoop, HintsAfterARefusedStepFirstWhatIsMissingThenAnExample) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("hand-over", R"(
 id: hand-over
 name: Hand over
@@ -354,19 +354,19 @@ steps:
       call_line("complete_step", good,
                 R"("expect": {"contains": ["what a submission that fits looks like", "\"filesChanged\""]})"));
   const std::string session = place.start("hand-over");
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
 TEST(AgentLoop, KnownSecretsStandInNoLogAndNoNote) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The key is k-0123456789-secret, as I found out.") +
                complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
   EXPECT_EQ(place.work(session).state, EndState::kComplete);
-  const auto attempt = place.desk->sessions().attempt(session, 1, 1);
-  const auto output = place.desk->sessions().output(session, **attempt);
+  const auto attempt = place.home->sessions().attempt(session, 1, 1);
+  const auto output = place.home->sessions().output(session, **attempt);
   EXPECT_THAT(output->notes, HasSubstr("[redacted: secret]"));
   for (const LoggedEvent& event : place.events(session)) {
     EXPECT_THAT(to_json(event.payload), Not(HasSubstr("k-0123456789-secret")));

@@ -15,27 +15,27 @@
 
 namespace sb::agent {
 
-struct StaffParts {
+struct AgentRunnerParts {
   Seams seams;
-  engine::SessionDesk& desk;
+  engine::SessionHome& home;
   const AgentSettings& settings;
   net::HttpClient& http;
   AgentHost* host = nullptr;  // null: `command` models cannot be used here
   // Puts cassettes, or a replay, around a provider; may be empty.
-  std::function<std::unique_ptr<Model>(std::unique_ptr<Model>, const Assignment&)> around = {};
+  std::function<std::unique_ptr<Model>(std::unique_ptr<Model>, const Assignment&)> wrap_model = {};
   // What an agent's child is told of its surroundings: the sources its bundle is made of. May be empty.
-  std::function<std::vector<Source>(const Assignment& parent)> sources = {};
+  std::function<std::vector<ContextSource>(const Assignment& parent)> sources = {};
   // Values that must be in no log, prompt or note, besides the keys of the settings' models: tokens of forges, ….
   std::vector<std::string> secrets = {};
   // Files that no agent sees, besides those with the keys of the settings' models.
   std::vector<std::string> secret_files = {};
 };
 
-class Staff final : public Worker {
+class AgentRunner final : public Worker {
  public:
-  explicit Staff(StaffParts parts);
-  ~Staff() override;
-  Ended work(const Assignment& assignment, const OnProgress& on_progress) override;
+  explicit AgentRunner(AgentRunnerParts parts);
+  ~AgentRunner() override;
+  WorkResult work(const Assignment& assignment, const OnProgress& on_progress) override;
   // Every value that is kept from agents: those given, and the keys of the settings' models.
   const std::vector<std::string>& secrets() const;
 

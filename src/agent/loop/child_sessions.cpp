@@ -13,7 +13,7 @@
 namespace sb::agent {
 namespace {
 
-WorkLimits share_of(WorkLimits left, std::size_t siblings) {
+WorkLimits limits_per_child(WorkLimits left, std::size_t siblings) {
   const auto share = [&](std::int64_t amount) {
     return amount == 0 ? 0 : std::max<std::int64_t>(amount / static_cast<std::int64_t>(siblings), 1);
   };
@@ -39,12 +39,12 @@ std::string shown(const Value& value) {
 }
 
 // What its workflow was started with, as far as it is to be shown: in a blind role the inputs its definition names.
-Result<std::vector<Source>> context_sources(Duty& duty, const std::string& session,
-                                            const std::vector<std::string>& keys) {
-  engine::Sessions& sessions = duty.parts.desk.sessions();
+Result<std::vector<ContextSource>> context_sources(WorkContext& work_context, const std::string& session,
+                                                   const std::vector<std::string>& keys) {
+  engine::Sessions& sessions = work_context.parts.home.sessions();
   const engine::Node first = SB_TRY(sessions.node(session, 1));
   const Value context = SB_TRY(sessions.context(first));
-  std::vector<Source> sources;
+  std::vector<ContextSource> sources;
   for (const std::string& key : keys) {
     const Value* value = context.find(key);
     sources.push_back(
@@ -53,102 +53,105 @@ Result<std::vector<Source>> context_sources(Duty& duty, const std::string& sessi
   return sources;
 }
 
-Result<Bundle> bundle_for(Duty& duty, const ChildWork& child, const workflow::Definition& definition,
+Result<Bundle> bundle_for(WorkContext& work_context, const ChildSession& child, const workflow::Definition& definition,
                           const std::string& role) {
-  Wish wish{.role = role};
+  ContextSpec spec{.role = role};
   std::vector<std::string> keys = child.shown_keys;
   if (definition.isolation) {
-    wish.mode = mode_named(definition.isolation->mode);
-    wish.inputs = definition.isolation->inputs;
-    wish.include = definition.isolation->include;
-    wish.exclude = definition.isolation->exclude;
-    for (const std::string& key : wish.inputs) {
+    spec.mode = isolation_mode_named(definition.isolation->mode);
+    spec.inputs = definition.isolation->inputs;
+    spec.include = definition.isolation->include;
+    spec.exclude = definition.isolation->exclude;
+    for (const std::string& key : spec.inputs) {
       if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
     }
   }
-  std::vector<Source> sources = duty.parts.sources ? duty.parts.sources(duty.assignment) : std::vector<Source>();
+  std::vector<ContextSource> sources =
+      work_context.parts.sources ? work_context.parts.sources(work_context.assignment) : std::vector<ContextSource>();
   // Nobody tells another what he was not told himself.
-  const std::vector<BundleEntry>& told = duty.assignment.bundle.entries;
-  std::erase_if(sources, [&](const Source& source) {
+  const std::vector<BundleEntry>& told = work_context.assignment.bundle.entries;
+  std::erase_if(sources, [&](const ContextSource& source) {
     return std::ranges::none_of(told, [&](const BundleEntry& entry) { return entry.key == source.key; });
   });
-  for (Source& source : SB_TRY(context_sources(duty, child.session, keys))) {
-    const bool is_known = std::ranges::any_of(sources, [&](const Source& known) { return known.key == source.key; });
+  for (ContextSource& source : SB_TRY(context_sources(work_context, child.session, keys))) {
+    const bool is_known =
+        std::ranges::any_of(sources, [&](const ContextSource& known) { return known.key == source.key; });
     if (!is_known) sources.push_back(std::move(source));
   }
-  return make_bundle(wish, identity_text(), sources);
+  return make_bundle(spec, identity_text(), sources);
 }
 
-Result<Assignment> assignment_for(Duty& duty, const ChildWork& child, std::size_t siblings) {
-  engine::Sessions& sessions = duty.parts.desk.sessions();
+Result<Assignment> assignment_for(WorkContext& work_context, const ChildSession& child, std::size_t siblings) {
+  engine::Sessions& sessions = work_context.parts.home.sessions();
   const engine::Summary summary = SB_TRY(sessions.summary(child.session));
   const auto program = SB_TRY(sessions.program(summary.hash));
   const workflow::Definition& definition = program->definition();
   std::string role = definition.role ? std::string(workflow::to_string(*definition.role)) : std::string();
   // Who is restricted cannot send another to look.
-  if (is_restricted(duty.assignment.role) && !is_restricted(role)) role = duty.assignment.role;
+  if (is_restricted(work_context.assignment.role) && !is_restricted(role)) role = work_context.assignment.role;
   Assignment assignment;
-  assignment.run = duty.assignment.run;
+  assignment.run = work_context.assignment.run;
   assignment.session = child.session;
   assignment.workflow = summary.workflow_id;
   assignment.role = role;
   assignment.tier = child.tier;
   if (assignment.tier.empty() && definition.model_tier) assignment.tier = workflow::to_string(*definition.model_tier);
-  assignment.work_tree = duty.assignment.work_tree;
-  assignment.is_writable = duty.assignment.is_writable && !is_restricted(role);
-  assignment.bundle = SB_TRY(bundle_for(duty, child, definition, role));
-  assignment.limits = share_of(duty.left(), siblings);
-  assignment.tools = both(duty.assignment.tools, child.tools);
+  assignment.work_tree = work_context.assignment.work_tree;
+  assignment.is_writable = work_context.assignment.is_writable && !is_restricted(role);
+  assignment.bundle = SB_TRY(bundle_for(work_context, child, definition, role));
+  assignment.limits = limits_per_child(work_context.left(), siblings);
+  assignment.tools = both(work_context.assignment.tools, child.tools);
   assignment.depth = summary.depth;
-  Watch& watch = duty.watch;
-  assignment.keeps_going = [&watch] { return watch.keeps_going(); };
+  Watchdog& watchdog = work_context.watchdog;
+  assignment.should_continue = [&watchdog] { return watchdog.should_continue(); };
   return assignment;
 }
 
-Ended work_child(Duty& duty, const ChildWork& child, std::size_t siblings, std::mutex& mutex) {
-  const auto assignment = assignment_for(duty, child, siblings);
+WorkResult run_child(WorkContext& work_context, const ChildSession& child, std::size_t siblings, std::mutex& mutex) {
+  const auto assignment = assignment_for(work_context, child, siblings);
   if (!assignment) {
     const bool is_forbidden = assignment.error().code == ErrorCode::kForbidden;
-    return {.state = is_forbidden ? EndState::kForbidden : EndState::kBroke, .reason = assignment.error().to_string()};
+    return {.state = is_forbidden ? EndState::kForbidden : EndState::kInternalError,
+            .reason = assignment.error().to_string()};
   }
-  const Value began = Value::object({{"turn", duty.turn},
+  const Value began = Value::object({{"turn", work_context.turn},
                                      {"child", child.session},
                                      {"workflow", assignment->workflow},
                                      {"depth", assignment->depth}});
-  const bool is_known = duty.has_child && duty.has_child(child.session);
-  if (const Status kept = is_known ? Status() : duty.log.append({{"child_began", began}}); !kept) {
-    return {.state = EndState::kBroke, .reason = kept.error().to_string()};
+  const bool is_known = work_context.has_child && work_context.has_child(child.session);
+  if (const Status kept = is_known ? Status() : work_context.log.append({{"child_began", began}}); !kept) {
+    return {.state = EndState::kInternalError, .reason = kept.error().to_string()};
   }
   const auto on_progress = [&](const Progress& progress) {
-    duty.watch.alive();
+    work_context.watchdog.note_activity();
     const std::scoped_lock lock(mutex);
-    if (duty.on_progress) duty.on_progress(progress);
+    if (work_context.on_progress) work_context.on_progress(progress);
   };
-  const Ended ended = duty.children.work(*assignment, on_progress);
+  const WorkResult ended = work_context.children.work(*assignment, on_progress);
   // Whoever only waits is come back to, and that again and again.
   const bool is_left_off = ended.state == EndState::kKilled && ended.reason.empty();
   if (ended.state == EndState::kAwaiting || ended.state == EndState::kOutage || is_left_off) return ended;
-  const Value told = Value::object({{"turn", duty.turn},
+  const Value told = Value::object({{"turn", work_context.turn},
                                     {"child", child.session},
                                     {"state", to_string(ended.state)},
                                     {"reason", ended.reason},
                                     {"usage", to_value(ended.usage)},
                                     {"cost", ended.micro_cents}});
-  if (const Status kept = duty.log.append({{"child_ended", told}}); !kept) {
-    return {.state = EndState::kBroke, .reason = kept.error().to_string()};
+  if (const Status kept = work_context.log.append({{"child_ended", told}}); !kept) {
+    return {.state = EndState::kInternalError, .reason = kept.error().to_string()};
   }
   return ended;
 }
 
 }  // namespace
 
-std::vector<Ended> work_children(Duty& duty, const std::vector<ChildWork>& children) {
-  std::vector<Ended> ended(children.size());
+std::vector<WorkResult> run_children(WorkContext& work_context, const std::vector<ChildSession>& children) {
+  std::vector<WorkResult> ended(children.size());
   std::atomic<std::size_t> next = 0;
   std::mutex mutex;
   const auto work = [&] {
     for (std::size_t at = next++; at < children.size(); at = next++) {
-      ended[at] = work_child(duty, children[at], children.size(), mutex);
+      ended[at] = run_child(work_context, children[at], children.size(), mutex);
     }
   };
   std::vector<std::jthread> threads;
@@ -159,14 +162,14 @@ std::vector<Ended> work_children(Duty& duty, const std::vector<ChildWork>& child
   return ended;
 }
 
-std::optional<Ended> left_with(Duty& duty, const std::vector<Ended>& ended) {
-  if (auto end = duty.watch.end()) return end;
-  for (const EndState state : {EndState::kBroke, EndState::kAwaiting, EndState::kOutage}) {
-    const auto found = std::ranges::find(ended, state, &Ended::state);
+std::optional<WorkResult> suspended_by_child(WorkContext& work_context, const std::vector<WorkResult>& ended) {
+  if (auto end = work_context.watchdog.end()) return end;
+  for (const EndState state : {EndState::kInternalError, EndState::kAwaiting, EndState::kOutage}) {
+    const auto found = std::ranges::find(ended, state, &WorkResult::state);
     if (found == ended.end()) continue;
-    Ended left{.state = state, .reason = found->reason, .decision = found->decision};
+    WorkResult left{.state = state, .reason = found->reason, .decision = found->decision};
     left.retry_at_ms = found->retry_at_ms;
-    left.is_told = found->is_told;
+    left.is_retry_after = found->is_retry_after;
     return left;
   }
   return std::nullopt;

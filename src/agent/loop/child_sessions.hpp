@@ -8,7 +8,7 @@
 
 namespace sb::agent {
 
-struct ChildWork {
+struct ChildSession {
   std::string session;
   std::string tier = {};
   std::vector<std::string> tools = {};       // allowed ones; empty: as the parent
@@ -17,9 +17,9 @@ struct ChildWork {
 
 // All of them, at most limits::kChildrenAtOnce at a time, each with at most what the parent has left and what its role
 // lets it know. Returns when every one has ended or left, in their order.
-std::vector<Ended> work_children(Duty& duty, const std::vector<ChildWork>& children);
+std::vector<WorkResult> run_children(WorkContext& work_context, const std::vector<ChildSession>& children);
 
 // What ends the parent's own work for now, where one of its children left or the work was broken off.
-std::optional<Ended> left_with(Duty& duty, const std::vector<Ended>& ended);
+std::optional<WorkResult> suspended_by_child(WorkContext& work_context, const std::vector<WorkResult>& ended);
 
 }  // namespace sb::agent

@@ -55,13 +55,13 @@ std::string script() {
 }
 
 TEST(Crash, D04_GoneOnWithBehindEveryEventItEndsTheSame) {
-  LoopPlace whole;
+  LoopFixture whole;
   whole.add_workflow("gated", kGated);
   whole.add_workflow("child-flow", kChild);
   whole.script(script());
   const std::string session = whole.start("gated");
   const std::string before = whole.directory + "/before";
-  whole.desk.reset();
+  whole.home.reset();
   std::filesystem::copy(whole.directory + "/own", before, std::filesystem::copy_options::recursive);
   whole.open();
   // A copy of the store at each sign of progress and each look of the watch: more moments than there are events.
@@ -71,19 +71,19 @@ TEST(Crash, D04_GoneOnWithBehindEveryEventItEndsTheSame) {
   assignment.bundle = *make_bundle({}, identity_text(), {});
   const auto copy = [&] {
     const auto position =
-        whole.desk->desk().store().read([](store::Snapshot& snapshot) { return snapshot.last_position(); });
+        whole.home->home().store().read([](store::Snapshot& snapshot) { return snapshot.last_position(); });
     if (!position || *position == last) return;
     last = *position;
     copies.push_back(whole.directory + "/copy-" + std::to_string(copies.size()));
     std::filesystem::copy(whole.directory + "/own", copies.back(), std::filesystem::copy_options::recursive);
   };
   whole.on_progress = [&](const Progress&) { copy(); };
-  whole.around = [&](std::unique_ptr<Model> model, const Assignment&) {
+  whole.wrap_model = [&](std::unique_ptr<Model> model, const Assignment&) {
     struct Copying final : Model {
       std::unique_ptr<Model> inner;
       std::function<void()> copy;
       std::string name() const override { return inner->name(); }
-      Replied reply(const ModelRequest& request, const OnDelta& on_delta) override {
+      ModelResult reply(const ModelRequest& request, const OnDelta& on_delta) override {
         copy();
         auto replied = inner->reply(request, on_delta);
         return replied;
@@ -97,19 +97,19 @@ TEST(Crash, D04_GoneOnWithBehindEveryEventItEndsTheSame) {
   ASSERT_EQ(whole.work(assignment).state, EndState::kComplete);
   ASSERT_GT(copies.size(), 8u);
   whole.on_progress = {};
-  whole.around = {};
+  whole.wrap_model = {};
   int afresh = 0, resumed = 0;
   for (const std::string& each : copies) {
-    whole.desk.reset();
+    whole.home.reset();
     std::filesystem::remove_all(whole.directory + "/own");
     std::filesystem::copy(each, whole.directory + "/own", std::filesystem::copy_options::recursive);
     whole.open();
-    const Ended ended = whole.work(assignment);
+    const WorkResult ended = whole.work(assignment);
     EXPECT_EQ(ended.state, EndState::kComplete) << each << ": " << ended.reason;
     for (const LoggedEvent& event : whole.events_of(session, "recovered")) {
       (event.payload.string_at("how") == "afresh" ? afresh : resumed) += 1;
     }
-    const auto summary = whole.desk->sessions().summary(session);
+    const auto summary = whole.home->sessions().summary(session);
     EXPECT_EQ(summary->nodes, 4) << each;  // no second branch
     EXPECT_EQ(whole.read(whole.tree + "/a.txt"), "one");
     std::set<std::string> children;
@@ -123,14 +123,14 @@ TEST(Crash, D04_GoneOnWithBehindEveryEventItEndsTheSame) {
 }
 
 // A log as a process leaves it that dies in the middle of a call.
-void die_in(LoopPlace& place, const std::string& session, const std::string& tool) {
+void crash_in(LoopFixture& place, const std::string& session, const std::string& tool) {
   const auto all = place.events(session);
   std::int64_t cut = 0;
   for (const LoggedEvent& event : all) {
     if (event.type == "tool_started" && event.payload.string_at("tool") == tool) cut = event.seq;
   }
   ASSERT_GT(cut, 0);
-  const auto done = place.desk->desk().store().write([&](store::Transaction& transaction) -> Status {
+  const auto done = place.home->home().store().write([&](store::Transaction& transaction) -> Status {
     const std::string stream = agent_stream(session);
     const auto events = SB_TRY(transaction.events(stream, 1, 10'000));
     SB_TRY(transaction.remove_stream(stream));
@@ -145,7 +145,7 @@ void die_in(LoopPlace& place, const std::string& session, const std::string& too
 }
 
 TEST(Crash, AnInterruptedWriteIsToldAndNotRepeated) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.") + call_line("Bash", R"({"command": "echo x >> a.txt"})") +
                R"({"error": {"kind": "auth", "message": "no"}})" + "\n" +
@@ -153,15 +153,15 @@ TEST(Crash, AnInterruptedWriteIsToldAndNotRepeated) {
   const std::string session = place.start("two-steps");
   ASSERT_EQ(place.work(session).state, EndState::kModelFailed);
   ASSERT_EQ(place.read(place.tree + "/a.txt"), "x\n");
-  die_in(place, session, "Bash");
-  const Ended ended = place.work(session);
+  crash_in(place, session, "Bash");
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_EQ(place.read(place.tree + "/a.txt"), "x\n");
   EXPECT_EQ(place.events_of(session, "recovered").front().payload.string_at("how"), "resumed");
 }
 
 TEST(Crash, ASessionThatHadHardlyBegunBeginsAgain) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(call_line("Bash", R"({"command": "echo x >> a.txt"})") +
                R"({"error": {"kind": "auth", "message": "no"}})" + "\n" +
@@ -171,33 +171,33 @@ TEST(Crash, ASessionThatHadHardlyBegunBeginsAgain) {
                complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
   ASSERT_EQ(place.work(session).state, EndState::kModelFailed);
-  die_in(place, session, "Bash");
-  const Ended ended = place.work(session);
+  crash_in(place, session, "Bash");
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_EQ(place.events_of(session, "recovered").front().payload.string_at("how"), "afresh");
 }
 
 TEST(Crash, AnInterruptedDeliveryIsSafelyRepeated) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.") + R"({"error": {"kind": "auth", "message": "no"}})" + "\n" +
                complete_line("The second thing is done.", R"("expect": {"contains": ["Do the second thing."]})"));
   const std::string session = place.start("two-steps");
   ASSERT_EQ(place.work(session).state, EndState::kModelFailed);
-  die_in(place, session, "complete_step");
-  const Ended ended = place.work(session);
+  crash_in(place, session, "complete_step");
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
-  EXPECT_EQ(place.desk->sessions().summary(session)->nodes, 3);
+  EXPECT_EQ(place.home->sessions().summary(session)->nodes, 3);
 }
 
 TEST(Crash, ALogThatWasTamperedWithIsRefused) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done."));
   const std::string session = place.start("two-steps");
   ASSERT_EQ(place.work(session).state, EndState::kModelFailed);
   place.append(session, "tool_ended", Value::object({{"turn", 9}, {"call", "none"}, {"result", "00"}}));
-  EXPECT_EQ(place.work(session).state, EndState::kBroke);
+  EXPECT_EQ(place.work(session).state, EndState::kInternalError);
 }
 
 }  // namespace

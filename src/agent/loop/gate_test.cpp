@@ -53,33 +53,33 @@ std::string lines(const std::string& text) {
 }
 
 TEST(Gate, D01_D03_AnApprovedStepIsCompletedAndTheSessionGoesOn) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("gated", kGated);
   place.script(
       lines(complete_line("The first thing is done: MARK.") +
             verdict_lines("approved", "All that was asked for is there and was checked.") +
             complete_line("The second thing is done.", R"("expect": {"contains": ["Do the second thing."]})")));
   const std::string session = place.start("gated");
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_THAT(place.types(session), Contains("child_began"));
   EXPECT_EQ(place.events_of(session, "child_ended").front().payload.string_at("state"), "complete");
 }
 
 TEST(Gate, D02_WhatAGatedStepDeliveredIsStoredBeforeItIsJudged) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("gated", kGated);
   place.script(lines(complete_line("The first thing is done: MARK.") +
                      verdict_lines("uncertain", "Nobody can tell from what is there.")));
   const std::string session = place.start("gated");
   EXPECT_EQ(place.work(session).state, EndState::kAwaiting);
-  const auto attempt = place.desk->sessions().attempt(session, 1, 1);
+  const auto attempt = place.home->sessions().attempt(session, 1, 1);
   ASSERT_TRUE(attempt && *attempt);
-  EXPECT_EQ(place.desk->sessions().output(session, **attempt)->notes, "The first thing is done: MARK.");
+  EXPECT_EQ(place.home->sessions().output(session, **attempt)->notes, "The first thing is done: MARK.");
 }
 
 TEST(Gate, D18_ARejectedStepIsDoneAgainWithTheReason) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("gated", kGated);
   place.script(lines(
       complete_line("The first thing is done: MARK.") + verdict_lines("rejected", "The second half of it is missing.") +
@@ -88,19 +88,19 @@ TEST(Gate, D18_ARejectedStepIsDoneAgainWithTheReason) {
       verdict_lines("approved", "All that was asked for is there and was checked.") +
       complete_line("The second thing is done.")));
   const std::string session = place.start("gated");
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
 TEST(Gate, D18_AnUncertainVerdictWaitsForAPersonAndGoesOnWithTheirs) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("gated", kGated);
   place.script(
       lines(complete_line("The first thing is done: MARK.") +
             verdict_lines("uncertain", "Nobody can tell from what is there.") +
             complete_line("The second thing is done.", R"("expect": {"contains": ["Do the second thing."]})")));
   const std::string session = place.start("gated");
-  const Ended waits = place.work(session);
+  const WorkResult waits = place.work(session);
   ASSERT_EQ(waits.state, EndState::kAwaiting) << waits.reason;
   ASSERT_NE(waits.decision, "");
   place.open();
@@ -109,13 +109,13 @@ TEST(Gate, D18_AnUncertainVerdictWaitsForAPersonAndGoesOnWithTheirs) {
   EXPECT_EQ(place.events(session).size(), events);  // waiting leaves no trace
   place.answer(waits.decision, "approve");
   place.open();
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_THAT(place.types(session), Not(Contains("recovered")));
 }
 
 TEST(Gate, AnEvaluatorThatDiesLeavesItToAPerson) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("gated", kGated);
   place.script(lines(complete_line("The first thing is done: MARK.") +
                      R"({"when": {"workflow": "wr.gate-eval-generic"}, "content": "No.", "repeat": true})" + "\n"));
@@ -125,7 +125,7 @@ TEST(Gate, AnEvaluatorThatDiesLeavesItToAPerson) {
 }
 
 TEST(Gate, AStepThatIsRefusedTooOftenWaitsForAPerson) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("hand-over", R"(
 id: hand-over
 name: Hand over
@@ -139,14 +139,14 @@ steps:
                complete_line("Again I have done it.", R"("expect": {"contains": ["Hand over."]})") +
                R"({"content": "x", "stop_reason": "refusal"})" + "\n");
   const std::string session = place.start("hand-over");
-  const Ended waits = place.work(session);
+  const WorkResult waits = place.work(session);
   ASSERT_EQ(waits.state, EndState::kAwaiting) << waits.reason;
   place.answer(waits.decision, "again");
   EXPECT_EQ(place.work(session).state, EndState::kStoppedEarly);
 }
 
 TEST(Children, D26_WhatADelegationMapsArrivesInTheChild) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("child-flow", R"(
 id: child-flow
 name: Child
@@ -176,13 +176,13 @@ steps:
       complete_line("Deep it is.", R"("when": {"workflow": "child-flow", "contains": "Look at the core."})") +
       complete_line("Written down.", R"("expect": {"contains": ["Write: Wide it is. / Deep it is. / complete"]})"));
   const std::string session = place.start("parent-flow", Value::object({{"area", "the index"}}));
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_EQ(place.events_of(session, "child_ended").size(), 2u);
 }
 
 TEST(Children, D16_ADeadChildIsToldToTheStepAtOnce) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("child-flow", kTwoSteps);
   place.add_workflow("parent-flow", R"(
 id: parent-flow
@@ -201,12 +201,12 @@ steps:
   place.script(R"({"when": {"workflow": "two-steps"}, "content": "I give up.", "repeat": true})"
                "\n" +
                complete_line("Written down.", R"("expect": {"contains": ["Write: dead", "stopped_early"]})"));
-  const Ended ended = place.work(place.start("parent-flow"));
+  const WorkResult ended = place.work(place.start("parent-flow"));
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
 TEST(SpawnAgent, D26_ContextReachesTheChildsWorkflowAndItsAgent) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.add_workflow("child-flow", R"(
 id: child-flow
@@ -227,12 +227,12 @@ steps:
       complete_line("The first thing is done.", R"("expect": {"contains": ["SEEN-1", "\"outcome\": \"complete\""]})") +
       complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
 TEST(SpawnAgent, SeveralWorkAtTheSameTimeAndOneThatCannotStartIsTold) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.add_workflow("child-flow", R"(
 id: child-flow
@@ -253,12 +253,12 @@ steps:
       complete_line("The first thing is done.",
                     R"("expect": {"contains": ["LEFT-1", "RIGHT-1", "not_started", "child-flow"]})") +
       complete_line("The second thing is done."));
-  const Ended ended = place.work(place.start("two-steps"));
+  const WorkResult ended = place.work(place.start("two-steps"));
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
 TEST(SpawnAgent, DepthIsLimitedAndTheAttemptIsOnRecord) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.limits.depth = 1;
   const std::string spawn = R"({"workflowId": "two-steps", "goal": "Deeper"})";
@@ -267,27 +267,27 @@ TEST(SpawnAgent, DepthIsLimitedAndTheAttemptIsOnRecord) {
                complete_line("Done, the second.") + complete_line("The first thing is done.") +
                complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   const std::string child = place.events_of(session, "child_began").front().payload.string_at("child").value_or("");
   EXPECT_THAT(place.types(child), Contains("refused"));
 }
 
 TEST(SpawnAgent, DepthOfNoneMeansNoChildren) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.limits.depth = 0;
   place.script(call_line("spawn_agent", R"({"workflowId": "two-steps", "goal": "Deeper"})") +
                complete_line("Done by myself.", R"("expect": {"contains": ["at most 0 deep"]})") +
                complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_TRUE(place.events_of(session, "child_began").empty());
 }
 
 TEST(SpawnAgent, AChildHasAtMostWhatItsParentHasLeft) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.limits.tokens = 1'000;
   const std::string much = R"("usage": {"input_tokens": 400, "output_tokens": 0})";
@@ -295,7 +295,7 @@ TEST(SpawnAgent, AChildHasAtMostWhatItsParentHasLeft) {
                complete_line("One.", much) + call_line("signal", R"({"signalKind": "progress", "payload": {}})", much) +
                complete_line("Never."));
   const std::string session = place.start("two-steps");
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kTokenLimit) << ended.reason;
   EXPECT_EQ(ended.usage.total(), 1'200);  // the child's are its parent's too
   const auto child = place.events_of(session, "child_ended");
@@ -304,7 +304,7 @@ TEST(SpawnAgent, AChildHasAtMostWhatItsParentHasLeft) {
 }
 
 TEST(SpawnAgent, AllowedToolsAreEnforced) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(
       call_line("spawn_agent", R"({"workflowId": "two-steps", "goal": "Read only", "allowedTools": ["Read"]})") +
@@ -312,20 +312,20 @@ TEST(SpawnAgent, AllowedToolsAreEnforced) {
       complete_line("Could not write.", R"("expect": {"contains": ["There is no tool"]})") +
       complete_line("Done, the second.") + complete_line("The first thing is done.") +
       complete_line("The second thing is done."));
-  const Ended ended = place.work(place.start("two-steps"));
+  const WorkResult ended = place.work(place.start("two-steps"));
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_FALSE(std::filesystem::exists(place.tree + "/a.txt"));
 }
 
 TEST(Ask, LeavesUntilAPersonHasAnsweredAndTellsTheirAnswer) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(
       call_line("ask", R"({"question": "Which of the two?", "options": ["The red one", "The blue one"]})") +
       complete_line("The first thing is done.", R"("expect": {"contains": ["A person answered: The blue one"]})") +
       complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
-  const Ended waits = place.work(session);
+  const WorkResult waits = place.work(session);
   ASSERT_EQ(waits.state, EndState::kAwaiting) << waits.reason;
   place.open();
   EXPECT_EQ(place.work(session).decision, waits.decision);
@@ -334,21 +334,21 @@ TEST(Ask, LeavesUntilAPersonHasAnsweredAndTellsTheirAnswer) {
 }
 
 TEST(Ask, NobodysAnswerIsInventedForADeclinedQuestion) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(call_line("ask", R"({"question": "Which of the two?"})") +
                complete_line("The first thing is done.",
                              R"("expect": {"contains": ["Nobody answered the question; it was declined"]})") +
                complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
-  const Ended waits = place.work(session);
+  const WorkResult waits = place.work(session);
   ASSERT_EQ(waits.state, EndState::kAwaiting) << waits.reason;
-  ASSERT_TRUE(place.desk->desk().inbox().decline(waits.decision, {inbox::Channel::kTerminal, "ann"}, "no"));
+  ASSERT_TRUE(place.home->home().inbox().decline(waits.decision, {inbox::Channel::kTerminal, "ann"}, "no"));
   EXPECT_EQ(place.work(session).state, EndState::kComplete);
 }
 
 TEST(Signal, IsOnRecordForTheCoordinator) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(call_line("signal", R"({"signalKind": "finding", "payload": {"file": "a.txt"}})") +
                complete_line("The first thing is done.") + complete_line("The second thing is done."));
@@ -359,7 +359,7 @@ TEST(Signal, IsOnRecordForTheCoordinator) {
 }
 
 TEST(Lineage, AForgedChildIsNotWorked) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("Never."));
   const std::string session = place.start("two-steps");

@@ -44,9 +44,9 @@ class Outage : public testing::Test {
     place.add_workflow("two-steps", kTwoSteps);
     session = place.start("two-steps");
   }
-  Ended work() { return place.work(session); }
+  WorkResult work() { return place.work(session); }
 
-  LoopPlace place;
+  LoopFixture place;
   std::unique_ptr<RawServer> server;
   std::string session;
 };
@@ -54,7 +54,7 @@ class Outage : public testing::Test {
 TEST_F(Outage, AProviderThatAcceptsAndSaysNothingIsTriedAgainAndThenWaitedFor) {
   place.limits.stall_ms = 800;
   serve([](auto& peer, const auto&) { return peer.be_silent(), false; });
-  const Ended ended = work();
+  const WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kOutage) << ended.reason;
   EXPECT_THAT(ended.reason, HasSubstr("has said nothing for 600 ms"));
   EXPECT_THAT(ended.reason, HasSubstr("stall"));
@@ -82,7 +82,7 @@ TEST_F(Outage, AModelThatNeitherSaysAnythingNorFailsIsAStall) {
     while (peer.put(": still here\n\n")) std::this_thread::sleep_for(std::chrono::milliseconds(50));
     return false;
   });
-  const Ended ended = work();
+  const WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kStalled) << ended.reason;
   EXPECT_THAT(server->requests(), SizeIs(1));
 }
@@ -91,7 +91,7 @@ TEST_F(Outage, AReplyThatIsCutInMidStreamIsPaidFor) {
   serve([](auto& peer, const auto& request) {
     return peer.put(request.number == 1 ? std::string(kHead) + kStart : whole_reply()), false;
   });
-  const Ended ended = work();
+  const WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_EQ(ended.usage, (Usage{.input = 3'000, .output = 41}));
   EXPECT_EQ(ended.micro_cents, 3'000 * 100 + 41 * 1'000);
@@ -111,7 +111,7 @@ TEST_F(Outage, AReplyThatAPersonStopsIsPaidFor) {
     if (progress.kind != Progress::Kind::kDelta || std::exchange(is_killed, true)) return;
     place.append(session, "kill_asked", Value::object({{"by", "ann"}, {"reason", "enough"}}));
   };
-  const Ended ended = work();
+  const WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kKilled) << ended.reason;
   EXPECT_EQ(ended.usage, (Usage{.input = 1'000, .output = 1}));
   EXPECT_EQ(ended.micro_cents, 101'000);
@@ -119,11 +119,11 @@ TEST_F(Outage, AReplyThatAPersonStopsIsPaidFor) {
 
 TEST_F(Outage, WhatAProviderAsksForIsKeptOverARestart) {
   serve([](auto& peer, const auto&) { return peer.answer(429, "", "Retry-After: 600\r\n"); });
-  const Ended ended = work();
+  const WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kOutage) << ended.reason;
-  EXPECT_TRUE(ended.is_told);
+  EXPECT_TRUE(ended.is_retry_after);
   place.open();
-  const Ended again = work();
+  const WorkResult again = work();
   EXPECT_EQ(again.state, EndState::kOutage);
   EXPECT_EQ(again.reason, ended.reason);
   EXPECT_EQ(again.retry_at_ms, ended.retry_at_ms);
@@ -142,11 +142,11 @@ TEST_F(Outage, AWaitThatIsBrokenOffIsGoneOnWith) {
     if (progress.kind == Progress::Kind::kWait) until = progress.until_ms;
   };
   Assignment assignment = place.assignment(session);
-  assignment.keeps_going = [&] { return until == 0; };  // as the end of the process
+  assignment.should_continue = [&] { return until == 0; };  // as the end of the process
   EXPECT_EQ(place.work(assignment).state, EndState::kKilled);
   EXPECT_GE(until, place.clock.now_ms() + 30'000);
   place.open();
-  const Ended again = work();
+  const WorkResult again = work();
   EXPECT_EQ(again.state, EndState::kOutage);
   EXPECT_EQ(again.retry_at_ms, until);
   EXPECT_THAT(again.reason, HasSubstr("429"));

@@ -16,7 +16,7 @@ Value by(const std::string& who) {
 }
 
 TEST(People, SteeringIsSeenAtTheNextTurnAndOnlyOnce) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.", R"("expect": {"lacks": ["Use the other one."]})") +
                complete_line("The second thing is done.", R"("expect": {"contains": ["Use the other one."]})"));
@@ -32,7 +32,7 @@ TEST(People, SteeringIsSeenAtTheNextTurnAndOnlyOnce) {
 }
 
 TEST(People, SteeringOfASessionThatNobodyWorksIsHeardWhenItIsTakenUp) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(call_line("Bash", R"({"command": "sleep 100"})") +
                complete_line("The first thing is done.",
@@ -47,13 +47,13 @@ TEST(People, SteeringOfASessionThatNobodyWorksIsHeardWhenItIsTakenUp) {
   EXPECT_EQ(place.work(session).state, EndState::kKilled);
   place.on_progress = {};
   place.append(session, "retried", by("ann"));
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_EQ(place.events_of(session, "steer_seen").size(), 1u);
 }
 
 TEST(People, D22_AKilledSessionEndsWithinAMomentEvenWhileItsModelIsSilent) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("Never.", R"("delay_ms": 120000)"));
   const std::string session = place.start("two-steps");
@@ -62,7 +62,7 @@ TEST(People, D22_AKilledSessionEndsWithinAMomentEvenWhileItsModelIsSilent) {
     place.append(session, "kill_asked", Value::object({{"by", "ann"}, {"reason", "wrong ticket"}}));
   });
   const std::int64_t from = place.clock.now_ms();
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kKilled);
   EXPECT_THAT(ended.reason, HasSubstr("wrong ticket"));
   EXPECT_LT(place.clock.now_ms() - from, 60'000);
@@ -70,7 +70,7 @@ TEST(People, D22_AKilledSessionEndsWithinAMomentEvenWhileItsModelIsSilent) {
 }
 
 TEST(People, AKilledSessionEndsInTheMiddleOfACommand) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   for (const char* command : {"sleep 100", "touch a.txt; sleep 100"}) {
     place.script(call_line("Bash", to_json(Value::object({{"command", command}}))));
@@ -88,7 +88,7 @@ TEST(People, AKilledSessionEndsInTheMiddleOfACommand) {
 }
 
 TEST(People, KillingTheParentEndsItsChildrenToo) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   const auto script = [&](const std::string& delay) {
     place.script(call_line("spawn_agent", R"({"workflowId": "two-steps", "goal": "Deeper"})") +
@@ -109,12 +109,12 @@ TEST(People, KillingTheParentEndsItsChildrenToo) {
   // Let go on, it takes the same child up again.
   place.append(session, "retried", by("ann"));
   script("0");
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
 TEST(People, APausedSessionRestsUntilItIsToGoOn) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.") + complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
@@ -130,7 +130,7 @@ TEST(People, APausedSessionRestsUntilItIsToGoOn) {
 }
 
 TEST(People, D22_ARetriedSessionGoesOnWhereItEnded) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.") + R"({"content": "Enough."})" + "\n" +
                R"({"content": "Enough, I say."})" + "\n" + R"({"content": "No."})" + "\n" +
@@ -139,13 +139,13 @@ TEST(People, D22_ARetriedSessionGoesOnWhereItEnded) {
   const std::string session = place.start("two-steps");
   EXPECT_EQ(place.work(session).state, EndState::kStoppedEarly);
   place.append(session, "retried", by("ann"));
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_EQ(ended.turns, 5);
 }
 
 TEST(People, ASessionThatAPersonTookOverIsTheirsAndTheAgentIsToldWhatTheyDid) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("three-steps", R"(
 id: three-steps
 name: Three
@@ -166,22 +166,22 @@ steps:
   EXPECT_EQ(place.work(session).state, EndState::kTakenOver);
   place.on_progress = {};
   EXPECT_EQ(place.work(session).state, EndState::kTakenOver);
-  engine::Sessions& sessions = place.desk->sessions();
+  engine::Sessions& sessions = place.home->sessions();
   const auto token = sessions.token_for(*sessions.summary(session));
-  ASSERT_TRUE(sessions.go_on({.token = *token, .submission = {.notes = "Done by hand."}}));
+  ASSERT_TRUE(sessions.continue_session({.token = *token, .submission = {.notes = "Done by hand."}}));
   place.append(session, "retried", by("ann"));
-  const Ended ended = place.work(session);
+  const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
 TEST(People, LeavingOffIsNoEnd) {
-  LoopPlace place;
+  LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.") + complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
   Assignment assignment = place.assignment(session);
   std::atomic<bool> goes_on = true;
-  assignment.keeps_going = [&] { return goes_on.load(); };
+  assignment.should_continue = [&] { return goes_on.load(); };
   place.on_progress = [&](const Progress& progress) {
     if (progress.kind == Progress::Kind::kTurn) {
       goes_on = false;

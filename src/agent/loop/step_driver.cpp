@@ -10,45 +10,46 @@
 namespace sb::agent {
 namespace {
 
-using engine::Answer;
-using engine::Answered;
+using engine::SessionResponse;
+using engine::SessionResult;
 
 constexpr int kClaimAttempts = 5;
 constexpr int kRounds = 10'000;  // of moving on without the agent
 
-Settled left(Ended ended) {
-  return {.kind = Settled::Kind::kLeft, .ended = std::move(ended)};
+StepOutcome suspended(WorkResult ended) {
+  return {.kind = StepOutcome::Kind::kSuspended, .ended = std::move(ended)};
 }
 
-Settled broke(std::string reason) {
-  return left({.state = EndState::kBroke, .reason = std::move(reason)});
+StepOutcome broke(std::string reason) {
+  return suspended({.state = EndState::kInternalError, .reason = std::move(reason)});
 }
 
-Answered<Answer> go_on(Duty& duty, const std::string& token, const engine::Submission& submission, bool delivers) {
-  engine::Continuing continuing{.token = token, .submission = submission};
-  if (delivers) continuing.intent = engine::Continuing::Intent::kAdvance;
+SessionResult<SessionResponse> continue_session(WorkContext& work_context, const std::string& token,
+                                                const engine::Submission& submission, bool delivers) {
+  engine::ContinueRequest continuing{.token = token, .submission = submission};
+  if (delivers) continuing.intent = engine::ContinueRequest::Intent::kAdvance;
   for (int tried = 1;; ++tried) {
-    auto answer = duty.parts.desk.sessions().go_on(continuing);
+    auto answer = work_context.parts.home.sessions().continue_session(continuing);
     const bool may_try =
-        !answer && (answer.error().error.code == ErrorCode::kUnavailable || answer.error().error.retry_helps);
-    if (!may_try || tried == kClaimAttempts || !duty.watch.keeps_going()) return answer;
+        !answer && (answer.error().error.code == ErrorCode::kUnavailable || answer.error().error.is_retryable);
+    if (!may_try || tried == kClaimAttempts || !work_context.watchdog.should_continue()) return answer;
   }
 }
 
 // The step's node, whose children or gate are to be worked.
-struct Here {
+struct OpenNode {
   engine::Summary summary;
   engine::Node node;
 };
-Result<Here> look(Duty& duty) {
-  engine::Sessions& sessions = duty.parts.desk.sessions();
-  Here here;
-  here.summary = SB_TRY(sessions.summary(duty.assignment.session));
-  here.node = SB_TRY(sessions.node(duty.assignment.session, here.summary.tip));
+Result<OpenNode> look(WorkContext& work_context) {
+  engine::Sessions& sessions = work_context.parts.home.sessions();
+  OpenNode here;
+  here.summary = SB_TRY(sessions.summary(work_context.assignment.session));
+  here.node = SB_TRY(sessions.node(work_context.assignment.session, here.summary.tip));
   return here;
 }
 
-std::vector<ChildWork> open_children(const engine::Program& program, const engine::Node& node) {
+std::vector<ChildSession> open_children(const engine::Program& program, const engine::Node& node) {
   if (node.kind != engine::NodeKind::kChildren) return {};
   const workflow::Step& step = program.step(node.position.step);
   const auto delegation_of = [&](const std::string& id) -> const workflow::Delegation* {
@@ -58,10 +59,10 @@ std::vector<ChildWork> open_children(const engine::Program& program, const engin
     const auto found = std::ranges::find(all, id, &workflow::Delegation::id);
     return found == all.end() ? nullptr : &*found;
   };
-  std::vector<ChildWork> children;
+  std::vector<ChildSession> children;
   for (const engine::Child& child : node.children) {
     if (child.session.empty() || !child.outcome.empty()) continue;
-    ChildWork work{.session = child.session};
+    ChildSession work{.session = child.session};
     if (const auto* delegation = delegation_of(child.id)) {
       if (delegation->model_tier) work.tier = workflow::to_string(*delegation->model_tier);
       work.tools = delegation->allowed_tools;
@@ -72,8 +73,8 @@ std::vector<ChildWork> open_children(const engine::Program& program, const engin
 }
 
 // Of those that did not complete: what the step is told, so that it does not wait for the dead.
-engine::Submission reports(const engine::Node& node, const std::vector<ChildWork>& worked,
-                           const std::vector<Ended>& ended) {
+engine::Submission reports(const engine::Node& node, const std::vector<ChildSession>& worked,
+                           const std::vector<WorkResult>& ended) {
   engine::Submission submission;
   for (std::size_t i = 0; i < worked.size(); ++i) {
     if (ended[i].state == EndState::kComplete || ended[i].state == EndState::kSessionStopped) continue;
@@ -87,7 +88,7 @@ engine::Submission reports(const engine::Node& node, const std::vector<ChildWork
   return submission;
 }
 
-bool waits_for_children(const Answer& answer) {
+bool waits_for_children(const SessionResponse& answer) {
   const Value& blockers = answer.line["blockers"];
   return answer.line.string_at("kind") == "blocked" && blockers.is_array() && blockers.size() > 0 &&
          std::ranges::all_of(blockers.items(),
@@ -104,11 +105,11 @@ std::string notices_of(std::string_view text) {
   return notices.empty() ? notices : notices + "\n";
 }
 
-class Settling {
+class StepDriver {
  public:
-  explicit Settling(Duty& duty) : duty_(duty) {}
+  explicit StepDriver(WorkContext& work_context) : work_context_(work_context) {}
 
-  Settled from(Answered<Answer> answer) {
+  StepOutcome from(SessionResult<SessionResponse> answer) {
     for (int round = 0; round < kRounds; ++round) {
       if (!answer) return refused(answer.error());
       if (auto done = step(*answer)) return std::move(*done);
@@ -119,22 +120,22 @@ class Settling {
 
  private:
   // Nothing: next_ is to be looked at.
-  std::optional<Settled> step(const Answer& answer) {
+  std::optional<StepOutcome> step(const SessionResponse& answer) {
     const std::string kind = answer.line.string_at("kind").value_or("");
     const std::string token = answer.line.string_at("continueToken").value_or("");
     if (kind == "complete") return complete(answer);
     if (waits_for_children(answer)) return poll(token);
-    if (kind == "blocked") return open(Settled::Kind::kRefused, answer, token);
+    if (kind == "blocked") return open(StepOutcome::Kind::kRefused, answer, token);
     const Value& children = answer.line["children"];
     const bool has_children = children.is_array();
-    if (kind == "ok" && !has_children) return open(Settled::Kind::kStep, answer, token);
-    const auto here = look(duty_);
+    if (kind == "ok" && !has_children) return open(StepOutcome::Kind::kStep, answer, token);
+    const auto here = look(work_context_);
     if (!here) return broke(here.error().to_string());
     if (kind == "ok") return with_children(*here, token);
-    if (here->node.waiting && here->node.waiting->what == engine::Waiting::For::kEvaluator) {
+    if (here->node.waiting && here->node.waiting->what == engine::Waiting::Kind::kEvaluator) {
       return with_evaluator(here->node.waiting->session, token);
     }
-    Ended ended{.state = EndState::kAwaiting};
+    WorkResult ended{.state = EndState::kAwaiting};
     ended.decision = answer.line["decision"].string_at("id").value_or("");
     // What a spent token repeats may be answered long since.
     if (asked_ != ended.decision || ended.decision.empty()) {
@@ -143,63 +144,63 @@ class Settling {
       return poll(token);
     }
     ended.reason = fmt::format("a person must decide: {}", ended.decision);
-    return left(std::move(ended));
+    return suspended(std::move(ended));
   }
 
-  std::optional<Settled> complete(const Answer& answer) {
+  std::optional<StepOutcome> complete(const SessionResponse& answer) {
     if (answer.line["isStopped"] == Value(true)) {
-      return left({.state = EndState::kSessionStopped, .reason = "a person stopped the session"});
+      return suspended({.state = EndState::kSessionStopped, .reason = "a person stopped the session"});
     }
-    return Settled{.kind = Settled::Kind::kComplete, .text = answer.text};
+    return StepOutcome{.kind = StepOutcome::Kind::kComplete, .text = answer.text};
   }
 
-  std::optional<Settled> open(Settled::Kind kind, const Answer& answer, const std::string& token) {
-    const auto here = look(duty_);
+  std::optional<StepOutcome> open(StepOutcome::Kind kind, const SessionResponse& answer, const std::string& token) {
+    const auto here = look(work_context_);
     if (!here) return broke(here.error().to_string());
-    return Settled{.kind = kind,
-                   .text = for_agent(answer.text),
-                   .notices = notices_of(answer.text),
-                   .token = token,
-                   .step = answer.line["pending"].string_at("stepId").value_or(""),
-                   .place = fmt::format("{}/{}", here->node.number, here->node.attempt),
-                   .blockers = answer.line["blockers"]};
+    return StepOutcome{.kind = kind,
+                       .text = without_token_hints(answer.text),
+                       .notices = notices_of(answer.text),
+                       .token = token,
+                       .step = answer.line["pending"].string_at("stepId").value_or(""),
+                       .place = fmt::format("{}/{}", here->node.number, here->node.attempt),
+                       .blockers = answer.line["blockers"]};
   }
 
-  std::optional<Settled> poll(const std::string& token, const engine::Submission& reports = {}) {
-    next_ = go_on(duty_, token, reports, !reports.artifacts.empty());
+  std::optional<StepOutcome> poll(const std::string& token, const engine::Submission& reports = {}) {
+    next_ = continue_session(work_context_, token, reports, !reports.artifacts.empty());
     return std::nullopt;
   }
 
-  std::optional<Settled> with_children(const Here& here, const std::string& token) {
-    const auto program = duty_.parts.desk.sessions().program(here.summary.hash);
+  std::optional<StepOutcome> with_children(const OpenNode& here, const std::string& token) {
+    const auto program = work_context_.parts.home.sessions().program(here.summary.hash);
     if (!program) return broke(program.error().to_string());
-    const std::vector<ChildWork> children = open_children(**program, here.node);
+    const std::vector<ChildSession> children = open_children(**program, here.node);
     if (children.empty() && ++idle_ > 2) return broke("a step waits for sessions that are not there");
     if (!children.empty()) idle_ = 0;
-    const std::vector<Ended> ended = work_children(duty_, children);
-    if (auto end = left_with(duty_, ended)) return left(std::move(*end));
+    const std::vector<WorkResult> ended = run_children(work_context_, children);
+    if (auto end = suspended_by_child(work_context_, ended)) return suspended(std::move(*end));
     return poll(token, reports(here.node, children, ended));
   }
 
-  std::optional<Settled> with_evaluator(const std::string& session, const std::string& token) {
-    const std::vector<Ended> ended = work_children(duty_, {{.session = session}});
-    if (auto end = left_with(duty_, ended)) return left(std::move(*end));
+  std::optional<StepOutcome> with_evaluator(const std::string& session, const std::string& token) {
+    const std::vector<WorkResult> ended = run_children(work_context_, {{.session = session}});
+    if (auto end = suspended_by_child(work_context_, ended)) return suspended(std::move(*end));
     if (ended.front().state != EndState::kComplete) {
       // Without a verdict the engine asks a person.
       const std::string why = fmt::format("{}: {}", to_string(ended.front().state), ended.front().reason);
-      if (const Status stopped = duty_.parts.desk.sessions().stop(session, why, "its agent"); !stopped) {
+      if (const Status stopped = work_context_.parts.home.sessions().stop(session, why, "its agent"); !stopped) {
         return broke(stopped.error().to_string());
       }
     }
     return poll(token);
   }
 
-  Settled refused(const engine::SessionError& failed) {
-    if (auto end = duty_.watch.end()) return left(std::move(*end));
+  StepOutcome refused(const engine::SessionError& failed) {
+    if (auto end = work_context_.watchdog.end()) return suspended(std::move(*end));
     const Error& error = failed.error;
-    const auto here = look(duty_);
+    const auto here = look(work_context_);
     if (here && here->summary.status == engine::SessionStatus::kStopped) {
-      return left({.state = EndState::kSessionStopped, .reason = here->summary.stopped_reason});
+      return suspended({.state = EndState::kSessionStopped, .reason = here->summary.stopped_reason});
     }
     switch (error.code) {
       case ErrorCode::kInvalid:
@@ -212,16 +213,16 @@ class Settling {
     }
     if (!here) return broke(error.to_string());
     if (error.code == ErrorCode::kLimit && failed.code == "PRECONDITION_FAILED") {
-      return left({.state = EndState::kStepRefused, .reason = error.message});
+      return suspended({.state = EndState::kStepRejected, .reason = error.message});
     }
-    return Settled{.kind = Settled::Kind::kFault,
-                   .text = error.to_string(),
-                   .step = here->summary.step_id,
-                   .place = fmt::format("{}/{}", here->node.number, here->node.attempt)};
+    return StepOutcome{.kind = StepOutcome::Kind::kFault,
+                       .text = error.to_string(),
+                       .step = here->summary.step_id,
+                       .place = fmt::format("{}/{}", here->node.number, here->node.attempt)};
   }
 
-  Duty& duty_;
-  Answered<Answer> next_;
+  WorkContext& work_context_;
+  SessionResult<SessionResponse> next_;
   std::string asked_;
   int idle_ = 0;
 };
@@ -234,7 +235,7 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
 
 }  // namespace
 
-std::string for_agent(std::string text) {
+std::string without_token_hints(std::string text) {
   replace(text, "Then continue with the `continueToken` below.", "Then deliver it with complete_step.");
   replace(text,
           "Mend this and send the whole submission again with the `retryContinueToken` below. The token you used is "
@@ -245,32 +246,34 @@ std::string for_agent(std::string text) {
   return text;
 }
 
-Settled settle(Duty& duty) {
-  engine::Sessions& sessions = duty.parts.desk.sessions();
-  const auto summary = sessions.summary(duty.assignment.session);
+StepOutcome advance_session(WorkContext& work_context) {
+  engine::Sessions& sessions = work_context.parts.home.sessions();
+  const auto summary = sessions.summary(work_context.assignment.session);
   if (!summary) return broke(summary.error().to_string());
-  if (summary->status == engine::SessionStatus::kComplete) return {.kind = Settled::Kind::kComplete};
+  if (summary->status == engine::SessionStatus::kComplete) return {.kind = StepOutcome::Kind::kComplete};
   if (summary->status == engine::SessionStatus::kStopped) {
-    return left({.state = EndState::kSessionStopped, .reason = summary->stopped_reason});
+    return suspended({.state = EndState::kSessionStopped, .reason = summary->stopped_reason});
   }
   const auto token = sessions.token_for(*summary);
   if (!token) return broke(token.error().to_string());
-  return Settling(duty).from(go_on(duty, *token, {}, false));
+  return StepDriver(work_context).from(continue_session(work_context, *token, {}, false));
 }
 
-Settled deliver(Duty& duty, const std::string& token, engine::Submission submission) {
+StepOutcome submit_step(WorkContext& work_context, const std::string& token, engine::Submission submission) {
   // Delivered before, and waiting for its gate: only looked after.
-  const auto here = look(duty);
+  const auto here = look(work_context);
   const bool waits = here && here->node.waiting;
-  return Settling(duty).from(waits ? go_on(duty, token, {}, false) : go_on(duty, token, submission, true));
+  return StepDriver(work_context)
+      .from(waits ? continue_session(work_context, token, {}, false)
+                  : continue_session(work_context, token, submission, true));
 }
 
-Result<std::string> step_anew(Duty& duty) {
-  engine::Sessions& sessions = duty.parts.desk.sessions();
-  const engine::Summary summary = SB_TRY(sessions.summary(duty.assignment.session));
+Result<std::string> full_step_text(WorkContext& work_context) {
+  engine::Sessions& sessions = work_context.parts.home.sessions();
+  const engine::Summary summary = SB_TRY(sessions.summary(work_context.assignment.session));
   const auto answer = sessions.rehydrate(SB_TRY(sessions.token_for(summary)));
   if (!answer) return std::unexpected(answer.error().error);
-  return for_agent(answer->text);
+  return without_token_hints(answer->text);
 }
 
 }  // namespace sb::agent

@@ -12,31 +12,31 @@
 
 namespace sb::agent {
 
-struct Settled {
+struct StepOutcome {
   enum class Kind {
-    kStep,      // the agent has a step to do
-    kRefused,   // what it delivered was not accepted; the same step is open
-    kFault,     // what it sent is no submission at all; nothing was counted
-    kComplete,  // the workflow is
-    kLeft,      // somebody else must move first, or the work ends here
+    kStep,       // the agent has a step to do
+    kRefused,    // what it delivered was not accepted; the same step is open
+    kFault,      // what it sent is no submission at all; nothing was counted
+    kComplete,   // the workflow is
+    kSuspended,  // somebody else must move first, or the work ends here
   };
-  Kind kind = Kind::kLeft;
+  Kind kind = Kind::kSuspended;
   std::string text = {};     // for the agent
   std::string notices = {};  // what it begins with: what happened on the way here
   std::string token = {};    // of the open attempt
   std::string step = {}, place = {};
-  Value blockers = {};  // kRefused: as the engine's answer has them
-  Ended ended = {};     // kLeft
+  Value blockers = {};    // kRefused: as the engine's answer has them
+  WorkResult ended = {};  // kSuspended
 };
 
 // As it stands.
-Settled settle(Duty& duty);
+StepOutcome advance_session(WorkContext& work_context);
 // Delivers the open step with the token of its attempt, and settles.
-Settled deliver(Duty& duty, const std::string& token, engine::Submission submission);
+StepOutcome submit_step(WorkContext& work_context, const std::string& token, engine::Submission submission);
 // The whole of the open step as a newcomer needs it: goal, what was delivered so far, the step.
-Result<std::string> step_anew(Duty& duty);
+Result<std::string> full_step_text(WorkContext& work_context);
 
 // An answer's text without the words about tokens, which agents of ours never see. Pure.
-std::string for_agent(std::string text);
+std::string without_token_hints(std::string text);
 
 }  // namespace sb::agent

@@ -22,9 +22,9 @@
 
 namespace sb::agent {
 
-class LoopPlace {
+class LoopFixture {
  public:
-  LoopPlace() {
+  LoopFixture() {
     std::string pattern = "/var/tmp/sb-loop-XXXXXX";  // a /tmp of its own is what a command gets
     directory = std::filesystem::canonical(::mkdtemp(pattern.data()));
     tree = directory + "/tree";
@@ -45,17 +45,17 @@ class LoopPlace {
                             .upstream = {}};
     open();
   }
-  ~LoopPlace() {
-    desk.reset();
+  ~LoopFixture() {
+    home.reset();
     std::filesystem::remove_all(directory);
   }
 
   // As another process would see the store.
   void open() {
-    desk.reset();
-    auto opened = engine::SessionDesk::open(seams);
+    home.reset();
+    auto opened = engine::SessionHome::open(seams);
     EXPECT_TRUE(opened) << opened.error().to_string();
-    desk = std::move(*opened);
+    home = std::move(*opened);
   }
 
   void write(const std::string& path, std::string_view text) {
@@ -72,7 +72,7 @@ class LoopPlace {
   void script(const std::string& lines) { write(directory + "/script.jsonl", lines); }
 
   std::string start(const std::string& workflow, Value context = {}) {
-    const auto catalog = workflow::Catalog::open(files, environment, desk->desk().homes(), tree);
+    const auto catalog = workflow::Catalog::open(files, environment, home->home().homes(), tree);
     EXPECT_TRUE(catalog);
     auto starting = engine::prepare_start(files, *catalog,
                                           {.workflow_id = workflow,
@@ -82,13 +82,13 @@ class LoopPlace {
                                            .is_autonomous = true});
     EXPECT_TRUE(starting) << starting.error().error.to_string();
     if (!starting) return {};
-    const auto answer = desk->sessions().start(*starting);
+    const auto answer = home->sessions().start(*starting);
     EXPECT_TRUE(answer) << answer.error().error.to_string();
     return answer ? answer->line.string_at("sessionId").value_or("") : "";
   }
 
   Assignment assignment(const std::string& session) {
-    const auto summary = desk->sessions().summary(session);
+    const auto summary = home->sessions().summary(session);
     EXPECT_TRUE(summary);
     Assignment made;
     made.run = "r-1";
@@ -101,20 +101,20 @@ class LoopPlace {
     made.bundle = *bundle;
     return made;
   }
-  Ended work(const Assignment& given) {
+  WorkResult work(const Assignment& given) {
     progress.clear();
-    StaffParts parts{.seams = seams, .desk = *desk, .settings = settings, .http = *http};
-    parts.around = around;
-    Staff staff(std::move(parts));
-    return staff.work(given, [this](const Progress& each) {
+    AgentRunnerParts parts{.seams = seams, .home = *home, .settings = settings, .http = *http};
+    parts.wrap_model = wrap_model;
+    AgentRunner runner(std::move(parts));
+    return runner.work(given, [this](const Progress& each) {
       progress.push_back(each);
       if (on_progress) on_progress(each);
     });
   }
-  Ended work(const std::string& session) { return work(assignment(session)); }
+  WorkResult work(const std::string& session) { return work(assignment(session)); }
 
   std::vector<LoggedEvent> events(const std::string& session) {
-    AgentLog log(desk->desk().store(), clock, session);
+    AgentLog log(home->home().store(), clock, session);
     const auto all = log.read();
     EXPECT_TRUE(all) << all.error().to_string();
     return all ? *all : std::vector<LoggedEvent>();
@@ -130,26 +130,26 @@ class LoopPlace {
     return all;
   }
   std::string result_text(const std::string& session, const LoggedEvent& ended) {
-    AgentLog log(desk->desk().store(), clock, session);
+    AgentLog log(home->home().store(), clock, session);
     const auto text = log.blob(ended.payload.string_at("result").value_or(""));
     EXPECT_TRUE(text);
     return text ? *text : "";
   }
   void append(const std::string& session, const std::string& type, Value payload) {
-    AgentLog log(desk->desk().store(), clock, session);
+    AgentLog log(home->home().store(), clock, session);
     const Status done = log.append({{type, std::move(payload)}});
     EXPECT_TRUE(done) << done.error().to_string();
   }
   std::string status(const std::string& session) {
-    const auto summary = desk->sessions().summary(session);
+    const auto summary = home->sessions().summary(session);
     return summary ? std::string(engine::to_string(summary->status)) : "";
   }
   void answer(const std::string& decision, const std::string& option) {
-    inbox::Submission submission;
+    inbox::AnswerSubmission submission;
     submission.given.options = {option};
     submission.from = {inbox::Channel::kTerminal, "ann"};
     submission.raw = option;
-    const auto done = desk->desk().inbox().answer(decision, submission);
+    const auto done = home->home().inbox().answer(decision, submission);
     EXPECT_TRUE(done) << done.error().to_string();
   }
 
@@ -164,11 +164,11 @@ class LoopPlace {
   std::unique_ptr<net::HttpClient> http = net::make_http_client();
   AgentSettings settings;
   WorkLimits limits;
-  std::vector<Source> sources;
+  std::vector<ContextSource> sources;
   std::vector<Progress> progress;
   std::function<void(const Progress&)> on_progress;
-  std::function<std::unique_ptr<Model>(std::unique_ptr<Model>, const Assignment&)> around;
-  std::unique_ptr<engine::SessionDesk> desk;
+  std::function<std::unique_ptr<Model>(std::unique_ptr<Model>, const Assignment&)> wrap_model;
+  std::unique_ptr<engine::SessionHome> home;
 };
 
 // A script's line: one call.

@@ -36,23 +36,23 @@ Usage operator-(Usage all, const Usage& part) {
   return all;
 }
 
-Ended ended_from(const Value& payload) {
-  Ended ended;
-  ended.state = end_state_named(text_of(payload, "state")).value_or(EndState::kBroke);
+WorkResult work_result_from(const Value& payload) {
+  WorkResult ended;
+  ended.state = end_state_named(text_of(payload, "state")).value_or(EndState::kInternalError);
   ended.reason = text_of(payload, "reason");
   return ended;
 }
 
 }  // namespace
 
-Status Course::follow(const LoggedEvent& event, const Blob& blob) {
+Status Transcript::follow(const LoggedEvent& event, const Blob& blob) {
   seq_ = event.seq;
   const Value& payload = event.payload;
   const std::string& type = event.type;
   const bool is_own = type != "steered" && !type.ends_with("_asked") && type != "taken_over" && type != "retried";
   if (is_own) was_retried_ = false;
   if (is_own) awaited_ = type == "awaiting" ? text_of(payload, "decision") : "";
-  if (is_own) has_left_ = type == "awaiting" || type == "parked";
+  if (is_own) has_suspended_ = type == "awaiting" || type == "parked";
   wait_.follow(event);
   if (!is_own || type == "steer_seen") people_.push_back(event);
   if (type == "began") {
@@ -60,14 +60,14 @@ Status Course::follow(const LoggedEvent& event, const Blob& blob) {
     place_ = text_of(payload, "place");
     auto made = parse_json(SB_TRY(blob(bundle_)), kLogBounds);
     if (!made) return fail(ErrorCode::kCorrupt, "the beginning of an agent's log cannot be read");
-    begin_anew(text_of(*made, "first"));
+    restart(text_of(*made, "first"));
   } else if (type == "turn") {
     return turn(payload, blob);
   } else if (type == "setback") {
     usage_ += usage_from(payload["usage"]);
     cost_ += integer(payload, "cost");
   } else if (type == "tool_started") {
-    for (CourseCall& call : calls_) {
+    for (TurnCall& call : calls_) {
       if (call.call.id != text_of(payload, "call")) continue;
       call.has_started = true;
       call.token = text_of(payload, "token");
@@ -77,11 +77,11 @@ Status Course::follow(const LoggedEvent& event, const Blob& blob) {
     return tool_ended(payload, blob);
   } else if (type == "nudged") {
     said_.push_back(text_of(payload, "text"));
-    if (text_of(payload, "why") == "repeating") was_told_of_repeating_ = true;
+    if (text_of(payload, "why") == "repeating") was_warned_of_repeating_ = true;
     if (text_of(payload, "why") == "moved") place_ = text_of(payload, "place");
   } else if (type == "compacted" || (type == "recovered" && payload.find("text") != nullptr)) {
     if (payload.find("place") != nullptr) place_ = text_of(payload, "place");
-    begin_anew(SB_TRY(blob(text_of(payload, "text"))));
+    restart(SB_TRY(blob(text_of(payload, "text"))));
   } else if (type == "child_began") {
     begun_children_.insert(text_of(payload, "child"));
   } else if (type == "child_ended") {
@@ -95,14 +95,14 @@ Status Course::follow(const LoggedEvent& event, const Blob& blob) {
     }
     std::erase_if(unseen_, [&](const auto& each) { return each.first <= integer(payload, "upto"); });
   } else if (type == "ended") {
-    ended_ = ended_from(payload);
+    ended_ = work_result_from(payload);
   } else if (type == "retried") {
     retried();
   }
   return {};
 }
 
-void Course::begin_anew(std::string text) {
+void Transcript::restart(std::string text) {
   messages_.clear();
   made_by_.clear();
   results_.clear();
@@ -111,11 +111,11 @@ void Course::begin_anew(std::string text) {
   size_in_tokens_ = 0;
   turns_in_step_ = 0;
   early_stops_ = cut_replies_ = repeats_ = 0;
-  was_told_of_repeating_ = false;
+  was_warned_of_repeating_ = false;
   repeated_.clear();
 }
 
-void Course::retried() {
+void Transcript::retried() {
   ended_.reset();
   was_retried_ = true;
   turn_before_ = turn_;
@@ -123,10 +123,10 @@ void Course::retried() {
   cost_before_ = micro_cents();
   worked_ms_ = 0;
   advances_ = early_stops_ = cut_replies_ = repeats_ = 0;
-  was_told_of_repeating_ = false;
+  was_warned_of_repeating_ = false;
 }
 
-Status Course::turn(const Value& payload, const Blob& blob) {
+Status Transcript::turn(const Value& payload, const Blob& blob) {
   const auto value = parse_json(SB_TRY(blob(text_of(payload, "reply"))), kLogBounds);
   if (!value) return fail(ErrorCode::kCorrupt, "a reply in an agent's log cannot be read");
   ModelReply reply = SB_TRY(reply_from(*value));
@@ -147,11 +147,11 @@ Status Course::turn(const Value& payload, const Blob& blob) {
   }
   cut_replies_ = stop_ == StopReason::kMaxTokens && calls_.empty() ? cut_replies_ + 1 : 0;
   early_stops_ = stop_ != StopReason::kMaxTokens && calls_.empty() ? early_stops_ + 1 : 0;
-  const std::int64_t told = reply.usage.total();
-  size_in_tokens_ = told;
+  const std::int64_t total_tokens = reply.usage.total();
+  size_in_tokens_ = total_tokens;
   if (const std::string by = text_of(payload, "by"); !by.empty()) made_by_[messages_.size()] = by;
   messages_.push_back({Message::From::kAssistant, std::move(reply.content)});
-  if (told == 0) {
+  if (total_tokens == 0) {
     std::size_t bytes = 0;
     for (const Message& message : messages_) bytes += to_json(Value(message.content)).size();
     size_in_tokens_ = static_cast<std::int64_t>(bytes / 4);
@@ -159,12 +159,12 @@ Status Course::turn(const Value& payload, const Blob& blob) {
   return {};
 }
 
-Status Course::tool_ended(const Value& payload, const Blob& blob) {
+Status Transcript::tool_ended(const Value& payload, const Blob& blob) {
   // The conversation of an agent program is its own; only what came of it counts here.
   const bool is_led = is_true(payload, "led");
   const std::string id = text_of(payload, "call");
   if (is_led) calls_.push_back({.call = {id, text_of(payload, "tool"), Value()}});
-  const auto call = std::ranges::find_if(calls_, [&](const CourseCall& each) { return each.call.id == id; });
+  const auto call = std::ranges::find_if(calls_, [&](const TurnCall& each) { return each.call.id == id; });
   if (call == calls_.end()) {
     return fail(ErrorCode::kCorrupt,
                 fmt::format("an agent's log tells the end of a call {} that was not made", quote_json(id)));
@@ -192,15 +192,15 @@ Status Course::tool_ended(const Value& payload, const Blob& blob) {
 }
 
 // A call that gave something else than before was worth making.
-void Course::count_repeats(const CourseCall& call, const Value& payload) {
+void Transcript::count_repeats(const TurnCall& call, const Value& payload) {
   const std::string now = sha256_hex(
       fmt::format("{}\n{}\n{}", call.call.name, to_canonical_json(call.call.input), text_of(payload, "result")));
-  if (now != repeated_) was_told_of_repeating_ = false;
+  if (now != repeated_) was_warned_of_repeating_ = false;
   repeats_ = now == repeated_ ? repeats_ + 1 : 1;
   repeated_ = now;
 }
 
-std::vector<Message> Course::messages(std::string_view model) const {
+std::vector<Message> Transcript::messages(std::string_view model) const {
   std::vector<Message> all = conversation();
   for (const auto& [at, by] : made_by_) {
     if (by == model) continue;
@@ -213,10 +213,10 @@ std::vector<Message> Course::messages(std::string_view model) const {
   return all;
 }
 
-std::vector<Message> Course::conversation() const {
+std::vector<Message> Transcript::conversation() const {
   std::vector<Message> all = messages_;
   Message next;
-  for (const CourseCall& call : calls_) {
+  for (const TurnCall& call : calls_) {
     if (const auto found = results_.find(call.call.id); found != results_.end()) next.content.push_back(found->second);
   }
   for (const std::string& text : said_) next.content.push_back(text_block(text));
@@ -224,31 +224,31 @@ std::vector<Message> Course::conversation() const {
   return all;
 }
 
-bool Course::has_open_calls() const {
-  return std::ranges::any_of(calls_, [](const CourseCall& call) { return !call.has_ended; });
+bool Transcript::has_open_calls() const {
+  return std::ranges::any_of(calls_, [](const TurnCall& call) { return !call.has_ended; });
 }
 
-std::optional<Ended> Course::must_wait(std::string_view model, TimestampMs now_ms) const {
-  if (!wait_.is_told || wait_.until <= now_ms || wait_.model != model) return std::nullopt;
-  Ended ended{.state = EndState::kOutage, .reason = wait_.reason};
+std::optional<WorkResult> Transcript::must_wait(std::string_view model, TimestampMs now_ms) const {
+  if (!wait_.is_retry_after || wait_.until <= now_ms || wait_.model != model) return std::nullopt;
+  WorkResult ended{.state = EndState::kOutage, .reason = wait_.reason};
   ended.retry_at_ms = wait_.until;
-  ended.is_told = true;
+  ended.is_retry_after = true;
   return ended;
 }
 
-Usage Course::usage() const {
+Usage Transcript::usage() const {
   Usage all = usage_;
   for (const auto& [child, used] : children_) all += used.first;
   return all;
 }
 
-std::int64_t Course::micro_cents() const {
+std::int64_t Transcript::micro_cents() const {
   std::int64_t all = cost_;
   for (const auto& [child, used] : children_) all += used.second;
   return all;
 }
 
-Usage Course::spent() const {
+Usage Transcript::spent() const {
   return usage() - usage_before_;
 }
 

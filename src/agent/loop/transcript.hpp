@@ -20,13 +20,13 @@
 namespace sb::agent {
 
 // A call of the newest turn.
-struct CourseCall {
+struct TurnCall {
   ToolCall call;
   bool has_started = false, has_ended = false;
-  std::string token, decision;  // as tool_started has them
+  std::string token = {}, decision = {};  // as tool_started has them
 };
 
-class Course {
+class Transcript {
  public:
   using Blob = std::function<Result<std::string>(std::string_view hex)>;
   // kCorrupt for an event that does not fit.
@@ -35,21 +35,21 @@ class Course {
   std::int64_t seq() const { return seq_; }
   bool has_begun() const { return !bundle_.empty(); }
   const std::string& bundle() const { return bundle_; }  // hash of {bundle, first}
-  const std::optional<Ended>& ended() const { return ended_; }
+  const std::optional<WorkResult>& ended() const { return ended_; }
   // The worker left by itself, to wait for somebody or something: coming back is no recovery.
-  bool has_left() const { return has_left_; }
+  bool has_suspended() const { return has_suspended_; }
   const std::string& awaited() const { return awaited_; }  // the decision it left for; empty: none
   // The provider of this model named a time that is not come: the end that says so. Nothing: it may be asked.
-  std::optional<Ended> must_wait(std::string_view model, TimestampMs now_ms) const;
+  std::optional<WorkResult> must_wait(std::string_view model, TimestampMs now_ms) const;
   TimestampMs waits_until() const { return wait_.until; }
   bool has_child(const std::string& session) const { return begun_children_.contains(session); }
-  Wishes wishes() const { return wishes_in(people_); }
+  ControlRequests requests() const { return control_requests_in(people_); }
 
   int turn() const { return turn_; }  // the newest; 0: none
   // What the next request says: the conversation, and what has been gathered to be said since.
-  // For the model of that name in the settings: what another one keeps to itself, such as its thinking, is not in it.
+  // Kind the model of that name in the settings: what another one keeps to itself, such as its thinking, is not in it.
   std::vector<Message> messages(std::string_view model) const;
-  std::vector<CourseCall>& calls() { return calls_; }  // of the newest turn, in order
+  std::vector<TurnCall>& calls() { return calls_; }  // of the newest turn, in order
   bool has_open_calls() const;
   StopReason stop() const { return stop_; }
   bool has_something_to_say() const { return !results_.empty() || !said_.empty(); }
@@ -71,29 +71,29 @@ class Course {
   int cut_replies() const { return cut_replies_; }  // in a row
   int refusals() const { return refusals_; }        // of the open step, in a row
   int repeats() const { return repeats_; }          // of the same call with the same result, in a row
-  bool was_told_of_repeating() const { return was_told_of_repeating_; }
+  bool was_warned_of_repeating() const { return was_warned_of_repeating_; }
   const std::string& place() const { return place_; }  // NODE/ATTEMPT the agent was last told of
   const std::vector<std::pair<std::string, std::string>>& seen_files() const { return seen_files_; }  // path, hash
 
  private:
   std::vector<Message> conversation() const;
-  void begin_anew(std::string text);
+  void restart(std::string text);
   Status turn(const Value& payload, const Blob& blob);
   Status tool_ended(const Value& payload, const Blob& blob);
-  void count_repeats(const CourseCall& call, const Value& payload);
+  void count_repeats(const TurnCall& call, const Value& payload);
   void retried();
 
   std::int64_t seq_ = 0;
   std::string bundle_;
-  std::optional<Ended> ended_;
-  bool has_left_ = false, was_retried_ = false;
+  std::optional<WorkResult> ended_;
+  bool has_suspended_ = false, was_retried_ = false;
   std::vector<LoggedEvent> people_;
   std::vector<std::pair<std::int64_t, std::string>> unseen_;  // steered texts that are not in the conversation
   std::vector<Message> messages_;
   std::map<std::size_t, std::string> made_by_;  // which model, by the place of its message
   std::map<std::string, Value> results_;        // of the newest turn, by call
   std::vector<std::string> said_;
-  std::vector<CourseCall> calls_;
+  std::vector<TurnCall> calls_;
   StopReason stop_ = StopReason::kToolUse;
   int turn_ = 0, turn_before_ = 0, turns_in_step_ = 0;
   std::int64_t size_in_tokens_ = 0, worked_ms_ = 0, cost_ = 0, cost_before_ = 0;
@@ -103,7 +103,7 @@ class Course {
   std::string awaited_;
   ProviderWait wait_;
   int advances_ = 0, early_stops_ = 0, cut_replies_ = 0, refusals_ = 0, repeats_ = 0;
-  bool was_told_of_repeating_ = false;
+  bool was_warned_of_repeating_ = false;
   std::string repeated_, place_;
   std::vector<std::pair<std::string, std::string>> seen_files_;
 };

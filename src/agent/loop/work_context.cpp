@@ -2,7 +2,7 @@
 
 namespace sb::agent {
 
-void Duty::tell(Progress::Kind kind, std::string text, std::string step, std::int64_t until_ms) const {
+void WorkContext::report(Progress::Kind kind, std::string text, std::string step, std::int64_t until_ms) const {
   if (!on_progress) return;
   Progress progress;
   progress.kind = kind;
@@ -13,7 +13,7 @@ void Duty::tell(Progress::Kind kind, std::string text, std::string step, std::in
   progress.turn = turn;
   progress.until_ms = until_ms;
   if (totals) {
-    const Ended now = totals();
+    const WorkResult now = totals();
     progress.usage = now.usage;
     progress.micro_cents = now.micro_cents;
   }

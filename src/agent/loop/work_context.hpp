@@ -13,23 +13,23 @@
 
 namespace sb::agent {
 
-struct Duty {
-  const StaffParts& parts;
+struct WorkContext {
+  const AgentRunnerParts& parts;
   const Assignment& assignment;
   WorkLimits limits;  // none of them 0 but tokens and money
   AgentLog& log;
-  Watch& watch;
+  Watchdog& watchdog;
   const Redactor& redactor;
   const std::vector<std::string>& secrets;  // known values
   Worker& children;                         // who works the sessions below this one
   OnProgress on_progress;
-  std::function<WorkLimits()> left;    // what of the limits is not used yet
-  std::function<Ended()> totals = {};  // used so far
+  std::function<WorkLimits()> left;         // what of the limits is not used yet
+  std::function<WorkResult()> totals = {};  // used so far
   // Whether the log has it that this child was begun; from several threads at once.
   std::function<bool(const std::string& session)> has_child = {};
   int turn = 0;
 
-  void tell(Progress::Kind kind, std::string text, std::string step = {}, std::int64_t until_ms = 0) const;
+  void report(Progress::Kind kind, std::string text, std::string step = {}, std::int64_t until_ms = 0) const;
 };
 
 // Every 0 that means the default is the default.

@@ -13,7 +13,7 @@ constexpr std::array<std::pair<EndState, std::string_view>, 19> kStates{{{EndSta
                                                                          {EndState::kStalled, "stalled"},
                                                                          {EndState::kRepeating, "repeating"},
                                                                          {EndState::kNoProgress, "no_progress"},
-                                                                         {EndState::kStepRefused, "step_refused"},
+                                                                         {EndState::kStepRejected, "step_refused"},
                                                                          {EndState::kTurnLimit, "turn_limit"},
                                                                          {EndState::kTimeLimit, "time_limit"},
                                                                          {EndState::kTokenLimit, "token_limit"},
@@ -25,11 +25,11 @@ constexpr std::array<std::pair<EndState, std::string_view>, 19> kStates{{{EndSta
                                                                          {EndState::kModelFailed, "model_failed"},
                                                                          {EndState::kAgentDied, "agent_died"},
                                                                          {EndState::kForbidden, "forbidden"},
-                                                                         {EndState::kBroke, "broke"}}};
+                                                                         {EndState::kInternalError, "broke"}}};
 
 }  // namespace
 
-std::int64_t silence_ms(const WorkLimits& limits) {
+std::int64_t idle_timeout_ms(const WorkLimits& limits) {
   return limits.stall_ms / 4 * 3;
 }
 

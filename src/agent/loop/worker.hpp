@@ -21,12 +21,12 @@ namespace sb::agent {
 
 enum class EndState {
   kComplete,      // the workflow is complete
-  kAwaiting,      // a person must answer Ended::decision first
+  kAwaiting,      // a person must answer WorkResult::decision first
   kStoppedEarly,  // the agent ended its work before the workflow did
   kStalled,       // no sign of life
   kRepeating,     // the same call again and again
   kNoProgress,    // most turns used, no step delivered
-  kStepRefused,   // a step was refused too often
+  kStepRejected,  // a step was refused too often
   kTurnLimit,
   kTimeLimit,
   kTokenLimit,
@@ -34,11 +34,11 @@ enum class EndState {
   kKilled,
   kTakenOver,
   kSessionStopped,
-  kOutage,       // the provider cannot be reached or is overloaded: comes back by itself
-  kModelFailed,  // wrong key, wrong request, a reply that is none, a script that does not fit
-  kAgentDied,    // the agent's program ended or could not be started
-  kForbidden,    // a restricted role where isolation cannot be enforced; a depth that is not allowed
-  kBroke,        // ours: the record could not be written
+  kOutage,         // the provider cannot be reached or is overloaded: comes back by itself
+  kModelFailed,    // wrong key, wrong request, a reply that is none, a script that does not fit
+  kAgentDied,      // the agent's program ended or could not be started
+  kForbidden,      // a restricted role where isolation cannot be enforced; a depth that is not allowed
+  kInternalError,  // ours: the record could not be written
 };
 std::string_view to_string(EndState state);  // complete, awaiting, stopped_early, …
 std::optional<EndState> end_state_named(std::string_view name);
@@ -56,7 +56,7 @@ struct WorkLimits {
 
 // How long a provider's connection may be silent. Shorter than what is a stall: a connection that hangs is tried again,
 // and what stalls is a model that neither says anything nor fails.
-std::int64_t silence_ms(const WorkLimits& limits);
+std::int64_t idle_timeout_ms(const WorkLimits& limits);
 
 struct Assignment {
   std::string run = {};      // empty: of no run
@@ -72,23 +72,23 @@ struct Assignment {
   std::string model = {};  // the name in the settings, where not by role and tier
   // Asked about once a second, on any thread: false leaves off, as the end of the process would. work() then returns
   // kKilled, nothing is recorded, and it goes on when it is called again.
-  std::function<bool()> keeps_going = {};
+  std::function<bool()> should_continue = {};
 };
 
 Value to_value(const WorkLimits& limits);  // as the log keeps them
 
-struct Ended {
-  EndState state = EndState::kBroke;
-  std::string reason;
+struct WorkResult {
+  EndState state = EndState::kInternalError;
+  std::string reason = {};
   std::string decision = {};  // kAwaiting
   Usage usage = {};
   std::int64_t micro_cents = 0;
   int turns = 0;
   std::int64_t retry_at_ms = 0;  // kOutage
-  bool is_told = false;          // kOutage: the provider named that time; asking sooner is no use
+  bool is_retry_after = false;   // kOutage: the provider named that time; asking sooner is no use
 };
 
-inline Ended ended_as(EndState state, std::string reason) {
+inline WorkResult work_result(EndState state, std::string reason) {
   return {.state = state, .reason = std::move(reason)};
 }
 
@@ -107,7 +107,7 @@ using OnProgress = std::function<void(const Progress&)>;
 class Worker {
  public:
   virtual ~Worker() = default;
-  virtual Ended work(const Assignment& assignment, const OnProgress& on_progress) = 0;
+  virtual WorkResult work(const Assignment& assignment, const OnProgress& on_progress) = 0;
 };
 
 }  // namespace sb::agent

@@ -11,7 +11,7 @@ namespace sb::agent {
 namespace {
 
 constexpr std::string_view kVersion = "2023-06-01";
-constexpr std::string_view kHome = "https://api.anthropic.com";
+constexpr std::string_view kAnthropicUrl = "https://api.anthropic.com";
 
 void mark_for_cache(Value& block) {
   block.set("cache_control", Value::object({{"type", "ephemeral"}}));
@@ -41,22 +41,22 @@ Value::Array messages_to_send(const ModelRequest& request) {
   return messages;
 }
 
-class Anthropic final : public Model {
+class AnthropicModel final : public Model {
  public:
-  Anthropic(const ModelSettings& settings, const Seams& seams, net::HttpClient& http)
+  AnthropicModel(const ModelSettings& settings, const Seams& seams, net::HttpClient& http)
       : settings_(settings), seams_(seams), http_(http) {}
 
   std::string name() const override { return "anthropic/" + settings_.model; }
 
-  Replied reply(const ModelRequest& request, const OnDelta& on_delta) override {
+  ModelResult reply(const ModelRequest& request, const OnDelta& on_delta) override {
     auto key = secret_of(settings_.key, seams_);
     if (!key) return std::unexpected(ModelError{ModelError::Kind::kAuth, key.error()});
-    Call call{http_,
-              seams_.clock,
-              anthropic_endpoint(settings_.url.empty() ? kHome : settings_.url),
-              std::move(*key),
-              {{"anthropic-version", std::string(kVersion)}},
-              anthropic_body(settings_, request)};
+    ProviderCall call{http_,
+                      seams_.clock,
+                      anthropic_endpoint(settings_.url.empty() ? kAnthropicUrl : settings_.url),
+                      std::move(*key),
+                      {{"anthropic-version", std::string(kVersion)}},
+                      anthropic_body(settings_, request)};
     if (!call.key.empty()) call.headers.emplace_back("x-api-key", call.key);
     const auto reader = make_anthropic_reader();
     return exchange(call, request, *reader, on_delta);
@@ -102,7 +102,7 @@ Value anthropic_body(const ModelSettings& settings, const ModelRequest& request)
 }
 
 std::unique_ptr<Model> make_anthropic(const ModelSettings& settings, const Seams& seams, net::HttpClient& http) {
-  return std::make_unique<Anthropic>(settings, seams, http);
+  return std::make_unique<AnthropicModel>(settings, seams, http);
 }
 
 }  // namespace sb::agent

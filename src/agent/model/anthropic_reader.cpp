@@ -42,7 +42,7 @@ class AnthropicReader final : public ReplyReader {
   bool is_whole() const override { return is_over_; }
   Usage usage() const override { return usage_; }
 
-  Replied finish() override {
+  ModelResult finish() override {
     ModelReply reply;
     for (auto& [index, block] : blocks_) reply.content.push_back(closed(block));
     auto checked = blocks_from(reply.content);
@@ -127,7 +127,7 @@ class AnthropicReader final : public ReplyReader {
   std::map<std::int64_t, OpenBlock> blocks_;
   std::string model_, stop_;
   Usage usage_;
-  ReplyRoom room_;
+  ReplySizeLimit room_;
 };
 
 }  // namespace

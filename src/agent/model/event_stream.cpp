@@ -14,13 +14,13 @@ bool is_known(std::string_view field) {
 
 }  // namespace
 
-bool EventStream::has_begun() const {
+bool SseParser::has_begun() const {
   const std::size_t colon = rest_.find(':');
   return has_begun_ || (colon != std::string::npos && is_known(std::string_view(rest_).substr(0, colon)));
 }
 
-std::vector<StreamEvent> EventStream::feed(std::string_view bytes) {
-  std::vector<StreamEvent> events;
+std::vector<SseEvent> SseParser::feed(std::string_view bytes) {
+  std::vector<SseEvent> events;
   while (!bytes.empty() && !is_too_large_) {
     if (std::exchange(after_cr_, false) && bytes.front() == '\n') {
       bytes.remove_prefix(1);
@@ -48,7 +48,7 @@ std::vector<StreamEvent> EventStream::feed(std::string_view bytes) {
   return events;
 }
 
-void EventStream::line(std::string_view text, std::vector<StreamEvent>& events) {
+void SseParser::line(std::string_view text, std::vector<SseEvent>& events) {
   if (std::exchange(is_first_, false) && text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   if (text.empty()) {
     if (has_data_) events.push_back(std::move(event_));

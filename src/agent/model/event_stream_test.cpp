@@ -6,11 +6,10 @@ namespace sb::agent {
 namespace {
 
 std::string read(std::string_view bytes, std::size_t step = 1'000) {
-  EventStream stream(100);
+  SseParser stream(100);
   std::string all;
   for (std::size_t at = 0; at < bytes.size(); at += step) {
-    for (const StreamEvent& event : stream.feed(bytes.substr(at, step)))
-      all += "[" + event.name + "|" + event.data + "]";
+    for (const SseEvent& event : stream.feed(bytes.substr(at, step))) all += "[" + event.name + "|" + event.data + "]";
   }
   if (stream.is_too_large()) all += "too large";
   return all;
@@ -44,16 +43,16 @@ TEST(EventStreamTest, EndsAtAnEventThatIsTooLarge) {
 }
 
 TEST(EventStreamTest, KnowsWhetherItIsOneAtAll) {
-  for (const auto& [bytes, is_one] : {std::pair{"<html>", false},
-                                      {"", false},
-                                      {"a: b\n\n", false},
-                                      {": x", true},
-                                      {"data: {", true},
-                                      {"event: x\n", true},
-                                      {"https://x", false}}) {
-    EventStream stream(100);
+  for (const auto& [bytes, handles] : {std::pair{"<html>", false},
+                                       {"", false},
+                                       {"a: b\n\n", false},
+                                       {": x", true},
+                                       {"data: {", true},
+                                       {"event: x\n", true},
+                                       {"https://x", false}}) {
+    SseParser stream(100);
     stream.feed(bytes);
-    EXPECT_EQ(stream.has_begun(), is_one) << bytes;
+    EXPECT_EQ(stream.has_begun(), handles) << bytes;
   }
 }
 

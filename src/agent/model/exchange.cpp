@@ -52,11 +52,11 @@ Result<Value> parse_event(const std::string& data) {
   return parse_json(with_whole_characters(as_utf8(data)), bounds);
 }
 
-std::string told(std::string_view said) {
+std::string quoted(std::string_view said) {
   std::string text = printable(said);
   std::ranges::replace(text, '\n', ' ');
   if (text.size() <= kShownErrorBytes) return text;
-  return std::string(beginning(text, kShownErrorBytes)) + " …";
+  return std::string(utf8_prefix(text, kShownErrorBytes)) + " …";
 }
 
 bool is_about_length(std::string_view type, std::string_view said) {
@@ -86,9 +86,9 @@ std::string without_key(std::string text, std::string_view key) {
   return text;
 }
 
-ModelError failure_of(const net::ClientFailure& failure) {
+ModelError error_from_transport(const net::ClientFailure& failure) {
   using Failed = net::ClientFailure::Kind;
-  Kind kind = Kind::kCut;
+  Kind kind = Kind::kTruncated;
   if (failure.kind == Failed::kUnreachable) kind = Kind::kUnreachable;
   if (failure.kind == Failed::kRequest || failure.error.code == ErrorCode::kUnsupported) kind = Kind::kRequest;
   if (failure.kind == Failed::kTooLarge) kind = Kind::kTooLarge;
@@ -99,16 +99,16 @@ ModelError failure_of(const net::ClientFailure& failure) {
 }
 
 std::unexpected<ModelError> model_error(Kind kind, std::string message, std::string remedy) {
-  const bool helps = ModelError{kind, {}}.retry_helps();
+  const bool helps = ModelError{kind, {}}.is_retryable();
   const ErrorCode code = helps ? ErrorCode::kUnavailable
-                         : kind == Kind::kTooLarge || kind == Kind::kTooLong || kind == Kind::kBudget
+                         : kind == Kind::kTooLarge || kind == Kind::kContextTooLong || kind == Kind::kBudget
                              ? ErrorCode::kLimit
                          : kind == Kind::kAuth ? ErrorCode::kForbidden
                                                : ErrorCode::kInvalid;
   return std::unexpected(ModelError{kind, {code, std::move(message), std::move(remedy), {}, helps}});
 }
 
-std::optional<ModelError> ReplyRoom::take(std::size_t bytes) {
+std::optional<ModelError> ReplySizeLimit::take(std::size_t bytes) {
   taken_ += bytes;
   if (taken_ <= limits::kReplyBytes) return std::nullopt;
   return model_error(Kind::kTooLarge, fmt::format("The model's reply is larger than {} MiB", limits::kReplyBytes >> 20))
@@ -130,16 +130,17 @@ ReplyStream::ReplyStream(ReplyReader& reader) : reader_(reader), events_(2 * lim
 
 bool ReplyStream::feed(std::string_view bytes, const OnDelta& on_delta) {
   bytes_ += bytes.size();
-  if (!events_.has_begun() && strange_.size() < kStrangeBytes) strange_ += bytes.substr(0, kStrangeBytes);
-  for (const StreamEvent& event : events_.feed(bytes)) {
+  if (!events_.has_begun() && unexpected_text_.size() < kStrangeBytes)
+    unexpected_text_ += bytes.substr(0, kStrangeBytes);
+  for (const SseEvent& event : events_.feed(bytes)) {
     if (!take(event, on_delta)) return false;
   }
-  if (events_.has_begun()) strange_.clear();
+  if (events_.has_begun()) unexpected_text_.clear();
   if (events_.is_too_large()) error_ = model_error(Kind::kTooLarge, "An event of the model's reply has no end").error();
   return !error_;
 }
 
-bool ReplyStream::take(const StreamEvent& event, const OnDelta& on_delta) {
+bool ReplyStream::take(const SseEvent& event, const OnDelta& on_delta) {
   if (event.data == "[DONE]") {
     reader_.done();
     return true;
@@ -159,14 +160,14 @@ bool ReplyStream::take(const StreamEvent& event, const OnDelta& on_delta) {
   return !is_stopped_;
 }
 
-Replied ReplyStream::outcome() {
+ModelResult ReplyStream::outcome() {
   if (error_) return std::unexpected(*error_);
   if (is_stopped_) return model_error(Kind::kStopped, "Broken off");
   if (reader_.is_whole()) return reader_.finish();
   if (!events_.has_begun() && bytes_ > 0) {
     return model_error(Kind::kMalformed, "What came is no stream of events", "Look at url and api in the settings");
   }
-  return model_error(Kind::kCut, "The model's reply ended before it was whole");
+  return model_error(Kind::kTruncated, "The model's reply ended before it was whole");
 }
 
 Kind error_kind(int status, std::string_view type, std::string_view said) {
@@ -187,13 +188,13 @@ Kind error_kind(int status, std::string_view type, std::string_view said) {
   }};
   if ((status == 0 || status == 200 || status == 400 || status == 413 || status == 422) &&
       is_about_length(type, said)) {
-    return Kind::kTooLong;
+    return Kind::kContextTooLong;
   }
   for (const auto& [name, kind] : kTypes) {
     if (type == name) return kind;
   }
   if (status == 401 || status == 403) return Kind::kAuth;
-  if (status == 413) return Kind::kTooLong;
+  if (status == 413) return Kind::kContextTooLong;
   if (status == 429) return Kind::kRateLimited;
   if (status >= 500 || status == 408 || status == 409) return Kind::kOverloaded;
   return Kind::kRequest;
@@ -201,14 +202,14 @@ Kind error_kind(int status, std::string_view type, std::string_view said) {
 
 namespace {
 
-struct Said {
+struct ProviderMessage {
   std::string type, message;
   int status = 0;  // a code that is one of HTTP
 };
 
 // The most telling of what providers and servers that imitate them put into an error.
-Said said_in(const Value& error) {
-  Said said;
+ProviderMessage provider_message_in(const Value& error) {
+  ProviderMessage said;
   if (error.is_string()) said.message = error.as_string();
   said.message = error.string_at("message").value_or(said.message);
   said.type = error.string_at("type").value_or("");
@@ -222,10 +223,10 @@ Said said_in(const Value& error) {
 
 }  // namespace
 
-ModelError refusal_of(int status, std::string_view body) {
-  Said said;
+ModelError error_from_response(int status, std::string_view body) {
+  ProviderMessage said;
   if (const auto read = parse_json(body, {.bytes = limits::kReplyBytes}); read && read->is_object()) {
-    said = said_in(read->find("error") ? (*read)["error"] : *read);
+    said = provider_message_in(read->find("error") ? (*read)["error"] : *read);
   } else {
     said.message = body;
   }
@@ -233,13 +234,13 @@ ModelError refusal_of(int status, std::string_view body) {
   const Kind kind = error_kind(is_fine && said.status != 0 ? said.status : status, said.type, said.message);
   std::string message = fmt::format("The model's provider answered {}{}", status, is_fine ? " with an error" : "");
   if (status >= 300 && status < 400) message += ", a redirect, which is not followed";
-  if (!said.message.empty()) message += ": " + told(said.message);
+  if (!said.message.empty()) message += ": " + quoted(said.message);
   return model_error(kind, std::move(message), std::string(remedy_for(kind))).error();
 }
 
-ModelError refusal_of(const net::ClientAnswer& answer, TimestampMs now_ms) {
-  ModelError error = refusal_of(answer.status, answer.body);
-  if (error.retry_helps()) error.retry_after_ms = retry_after_ms(answer.header("retry-after"), now_ms);
+ModelError error_from_response(const net::ClientResponse& answer, TimestampMs now_ms) {
+  ModelError error = error_from_response(answer.status, answer.body);
+  if (error.is_retryable()) error.retry_after_ms = retry_after_ms(answer.header("retry-after"), now_ms);
   return error;
 }
 
@@ -250,14 +251,14 @@ bool is_error_body(std::string_view body) {
 }
 
 ModelError error_in_stream(const Value& error) {
-  const Said said = said_in(error);
+  const ProviderMessage said = provider_message_in(error);
   Kind kind = error_kind(0, said.type, said.message);
   // Once it streams the request was taken, so a fault nobody knows is the provider's.
   if (kind == Kind::kRequest && said.type != "invalid_request_error" && said.type != "not_found_error") {
     kind = Kind::kOverloaded;
   }
   const std::string text = said.message.empty() ? said.type : said.message;
-  return model_error(kind, fmt::format("The model's provider broke its reply off: {}", told(text)),
+  return model_error(kind, fmt::format("The model's provider broke its reply off: {}", quoted(text)),
                      std::string(remedy_for(kind)))
       .error();
 }
@@ -281,33 +282,34 @@ std::optional<std::int64_t> retry_after_ms(std::string_view header, TimestampMs 
 
 namespace {
 
-Replied outcome_of(const Call& call, net::Sent sent, ReplyStream& stream) {
-  if (!sent && !stream.is_whole() && !stream.is_broken()) return std::unexpected(failure_of(sent.error()));
+ModelResult outcome_of(const ProviderCall& call, net::HttpResult sent, ReplyStream& stream) {
+  if (!sent && !stream.is_whole() && !stream.is_broken()) return std::unexpected(error_from_transport(sent.error()));
   const bool is_fine = !sent || sent->status / 100 == 2;
-  if (is_fine && !(sent && is_error_body(stream.strange()))) return stream.outcome();
-  if (is_fine) sent->body = stream.strange();
-  return std::unexpected(refusal_of(*sent, call.clock.now_ms()));
+  if (is_fine && !(sent && is_error_body(stream.unexpected_text()))) return stream.outcome();
+  if (is_fine) sent->body = stream.unexpected_text();
+  return std::unexpected(error_from_response(*sent, call.clock.now_ms()));
 }
 
 }  // namespace
 
-Replied exchange(const Call& call, const ModelRequest& request, ReplyReader& reader, const OnDelta& on_delta) {
+ModelResult exchange(const ProviderCall& call, const ModelRequest& request, ReplyReader& reader,
+                     const OnDelta& on_delta) {
   ReplyStream stream(reader);
   int looks_after_end = 0;
   net::ClientRequest wire{.method = "POST", .url = call.url, .headers = call.headers, .body = to_json(call.body)};
   wire.headers.emplace_back("Content-Type", "application/json");
   wire.headers.emplace_back("Accept", "text/event-stream");
-  wire.connect_ms = std::min(kConnectMs, request.silence_ms);
-  wire.idle_ms = request.silence_ms;
-  wire.whole_ms = kWholeMs;
+  wire.connect_ms = std::min(kConnectMs, request.idle_timeout_ms);
+  wire.idle_ms = request.idle_timeout_ms;
+  wire.total_ms = kWholeMs;
   wire.max_bytes = limits::kReplyStreamBytes;
   wire.on_piece = [&](std::string_view piece) { return stream.feed(piece, on_delta); };
-  wire.keeps_going = [&] {
+  wire.should_continue = [&] {
     // Whoever holds the stream open behind a whole message is not waited for.
     if (stream.is_whole() && ++looks_after_end > 2) return false;
-    return !request.keeps_going || request.keeps_going();
+    return !request.should_continue || request.should_continue();
   };
-  Replied replied = outcome_of(call, call.http.send(wire), stream);
+  ModelResult replied = outcome_of(call, call.http.send(wire), stream);
   if (replied) return replied;
   replied.error().error.message = without_key(std::move(replied.error().error.message), call.key);
   replied.error().usage = reader.usage();

@@ -27,12 +27,12 @@ class ReplyReader {
   virtual std::optional<ModelError> take(const std::string& name, const Value& event, std::string& delta) = 0;
   virtual void done() {}              // the event [DONE], where a provider has one
   virtual bool is_whole() const = 0;  // the message has ended
-  virtual Replied finish() = 0;       // what was read; only when is_whole()
+  virtual ModelResult finish() = 0;   // what was read; only when is_whole()
   virtual Usage usage() const = 0;    // as far as it was heard
 };
 
 // How much of a reply there may be: limits::kReplyBytes of what it says.
-class ReplyRoom {
+class ReplySizeLimit {
  public:
   std::optional<ModelError> take(std::size_t bytes);
 
@@ -43,7 +43,7 @@ class ReplyRoom {
 // A call of a tool, its input as it came: an object, or the text where it is none (see model.hpp).
 Value tool_use_block(std::string id, std::string name, const std::string& input);
 
-// Bytes to events to a reply. For readers of files and for fuzzers as well as for HTTP.
+// Bytes to events to a reply. Kind readers of files and for fuzzers as well as for HTTP.
 class ReplyStream {
  public:
   explicit ReplyStream(ReplyReader& reader);
@@ -52,17 +52,17 @@ class ReplyStream {
   bool is_whole() const { return !is_broken() && reader_.is_whole(); }
   bool is_broken() const { return error_ || is_stopped_; }
   // The beginning of what came, where that is no stream of events.
-  const std::string& strange() const { return strange_; }
-  // When no more comes.
-  Replied outcome();
+  const std::string& unexpected_text() const { return unexpected_text_; }
+  // ScopeFilter no more comes.
+  ModelResult outcome();
 
  private:
-  bool take(const StreamEvent& event, const OnDelta& on_delta);
+  bool take(const SseEvent& event, const OnDelta& on_delta);
 
   ReplyReader& reader_;
-  EventStream events_;
+  SseParser events_;
   std::optional<ModelError> error_;
-  std::string strange_;
+  std::string unexpected_text_;
   std::size_t bytes_ = 0;
   bool is_stopped_ = false;
 };
@@ -71,19 +71,19 @@ class ReplyStream {
 // message.
 ModelError::Kind error_kind(int status, std::string_view type, std::string_view said);
 // {error: {type, code, message}}, or whatever else came.
-ModelError refusal_of(int status, std::string_view body);
+ModelError error_from_response(int status, std::string_view body);
 // The same with what its headers ask for.
-ModelError refusal_of(const net::ClientAnswer& answer, TimestampMs now_ms);
+ModelError error_from_response(const net::ClientResponse& answer, TimestampMs now_ms);
 // Some servers say what is wrong in an answer whose status says that nothing is.
 bool is_error_body(std::string_view body);
-ModelError failure_of(const net::ClientFailure& failure);
+ModelError error_from_transport(const net::ClientFailure& failure);
 ModelError error_in_stream(const Value& error);
 // What a provider said, where it says the key too.
 std::string without_key(std::string text, std::string_view key);
 // Seconds, or a date of HTTP.
 std::optional<std::int64_t> retry_after_ms(std::string_view header, TimestampMs now_ms);
 
-struct Call {
+struct ProviderCall {
   net::HttpClient& http;
   Clock& clock;
   std::string url;
@@ -91,7 +91,8 @@ struct Call {
   std::vector<std::pair<std::string, std::string>> headers;
   Value body;
 };
-Replied exchange(const Call& call, const ModelRequest& request, ReplyReader& reader, const OnDelta& on_delta);
+ModelResult exchange(const ProviderCall& call, const ModelRequest& request, ReplyReader& reader,
+                     const OnDelta& on_delta);
 
 // As people write base addresses for each: without /v1 for Anthropic, with it for OpenAI. Both forms of the one and
 // a bare host for the other are taken too.

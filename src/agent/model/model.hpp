@@ -35,7 +35,7 @@ struct ToolDeclaration {
 };
 
 // Who asks. Not sent; scripted models, ledgers and cassettes go by it.
-struct Asker {
+struct Requester {
   std::string run = {}, session = {}, workflow = {}, role = {}, step = {};
   int turn = 0;  // of the session, from 1
 };
@@ -48,13 +48,13 @@ struct ModelRequest {
   std::vector<ToolDeclaration> tools = {};
   int max_tokens = 8'192;
   std::optional<double> temperature = {};
-  Asker asker = {};
+  Requester requester = {};
   // Asked a few times a second, also while nothing comes: false breaks off (kStopped). No sign of life. Not sent.
-  std::function<bool()> keeps_going = {};
+  std::function<bool()> should_continue = {};
   // Without a byte from the other side: after this it is given up, and asked again where that helps. Not sent.
-  std::int64_t silence_ms = 90'000;
+  std::int64_t idle_timeout_ms = 90'000;
   // A try failed, and the next one is made at `at_ms`. Before the wait, on the thread that asks. Not sent.
-  std::function<void(const ModelError& error, std::int64_t at_ms)> on_setback = {};
+  std::function<void(const ModelError& error, std::int64_t at_ms)> on_retry = {};
 };
 // What is sent, in the common form and without the asker: what hashes, cassettes and the proof of isolation look at.
 Value to_value(const ModelRequest& request);
@@ -89,30 +89,30 @@ Result<Value::Array> blocks_from(const Value& value);
 
 struct ModelError {
   enum class Kind {
-    kUnreachable,  // retrying helps, from here on
-    kRateLimited,  // 429
-    kOverloaded,   // 529 and other 5xx
-    kCut,          // the stream ended before the message did
-    kAuth,         // 401, 403: retrying does not help, from here on
-    kRequest,      // 400: what we sent is wrong
-    kTooLong,      // the conversation does not fit
-    kMalformed,    // what came is no message
-    kTooLarge,     // an endless answer
-    kBudget,       // a budget is used up
-    kScript,       // the script has no line for this, or its guard does not hold
-    kDiverged,     // a replay was asked something it has no answer for
-    kStopped,      // on_delta said so
+    kUnreachable,     // retrying helps, from here on
+    kRateLimited,     // 429
+    kOverloaded,      // 529 and other 5xx
+    kTruncated,       // the stream ended before the message did
+    kAuth,            // 401, 403: retrying does not help, from here on
+    kRequest,         // 400: what we sent is wrong
+    kContextTooLong,  // the conversation does not fit
+    kMalformed,       // what came is no message
+    kTooLarge,        // an endless answer
+    kBudget,          // a budget is used up
+    kScript,          // the script has no line for this, or its guard does not hold
+    kDiverged,        // a replay was asked something it has no answer for
+    kStopped,         // on_delta said so
   };
   Kind kind = Kind::kUnreachable;
   Error error;
   std::optional<std::int64_t> retry_after_ms = {};  // as the provider asks
   Usage usage = {};  // what was heard of a reply that broke off: it is billed all the same
-  bool retry_helps() const { return kind <= Kind::kCut; }
+  bool is_retryable() const { return kind <= Kind::kTruncated; }
 };
 std::string_view to_string(ModelError::Kind kind);  // unreachable, rate_limited, …
 std::optional<ModelError::Kind> model_error_named(std::string_view name);
 std::span<const std::string_view> model_error_names();
-using Replied = std::expected<ModelReply, ModelError>;
+using ModelResult = std::expected<ModelReply, ModelError>;
 
 // Text as it comes, or nothing but a sign of life (a ping, a piece of a tool's input, a wait before the next try);
 // false breaks off.
@@ -122,7 +122,7 @@ class Model {
  public:
   virtual ~Model() = default;
   virtual std::string name() const = 0;  // provider/model
-  virtual Replied reply(const ModelRequest& request, const OnDelta& on_delta) = 0;
+  virtual ModelResult reply(const ModelRequest& request, const OnDelta& on_delta) = 0;
 };
 
 }  // namespace sb::agent

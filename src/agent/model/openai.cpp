@@ -9,28 +9,28 @@ namespace sb::agent {
 
 namespace {
 
-constexpr std::string_view kHome = "https://api.openai.com/v1";
+constexpr std::string_view kOpenaiUrl = "https://api.openai.com/v1";
 
-class OpenAi final : public Model {
+class OpenAiModel final : public Model {
  public:
-  OpenAi(const ModelSettings& settings, const Seams& seams, net::HttpClient& http)
+  OpenAiModel(const ModelSettings& settings, const Seams& seams, net::HttpClient& http)
       : settings_(settings), seams_(seams), http_(http) {}
 
   std::string name() const override { return "openai/" + settings_.model; }
 
-  Replied reply(const ModelRequest& request, const OnDelta& on_delta) override {
+  ModelResult reply(const ModelRequest& request, const OnDelta& on_delta) override {
     auto key = secret_of(settings_.key, seams_);
     if (!key) return std::unexpected(ModelError{ModelError::Kind::kAuth, key.error()});
     const bool is_chat = settings_.api == "chat";
-    Call call{
-        http_,
-        seams_.clock,
-        openai_endpoint(settings_.url.empty() ? kHome : settings_.url, is_chat ? "/chat/completions" : "/responses"),
-        std::move(*key),
-        {},
-        is_chat ? chat_body(settings_, request) : responses_body(settings_, request)};
+    ProviderCall call{http_,
+                      seams_.clock,
+                      openai_endpoint(settings_.url.empty() ? kOpenaiUrl : settings_.url,
+                                      is_chat ? "/chat/completions" : "/responses"),
+                      std::move(*key),
+                      {},
+                      is_chat ? chat_body(settings_, request) : responses_body(settings_, request)};
     if (!call.key.empty()) call.headers.emplace_back("Authorization", "Bearer " + call.key);
-    const auto reader = is_chat ? make_chat_reader(request.asker.turn) : make_responses_reader();
+    const auto reader = is_chat ? make_chat_reader(request.requester.turn) : make_responses_reader();
     return exchange(call, request, *reader, on_delta);
   }
 
@@ -59,7 +59,7 @@ Usage openai_usage(const Value& usage, std::string_view input, std::string_view 
 }
 
 std::unique_ptr<Model> make_openai(const ModelSettings& settings, const Seams& seams, net::HttpClient& http) {
-  return std::make_unique<OpenAi>(settings, seams, http);
+  return std::make_unique<OpenAiModel>(settings, seams, http);
 }
 
 }  // namespace sb::agent

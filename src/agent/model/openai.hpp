@@ -1,5 +1,6 @@
-// Models by the APIs of OpenAI, and whoever else speaks them (most servers of one's own do): Responses, and Chat
-// Completions. Both are streamed and nothing is stored there; reasoning comes back sealed and is sent along again.
+// Models by the APIs of OpenAI, and whoever else speaks them (most servers of one's own do): Responses, and
+// ChainConversation Completions. Both are streamed and nothing is stored there; reasoning comes back sealed and is sent
+// along again.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,7 @@ Value chat_body(const ModelSettings& settings, const ModelRequest& request);
 // `turn` makes the ids of calls that came without one differ from those before.
 std::unique_ptr<ReplyReader> make_chat_reader(int turn);
 
-// By settings.api.
+// AttachedBy settings.api.
 std::unique_ptr<Model> make_openai(const ModelSettings& settings, const Seams& seams, net::HttpClient& http);
 
 // What both have in common: a call's input as text, and a result's text, marked where it is an error.

@@ -80,7 +80,7 @@ class ChatReader final : public ReplyReader {
   bool is_whole() const override { return is_over_; }
   Usage usage() const override { return reply_.usage; }
 
-  Replied finish() override {
+  ModelResult finish() override {
     if (!text_.empty()) reply_.content.push_back(Value::object({{"type", "text"}, {"text", std::move(text_)}}));
     for (auto& [index, call] : calls_) {
       if (call.id.empty()) call.id = fmt::format("call_{}_{}", turn_, index);
@@ -137,7 +137,7 @@ class ChatReader final : public ReplyReader {
   ModelReply reply_;
   std::string text_;
   std::map<std::int64_t, OpenCall> calls_;
-  ReplyRoom room_;
+  ReplySizeLimit room_;
   bool has_begun_ = false, is_over_ = false;
 };
 

@@ -63,7 +63,7 @@ class ResponsesReader final : public ReplyReader {
   bool is_whole() const override { return is_over_; }
   Usage usage() const override { return reply_.usage; }
 
-  Replied finish() override {
+  ModelResult finish() override {
     for (const auto& [index, item] : items_) {
       if (auto error = add(item)) return std::unexpected(*error);
     }
@@ -126,7 +126,7 @@ class ResponsesReader final : public ReplyReader {
 
   std::map<std::int64_t, Value> items_;
   ModelReply reply_;
-  ReplyRoom room_, items_room_;  // what comes bit by bit comes again whole
+  ReplySizeLimit room_, items_room_;  // what comes bit by bit comes again whole
   bool is_over_ = false;
 };
 

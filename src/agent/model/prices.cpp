@@ -65,13 +65,13 @@ std::string dollars(std::int64_t micro_cents) {
   return text;
 }
 
-std::optional<Ended> over_budget(const Usage& spent, std::int64_t micro_cents, const WorkLimits& limits) {
+std::optional<WorkResult> over_budget(const Usage& spent, std::int64_t micro_cents, const WorkLimits& limits) {
   if (limits.tokens > 0 && spent.total() >= limits.tokens) {
-    return Ended{.state = EndState::kTokenLimit,
-                 .reason = fmt::format("{} of {} tokens are used", spent.total(), limits.tokens)};
+    return WorkResult{.state = EndState::kTokenLimit,
+                      .reason = fmt::format("{} of {} tokens are used", spent.total(), limits.tokens)};
   }
   if (limits.micro_cents > 0 && micro_cents >= limits.micro_cents) {
-    return Ended{
+    return WorkResult{
         .state = EndState::kMoneyLimit,
         .reason = fmt::format("the session has cost {} of {}", dollars(micro_cents), dollars(limits.micro_cents))};
   }

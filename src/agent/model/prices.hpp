@@ -23,6 +23,6 @@ std::string dollars(std::int64_t micro_cents);
 
 // The end of a session that has spent this; nothing: it may go on. What uses a limit up is still taken, since it is
 // paid for; the next request is not made.
-std::optional<Ended> over_budget(const Usage& spent, std::int64_t micro_cents, const WorkLimits& limits);
+std::optional<WorkResult> over_budget(const Usage& spent, std::int64_t micro_cents, const WorkLimits& limits);
 
 }  // namespace sb::agent

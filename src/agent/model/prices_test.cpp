@@ -13,26 +13,26 @@ namespace {
 using Kind = ModelError::Kind;
 
 // Says what it is told to say, in order.
-class Parrot final : public Model {
+class CannedModel final : public Model {
  public:
-  explicit Parrot(std::deque<Replied> replies) : replies_(std::move(replies)) {}
+  explicit CannedModel(std::deque<ModelResult> replies) : replies_(std::move(replies)) {}
   std::string name() const override { return "parrot/x"; }
-  Replied reply(const ModelRequest&, const OnDelta&) override {
+  ModelResult reply(const ModelRequest&, const OnDelta&) override {
     ++asked;
-    Replied next = replies_.front();
+    ModelResult next = replies_.front();
     if (replies_.size() > 1) replies_.pop_front();
     return next;
   }
   int asked = 0;
 
  private:
-  std::deque<Replied> replies_;
+  std::deque<ModelResult> replies_;
 };
 
-Replied failed(Kind kind, std::optional<std::int64_t> retry_after_ms = {}) {
+ModelResult failed(Kind kind, std::optional<std::int64_t> retry_after_ms = {}) {
   return std::unexpected(ModelError{kind, {ErrorCode::kUnavailable, "busy", {}, {}}, retry_after_ms});
 }
-Replied said() {
+ModelResult said() {
   return ModelReply{};
 }
 
@@ -97,10 +97,10 @@ TEST(BudgetTest, IsUsedUpByTheLastOfIt) {
 
 class RetryingTest : public testing::Test {
  protected:
-  Model* retrying(std::deque<Replied> replies, RetryPolicy policy = {}) {
-    auto made = std::make_unique<Parrot>(std::move(replies));
+  Model* retrying(std::deque<ModelResult> replies, RetryPolicy policy = {}) {
+    auto made = std::make_unique<CannedModel>(std::move(replies));
     parrot = made.get();
-    model = make_retrying(std::move(made), clock, random, policy);
+    model = make_retrying_model(std::move(made), clock, random, policy);
     return model.get();
   }
   std::int64_t waited() { return clock.now_ms() - start; }
@@ -109,20 +109,20 @@ class RetryingTest : public testing::Test {
   FakeRandom random;
   std::int64_t start = clock.now_ms();
   std::unique_ptr<Model> model;
-  Parrot* parrot = nullptr;
+  CannedModel* parrot = nullptr;
 };
 
 TEST_F(RetryingTest, AsksAgainWhereThatHelps) {
-  for (const Kind kind : {Kind::kUnreachable, Kind::kRateLimited, Kind::kOverloaded, Kind::kCut}) {
+  for (const Kind kind : {Kind::kUnreachable, Kind::kRateLimited, Kind::kOverloaded, Kind::kTruncated}) {
     EXPECT_TRUE(retrying({failed(kind), failed(kind), said()})->reply({}, {}));
     EXPECT_EQ(parrot->asked, 3);
   }
 }
 
 TEST_F(RetryingTest, DoesNotWhereItDoesNot) {
-  for (const Kind kind : {Kind::kAuth, Kind::kRequest, Kind::kTooLong, Kind::kMalformed, Kind::kTooLarge, Kind::kBudget,
-                          Kind::kScript, Kind::kDiverged, Kind::kStopped}) {
-    const Replied replied = retrying({failed(kind), said()})->reply({}, {});
+  for (const Kind kind : {Kind::kAuth, Kind::kRequest, Kind::kContextTooLong, Kind::kMalformed, Kind::kTooLarge,
+                          Kind::kBudget, Kind::kScript, Kind::kDiverged, Kind::kStopped}) {
+    const ModelResult replied = retrying({failed(kind), said()})->reply({}, {});
     ASSERT_FALSE(replied);
     EXPECT_EQ(replied.error().kind, kind);
     EXPECT_EQ(replied.error().error.message, "busy");
@@ -132,7 +132,7 @@ TEST_F(RetryingTest, DoesNotWhereItDoesNot) {
 }
 
 TEST_F(RetryingTest, HandsTheErrorUpAfterTheLastTry) {
-  const Replied replied = retrying({failed(Kind::kOverloaded)}, {.tries = 3})->reply({}, {});
+  const ModelResult replied = retrying({failed(Kind::kOverloaded)}, {.tries = 3})->reply({}, {});
   ASSERT_FALSE(replied);
   EXPECT_EQ(replied.error().kind, Kind::kOverloaded);
   EXPECT_EQ(replied.error().error.message, "busy (tried 3 times)");
@@ -146,7 +146,7 @@ TEST_F(RetryingTest, WaitsAtLeastAsLongAsTheProviderAsksFor) {
 }
 
 TEST_F(RetryingTest, WaitsForNoProviderThatAsksForTooMuch) {
-  const Replied replied = retrying({failed(Kind::kRateLimited, 120'001), said()})->reply({}, {});
+  const ModelResult replied = retrying({failed(Kind::kRateLimited, 120'001), said()})->reply({}, {});
   ASSERT_FALSE(replied);
   EXPECT_EQ(replied.error().retry_after_ms, 120'001);
   EXPECT_EQ(waited(), 0);
@@ -154,16 +154,17 @@ TEST_F(RetryingTest, WaitsForNoProviderThatAsksForTooMuch) {
 
 TEST_F(RetryingTest, GivesSignsOfLifeWhileItWaitsAndIsBrokenOff) {
   int signs = 0;
-  EXPECT_TRUE(retrying({failed(Kind::kCut), said()})->reply({}, [&](auto text) { return ++signs, text.empty(); }));
+  EXPECT_TRUE(
+      retrying({failed(Kind::kTruncated), said()})->reply({}, [&](auto text) { return ++signs, text.empty(); }));
   EXPECT_GE(signs, 2);
-  const Replied stopped = retrying({failed(Kind::kCut), said()})->reply({}, [](auto) { return false; });
+  const ModelResult stopped = retrying({failed(Kind::kTruncated), said()})->reply({}, [](auto) { return false; });
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().kind, Kind::kStopped);
   EXPECT_EQ(parrot->asked, 1);
   ModelRequest request;
   int looks = 0;
-  request.keeps_going = [&] { return ++looks < 3; };
-  EXPECT_EQ(retrying({failed(Kind::kCut), said()})->reply(request, {}).error().kind, Kind::kStopped);
+  request.should_continue = [&] { return ++looks < 3; };
+  EXPECT_EQ(retrying({failed(Kind::kTruncated), said()})->reply(request, {}).error().kind, Kind::kStopped);
 }
 
 TEST_F(RetryingTest, WaitsLongerFromTryToTryAndNeverTooLong) {

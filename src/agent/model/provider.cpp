@@ -13,11 +13,11 @@ Result<std::unique_ptr<Model>> make_model(const ModelSettings& settings, Provide
   using Provider = ModelSettings::Provider;
   if (settings.provider == Provider::kScripted) {
     auto used = parts.used ? parts.used : std::make_shared<UsedLines>(parts.store);
-    return make_scripted(settings.name, settings.script,
-                         {parts.seams.files, parts.seams.clock, std::move(used), std::move(parts.run)});
+    return make_scripted_model(settings.name, settings.script,
+                               {parts.seams.files, parts.seams.clock, std::move(used), std::move(parts.run)});
   }
   const auto patient = [&](std::unique_ptr<Model> model) {
-    return make_retrying(std::move(model), parts.seams.clock, parts.seams.random, parts.retries);
+    return make_retrying_model(std::move(model), parts.seams.clock, parts.seams.random, parts.retries);
   };
   if (settings.provider == Provider::kAnthropic) return patient(make_anthropic(settings, parts.seams, parts.http));
   if (settings.provider == Provider::kOpenai) return patient(make_openai(settings, parts.seams, parts.http));

@@ -23,41 +23,41 @@ class ProviderTest : public testing::TestWithParam<TestApi> {
     settings.url = server.url("/v1");
     return settings;
   }
-  Replied ask(const RawServer& server, ModelRequest request = plain_request()) {
-    Replied replied =
+  ModelResult ask(const RawServer& server, ModelRequest request = plain_request()) {
+    ModelResult replied =
         at.make(settings(server))->reply(request, [&](std::string_view text) { return heard += text, true; });
     EXPECT_TRUE(replied || !replied.error().error.to_string().contains(kTestKey));
     return replied;
   }
   // Answers with these bytes and closes.
-  Replied ask(const std::string& bytes, ModelRequest request = plain_request()) {
+  ModelResult ask(const std::string& bytes, ModelRequest request = plain_request()) {
     RawServer server([&](auto& peer, const auto&) { return peer.put(bytes), false; });
     return ask(server, std::move(request));
   }
-  Replied ask_status(int status, const std::string& body, const std::string& headers = {}) {
+  ModelResult ask_status(int status, const std::string& body, const std::string& headers = {}) {
     RawServer server([&](auto& peer, const auto&) { return peer.answer(status, body, headers), false; });
     return ask(server);
   }
-  static std::string told(const Replied& replied) {
+  static std::string describe(const ModelResult& replied) {
     return replied ? to_json(to_value(*replied))
                    : std::string(to_string(replied.error().kind)) + ": " + replied.error().error.to_string();
   }
-  static void expect_kind(const Replied& replied, Kind kind, std::string_view what = {}) {
-    ASSERT_FALSE(replied) << what << told(replied);
-    EXPECT_EQ(to_string(replied.error().kind), to_string(kind)) << what << " " << told(replied);
+  static void expect_kind(const ModelResult& replied, Kind kind, std::string_view what = {}) {
+    ASSERT_FALSE(replied) << what << describe(replied);
+    EXPECT_EQ(to_string(replied.error().kind), to_string(kind)) << what << " " << describe(replied);
   }
   std::string good() const { return stream_head() + sse(GetParam().events); }
 
-  ProviderPlace at;
+  ProviderFixture at;
   std::string heard;
 };
 
 TEST_P(ProviderTest, ReadsTextCallsAndTokensOfAStream) {
   RawServer server([&](auto& peer, const auto&) { return peer.put(good()), false; });
-  const Replied replied = ask(server);
-  ASSERT_TRUE(replied) << told(replied);
+  const ModelResult replied = ask(server);
+  ASSERT_TRUE(replied) << describe(replied);
   EXPECT_EQ(heard, "Hi there");
-  ASSERT_EQ(replied->content.size(), 2u) << told(replied);
+  ASSERT_EQ(replied->content.size(), 2u) << describe(replied);
   EXPECT_EQ(replied->content[0].string_at("text"), "Hi there");
   EXPECT_EQ(to_json(replied->content[1]),
             R"({"type":"tool_use","id":"call_1","name":"Read","input":{"path":"a.txt"}})");
@@ -77,7 +77,7 @@ TEST_P(ProviderTest, ReadsTextCallsAndTokensOfAStream) {
 }
 
 TEST_P(ProviderTest, ReadsTheSameHoweverTheBytesAreCut) {
-  const std::string expected = told(ask(good()));
+  const std::string expected = describe(ask(good()));
   RawServer server([&](auto& peer, const auto&) {
     peer.put("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
     for (const char c : sse(GetParam().events)) {
@@ -85,22 +85,22 @@ TEST_P(ProviderTest, ReadsTheSameHoweverTheBytesAreCut) {
     }
     return peer.put("0\r\n\r\n"), false;
   });
-  EXPECT_EQ(told(ask(server)), expected);
+  EXPECT_EQ(describe(ask(server)), expected);
 }
 
 TEST_P(ProviderTest, TellsAStreamThatIsCutAtAnyEventFromAWholeOne) {
-  const std::string expected = told(ask(good()));
+  const std::string expected = describe(ask(good()));
   for (std::size_t count = 0; count < GetParam().events.size(); ++count) {
     const std::vector<std::string> part(GetParam().events.begin(), GetParam().events.begin() + count);
     for (const std::string half : {"", "data: {\"ty"}) {
-      const Replied replied = ask(stream_head() + sse(part) + half);
+      const ModelResult replied = ask(stream_head() + sse(part) + half);
       if (replied) {
         // Only the count of tokens and the mark of the end may be missing.
         EXPECT_GE(count + 2, GetParam().events.size());
         EXPECT_EQ(replied->content.size(), 2u);
       } else {
-        EXPECT_EQ(replied.error().kind, Kind::kCut) << count << told(replied);
-        EXPECT_TRUE(replied.error().retry_helps());
+        EXPECT_EQ(replied.error().kind, Kind::kTruncated) << count << describe(replied);
+        EXPECT_TRUE(replied.error().is_retryable());
       }
     }
   }
@@ -115,10 +115,10 @@ TEST_P(ProviderTest, TellsALostConnectionFromAWholeAnswer) {
       peer.will_reset();
       return false;
     });
-    expect_kind(ask(server), Kind::kCut);
+    expect_kind(ask(server), Kind::kTruncated);
   }
   RawServer silent([](auto&, const auto&) { return false; });
-  expect_kind(ask(silent), Kind::kCut);
+  expect_kind(ask(silent), Kind::kTruncated);
   std::unique_ptr<RawServer> gone = std::make_unique<RawServer>([](auto&, const auto&) { return false; });
   const ModelSettings there = settings(*gone);
   gone.reset();
@@ -128,18 +128,18 @@ TEST_P(ProviderTest, TellsALostConnectionFromAWholeAnswer) {
 TEST_P(ProviderTest, MapsEveryRefusal) {
   const std::string body = R"({"error":{"message":"what it says"}})";
   const std::vector<std::pair<int, Kind>> table = {
-      {400, Kind::kRequest},     {401, Kind::kAuth},       {403, Kind::kAuth},       {404, Kind::kRequest},
-      {408, Kind::kOverloaded},  {409, Kind::kOverloaded}, {413, Kind::kTooLong},    {422, Kind::kRequest},
-      {429, Kind::kRateLimited}, {500, Kind::kOverloaded}, {502, Kind::kOverloaded}, {503, Kind::kOverloaded},
+      {400, Kind::kRequest},     {401, Kind::kAuth},       {403, Kind::kAuth},           {404, Kind::kRequest},
+      {408, Kind::kOverloaded},  {409, Kind::kOverloaded}, {413, Kind::kContextTooLong}, {422, Kind::kRequest},
+      {429, Kind::kRateLimited}, {500, Kind::kOverloaded}, {502, Kind::kOverloaded},     {503, Kind::kOverloaded},
       {529, Kind::kOverloaded},  {302, Kind::kRequest}};
   for (const auto& [status, kind] : table) {
-    const Replied replied = ask_status(status, body);
+    const ModelResult replied = ask_status(status, body);
     expect_kind(replied, kind, std::to_string(status));
-    EXPECT_TRUE(replied.error().error.message.contains("what it says")) << told(replied);
+    EXPECT_TRUE(replied.error().error.message.contains("what it says")) << describe(replied);
     expect_kind(ask_status(status, "<html>gateway</html>"), kind);
     expect_kind(ask_status(status, ""), kind);
   }
-  expect_kind(ask_status(400, GetParam().context_error), Kind::kTooLong);
+  expect_kind(ask_status(400, GetParam().context_error), Kind::kContextTooLong);
   expect_kind(ask_status(429, GetParam().quota_error), Kind::kAuth);
 }
 
@@ -160,16 +160,16 @@ TEST_P(ProviderTest, HonoursHowLongToWait) {
 
 TEST_P(ProviderTest, HearsAnErrorInTheStream) {
   const std::vector<std::string> events{GetParam().events[0], GetParam().error_event};
-  const Replied replied = ask(stream_head() + sse(events));
+  const ModelResult replied = ask(stream_head() + sse(events));
   expect_kind(replied, Kind::kOverloaded);
-  EXPECT_TRUE(replied.error().error.message.contains("Overloaded")) << told(replied);
+  EXPECT_TRUE(replied.error().error.message.contains("Overloaded")) << describe(replied);
 }
 
 TEST_P(ProviderTest, TakesNoOtherBodyForAMessage) {
   for (const char* body : {"<html>Sign in</html>", "{\"object\": \"list\"}", "null", "hello\n\nworld\n\n"}) {
     expect_kind(ask_status(200, body), Kind::kMalformed, body);
   }
-  expect_kind(ask_status(200, ""), Kind::kCut);
+  expect_kind(ask_status(200, ""), Kind::kTruncated);
   for (const char* event : {"nonsense", "{\"a\": ", "[]", "3", "null", "{\"a\":1,\"a\":2}"}) {
     expect_kind(ask(stream_head() + sse({GetParam().events[0], event})), Kind::kMalformed, event);
   }
@@ -180,22 +180,22 @@ TEST_P(ProviderTest, HearsAnErrorInAnAnswerThatLooksFine) {
       {R"({"type":"error","error":{"type":"overloaded_error","message":"what it says"}})", Kind::kOverloaded},
       {"{\n  \"error\": {\n    \"message\": \"what it says\",\n    \"code\": 429\n  }\n}\n", Kind::kRateLimited},
       {R"({"error":{"message":"what it says","code":"invalid_api_key"}})", Kind::kAuth},
-      {R"({"error":"what it says: maximum context length is 10"})", Kind::kTooLong},
+      {R"({"error":"what it says: maximum context length is 10"})", Kind::kContextTooLong},
       {R"({"error":{"message":"what it says"}})", Kind::kRequest}};
   for (const auto& [body, kind] : table) {
-    const Replied replied = ask_status(200, body, "Retry-After: 7\r\n");
+    const ModelResult replied = ask_status(200, body, "Retry-After: 7\r\n");
     expect_kind(replied, kind, body);
-    EXPECT_TRUE(replied.error().error.message.contains("what it says")) << told(replied);
-    EXPECT_EQ(replied.error().retry_after_ms.has_value(), replied.error().retry_helps());
+    EXPECT_TRUE(replied.error().error.message.contains("what it says")) << describe(replied);
+    EXPECT_EQ(replied.error().retry_after_ms.has_value(), replied.error().is_retryable());
   }
 }
 
 TEST_P(ProviderTest, TellsWhatWasHeardOfAReplyThatBrokeOff) {
   if (GetParam().name != "anthropic") return;  // others tell it at the end only
-  const Replied cut = ask(stream_head() + sse({GetParam().events[0]}));
-  expect_kind(cut, Kind::kCut);
+  const ModelResult cut = ask(stream_head() + sse({GetParam().events[0]}));
+  expect_kind(cut, Kind::kTruncated);
   EXPECT_EQ(cut.error().usage, (Usage{.input = 11, .output = 1, .cache_read = 7, .cache_write = 5}));
-  const Replied broken = ask(stream_head() + sse({GetParam().events[0], "nonsense"}));
+  const ModelResult broken = ask(stream_head() + sse({GetParam().events[0], "nonsense"}));
   EXPECT_EQ(broken.error().usage.input, 11);
 }
 
@@ -206,8 +206,8 @@ TEST_P(ProviderTest, GivesAConnectionUpThatHangs) {
       return peer.be_silent(), false;
     });
     ModelRequest request = plain_request();
-    request.silence_ms = 200;
-    expect_kind(ask(server, request), Kind::kCut);
+    request.idle_timeout_ms = 200;
+    expect_kind(ask(server, request), Kind::kTruncated);
   }
 }
 
@@ -247,7 +247,7 @@ TEST_P(ProviderTest, IsBrokenOffByWhoeverListensOrLooks) {
               Kind::kStopped);
   ModelRequest request = plain_request();
   int looks = 0;
-  request.keeps_going = [&] { return ++looks < 3; };
+  request.should_continue = [&] { return ++looks < 3; };
   expect_kind(at.make(settings(server))->reply(request, {}), Kind::kStopped);
 }
 
@@ -282,9 +282,9 @@ TEST_P(ProviderTest, KeepsInputThatIsNoJsonAsItCame) {
       }
     }
     if (const std::size_t rest = stream.find(R"(.txt\"})"); rest != std::string::npos) stream.erase(rest, 7);
-    const Replied replied = ask(stream);
-    ASSERT_TRUE(replied) << told(replied);
-    EXPECT_EQ(replied->content.back()["input"], Value(input)) << told(replied);
+    const ModelResult replied = ask(stream);
+    ASSERT_TRUE(replied) << describe(replied);
+    EXPECT_EQ(replied->content.back()["input"], Value(input)) << describe(replied);
     // What was said so is sent again without harm.
     ModelRequest next = plain_request();
     next.messages.push_back({Message::From::kAssistant, replied->content});
@@ -305,20 +305,20 @@ TEST_P(ProviderTest, MendsBytesThatAreNoTextAndKeepsControlSequences) {
                                  {"\\u001b[31m", "\x1b[31m"}}) {
     std::string stream = good();
     for (std::size_t at_ = 0; (at_ = stream.find("there", at_)) != std::string::npos;) stream.replace(at_, 5, from);
-    const Replied replied = ask(stream);
-    ASSERT_TRUE(replied) << told(replied);
-    EXPECT_EQ(replied->content[0].string_at("text"), "Hi " + to) << told(replied);
+    const ModelResult replied = ask(stream);
+    ASSERT_TRUE(replied) << describe(replied);
+    EXPECT_EQ(replied->content[0].string_at("text"), "Hi " + to) << describe(replied);
   }
 }
 
 TEST_P(ProviderTest, ShowsNoControlSequenceAndNoKeyInAnError) {
-  const Replied replied =
+  const ModelResult replied =
       ask_status(400, std::string(R"({"error":{"message":"\u001b[2Jbad key )") + kTestKey + "\\nmore" + R"("}})");
   expect_kind(replied, Kind::kRequest);
   EXPECT_FALSE(replied.error().error.message.contains('\x1b'));
   EXPECT_FALSE(replied.error().error.message.contains('\n'));
-  EXPECT_TRUE(replied.error().error.message.contains("bad key [key]")) << told(replied);
-  const Replied huge = ask_status(500, std::string(100'000, 'x'));
+  EXPECT_TRUE(replied.error().error.message.contains("bad key [key]")) << describe(replied);
+  const ModelResult huge = ask_status(500, std::string(100'000, 'x'));
   expect_kind(huge, Kind::kOverloaded);
   EXPECT_LT(huge.error().error.message.size(), 1'000u);
 }
@@ -339,7 +339,7 @@ INSTANTIATE_TEST_SUITE_P(Apis, ProviderTest, testing::ValuesIn(test_apis()),
                          [](const auto& api) { return api.param.name; });
 
 TEST(MakeModelTest, RefusesAProgram) {
-  ProviderPlace at;
+  ProviderFixture at;
   ModelSettings settings;
   settings.provider = ModelSettings::Provider::kCommand;
   settings.name = "cc";

@@ -1,4 +1,4 @@
-// For the tests of providers: seams with a key, a server that answers with raw bytes, and what each API streams.
+// Kind the tests of providers: seams with a key, a server that answers with raw bytes, and what each API streams.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,13 +18,13 @@ namespace sb::agent {
 
 inline constexpr const char* kTestKey = "sk-very-secret-key-1234";
 
-struct ProviderPlace {
-  store::SqlitePlace place;
+struct ProviderFixture {
+  store::TempSqliteStore place;
   std::unique_ptr<store::Store> store = std::move(*place.open());
   FakeFiles files;
   FakeClock clock;
   FakeRandom random;
-  FakeProcess process{[](const Command&) -> Result<Exit> { return fail(ErrorCode::kInternal, "none"); }};
+  FakeProcess process{[](const Command&) -> Result<ProcessResult> { return fail(ErrorCode::kInternal, "none"); }};
   Environment environment{{{"MODEL_KEY", kTestKey}}};
   FakeStreams streams;
   std::unique_ptr<net::HttpClient> http = net::make_http_client();
@@ -46,7 +46,7 @@ inline ModelRequest plain_request() {
   request.system = {"You are it.", "Rules.", "This turn."};
   request.messages.push_back({Message::From::kUser, {text_block("Hello")}});
   request.tools.push_back({"Read", "Reads.", Value::object({{"type", "object"}})});
-  request.asker.turn = 4;
+  request.requester.turn = 4;
   return request;
 }
 

@@ -9,7 +9,7 @@ namespace sb::agent {
 namespace {
 
 TEST(ReplyLimitsTest, AReplyHasRoomForSoManyBytes) {
-  ReplyRoom room;
+  ReplySizeLimit room;
   EXPECT_FALSE(room.take(limits::kReplyBytes - 1));
   EXPECT_FALSE(room.take(1));
   const auto error = room.take(1);
@@ -36,14 +36,14 @@ TEST(ReplyLimitsTest, TheDeepestReplyCanStillBeStoredInsideOfAConversation) {
 
 TEST(ReplyLimitsTest, AScriptedReplyHasNoMoreRoom) {
   for (const std::size_t more : {0u, 1u}) {
-    ProviderPlace at;
+    ProviderFixture at;
     ModelSettings settings;
     settings.provider = ModelSettings::Provider::kScripted;
     settings.script = "/s.jsonl";
     ASSERT_TRUE(at.files.write_atomic(
         "/s.jsonl", "{\"content\": \"" + std::string(limits::kReplyBytes + more, 'x') + "\"}\n{\"content\": \"b\"}\n"));
     const auto model = at.make(settings);
-    const Replied replied = model->reply(plain_request(), {});
+    const ModelResult replied = model->reply(plain_request(), {});
     EXPECT_EQ(replied.has_value(), more == 0);
     if (!replied) {
       EXPECT_EQ(replied.error().kind, ModelError::Kind::kTooLarge);
@@ -53,7 +53,7 @@ TEST(ReplyLimitsTest, AScriptedReplyHasNoMoreRoom) {
 }
 
 TEST(ReplyLimitsTest, AScriptHasSoManyBytes) {
-  ProviderPlace at;
+  ProviderFixture at;
   ModelSettings settings;
   settings.provider = ModelSettings::Provider::kScripted;
   settings.script = "/s.jsonl";
@@ -67,7 +67,7 @@ TEST(ReplyLimitsTest, AScriptHasSoManyBytes) {
 }
 
 TEST(ReplyLimitsTest, AStreamHasSoManyBytes) {
-  ProviderPlace at;
+  ProviderFixture at;
   net::RawServer server([](auto& peer, const auto& request) {
     const std::string stream = sse(test_apis()[0].events);
     const std::size_t all = limits::kReplyStreamBytes + (request.head.contains("/more") ? 1 : 0);
@@ -83,7 +83,7 @@ TEST(ReplyLimitsTest, AStreamHasSoManyBytes) {
   settings.url = server.url("/v1");
   EXPECT_TRUE(at.make(settings)->reply(plain_request(), {}));
   settings.url = server.url("/more");
-  const Replied replied = at.make(settings)->reply(plain_request(), {});
+  const ModelResult replied = at.make(settings)->reply(plain_request(), {});
   ASSERT_FALSE(replied);
   EXPECT_EQ(replied.error().kind, ModelError::Kind::kTooLarge);
 }

@@ -12,22 +12,22 @@ namespace {
 
 constexpr std::int64_t kStopCheckMs = 100;
 
-class Retrying final : public Model {
+class RetryingModel final : public Model {
  public:
-  Retrying(std::unique_ptr<Model> model, Clock& clock, Random& random, RetryPolicy policy)
+  RetryingModel(std::unique_ptr<Model> model, Clock& clock, Random& random, RetryPolicy policy)
       : model_(std::move(model)), clock_(clock), random_(random), policy_(policy) {}
 
   std::string name() const override { return model_->name(); }
 
-  Replied reply(const ModelRequest& request, const OnDelta& on_delta) override {
+  ModelResult reply(const ModelRequest& request, const OnDelta& on_delta) override {
     for (int failed = 1;; ++failed) {
-      Replied replied = model_->reply(request, on_delta);
-      if (replied || !replied.error().retry_helps()) return replied;
+      ModelResult replied = model_->reply(request, on_delta);
+      if (replied || !replied.error().is_retryable()) return replied;
       const auto asked = replied.error().retry_after_ms;
       const std::int64_t wait = retry_wait_ms(policy_, failed, asked, chance());
       if (failed >= policy_.tries || asked.value_or(0) > policy_.patience_ms)
         return given_up(std::move(replied), failed);
-      if (request.on_setback) request.on_setback(replied.error(), clock_.now_ms() + wait);
+      if (request.on_retry) request.on_retry(replied.error(), clock_.now_ms() + wait);
       if (!waits(wait, request, on_delta)) {
         return std::unexpected(ModelError{ModelError::Kind::kStopped, {ErrorCode::kUnavailable, "Broken off", {}, {}}});
       }
@@ -35,7 +35,7 @@ class Retrying final : public Model {
   }
 
  private:
-  static Replied given_up(Replied replied, int tries) {
+  static ModelResult given_up(ModelResult replied, int tries) {
     if (tries > 1) replied.error().error.message += fmt::format(" (tried {} times)", tries);
     return replied;
   }
@@ -44,7 +44,7 @@ class Retrying final : public Model {
     for (std::int64_t left = wait_ms;; left -= kStopCheckMs) {
       // First: however long the failed try was silent, whoever waits here lives.
       if (on_delta && !on_delta("")) return false;
-      if (request.keeps_going && !request.keeps_going()) return false;
+      if (request.should_continue && !request.should_continue()) return false;
       if (left <= 0) return true;
       clock_.sleep_ms(std::min(left, kStopCheckMs));
     }
@@ -77,8 +77,9 @@ std::int64_t retry_wait_ms(const RetryPolicy& policy, int failed, std::optional<
          static_cast<std::int64_t>(std::min(static_cast<double>(*retry_after_ms) / 10, 1'000.0) * chance);
 }
 
-std::unique_ptr<Model> make_retrying(std::unique_ptr<Model> model, Clock& clock, Random& random, RetryPolicy policy) {
-  return std::make_unique<Retrying>(std::move(model), clock, random, policy);
+std::unique_ptr<Model> make_retrying_model(std::unique_ptr<Model> model, Clock& clock, Random& random,
+                                           RetryPolicy policy) {
+  return std::make_unique<RetryingModel>(std::move(model), clock, random, policy);
 }
 
 }  // namespace sb::agent

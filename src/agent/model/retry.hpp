@@ -2,8 +2,8 @@
 // still an error after the last try goes up; whoever drives the session parks it.
 //
 // Waits double from try to try, with jitter, and are never shorter than the provider asks for (Retry-After). A provider
-// that asks for more than `patience_ms` is not waited for here. It tells on_setback before it waits, and while it does
-// it gives signs of life by on_delta("") and asks keeps_going. After a cut the text comes again from its beginning.
+// that asks for more than `patience_ms` is not waited for here. It tells on_retry before it waits, and while it does
+// it gives signs of life by on_delta("") and asks should_continue. After a cut the text comes again from its beginning.
 //
 // Threads: as the model it is around.
 #pragma once
@@ -23,8 +23,8 @@ struct RetryPolicy {
 };
 
 // `clock` and `random` outlive it.
-std::unique_ptr<Model> make_retrying(std::unique_ptr<Model> model, Clock& clock, Random& random,
-                                     RetryPolicy policy = {});
+std::unique_ptr<Model> make_retrying_model(std::unique_ptr<Model> model, Clock& clock, Random& random,
+                                           RetryPolicy policy = {});
 
 // How long to wait after so many failed tries: pure but for `chance`, from 0 to 1.
 std::int64_t retry_wait_ms(const RetryPolicy& policy, int failed, std::optional<std::int64_t> retry_after_ms,

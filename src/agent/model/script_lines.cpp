@@ -20,22 +20,22 @@ std::vector<std::string> texts_of(Fields& fields, std::string_view name) {
   return text ? std::vector{std::move(*text)} : std::vector<std::string>{};
 }
 
-TextGuard guard_of(Fields& fields) {
+TextCondition condition_of(Fields& fields) {
   return {.contains = texts_of(fields, "contains"), .lacks = texts_of(fields, "lacks")};
 }
 
-void read_guards(Fields& root, ScriptLine& line) {
+void read_conditions(Fields& root, ScriptLine& line) {
   if (const auto reader = root.get("when")) {
     Fields when = reader->fields();
     line.workflow = when.string("workflow");
     line.step = when.string("step");
     line.role = when.string("role");
-    line.when = guard_of(when);
+    line.when = condition_of(when);
     when.finish();
   }
   if (const auto reader = root.get("expect")) {
     Fields expect = reader->fields();
-    line.expect = guard_of(expect);
+    line.expect = condition_of(expect);
     expect.finish();
   }
 }
@@ -102,9 +102,9 @@ void read_rest(Fields& root, ScriptLine& line) {
 
 Result<ScriptLine> read_line(const std::string& name, int number, std::string_view text) {
   const auto placed = [&](Error error) {
-    error.place.file = name;
-    error.place.line = number;
-    error.place.column = std::max(error.place.column, 1);
+    error.location.file = name;
+    error.location.line = number;
+    error.location.column = std::max(error.location.column, 1);
     return std::unexpected(std::move(error));
   };
   auto document = parse_document(name, std::string(text), Syntax::kJson);
@@ -113,7 +113,7 @@ Result<ScriptLine> read_line(const std::string& name, int number, std::string_vi
   line.number = number;
   Faults faults;
   Fields root = Reader(*document, faults).fields();
-  read_guards(root, line);
+  read_conditions(root, line);
   const auto content = root.get("content");
   const auto error = root.get("error");
   if (content) read_content(*content, line);
@@ -144,7 +144,7 @@ void gather(const Value& value, std::string& all) {
 
 }  // namespace
 
-std::string TextGuard::breach(std::string_view texts) const {
+std::string TextCondition::violation(std::string_view texts) const {
   for (const std::string& text : contains) {
     if (!texts.contains(text)) return fmt::format("{} is missing", quote_json(text));
   }

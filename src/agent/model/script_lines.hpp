@@ -10,16 +10,16 @@
 
 namespace sb::agent {
 
-struct TextGuard {
+struct TextCondition {
   std::vector<std::string> contains, lacks;
   // The first text that is missing, or there although it must not be, told for people; empty: it holds.
-  std::string breach(std::string_view all_texts) const;
+  std::string violation(std::string_view all_texts) const;
 };
 
 struct ScriptLine {
   int number = 0;  // in the file, from 1
   std::optional<std::string> workflow, step, role;
-  TextGuard when, expect;
+  TextCondition when, expect;
   ModelReply reply;
   std::optional<ModelError> error;
   std::int64_t delay_ms = 0;

@@ -21,21 +21,21 @@ constexpr std::int64_t kScriptCheckMs = 50;  // between looks whether to go on
 // Short, the same for the same file, and readable in a row's key.
 std::string script_key(std::string_view path) {
   const std::string_view name = path.substr(path.find_last_of('/') + 1);
-  return fmt::format("{}-{}", beginning(name, 64), sha256_hex(path).substr(0, 8));
+  return fmt::format("{}-{}", utf8_prefix(name, 64), sha256_hex(path).substr(0, 8));
 }
 
 std::string mark_of(const std::string& script, int line) {
   return fmt::format("{}/{}", script, line);
 }
 
-std::unexpected<ModelError> script_error(std::string message, std::string remedy, Place place) {
+std::unexpected<ModelError> script_error(std::string message, std::string remedy, SourceLocation place) {
   return std::unexpected(ModelError{ModelError::Kind::kScript,
                                     {ErrorCode::kInvalid, std::move(message), std::move(remedy), std::move(place)}});
 }
 
 // As one that came over the wire would be.
 std::optional<ModelError> too_large(const ModelReply& reply) {
-  ReplyRoom room;
+  ReplySizeLimit room;
   for (const Value& block : reply.content) {
     const auto text = block.string_at("text");
     if (auto error = room.take(text ? text->size() : to_json(block).size())) return error;
@@ -43,9 +43,9 @@ std::optional<ModelError> too_large(const ModelReply& reply) {
   return std::nullopt;
 }
 
-class Scripted final : public Model {
+class ScriptedModel final : public Model {
  public:
-  Scripted(std::string label, std::string path, std::vector<ScriptLine> lines, ScriptParts parts)
+  ScriptedModel(std::string label, std::string path, std::vector<ScriptLine> lines, ScriptParts parts)
       : label_(std::move(label)),
         path_(std::move(path)),
         key_(script_key(path_)),
@@ -54,49 +54,49 @@ class Scripted final : public Model {
 
   std::string name() const override { return "scripted/" + label_; }
 
-  Replied reply(const ModelRequest& request, const OnDelta& on_delta) override {
+  ModelResult reply(const ModelRequest& request, const OnDelta& on_delta) override {
     const std::string texts = all_texts(request);
-    const UsedLines::Taker taker{parts_.run, key_, request.asker.session, fingerprint(request)};
-    const auto number = parts_.used->take(taker, [&](const auto& is_used) { return find(request, texts, is_used); });
+    const UsedLines::LineClaim claim{parts_.run, key_, request.requester.session, fingerprint(request)};
+    const auto number = parts_.used->take(claim, [&](const auto& is_used) { return find(request, texts, is_used); });
     if (!number) return std::unexpected(ModelError{ModelError::Kind::kScript, number.error()});
     if (*number == 0) return no_line(request);
     const auto line = std::ranges::find(lines_, *number, &ScriptLine::number);
-    return play(*line, texts, taker, request, on_delta);
+    return play(*line, texts, claim, request, on_delta);
   }
 
  private:
-  static bool is_for(const ScriptLine& line, const Asker& asker) {
-    return (!line.workflow || *line.workflow == asker.workflow) && (!line.step || *line.step == asker.step) &&
-           (!line.role || *line.role == asker.role);
+  static bool is_for(const ScriptLine& line, const Requester& requester) {
+    return (!line.workflow || *line.workflow == requester.workflow) && (!line.step || *line.step == requester.step) &&
+           (!line.role || *line.role == requester.role);
   }
 
   static std::string fingerprint(const ModelRequest& request) {
-    if (request.asker.session.empty() || request.asker.turn == 0) return {};
-    return fmt::format("{}/{}", request.asker.turn, sha256_hex(to_json(to_value(request))));
+    if (request.requester.session.empty() || request.requester.turn == 0) return {};
+    return fmt::format("{}/{}", request.requester.turn, sha256_hex(to_json(to_value(request))));
   }
 
   UsedLines::Found find(const ModelRequest& request, std::string_view texts, const UsedLines::IsUsed& is_used) const {
     for (const ScriptLine& line : lines_) {
-      if (!is_for(line, request.asker) || is_used(line.number) || !line.when.breach(texts).empty()) continue;
+      if (!is_for(line, request.requester) || is_used(line.number) || !line.when.violation(texts).empty()) continue;
       return {line.number, line.is_kept};
     }
     return {};
   }
 
-  Replied play(const ScriptLine& line, std::string_view texts, const UsedLines::Taker& taker,
-               const ModelRequest& request, const OnDelta& on_delta) {
-    if (const std::string breach = line.expect.breach(texts); !breach.empty()) {
-      parts_.used->give_back(taker, line.number);
-      return script_error(fmt::format("What the script expects of a request does not hold: {}", breach), {},
+  ModelResult play(const ScriptLine& line, std::string_view texts, const UsedLines::LineClaim& claim,
+                   const ModelRequest& request, const OnDelta& on_delta) {
+    if (const std::string violation = line.expect.violation(texts); !violation.empty()) {
+      parts_.used->release(claim, line.number);
+      return script_error(fmt::format("What the script expects of a request does not hold: {}", violation), {},
                           {path_, {}, line.number, 1});
     }
     if (!waits(line, request, on_delta)) {
-      parts_.used->give_back(taker, line.number);
+      parts_.used->release(claim, line.number);
       return std::unexpected(ModelError{ModelError::Kind::kStopped, {ErrorCode::kUnavailable, "Broken off", {}, {}}});
     }
     if (const auto error = line.error ? line.error : too_large(line.reply)) {
       if (!line.is_kept) {
-        if (const Status burnt = parts_.used->burn(taker, line.number); !burnt) {
+        if (const Status burnt = parts_.used->record_used(claim, line.number); !burnt) {
           return std::unexpected(ModelError{ModelError::Kind::kScript, burnt.error()});
         }
       }
@@ -111,7 +111,7 @@ class Scripted final : public Model {
   // The delay, then the texts as deltas; false when somebody says to stop.
   bool waits(const ScriptLine& line, const ModelRequest& request, const OnDelta& on_delta) {
     for (std::int64_t left = line.delay_ms; left > 0; left -= kScriptCheckMs) {
-      if (request.keeps_going && !request.keeps_going()) return false;
+      if (request.should_continue && !request.should_continue()) return false;
       parts_.clock.sleep_ms(std::min(left, kScriptCheckMs));
     }
     if (!on_delta) return true;
@@ -120,12 +120,13 @@ class Scripted final : public Model {
     });
   }
 
-  Replied no_line(const ModelRequest& request) const {
-    const Asker& asker = request.asker;
+  ModelResult no_line(const ModelRequest& request) const {
+    const Requester& requester = request.requester;
     return script_error(
         fmt::format("No line of the script that is left is for this request (workflow {}, step {}, role {}, turn {})",
-                    asker.workflow.empty() ? "none" : asker.workflow, asker.step.empty() ? "none" : asker.step,
-                    asker.role.empty() ? "none" : asker.role, asker.turn),
+                    requester.workflow.empty() ? "none" : requester.workflow,
+                    requester.step.empty() ? "none" : requester.step, requester.role.empty() ? "none" : requester.role,
+                    requester.turn),
         "Add a line to it", {path_, {}, 0});
   }
 
@@ -152,43 +153,44 @@ Result<UsedLines::Run*> UsedLines::run_of(const std::string& run) {
   return &runs_.emplace(run, std::move(fresh)).first->second;
 }
 
-Result<int> UsedLines::take(const Taker& taker, const std::function<Found(const IsUsed&)>& find) {
+Result<int> UsedLines::take(const LineClaim& claim, const std::function<Found(const IsUsed&)>& find) {
   const std::scoped_lock lock(mutex_);
-  Run& run = *SB_TRY(run_of(taker.run));
-  const std::string who = taker.script + "/" + taker.session;
-  if (const auto last = run.last.find(who); last != run.last.end() && !taker.request.empty()) {
-    if (last->second.first == taker.request) return last->second.second;
+  Run& run = *SB_TRY(run_of(claim.run));
+  const std::string who = claim.script + "/" + claim.session;
+  if (const auto last = run.last.find(who); last != run.last.end() && !claim.request.empty()) {
+    if (last->second.first == claim.request) return last->second.second;
   }
-  const Found found = find([&](int line) { return run.used.contains(mark_of(taker.script, line)); });
+  const Found found = find([&](int line) { return run.used.contains(mark_of(claim.script, line)); });
   if (found.line == 0 || found.is_kept) return found.line;
-  run.used.insert(mark_of(taker.script, found.line));
-  if (!taker.request.empty()) run.last[who] = {taker.request, found.line};
+  run.used.insert(mark_of(claim.script, found.line));
+  if (!claim.request.empty()) run.last[who] = {claim.request, found.line};
   return found.line;
 }
 
-void UsedLines::give_back(const Taker& taker, int line) {
+void UsedLines::release(const LineClaim& claim, int line) {
   const std::scoped_lock lock(mutex_);
-  const auto run = runs_.find(taker.run);
+  const auto run = runs_.find(claim.run);
   if (run == runs_.end()) return;
-  run->second.used.erase(mark_of(taker.script, line));
-  run->second.last.erase(taker.script + "/" + taker.session);
+  run->second.used.erase(mark_of(claim.script, line));
+  run->second.last.erase(claim.script + "/" + claim.session);
 }
 
-Status UsedLines::burn(const Taker& taker, int line) {
+Status UsedLines::record_used(const LineClaim& claim, int line) {
   {
     const std::scoped_lock lock(mutex_);
-    const auto run = runs_.find(taker.run);
-    if (run != runs_.end()) run->second.last.erase(taker.script + "/" + taker.session);
+    const auto run = runs_.find(claim.run);
+    if (run != runs_.end()) run->second.last.erase(claim.script + "/" + claim.session);
   }
   return store_.write([&](store::Transaction& transaction) {
-    return transaction.put(kScriptUsed, taker.run + "/" + mark_of(taker.script, line), "{}");
+    return transaction.put(kScriptUsed, claim.run + "/" + mark_of(claim.script, line), "{}");
   });
 }
 
-Result<std::unique_ptr<Model>> make_scripted(const std::string& label, const std::string& path, ScriptParts parts) {
+Result<std::unique_ptr<Model>> make_scripted_model(const std::string& label, const std::string& path,
+                                                   ScriptParts parts) {
   const std::string text = SB_TRY(parts.files.read(path, limits::kScriptBytes));
   auto lines = SB_TRY(read_script(path, text));
-  return std::make_unique<Scripted>(label, path, std::move(lines), std::move(parts));
+  return std::make_unique<ScriptedModel>(label, path, std::move(lines), std::move(parts));
 }
 
 }  // namespace sb::agent

@@ -40,7 +40,7 @@ class UsedLines {
 
   // `find` says which line is wanted, 0 for none, knowing which are used up; no other session takes one meanwhile. A
   // taker who comes again (same session, same request) gets the line it had. Lines of `keeps` are not used up.
-  struct Taker {
+  struct LineClaim {
     std::string run, script, session, request;
   };
   using IsUsed = std::function<bool(int line)>;
@@ -48,10 +48,10 @@ class UsedLines {
     int line = 0;
     bool is_kept = false;
   };
-  Result<int> take(const Taker& taker, const std::function<Found(const IsUsed&)>& find);
-  void give_back(const Taker& taker, int line);
+  Result<int> take(const LineClaim& claim, const std::function<Found(const IsUsed&)>& find);
+  void release(const LineClaim& claim, int line);
   // Written down now: no turn will do it.
-  Status burn(const Taker& taker, int line);
+  Status record_used(const LineClaim& claim, int line);
 
  private:
   struct Run {
@@ -72,6 +72,7 @@ struct ScriptParts {
   std::shared_ptr<UsedLines> used;
   std::string run;
 };
-Result<std::unique_ptr<Model>> make_scripted(const std::string& label, const std::string& path, ScriptParts parts);
+Result<std::unique_ptr<Model>> make_scripted_model(const std::string& label, const std::string& path,
+                                                   ScriptParts parts);
 
 }  // namespace sb::agent

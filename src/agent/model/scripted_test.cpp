@@ -16,33 +16,34 @@ class ScriptedTest : public testing::Test {
  protected:
   std::unique_ptr<Model> model(const std::string& script, std::shared_ptr<UsedLines> used = {}) {
     files.contents()["/s/replies.jsonl"] = script;
-    auto made = make_scripted("demo", "/s/replies.jsonl",
-                              {files, clock, used ? used : std::make_shared<UsedLines>(*store), "run-1"});
+    auto made = make_scripted_model("demo", "/s/replies.jsonl",
+                                    {files, clock, used ? used : std::make_shared<UsedLines>(*store), "run-1"});
     EXPECT_TRUE(made) << made.error().to_string();
     return std::move(*made);
   }
   std::string refusal(const std::string& script) {
     files.contents()["/s/replies.jsonl"] = script;
-    auto made = make_scripted("demo", "/s/replies.jsonl", {files, clock, std::make_shared<UsedLines>(*store), "run-1"});
+    auto made =
+        make_scripted_model("demo", "/s/replies.jsonl", {files, clock, std::make_shared<UsedLines>(*store), "run-1"});
     return made ? "taken" : made.error().to_string();
   }
-  static ModelRequest asking(const std::string& text, Asker asker = {}) {
+  static ModelRequest asking(const std::string& text, Requester requester = {}) {
     ModelRequest request;
     request.messages.push_back({Message::From::kUser, {Value::object({{"type", "text"}, {"text", text}})}});
-    request.asker = std::move(asker);
+    request.requester = std::move(requester);
     return request;
   }
-  static std::string said(const Replied& replied) {
+  static std::string said(const ModelResult& replied) {
     if (!replied) return std::string(to_string(replied.error().kind)) + ": " + replied.error().error.to_string();
     return replied->content.empty() ? "" : replied->content[0].string_at("text").value_or("?");
   }
   // What the loop does with the turn.
-  void keep(const Replied& replied) {
+  void keep(const ModelResult& replied) {
     ASSERT_TRUE(store->write(
         [&](store::Transaction& transaction) { return transaction.put(kScriptUsed, "run-1/" + replied->mark, "{}"); }));
   }
 
-  store::SqlitePlace place;
+  store::TempSqliteStore place;
   std::unique_ptr<store::Store> store = std::move(*place.open());
   FakeFiles files;
   FakeClock clock;
@@ -71,7 +72,7 @@ TEST_F(ScriptedTest, ChoosesByWhoAsksAndByWhatIsSent) {
   EXPECT_EQ(said(scripted->reply(request, {})), "any");
   EXPECT_EQ(said(scripted->reply(asking("x", {.workflow = "wr.a", .step = "two"}), {})), "a two");
   EXPECT_EQ(said(scripted->reply(asking("x", {.role = "reviewer"}), {})), "review");
-  const Replied last = scripted->reply(asking("x", {.role = "reviewer"}), {});
+  const ModelResult last = scripted->reply(asking("x", {.role = "reviewer"}), {});
   EXPECT_EQ(said(last), "any");
   EXPECT_EQ(last->mark, "") << "never used up, so nothing is to be kept";
 }
@@ -104,12 +105,12 @@ TEST_F(ScriptedTest, FillsInIdsAndTheStopReason) {
             R"("usage": {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 3}})"
             "\n"
             R"({"content": [{"type": "tool_use", "id": "mine", "name": "Read"}], "stop_reason": "max_tokens"})");
-  const Replied first = scripted->reply(asking("x"), {});
+  const ModelResult first = scripted->reply(asking("x"), {});
   ASSERT_TRUE(first);
   EXPECT_EQ(first->content[1].string_at("id"), "toolu_1_1");
   EXPECT_EQ(first->stop, StopReason::kToolUse);
   EXPECT_EQ(first->usage, (Usage{.input = 10, .output = 5, .cache_read = 3}));
-  const Replied second = scripted->reply(asking("x"), {});
+  const ModelResult second = scripted->reply(asking("x"), {});
   EXPECT_EQ(second->content[0].string_at("id"), "mine");
   EXPECT_EQ(second->stop, StopReason::kMaxTokens);
 }
@@ -132,7 +133,7 @@ TEST_F(ScriptedTest, TheSameTurnAskedAgainGetsTheSameLine) {
 TEST_F(ScriptedTest, AnErrorIsUsedUpAtOnceAlsoOverARestart) {
   const std::string script =
       "{\"error\": {\"kind\": \"overloaded\", \"message\": \"busy\", \"retry_after_ms\": 70}}\n{\"content\": \"two\"}";
-  const Replied failed = model(script)->reply(asking("x", {.session = "s", .turn = 1}), {});
+  const ModelResult failed = model(script)->reply(asking("x", {.session = "s", .turn = 1}), {});
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().kind, ModelError::Kind::kOverloaded);
   EXPECT_EQ(failed.error().retry_after_ms, 70);
@@ -167,9 +168,9 @@ TEST_F(ScriptedTest, ADelayIsBrokenOffAndTheLineIsStillThere) {
   auto scripted = model("{\"content\": \"late\", \"delay_ms\": 60000}");
   ModelRequest request = asking("x");
   int looks = 0;
-  request.keeps_going = [&] { return ++looks < 5; };
+  request.should_continue = [&] { return ++looks < 5; };
   EXPECT_EQ(said(scripted->reply(request, {})), "stopped: Broken off.");
-  request.keeps_going = {};
+  request.should_continue = {};
   EXPECT_EQ(said(scripted->reply(request, [](auto) { return false; })), "stopped: Broken off.");
   EXPECT_EQ(said(scripted->reply(request, {})), "late");
 }

@@ -108,19 +108,19 @@ TEST(TranslationTest, KnowsHowPeopleWriteAddresses) {
   EXPECT_EQ(openai_endpoint("https://h/api/openai", "/chat/completions"), "https://h/api/openai/chat/completions");
 }
 
-Replied read_with(std::unique_ptr<ReplyReader> reader, const std::vector<std::string>& events) {
+ModelResult read_with(std::unique_ptr<ReplyReader> reader, const std::vector<std::string>& events) {
   ReplyStream stream(*reader);
   stream.feed(sse(events), {});
   return stream.outcome();
 }
 
-std::string told(const Replied& replied) {
+std::string describe(const ModelResult& replied) {
   return replied ? to_json(to_value(*replied))
                  : std::string(to_string(replied.error().kind)) + ": " + replied.error().error.to_string();
 }
 
 TEST(TranslationTest, PassesThinkingThrough) {
-  const Replied replied = read_with(
+  const ModelResult replied = read_with(
       make_anthropic_reader(),
       {R"({"type":"message_start","message":{"content":[]}})",
        R"({"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}})",
@@ -129,7 +129,7 @@ TEST(TranslationTest, PassesThinkingThrough) {
        R"({"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"abc"}})",
        R"({"type":"content_block_start","index":1,"content_block":{"type":"redacted_thinking","data":"xyz"}})",
        R"({"type":"message_delta","delta":{"stop_reason":"refusal"}})", R"({"type":"message_stop"})"});
-  ASSERT_TRUE(replied) << told(replied);
+  ASSERT_TRUE(replied) << describe(replied);
   EXPECT_EQ(
       to_json(Value(replied->content)),
       R"([{"type":"thinking","thinking":"let me see","signature":"abc"},{"type":"redacted_thinking","data":"xyz"}])");
@@ -149,34 +149,34 @@ TEST(TranslationTest, RefusesAHostileMessage) {
            {start, R"({"type":"content_block_start","index":0,"content_block":{"type":"tool_use","input":{}}})", stop},
            {start, R"({"type":"content_block_start","index":0,"content_block":{"text":"x"}})", stop},
            {start, R"({"type":"content_block_delta","index":5,"delta":{"type":"text_delta","text":"x"}})", stop}}) {
-    const Replied replied = read_with(make_anthropic_reader(), events);
-    EXPECT_TRUE(!replied && replied.error().kind == ModelError::Kind::kMalformed) << events.back() << told(replied);
+    const ModelResult replied = read_with(make_anthropic_reader(), events);
+    EXPECT_TRUE(!replied && replied.error().kind == ModelError::Kind::kMalformed) << events.back() << describe(replied);
   }
-  EXPECT_TRUE(told(read_with(make_anthropic_reader(), {stop})).starts_with("cut:"));
+  EXPECT_TRUE(describe(read_with(make_anthropic_reader(), {stop})).starts_with("cut:"));
   for (const char* response : {"3", R"({"output":"text"})", R"({"output":[{"type":"message","content":"x"}]})",
                                R"({"output":[{"type":"function_call","arguments":"{}"}]})"}) {
-    const Replied replied = read_with(make_responses_reader(),
-                                      {std::string(R"({"type":"response.completed","response":)") + response + "}"});
-    EXPECT_TRUE(!replied && replied.error().kind == ModelError::Kind::kMalformed) << response << told(replied);
+    const ModelResult replied = read_with(
+        make_responses_reader(), {std::string(R"({"type":"response.completed","response":)") + response + "}"});
+    EXPECT_TRUE(!replied && replied.error().kind == ModelError::Kind::kMalformed) << response << describe(replied);
   }
   for (const char* event : {R"({"choices":{}})", R"({"hello":1})",
                             R"({"choices":[{"delta":{"tool_calls":[{"index":0}]},"finish_reason":"stop"}]})"}) {
-    const Replied replied = read_with(make_chat_reader(1), {event, "[DONE]"});
-    EXPECT_TRUE(!replied && replied.error().kind == ModelError::Kind::kMalformed) << event << told(replied);
+    const ModelResult replied = read_with(make_chat_reader(1), {event, "[DONE]"});
+    EXPECT_TRUE(!replied && replied.error().kind == ModelError::Kind::kMalformed) << event << describe(replied);
   }
 }
 
 TEST(TranslationTest, ReadsHowResponsesEnd) {
   const auto stop_of = [](const std::string& response) {
-    const Replied replied =
+    const ModelResult replied =
         read_with(make_responses_reader(), {R"({"type":"response.incomplete","response":)" + response + "}"});
-    return replied ? std::string(to_string(replied->stop)) : told(replied);
+    return replied ? std::string(to_string(replied->stop)) : describe(replied);
   };
   EXPECT_EQ(stop_of(R"({"incomplete_details":{"reason":"max_output_tokens"}})"), "max_tokens");
   EXPECT_EQ(stop_of(R"({"incomplete_details":{"reason":"content_filter"}})"), "refusal");
   EXPECT_EQ(stop_of(R"({"output":[{"type":"message","content":[{"type":"refusal","refusal":"no"}]}]})"), "refusal");
   EXPECT_EQ(stop_of(R"({"output":[{"type":"message","content":[{"type":"output_text","text":"a"}]}]})"), "end_turn");
-  const Replied sealed = read_with(
+  const ModelResult sealed = read_with(
       make_responses_reader(), {R"({"type":"response.completed","response":{"output":[{"type":"reasoning","id":"rs",)"
                                 R"("encrypted_content":"z"},{"type":"reasoning","id":"open"}]}})"});
   EXPECT_EQ(to_json(Value(sealed->content)),
@@ -185,11 +185,11 @@ TEST(TranslationTest, ReadsHowResponsesEnd) {
 
 TEST(TranslationTest, ReadsChatOfServersThatAreNotExact) {
   // No index, no id, arguments as an object, several calls, no [DONE].
-  const Replied replied = read_with(
+  const ModelResult replied = read_with(
       make_chat_reader(7), {R"({"choices":[{"delta":{"tool_calls":[{"function":{"name":"A","arguments":{"x":1}}},)"
                             R"({"function":{"name":"B","arguments":""}}]}}]})",
                             R"({"choices":[{"delta":{},"finish_reason":"stop"}],"usage":null})"});
-  ASSERT_TRUE(replied) << told(replied);
+  ASSERT_TRUE(replied) << describe(replied);
   EXPECT_EQ(to_json(Value(replied->content)), R"([{"type":"tool_use","id":"call_7_0","name":"A","input":{"x":1}},)"
                                               R"({"type":"tool_use","id":"call_7_1","name":"B","input":{}}])");
   EXPECT_EQ(replied->stop, StopReason::kToolUse);

@@ -64,7 +64,7 @@ Status check_isolation(const ModelSettings& model, std::string_view role, bool h
 }
 
 // The last words of a program that went wrong.
-std::string last_words(const Exit& exit) {
+std::string last_output(const ProcessResult& exit) {
   std::string text = as_utf8(exit.errors.find_first_not_of(" \n") == std::string::npos ? exit.output : exit.errors);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   if (text.size() <= kShownOutputBytes) return text;
@@ -76,26 +76,29 @@ std::string last_words(const Exit& exit) {
 class CommandAgent {
  public:
   explicit CommandAgent(const CommandParts& parts)
-      : parts_(parts), staff_(parts.duty.parts), assignment_(parts.duty.assignment), model_(parts.model) {}
+      : parts_(parts),
+        runner_(parts.work_context.parts),
+        assignment_(parts.work_context.assignment),
+        model_(parts.model) {}
 
-  Ended work() {
-    if (staff_.host == nullptr) {
-      return ended_as(
+  WorkResult work() {
+    if (runner_.host == nullptr) {
+      return work_result(
           EndState::kModelFailed,
           fmt::format("{} is an agent program, and none can be led from here: a replay asks nobody", model_.name));
     }
-    const Status fits = check_command(staff_.settings, model_, assignment_.role, parts_.sandbox);
+    const Status fits = check_command(runner_.settings, model_, assignment_.role, parts_.sandbox);
     if (!fits) {
       const bool is_forbidden = fits.error().code == ErrorCode::kForbidden;
-      return ended_as(is_forbidden ? EndState::kForbidden : EndState::kModelFailed, fits.error().to_string());
+      return work_result(is_forbidden ? EndState::kForbidden : EndState::kModelFailed, fits.error().to_string());
     }
-    upstream_ = *upstream_of(staff_.settings, model_);
+    upstream_ = *upstream_of(runner_.settings, model_);
     recipe_ = *recipe_for(model_);
-    LedSession led(parts_, upstream_, sandbox_name());
-    if (const Status ready = led.prepare(); !ready) {
-      return ended_as(EndState::kModelFailed, parts_.duty.redactor.clean(ready.error().to_string()));
+    ProgramSession program_session(parts_, upstream_, sandbox_name());
+    if (const Status ready = program_session.prepare(); !ready) {
+      return work_result(EndState::kModelFailed, parts_.work_context.redactor.clean(ready.error().to_string()));
     }
-    return led.finish(lead(led));
+    return program_session.finish(run_program(program_session));
   }
 
  private:
@@ -105,42 +108,42 @@ class CommandAgent {
     return upstream_ == nullptr ? name + "; its own login, so what it sends to a model is not seen" : name;
   }
 
-  Ended lead(LedSession& led) {
-    if (auto end = led.enter()) return std::move(*end);
+  WorkResult run_program(ProgramSession& program_session) {
+    if (auto end = program_session.enter()) return std::move(*end);
     for (int start = 1;;) {
-      const auto exit = run(led, start > 1);
-      if (!exit) return ended_as(EndState::kAgentDied, parts_.duty.redactor.clean(exit.error().to_string()));
+      const auto exit = run(program_session, start > 1);
+      if (!exit) return work_result(EndState::kAgentDied, parts_.work_context.redactor.clean(exit.error().to_string()));
       // The workflow's word comes first, then why the program was ended, then how it ended by itself.
-      if (auto end = led.enter(); end && end->state == EndState::kComplete) return std::move(*end);
-      if (auto verdict = led.verdict()) return std::move(*verdict);
-      if (auto end = led.enter()) return std::move(*end);
-      const auto rested = led.rested();
+      if (auto end = program_session.enter(); end && end->state == EndState::kComplete) return std::move(*end);
+      if (auto end_result = program_session.end_result()) return std::move(*end_result);
+      if (auto end = program_session.enter()) return std::move(*end);
+      const auto waiting_result = program_session.waiting_result();
       // Who rested for a person that has answered meanwhile did not stop early.
-      if (rested && rested->state == EndState::kAwaiting) continue;
-      if (rested) return *rested;
-      if (auto end = ended_by_itself(led, *exit)) return std::move(*end);
+      if (waiting_result && waiting_result->state == EndState::kAwaiting) continue;
+      if (waiting_result) return *waiting_result;
+      if (auto end = ended_by_itself(program_session, *exit)) return std::move(*end);
       if (++start > kStarts) break;
     }
-    return ended_as(
+    return work_result(
         EndState::kStoppedEarly,
         fmt::format("{} was started {} times and ended before the workflow was complete", recipe_.name, kStarts));
   }
 
   // Nothing: it stopped early.
-  std::optional<Ended> ended_by_itself(LedSession& led, const Exit& exit) {
-    if (exit.timed_out) return ended_as(EndState::kTimeLimit, "the session's time is up");
-    if (auto outage = led.outage()) return outage;
+  std::optional<WorkResult> ended_by_itself(ProgramSession& program_session, const ProcessResult& exit) {
+    if (exit.timed_out) return work_result(EndState::kTimeLimit, "the session's time is up");
+    if (auto outage = program_session.outage()) return outage;
     if (exit.code == 0) return std::nullopt;
-    const std::string words = parts_.duty.redactor.clean(last_words(exit));
-    return ended_as(EndState::kAgentDied, fmt::format("{} ended with code {}: {}", recipe_.name, exit.code, words));
+    const std::string words = parts_.work_context.redactor.clean(last_output(exit));
+    return work_result(EndState::kAgentDied, fmt::format("{} ended with code {}: {}", recipe_.name, exit.code, words));
   }
 
-  Result<Exit> run(LedSession& led, bool again) {
-    const Seams& seams = staff_.seams;
-    const Homes homes = SB_TRY(sb::homes(seams.environment));
+  Result<ProcessResult> run(ProgramSession& program_session, bool again) {
+    const Seams& seams = runner_.seams;
+    const HomeDirectories homes = SB_TRY(sb::homes(seams.environment));
     const AgentHome home = SB_TRY(AgentHome::make(seams, homes, assignment_.session));
-    const auto place = SB_TRY(staff_.host->open(led, upstream_));
-    const Launch launch = SB_TRY(fill_recipe(recipe_, {.prompt = SB_TRY(led.prompt(again)),
+    const auto place = SB_TRY(runner_.host->open(program_session, upstream_));
+    const Launch launch = SB_TRY(fill_recipe(recipe_, {.prompt = SB_TRY(program_session.prompt(again)),
                                                        .mcp_url = place->mcp_url,
                                                        .mcp_token = place->mcp_token,
                                                        .hook_url = place->hook_url,
@@ -151,44 +154,44 @@ class CommandAgent {
                                                        .is_writable = assignment_.is_writable}));
     const std::string program = SB_TRY(find_program(seams, launch.argv.front()));
     SB_TRY(home.write(seams, launch.files));
-    if (upstream_ == nullptr) SB_TRY(home.bring_login(seams));
-    Command command{.argv = fence_words({.sandbox = parts_.sandbox,
-                                         .work_tree = assignment_.work_tree,
-                                         .home = home.path(),
-                                         .program = program,
-                                         .is_writable = assignment_.is_writable,
-                                         .has_own_login = upstream_ == nullptr,
-                                         .secret_files = staff_.secret_files},
-                                        seams, homes),
+    if (upstream_ == nullptr) SB_TRY(home.copy_login(seams));
+    Command command{.argv = sandbox_argv({.sandbox = parts_.sandbox,
+                                          .work_tree = assignment_.work_tree,
+                                          .home = home.path(),
+                                          .program = program,
+                                          .is_writable = assignment_.is_writable,
+                                          .has_own_login = upstream_ == nullptr,
+                                          .secret_files = runner_.secret_files},
+                                         seams, homes),
                     .input = launch.input,
                     .directory = parts_.sandbox.works() ? std::string("/") : assignment_.work_tree,
                     .environment = engine::clean_environment(seams.environment),
-                    .timeout_ms = parts_.duty.watch.left_ms() + kMarginMs,
+                    .timeout_ms = parts_.work_context.watchdog.left_ms() + kMarginMs,
                     .max_output_bytes = kOutputBytes,
-                    .keeps_tail = true,
-                    .ends_all = true,
-                    .keeps_going = [&] { return led.keeps_going(); },
-                    .on_output = [&](std::string_view) { led.sign_of_life(); }};
+                    .keep_tail = true,
+                    .kill_descendants = true,
+                    .should_continue = [&] { return program_session.should_continue(); },
+                    .on_output = [&](std::string_view) { program_session.note_activity(); }};
     std::map<std::string, std::string>& variables = *command.environment;
     // Without a sandbox a login of its own is only to be had in the user's home.
     if (upstream_ != nullptr || parts_.sandbox.works()) variables["HOME"] = home.path();
     variables["TMPDIR"] = join_path(home.path(), "tmp");
     for (const auto& [name, value] : launch.environment) variables[name] = value;
     command.argv.insert(command.argv.end(), launch.argv.begin(), launch.argv.end());
-    parts_.duty.watch.expects_life(true);
+    parts_.work_context.watchdog.expect_activity(true);
     auto exit = seams.process.run(command);
-    parts_.duty.watch.expects_life(false);
+    parts_.work_context.watchdog.expect_activity(false);
     return exit;
   }
 
-  // Scripted models have no name that a program would know.
+  // ScriptedModel models have no name that a program would know.
   std::string model_name() const {
     if (upstream_ == nullptr) return model_.model;
     return upstream_->model.empty() ? upstream_->name : upstream_->model;
   }
 
   const CommandParts& parts_;
-  const StaffParts& staff_;
+  const AgentRunnerParts& runner_;
   const Assignment& assignment_;
   const ModelSettings& model_;
   const ModelSettings* upstream_ = nullptr;
@@ -197,7 +200,7 @@ class CommandAgent {
 
 }  // namespace
 
-Ended work_by_command(const CommandParts& parts) {
+WorkResult run_agent_program(const CommandParts& parts) {
   return CommandAgent(parts).work();
 }
 

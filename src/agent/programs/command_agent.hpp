@@ -21,17 +21,17 @@
 namespace sb::agent {
 
 struct CommandParts {
-  const Duty& duty;
-  Course& course;  // as far as the log goes
+  const WorkContext& work_context;
+  Transcript& transcript;  // as far as the log goes
   const ModelSettings& model;
   std::shared_ptr<UsedLines> used;
   const engine::Sandbox& sandbox;
-  const WorkPlace& place;  // what its own tools are held to
-  // Held by a thread that moves the session: commands of its steps end with the work.
-  std::function<std::shared_ptr<void>()> watching;
+  const WorkTreeAccess& place;  // what its own tools are held to
+  // UniqueFd by a thread that moves the session: commands of its steps end with the work.
+  std::function<std::shared_ptr<void>()> watchdog_scope;
 };
 
-Ended work_by_command(const CommandParts& parts);
+WorkResult run_agent_program(const CommandParts& parts);
 
 // Whether the program can work in this role at all, as far as that is known before anything is started: kInvalid for an
 // upstream or a recipe that does not fit, kForbidden for a restricted role whose isolation could not be proven.

@@ -29,7 +29,7 @@ constexpr std::array<Login, 6> kLogins = {{{".claude/.credentials.json", Login::
 
 }  // namespace
 
-Result<AgentHome> AgentHome::make(const Seams& seams, const Homes& homes, const std::string& session) {
+Result<AgentHome> AgentHome::make(const Seams& seams, const HomeDirectories& homes, const std::string& session) {
   const std::string wanted = join_path(homes.state, "agents");
   SB_TRY(seams.files.make_directories(wanted, 0700));
   const std::string folder = SB_TRY(seams.files.canonical(wanted));
@@ -64,7 +64,7 @@ Status AgentHome::write(const Seams& seams, const std::map<std::string, std::str
   return {};
 }
 
-Status AgentHome::bring_login(const Seams& seams) const {
+Status AgentHome::copy_login(const Seams& seams) const {
   const std::string user_home = seams.environment.get("HOME").value_or("");
   for (const Login& login : kLogins) {
     if (login.how != Login::kCopied || user_home.empty()) continue;
@@ -74,14 +74,14 @@ Status AgentHome::bring_login(const Seams& seams) const {
   return {};
 }
 
-std::vector<std::string> fence_words(const ProgramFence& fence, const Seams& seams, const Homes& homes) {
+std::vector<std::string> sandbox_argv(const ProgramSandbox& fence, const Seams& seams, const HomeDirectories& homes) {
   if (!fence.sandbox.works()) return {};
-  engine::SandboxPlace place{.workspace = fence.work_tree,
-                             .is_writable = fence.is_writable,
-                             .has_network = true,
-                             .writable = {fence.home},
-                             .sealed = {join_path(fence.work_tree, ".git")},
-                             .hidden = engine::hidden_paths(seams.files, seams.environment, homes, fence.secret_files)};
+  engine::SandboxSpec place{.workspace = fence.work_tree,
+                            .is_writable = fence.is_writable,
+                            .has_network = true,
+                            .writable = {fence.home},
+                            .sealed = {join_path(fence.work_tree, ".git")},
+                            .hidden = engine::hidden_paths(seams.files, seams.environment, homes, fence.secret_files)};
   // The sandbox has a temporary folder of its own.
   const auto real = seams.files.canonical(fence.program);
   std::vector<std::string> further;
@@ -98,7 +98,7 @@ std::vector<std::string> fence_words(const ProgramFence& fence, const Seams& sea
     // Where the program itself is kept.
     if (real && real->starts_with(path + "/")) place.readable.push_back(path);
   }
-  std::vector<std::string> words = engine::sandbox_words(fence.sandbox, seams.files, place);
+  std::vector<std::string> words = engine::sandbox_arguments(fence.sandbox, seams.files, place);
   words.insert(std::ranges::find(words, "--chdir"), further.begin(), further.end());
   return words;
 }

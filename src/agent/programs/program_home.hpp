@@ -14,7 +14,7 @@ namespace sb::agent {
 // killed process left behind for the same session is removed first.
 class AgentHome {
  public:
-  static Result<AgentHome> make(const Seams& seams, const Homes& homes, const std::string& session);
+  static Result<AgentHome> make(const Seams& seams, const HomeDirectories& homes, const std::string& session);
   ~AgentHome();
   AgentHome(AgentHome&& other) noexcept : files_(other.files_), path_(std::exchange(other.path_, {})) {}
   AgentHome& operator=(AgentHome&&) = delete;
@@ -22,8 +22,8 @@ class AgentHome {
   const std::string& path() const { return path_; }
   // Below it; kInvalid for a name that leads elsewhere.
   Status write(const Seams& seams, const std::map<std::string, std::string>& files) const;
-  // Of a program that uses its own login: what it keeps of it in one file. The rest fence_words shows.
-  Status bring_login(const Seams& seams) const;
+  // Of a program that uses its own login: what it keeps of it in one file. The rest sandbox_argv shows.
+  Status copy_login(const Seams& seams) const;
 
  private:
   AgentHome(Files& files, std::string path) : files_(files), path_(std::move(path)) {}
@@ -31,7 +31,7 @@ class AgentHome {
   std::string path_;
 };
 
-struct ProgramFence {
+struct ProgramSandbox {
   const engine::Sandbox& sandbox;
   std::string work_tree, home;
   std::string program;  // absolute; seen in the sandbox wherever it lies
@@ -42,6 +42,6 @@ struct ProgramFence {
 // Everything before the program's own words; empty where there is no sandbox. The work tree is as writable as it may
 // be, its `.git` is not, of homes there is only the fresh one. The network is the machine's: the program must reach us,
 // and loopback cannot be had alone.
-std::vector<std::string> fence_words(const ProgramFence& fence, const Seams& seams, const Homes& homes);
+std::vector<std::string> sandbox_argv(const ProgramSandbox& fence, const Seams& seams, const HomeDirectories& homes);
 
 }  // namespace sb::agent

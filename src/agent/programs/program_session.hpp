@@ -2,7 +2,7 @@
 // what is kept of it in the agent's log (agent/loop/agent_log.hpp). One `turn` is one exchange with its model, as the
 // proxy saw it: `bytes` has both sides as they went over the wire. Tool events are its calls over MCP, marked `led`.
 //
-// Threads: the Leader's part on any, the rest on the thread that started the program.
+// Threads: the ProgramDriver's part on any, the rest on the thread that started the program.
 #pragma once
 
 #include <atomic>
@@ -19,54 +19,54 @@
 
 namespace sb::agent {
 
-class LedSession final : public Leader {
+class ProgramSession final : public ProgramDriver {
  public:
   // `upstream` null: the program has its own login.
-  LedSession(const CommandParts& parts, const ModelSettings* upstream, std::string sandbox);
+  ProgramSession(const CommandParts& parts, const ModelSettings* upstream, std::string sandbox);
   // Before anything else. kInvalid: a scripted upstream that cannot be read.
   Status prepare();
 
   // Where the session stands: what ends the work, or nothing when there is some for the program.
-  std::optional<Ended> enter();
+  std::optional<WorkResult> enter();
   // Writes `began`, or that it goes on after a crash; gives what the program is told. `again`: after it stopped early.
   Result<std::string> prompt(bool again);
   // The same with the last event of this piece of work.
-  Ended finish(Ended ended);
+  WorkResult finish(WorkResult ended);
 
   // Asked about once a second while the program runs, and passes progress on: false, it must end.
-  bool keeps_going();
+  bool should_continue();
   // Why it had to end.
-  std::optional<Ended> verdict();
+  std::optional<WorkResult> end_result();
   // What it was sent to rest for; it may be started again then.
-  std::optional<Ended> rested();
+  std::optional<WorkResult> waiting_result();
   // What its model's last failure means once it has ended by itself.
-  std::optional<Ended> outage();
+  std::optional<WorkResult> outage();
 
-  void sign_of_life() override;
-  std::int64_t silence_ms() override { return agent::silence_ms(parts_.duty.limits); }
+  void note_activity() override;
+  std::int64_t idle_timeout_ms() override { return agent::idle_timeout_ms(parts_.work_context.limits); }
   std::vector<ToolDeclaration> tools() override { return tools_.declarations(); }
   ToolResult call(const ToolCall& call, const ToolRun& run) override;
-  std::string objection(const ToolCall& call) override;
-  std::optional<ModelError> refusal(const std::function<bool()>& keeps_going) override;
-  std::optional<ModelReply> farewell() override;
-  Replied reply(ModelRequest request) override;
-  Status asked(const LedExchange& exchange) override;
+  std::string tool_denial(const ToolCall& call) override;
+  std::optional<ModelError> refusal(const std::function<bool()>& should_continue) override;
+  std::optional<ModelReply> final_reply() override;
+  ModelResult reply(ModelRequest request) override;
+  Status record_exchange(const ProxiedExchange& exchange) override;
 
  private:
   struct OpenAsk {
     std::string call, decision;
   };
-  Duty own_duty();
+  WorkContext tool_work_context();
   Status follow();
-  Status keep(std::vector<AgentLog::Entry> entries, std::vector<AgentLog::Row> rows = {});
-  void decide(Ended ended);
-  std::optional<Ended> over_limits();
+  Status commit(std::vector<AgentLog::Entry> entries, std::vector<AgentLog::Row> rows = {});
+  void set_end(WorkResult ended);
+  std::optional<WorkResult> over_limits();
   Status failed(const ModelError& failure, const Usage& usage);
-  Ended ended_by(const ModelError& failure) const;
+  WorkResult ended_by(const ModelError& failure) const;
   std::string steering();
   std::vector<OpenAsk> open_asks();
   Status start_call(const ToolCall& call, std::string& token, std::string& decision);
-  ToolResult end_call(const ToolCall& call, SessionToolEnd done, std::int64_t ms);
+  ToolResult end_call(const ToolCall& call, SessionToolResult done, std::int64_t ms);
   std::string note_repeats(const ToolCall& call, const std::string& result);
   TimestampMs now() const;
 
@@ -75,13 +75,13 @@ class LedSession final : public Leader {
   const std::string sandbox_;
   std::unique_ptr<Model> scripted_;
 
-  std::mutex call_mutex_;  // one tool at a time; a step's command or a child may take long
-  Duty duty_;              // of the tools
+  std::mutex call_mutex_;     // one tool at a time; a step's command or a child may take long
+  WorkContext work_context_;  // of the tools
   SessionTools tools_;
 
-  std::mutex mutex_;                     // of all below, and of the course
-  std::vector<Progress> told_;           // passed on by the working thread
-  std::optional<Ended> verdict_, left_;  // left: by a tool, to wait for somebody
+  std::mutex mutex_;                             // of all below, and of the course
+  std::vector<Progress> pending_progress_;       // passed on by the working thread
+  std::optional<WorkResult> end_result_, left_;  // left: by a tool, to wait for somebody
   std::optional<ModelError> last_failure_;
   std::int64_t retry_at_ms_ = 0;
   int calls_ = 0;
@@ -89,8 +89,9 @@ class LedSession final : public Leader {
   std::string step_, repeated_, answers_;  // answers: of people, for the next prompt
   int repeats_ = 0;
 
-  std::atomic<TimestampMs> last_life_ms_ = 0, over_at_ms_ = 0;  // over: nothing is left for the program; 0: not yet
-  std::atomic<int> calls_running_ = 0, held_ = 0;
+  std::atomic<TimestampMs> last_activity_ms_ = 0,
+                           finished_at_ms_ = 0;  // over: nothing is left for the program; 0: not yet
+  std::atomic<int> calls_running_ = 0, paused_requests_ = 0;
   std::atomic<bool> is_at_tools_ = false;  // the model's last reply called some: the program works on them
 };
 

@@ -11,10 +11,10 @@
 namespace sb::agent {
 namespace {
 
-struct Running {
+struct CountedCall {
   std::atomic<int>& count;
-  explicit Running(std::atomic<int>& counter) : count(counter) { ++count; }
-  ~Running() { --count; }
+  explicit CountedCall(std::atomic<int>& counter) : count(counter) { ++count; }
+  ~CountedCall() { --count; }
 };
 
 constexpr std::string_view kRest =
@@ -25,28 +25,28 @@ constexpr std::string_view kRepeated =
 
 }  // namespace
 
-std::optional<Ended> LedSession::enter() {
+std::optional<WorkResult> ProgramSession::enter() {
   {
     const std::scoped_lock lock(mutex_);
     if (const Status followed = follow(); !followed) {
-      return Ended{.state = EndState::kBroke, .reason = followed.error().to_string()};
+      return WorkResult{.state = EndState::kInternalError, .reason = followed.error().to_string()};
     }
   }
-  if (auto end = parts_.duty.watch.end()) return end;
-  Settled settled = settle(duty_);
-  if (settled.kind == Settled::Kind::kComplete) return Ended{.state = EndState::kComplete, .reason = {}};
-  if (settled.kind == Settled::Kind::kLeft) return std::move(settled.ended);
+  if (auto end = parts_.work_context.watchdog.end()) return end;
+  StepOutcome settled = advance_session(work_context_);
+  if (settled.kind == StepOutcome::Kind::kComplete) return WorkResult{.state = EndState::kComplete, .reason = {}};
+  if (settled.kind == StepOutcome::Kind::kSuspended) return std::move(settled.ended);
   {
     const std::scoped_lock lock(mutex_);
     step_ = settled.step;
     if (upstream_ != nullptr) {
-      if (auto end = parts_.course.must_wait(upstream_->name, now())) return end;
+      if (auto end = parts_.transcript.must_wait(upstream_->name, now())) return end;
     }
   }
   const std::scoped_lock calling(call_mutex_);
   for (const OpenAsk& ask : open_asks()) {
     const ToolCall call{.id = ask.call, .name = "ask", .input = Value::object()};
-    SessionToolEnd done = tools_.run(call, "", ask.decision);
+    SessionToolResult done = tools_.run(call, "", ask.decision);
     if (done.left) return std::move(*done.left);
     answers_ += fmt::format("You asked a person something before. {}\n\n", done.result.text);
     end_call(call, std::move(done), 0);
@@ -55,21 +55,21 @@ std::optional<Ended> LedSession::enter() {
 }
 
 // Texts people said since, as far as the agent was not told yet.
-std::string LedSession::steering() {
-  const Wishes wishes = parts_.course.wishes();
+std::string ProgramSession::steering() {
+  const ControlRequests requests = parts_.transcript.requests();
   std::string said;
-  for (const std::string& text : wishes.steered) {
+  for (const std::string& text : requests.steered) {
     said += fmt::format("A person who watches over this work says:\n{}\n\n", text);
   }
   if (said.empty()) return said;
-  const Value seen = Value::object({{"turn", parts_.course.turn()}, {"upto", wishes.upto}});
-  return keep({{"steer_seen", seen}}) ? said : std::string();
+  const Value seen = Value::object({{"turn", parts_.transcript.turn()}, {"upto", requests.upto}});
+  return commit({{"steer_seen", seen}}) ? said : std::string();
 }
 
 // Questions the agent put to a person before it ended.
-std::vector<LedSession::OpenAsk> LedSession::open_asks() {
+std::vector<ProgramSession::OpenAsk> ProgramSession::open_asks() {
   std::vector<OpenAsk> open;
-  const auto events = parts_.duty.log.read();
+  const auto events = parts_.work_context.log.read();
   for (const LoggedEvent& event : events ? *events : std::vector<LoggedEvent>()) {
     const std::string call = event.payload.string_at("call").value_or("");
     if (event.type == "tool_started" && event.payload.find("decision") != nullptr) {
@@ -80,11 +80,11 @@ std::vector<LedSession::OpenAsk> LedSession::open_asks() {
   return open;
 }
 
-Result<std::string> LedSession::prompt(bool again) {
-  std::string step = SB_TRY(step_anew(duty_));
+Result<std::string> ProgramSession::prompt(bool again) {
+  std::string step = SB_TRY(full_step_text(work_context_));
   const std::scoped_lock lock(mutex_);
   SB_TRY(follow());
-  const Assignment& assignment = parts_.duty.assignment;
+  const Assignment& assignment = parts_.work_context.assignment;
   std::string said = fmt::format(
       "# Your session\n\nYou work session {} of the workflow {}, in the folder {}{}. Its tools are those of the MCP "
       "server `signalbox`: deliver each step with complete_step. The work is done when an answer says that the "
@@ -92,7 +92,7 @@ Result<std::string> LedSession::prompt(bool again) {
       "is complete, and not before.\n\n",
       assignment.session, assignment.workflow, assignment.work_tree,
       assignment.is_writable ? "" : ", which you may read and not change");
-  const bool is_new = !parts_.course.has_begun();
+  const bool is_new = !parts_.transcript.has_begun();
   if (again || !is_new) {
     said +=
         "You were started before and ended before the workflow was complete. What was delivered is kept. The folder "
@@ -115,63 +115,67 @@ Result<std::string> LedSession::prompt(bool again) {
                                  {"mode", to_string(assignment.bundle.mode)},
                                  {"bundle", sha256_hex(made)},
                                  {"keys", assignment.bundle.facts()["keys"]},
-                                 {"limits", to_value(parts_.duty.limits)},
+                                 {"limits", to_value(parts_.work_context.limits)},
                                  {"depth", assignment.depth},
                                  {"sandbox", sandbox_}});
     if (!assignment.run.empty()) began.set("run", assignment.run);
     if (upstream_ != nullptr) began.set("upstream", upstream_->name);
-    SB_TRY(keep({{"began", std::move(began), {made}}}));
+    SB_TRY(commit({{"began", std::move(began), {made}}}));
   } else {
     const std::string_view why = again ? "the program ended before the workflow was complete"
                                        : "the program is started anew where the session stands";
-    SB_TRY(keep({{"recovered", Value::object({{"turn", parts_.course.turn()}, {"how", "resumed"}, {"why", why}})}}));
+    SB_TRY(
+        commit({{"recovered", Value::object({{"turn", parts_.transcript.turn()}, {"how", "resumed"}, {"why", why}})}}));
   }
   return text + said;
 }
 
-Status LedSession::start_call(const ToolCall& call, std::string& token, std::string& decision) {
+Status ProgramSession::start_call(const ToolCall& call, std::string& token, std::string& decision) {
   const auto start = SessionTools::only_logs(call.name) ? Result<ToolStart>(ToolStart()) : tools_.prepare(call);
   if (!start) return std::unexpected(start.error());
   token = start->token;
-  Value started = Value::object(
-      {{"turn", duty_.turn}, {"call", call.id}, {"tool", call.name}, {"what", tools_.what(call)}, {"led", true}});
+  Value started = Value::object({{"turn", work_context_.turn},
+                                 {"call", call.id},
+                                 {"tool", call.name},
+                                 {"what", tools_.what(call)},
+                                 {"led", true}});
   if (!token.empty()) started.set("token", token);
   const auto make = [&](store::Transaction& transaction) -> Result<std::vector<AgentLog::Entry>> {
     if (start->question) {
-      const Assignment& assignment = parts_.duty.assignment;
+      const Assignment& assignment = parts_.work_context.assignment;
       decision =
-          SB_TRY(duty_.parts.desk.desk().inbox().open_in(
+          SB_TRY(work_context_.parts.home.home().inbox().open_in(
                      transaction, *start->question, {.workspace = assignment.work_tree, .session = assignment.session}))
               .id;
       started.set("decision", decision);
     }
     return std::vector<AgentLog::Entry>{{"tool_started", started}};
   };
-  return parts_.duty.log.append_with(make);
+  return parts_.work_context.log.append_with(make);
 }
 
-std::string LedSession::note_repeats(const ToolCall& call, const std::string& result) {
+std::string ProgramSession::note_repeats(const ToolCall& call, const std::string& result) {
   const std::string made = sha256_hex(fmt::format("{}\n{}\n{}", call.name, to_canonical_json(call.input), result));
   repeats_ = made == repeated_ ? repeats_ + 1 : 1;
   repeated_ = made;
-  if (repeats_ > parts_.duty.limits.repeats) {
-    decide({.state = EndState::kRepeating,
-            .reason = fmt::format("the same call was made {} times in a row, with the same result", repeats_)});
+  if (repeats_ > parts_.work_context.limits.repeats) {
+    set_end({.state = EndState::kRepeating,
+             .reason = fmt::format("the same call was made {} times in a row, with the same result", repeats_)});
   }
-  return std::string(repeats_ == parts_.duty.limits.repeats ? kRepeated : "");
+  return std::string(repeats_ == parts_.work_context.limits.repeats ? kRepeated : "");
 }
 
-ToolResult LedSession::end_call(const ToolCall& call, SessionToolEnd done, std::int64_t ms) {
+ToolResult ProgramSession::end_call(const ToolCall& call, SessionToolResult done, std::int64_t ms) {
   const std::scoped_lock lock(mutex_);
   ToolResult result = std::move(done.result);
-  result.text = parts_.duty.redactor.clean(as_utf8(result.text));
+  result.text = parts_.work_context.redactor.clean(as_utf8(result.text));
   if (result.facts["refused"] == Value(true)) {
-    const std::string hint = hint_after(parts_.course.refusals() + 1, result.facts["blockers"]);
+    const std::string hint = hint_for_refusal(parts_.transcript.refusals() + 1, result.facts["blockers"]);
     if (!hint.empty()) result.text += "\n\n" + hint;
   }
   const std::string repeated = note_repeats(call, result.text);
   result.text += repeated;
-  Value ended = Value::object({{"turn", duty_.turn},
+  Value ended = Value::object({{"turn", work_context_.turn},
                                {"call", call.id},
                                {"tool", call.name},
                                {"result", sha256_hex(result.text)},
@@ -181,11 +185,11 @@ ToolResult LedSession::end_call(const ToolCall& call, SessionToolEnd done, std::
   if (!result.facts.is_null()) ended.set("facts", result.facts);
   std::vector<AgentLog::Entry> entries = std::move(done.entries);
   entries.push_back({"tool_ended", std::move(ended), {result.text}});
-  if (const Status kept = keep(std::move(entries)); !kept) {
-    decide({.state = EndState::kBroke, .reason = kept.error().to_string()});
+  if (const Status kept = commit(std::move(entries)); !kept) {
+    set_end({.state = EndState::kInternalError, .reason = kept.error().to_string()});
   }
   if (done.is_complete) {
-    over_at_ms_ = now();
+    finished_at_ms_ = now();
     result.text += kDone;
   } else {
     result.text = steering() + result.text;
@@ -193,45 +197,46 @@ ToolResult LedSession::end_call(const ToolCall& call, SessionToolEnd done, std::
   return result;
 }
 
-ToolResult LedSession::call(const ToolCall& made, const ToolRun&) {
-  const Running running(calls_running_);
+ToolResult ProgramSession::call(const ToolCall& made, const ToolRun&) {
+  const CountedCall running(calls_running_);
   const std::scoped_lock calling(call_mutex_);
-  const auto watching = parts_.watching ? parts_.watching() : nullptr;
+  const auto watchdog_scope = parts_.watchdog_scope ? parts_.watchdog_scope() : nullptr;
   ToolCall call = made;
   const ToolDeclaration* declared = tools_.find(call.name);
   if (declared == nullptr) return {.text = fmt::format("There is no tool {} here.", call.name), .is_error = true};
   {
     const std::scoped_lock lock(mutex_);
     call.id = fmt::format("mcp_{}", ++calls_);
-    duty_.turn = parts_.course.turn();
+    work_context_.turn = parts_.transcript.turn();
   }
-  if (!parts_.duty.watch.keeps_going()) return {.text = "The session was ended. End your turn.", .is_error = true};
-  if (over_at_ms_ != 0) return {.text = std::string(kRest), .is_error = true};
-  if (std::string wrong = misfit(*declared, call.input); !wrong.empty())
+  if (!parts_.work_context.watchdog.should_continue())
+    return {.text = "The session was ended. End your turn.", .is_error = true};
+  if (finished_at_ms_ != 0) return {.text = std::string(kRest), .is_error = true};
+  if (std::string wrong = schema_errors(*declared, call.input); !wrong.empty())
     return {.text = std::move(wrong), .is_error = true};
   std::string token, decision;
   const TimestampMs from = now();
   if (const auto started = start_call(call, token, decision); !started) {
     return {.text = started.error().to_string(), .is_error = true};
   }
-  duty_.tell(Progress::Kind::kTool, fmt::format("{} {}", call.name, tools_.what(call)), "");
-  SessionToolEnd done = tools_.run(call, token, decision);
+  work_context_.report(Progress::Kind::kTool, fmt::format("{} {}", call.name, tools_.what(call)), "");
+  SessionToolResult done = tools_.run(call, token, decision);
   if (!done.left) return end_call(call, std::move(done), now() - from);
   const std::scoped_lock lock(mutex_);
-  over_at_ms_ = now();
+  finished_at_ms_ = now();
   left_ = std::move(*done.left);
   return {.text = std::string(kRest), .is_error = false};
 }
 
-std::string LedSession::objection(const ToolCall& call) {
-  sign_of_life();
-  const std::string why = held_back(parts_.place, call);
+std::string ProgramSession::tool_denial(const ToolCall& call) {
+  note_activity();
+  const std::string why = interlock_denial(parts_.place, call);
   if (why.empty()) return why;
   const std::scoped_lock lock(mutex_);
-  const std::string told = parts_.duty.redactor.clean(why);
-  const Value refused = Value::object({{"turn", parts_.course.turn()}, {"what", call.name}, {"why", told}});
-  if (const Status kept = keep({{"refused", refused}}); !kept) {
-    decide({.state = EndState::kBroke, .reason = kept.error().to_string()});
+  const std::string told = parts_.work_context.redactor.clean(why);
+  const Value refused = Value::object({{"turn", parts_.transcript.turn()}, {"what", call.name}, {"why", told}});
+  if (const Status kept = commit({{"refused", refused}}); !kept) {
+    set_end({.state = EndState::kInternalError, .reason = kept.error().to_string()});
   }
   return told;
 }

@@ -65,7 +65,7 @@ std::string_view anthropic_name(Kind kind) {
       return "rate_limit_error";
     case Kind::kUnreachable:
     case Kind::kOverloaded:
-    case Kind::kCut:
+    case Kind::kTruncated:
       return "overloaded_error";
     case Kind::kAuth:
       return "authentication_error";
@@ -85,14 +85,14 @@ std::string_view openai_name(Kind kind) {
       return "rate_limit_exceeded";
     case Kind::kUnreachable:
     case Kind::kOverloaded:
-    case Kind::kCut:
+    case Kind::kTruncated:
       return "server_error";
     case Kind::kAuth:
       return "invalid_api_key";
     case Kind::kBudget:
     case Kind::kStopped:
       return "insufficient_quota";
-    case Kind::kTooLong:
+    case Kind::kContextTooLong:
       return "context_length_exceeded";
     default:
       return "invalid_request_error";
@@ -105,7 +105,7 @@ int status_of(Kind kind, Wire wire) {
       return 429;
     case Kind::kUnreachable:
     case Kind::kOverloaded:
-    case Kind::kCut:
+    case Kind::kTruncated:
       return wire == Wire::kMessages ? 529 : 503;
     case Kind::kAuth:
       return 401;
@@ -157,7 +157,7 @@ void ReplyMeter::finish() {
     line(rest_);
   } else if (const auto whole = parse_json(rest_); whole && whole->is_object()) {
     has_ended_ = !is_error_body(rest_);
-    if (!has_ended_) failure_ = refusal_of(200, rest_);
+    if (!has_ended_) failure_ = error_from_response(200, rest_);
     model_ = whole->string_at("model").value_or("");
     if (wire_ == Wire::kMessages) {
       message_usage((*whole)["usage"]);
@@ -173,7 +173,7 @@ void ReplyMeter::finish() {
 
 std::optional<ModelError> ReplyMeter::failure() const {
   if (failure_ || has_ended_) return failure_;
-  return model_error(Kind::kCut, "The model's reply ended before it was whole").error();
+  return model_error(Kind::kTruncated, "The model's reply ended before it was whole").error();
 }
 
 void ReplyMeter::line(std::string_view text) {
@@ -255,18 +255,18 @@ void ReplyMeter::chat_event(const Value& event) {
 }
 
 WireError error_on(Wire wire, const ModelError& error) {
-  WireError told{.status = status_of(error.kind, wire), .body = {}};
-  if (error.retry_after_ms) told.retry_after_s = (*error.retry_after_ms + 999) / 1'000;
+  WireError wire_error{.status = status_of(error.kind, wire), .body = {}};
+  if (error.retry_after_ms) wire_error.retry_after_s = (*error.retry_after_ms + 999) / 1'000;
   const std::string message = error.error.to_string();
   if (wire == Wire::kMessages) {
     const Value inner = Value::object({{"type", anthropic_name(error.kind)}, {"message", message}});
-    told.body = to_json(Value::object({{"type", "error"}, {"error", inner}}));
+    wire_error.body = to_json(Value::object({{"type", "error"}, {"error", inner}}));
   } else {
     const std::string name(openai_name(error.kind));
-    told.body = to_json(Value::object(
+    wire_error.body = to_json(Value::object(
         {{"error", Value::object({{"message", message}, {"type", name}, {"param", Value()}, {"code", name}})}}));
   }
-  return told;
+  return wire_error;
 }
 
 }  // namespace sb::agent

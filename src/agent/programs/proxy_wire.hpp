@@ -5,7 +5,7 @@
 // |---|---|---|
 // | messages | Anthropic Messages | Claude Code |
 // | responses | OpenAI Responses | Codex |
-// | chat/completions | OpenAI Chat Completions | OpenCode and others |
+// | chat/completions | OpenAI ChainConversation Completions | OpenCode and others |
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 namespace sb::agent {
 
 enum class Wire { kMessages, kResponses, kChat };
-// By the path behind the proxy's address; nothing for every other path.
+// AttachedBy the path behind the proxy's address; nothing for every other path.
 std::optional<Wire> wire_of(std::string_view path);
 
 // Reads usage, model and end out of a reply as it passes, streamed or whole. What it does not understand it lets pass.

@@ -59,7 +59,7 @@ TEST(ProxyWire, SeesThatAReplyWasCutOff) {
   meter.feed(reply.body.substr(0, reply.body.find("event: message_stop")));
   meter.finish();
   ASSERT_TRUE(meter.failure());
-  EXPECT_EQ(meter.failure()->kind, ModelError::Kind::kCut);
+  EXPECT_EQ(meter.failure()->kind, ModelError::Kind::kTruncated);
 }
 
 TEST(ProxyWire, HearsAnErrorInTheStreamAndInAnAnswerThatLooksFine) {

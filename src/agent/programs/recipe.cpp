@@ -54,15 +54,15 @@ Recipe read_recipe(const std::string& name, const Value& value) {
           .files = texts_at(value, "files")};
 }
 
-std::string filled(std::string_view text, const Filling& filling) {
-  const std::array<std::pair<std::string_view, const std::string*>, 8> known = {{{"{prompt}", &filling.prompt},
-                                                                                 {"{mcp_url}", &filling.mcp_url},
-                                                                                 {"{mcp_token}", &filling.mcp_token},
-                                                                                 {"{hook_url}", &filling.hook_url},
-                                                                                 {"{proxy_url}", &filling.proxy_url},
-                                                                                 {"{home}", &filling.home},
-                                                                                 {"{work_tree}", &filling.work_tree},
-                                                                                 {"{model}", &filling.model}}};
+std::string filled(std::string_view text, const RecipeValues& values) {
+  const std::array<std::pair<std::string_view, const std::string*>, 8> known = {{{"{prompt}", &values.prompt},
+                                                                                 {"{mcp_url}", &values.mcp_url},
+                                                                                 {"{mcp_token}", &values.mcp_token},
+                                                                                 {"{hook_url}", &values.hook_url},
+                                                                                 {"{proxy_url}", &values.proxy_url},
+                                                                                 {"{home}", &values.home},
+                                                                                 {"{work_tree}", &values.work_tree},
+                                                                                 {"{model}", &values.model}}};
   std::string out;
   while (!text.empty()) {
     const std::size_t brace = std::min(text.find('{'), text.size());
@@ -131,17 +131,17 @@ Result<Recipe> recipe_for(const ModelSettings& model) {
   return recipe;
 }
 
-Result<Launch> fill_recipe(const Recipe& recipe, const Filling& filling) {
-  SB_TRY(check_plain("the model", filling.model));
-  SB_TRY(check_plain("the folder", filling.home));
-  SB_TRY(check_plain("the folder", filling.work_tree));
-  const bool has_own_login = filling.proxy_url.empty();
+Result<Launch> fill_recipe(const Recipe& recipe, const RecipeValues& values) {
+  SB_TRY(check_plain("the model", values.model));
+  SB_TRY(check_plain("the folder", values.home));
+  SB_TRY(check_plain("the folder", values.work_tree));
+  const bool has_own_login = values.proxy_url.empty();
   Launch launch;
   const auto add = [&](const std::vector<std::string>& words) {
-    for (const std::string& word : words) launch.argv.push_back(filled(word, filling));
+    for (const std::string& word : words) launch.argv.push_back(filled(word, values));
   };
   add(recipe.command);
-  add(filling.is_writable ? recipe.when_writable : recipe.when_read_only);
+  add(values.is_writable ? recipe.when_writable : recipe.when_read_only);
   if (has_own_login) add(recipe.when_own_login);
   for (const std::string& word : launch.argv) {
     if (word.find('\0') != std::string::npos) return fail(ErrorCode::kInvalid, "a word of the command holds a NUL");
@@ -150,12 +150,12 @@ Result<Launch> fill_recipe(const Recipe& recipe, const Filling& filling) {
                 fmt::format("the prompt has {} bytes; a word of a command takes {}", word.size(), kWordBytes),
                 "Leave {prompt} out of `command:`; the program then gets it on its input");
   }
-  launch.input = filled(recipe.input, filling);
+  launch.input = filled(recipe.input, values);
   for (const auto& [name, value] : recipe.environment) {
     const bool is_left_out = has_own_login && std::ranges::find(recipe.own_login, name) != recipe.own_login.end();
-    if (!is_left_out) launch.environment[name] = filled(value, filling);
+    if (!is_left_out) launch.environment[name] = filled(value, values);
   }
-  for (const auto& [name, text] : recipe.files) launch.files[name] = filled(text, filling);
+  for (const auto& [name, text] : recipe.files) launch.files[name] = filled(text, values);
   return launch;
 }
 

@@ -31,7 +31,7 @@ struct Recipe {
 Result<Recipe> recipe_for(const ModelSettings& model);
 std::vector<std::string> recipe_names();
 
-struct Filling {
+struct RecipeValues {
   std::string prompt, mcp_url, mcp_token, hook_url, proxy_url, home, work_tree, model;
   bool is_writable = true;
 };
@@ -42,6 +42,6 @@ struct Launch {
 };
 // kInvalid: a value that cannot stand where it should, such as a quote in a model's name; kLimit: a prompt that is too
 // long for a word, where the command wants it as one.
-Result<Launch> fill_recipe(const Recipe& recipe, const Filling& filling);
+Result<Launch> fill_recipe(const Recipe& recipe, const RecipeValues& values);
 
 }  // namespace sb::agent

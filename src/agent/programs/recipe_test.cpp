@@ -21,7 +21,7 @@ ModelSettings named(const std::string& recipe) {
   return model;
 }
 
-Filling filling() {
+RecipeValues values() {
   return {.prompt = "Do {home} and {\"a\": 1}",
           .mcp_url = "http://127.0.0.1:1/mcp",
           .mcp_token = "sbg_token",
@@ -35,7 +35,7 @@ TEST(Recipes, StartEveryKnownProgramWithWhatItNeeds) {
   for (const std::string& name : recipe_names()) {
     const auto recipe = recipe_for(named(name));
     ASSERT_TRUE(recipe) << name;
-    const auto launch = fill_recipe(*recipe, filling());
+    const auto launch = fill_recipe(*recipe, values());
     ASSERT_TRUE(launch) << name;
     EXPECT_EQ(launch->input, "Do {home} and {\"a\": 1}") << "what it is told is not filled in";
     std::string all;
@@ -49,7 +49,7 @@ TEST(Recipes, StartEveryKnownProgramWithWhatItNeeds) {
 }
 
 TEST(Recipes, GiveClaudeCodeAConfigurationItCanRead) {
-  const auto launch = fill_recipe(*recipe_for(named("claude-code")), filling());
+  const auto launch = fill_recipe(*recipe_for(named("claude-code")), values());
   ASSERT_TRUE(launch);
   const auto config = parse_json(launch->files.at("mcp.json"));
   ASSERT_TRUE(config);
@@ -58,13 +58,13 @@ TEST(Recipes, GiveClaudeCodeAConfigurationItCanRead) {
   EXPECT_EQ(server["headers"].string_at("Authorization"), "Bearer sbg_token");
   EXPECT_THAT(launch->argv, Contains("--restricted"));
   EXPECT_THAT(launch->argv, Contains("Bash,Read,Write,Edit,Glob,Grep"));
-  Filling reading = filling();
+  RecipeValues reading = values();
   reading.is_writable = false;
   EXPECT_THAT(fill_recipe(*recipe_for(named("claude-code")), reading)->argv, Contains("Bash,Read,Glob,Grep"));
 }
 
 TEST(Recipes, LeaveOutWhatWouldReplaceAnOwnLogin) {
-  Filling own = filling();
+  RecipeValues own = values();
   own.proxy_url = "";
   const auto claude = fill_recipe(*recipe_for(named("claude-code")), own);
   EXPECT_FALSE(claude->environment.contains("ANTHROPIC_API_KEY"));
@@ -77,22 +77,22 @@ TEST(Recipes, LeaveOutWhatWouldReplaceAnOwnLogin) {
 TEST(Recipes, OfOnesOwnAreWordsWithThePromptAmongThemOrOnTheInput) {
   ModelSettings model = named("");
   model.command = {"agent", "--at={mcp_url}", "{prompt}", "{other}"};
-  auto launch = fill_recipe(*recipe_for(model), filling());
+  auto launch = fill_recipe(*recipe_for(model), values());
   ASSERT_TRUE(launch);
   EXPECT_THAT(launch->argv, ElementsAre("agent", "--at=http://127.0.0.1:1/mcp", "Do {home} and {\"a\": 1}", "{other}"));
   EXPECT_EQ(launch->input, "");
   model.command = {"agent"};
-  EXPECT_EQ(fill_recipe(*recipe_for(model), filling())->input, "Do {home} and {\"a\": 1}");
+  EXPECT_EQ(fill_recipe(*recipe_for(model), values())->input, "Do {home} and {\"a\": 1}");
 }
 
 TEST(Recipes, OfOnesOwnFindTheirPlaceInVariables) {
   ModelSettings model = named("");
   model.command = {"agent"};
-  auto launch = fill_recipe(*recipe_for(model), filling());
+  auto launch = fill_recipe(*recipe_for(model), values());
   EXPECT_EQ(launch->environment.at("SIGNALBOX_PLACE_TOKEN"), "sbg_token");
   EXPECT_EQ(launch->environment.at("SIGNALBOX_MCP_URL"), "http://127.0.0.1:1/mcp");
   EXPECT_EQ(launch->environment.at("SIGNALBOX_PROXY_URL"), "http://127.0.0.1:1/model");
-  Filling own = filling();
+  RecipeValues own = values();
   own.proxy_url = "";
   EXPECT_FALSE(fill_recipe(*recipe_for(model), own)->environment.contains("SIGNALBOX_PROXY_URL"));
 }
@@ -102,12 +102,12 @@ TEST(Recipes, RefuseWhatCannotBeStarted) {
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().to_string(), HasSubstr("claude-code"));
   EXPECT_FALSE(recipe_for(named("")));
-  Filling quoted = filling();
+  RecipeValues quoted = values();
   quoted.model = "a\"b";
   EXPECT_EQ(fill_recipe(*recipe_for(named("codex")), quoted).error().code, ErrorCode::kInvalid);
   ModelSettings model = named("");
   model.command = {"agent", "{prompt}"};
-  Filling longer = filling();
+  RecipeValues longer = values();
   longer.prompt = std::string(200'000, 'x');
   EXPECT_EQ(fill_recipe(*recipe_for(model), longer).error().code, ErrorCode::kLimit);
   longer.prompt = std::string("a\0b", 3);

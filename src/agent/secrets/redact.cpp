@@ -24,11 +24,11 @@ Redactor::Redactor(std::vector<std::string> known) : known_(std::move(known)) {
 std::string Redactor::clean(std::string_view text) const {
   std::string known_out(text);
   for (const std::string& value : known_) replace_all(known_out, value, "[redacted: secret]");
-  const std::vector<SecretPlace> places = patterns_.find(known_out);
+  const std::vector<SecretMatch> places = patterns_.find(known_out);
   if (places.empty()) return known_out;
   std::string cleaned;
   std::size_t at = 0;
-  for (const SecretPlace& place : places) {
+  for (const SecretMatch& place : places) {
     cleaned += std::string_view(known_out).substr(at, place.begin - at);
     cleaned += fmt::format("{}{}]", kRedactedMark, place.kind);
     const std::string_view secret = std::string_view(known_out).substr(place.begin, place.end - place.begin);

@@ -44,7 +44,7 @@ bool looks_made_by_a_machine(std::string_view secret) {
   return digits >= 2 && letters >= 2 && kinds >= 8;
 }
 
-void find_pem(std::string_view text, std::vector<SecretPlace>& found) {
+void find_pem(std::string_view text, std::vector<SecretMatch>& found) {
   constexpr std::string_view kBegin = "-----BEGIN ", kEnd = "-----END ", kDashes = "-----";
   for (std::size_t at = text.find(kBegin); at != std::string_view::npos; at = text.find(kBegin, at + 1)) {
     const std::string_view label = text.substr(at + kBegin.size(), 64);
@@ -65,12 +65,12 @@ void find_pem(std::string_view text, std::vector<SecretPlace>& found) {
 }
 
 // Of those that overlap, the one that begins first, and of those the longest.
-std::vector<SecretPlace> without_overlaps(std::vector<SecretPlace> found) {
-  std::ranges::stable_sort(found, [](const SecretPlace& a, const SecretPlace& b) {
+std::vector<SecretMatch> without_overlaps(std::vector<SecretMatch> found) {
+  std::ranges::stable_sort(found, [](const SecretMatch& a, const SecretMatch& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
   });
-  std::vector<SecretPlace> kept;
-  for (SecretPlace& place : found) {
+  std::vector<SecretMatch> kept;
+  for (SecretMatch& place : found) {
     if (kept.empty() || place.begin >= kept.back().end) {
       kept.push_back(std::move(place));
     } else if (place.end > kept.back().end) {
@@ -101,7 +101,7 @@ SecretPatterns::SecretPatterns() {
 }
 
 void SecretPatterns::find_by(const Rule& rule, std::string_view text, std::string_view lower,
-                             std::vector<SecretPlace>& found) const {
+                             std::vector<SecretMatch>& found) const {
   for (const std::string& hint : rule.hints) {
     std::size_t behind = 0;  // of the last match: hints inside it need not be looked at
     for (std::size_t at = lower.find(hint); at != std::string_view::npos; at = lower.find(hint, at + 1)) {
@@ -127,8 +127,8 @@ void SecretPatterns::find_by(const Rule& rule, std::string_view text, std::strin
   }
 }
 
-std::vector<SecretPlace> SecretPatterns::find(std::string_view text) const {
-  std::vector<SecretPlace> found;
+std::vector<SecretMatch> SecretPatterns::find(std::string_view text) const {
+  std::vector<SecretMatch> found;
   const std::string lower = to_lower(text);
   for (const Rule& rule : rules_) find_by(rule, text, lower, found);
   find_pem(text, found);

@@ -12,7 +12,7 @@
 
 namespace sb::agent {
 
-struct SecretPlace {
+struct SecretMatch {
   std::size_t begin = 0, end = 0;
   std::string kind;  // `github token`; never the value
 };
@@ -22,7 +22,7 @@ class SecretPatterns {
   SecretPatterns();
 
   // In order, none inside another. The text must be UTF-8; a diff's `+` before lines does not matter.
-  std::vector<SecretPlace> find(std::string_view text) const;
+  std::vector<SecretMatch> find(std::string_view text) const;
 
  private:
   struct Rule {
@@ -33,7 +33,7 @@ class SecretPatterns {
     std::size_t reach = 0;  // bytes from a hint on that are looked at
     bool is_mixed = false;
   };
-  void find_by(const Rule& rule, std::string_view text, std::string_view lower, std::vector<SecretPlace>& found) const;
+  void find_by(const Rule& rule, std::string_view text, std::string_view lower, std::vector<SecretMatch>& found) const;
   std::vector<Rule> rules_;
 };
 

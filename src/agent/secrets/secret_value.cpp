@@ -19,8 +19,7 @@ Result<std::string> from_file(const std::string& path, const Seams& seams) {
                 fmt::format("chmod 600 {}", path));
   }
   std::string text = SB_TRY(seams.files.read(path, kSecretBytes));
-  text.resize(std::min(text.find('\n'), text.size()));
-  return text;
+  return std::string(first_line(text));
 }
 
 }  // namespace

@@ -62,8 +62,8 @@ std::string read_secret_name(const Reader& reader, const std::string& directory)
 std::string read_path(const Reader& reader, const std::string& directory) {
   const auto path = reader.string();
   if (!path) return {};
-  if (const std::string_view misfit = path_misfit(*path); !misfit.empty()) {
-    reader.fault(std::string(misfit), std::string(kPathRemedy), ErrorCode::kInvalid, "bad_path");
+  if (const std::string_view violation = path_misfit(*path); !violation.empty()) {
+    reader.fault(std::string(violation), std::string(kPathRemedy), ErrorCode::kInvalid, "bad_path");
     return {};
   }
   return below(directory, *path);

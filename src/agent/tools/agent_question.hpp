@@ -9,6 +9,6 @@
 namespace sb::agent {
 
 // Nothing when it is not an agent's question.
-std::optional<decision::Declaration> asked_declaration(const Value& source, const std::string& hash);
+std::optional<decision::Declaration> agent_question_declaration(const Value& source, const std::string& hash);
 
 }  // namespace sb::agent

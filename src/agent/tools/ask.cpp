@@ -18,8 +18,8 @@ const decision::Profiles& profiles() {
 }
 
 // What a person said, in their words; nothing is made up where they said nothing.
-std::string told(const inbox::DecisionState& state) {
-  const inbox::Outcome& outcome = *state.outcome;
+std::string answer_summary(const inbox::DecisionState& state) {
+  const inbox::DecisionOutcome& outcome = *state.outcome;
   std::string text;
   for (const std::string& id : outcome.options) {
     std::string label = id;
@@ -35,12 +35,12 @@ std::string told(const inbox::DecisionState& state) {
 
 }  // namespace
 
-Result<decision::Declaration> question_from(const Duty& duty, const ToolCall& call) {
+Result<decision::Declaration> question_from(const WorkContext& work_context, const ToolCall& call) {
   const std::string name =
-      sha256_hex(fmt::format("{}/{}/{}", duty.assignment.session, duty.turn, call.id)).substr(0, 12);
-  const Redactor& redactor = duty.redactor;
-  std::string context =
-      fmt::format("Asked by the agent of session {} ({})", duty.assignment.session, duty.assignment.workflow);
+      sha256_hex(fmt::format("{}/{}/{}", work_context.assignment.session, work_context.turn, call.id)).substr(0, 12);
+  const Redactor& redactor = work_context.redactor;
+  std::string context = fmt::format("Asked by the agent of session {} ({})", work_context.assignment.session,
+                                    work_context.assignment.workflow);
   if (const auto more = call.input.string_at("context")) context += "\n\n" + redactor.clean(*more);
   Value root = Value::object({{"decision", "ask-" + name},
                               {"profile", "agent"},
@@ -57,39 +57,39 @@ Result<decision::Declaration> question_from(const Duty& duty, const ToolCall& ca
   return std::move(*declared);
 }
 
-std::optional<decision::Declaration> asked_declaration(const Value& source, const std::string& hash) {
+std::optional<decision::Declaration> agent_question_declaration(const Value& source, const std::string& hash) {
   const Document document{"the question", to_json(source), source};
   auto declared = decision::parse_declaration(document, profiles(), decision::Author::kModel);
   if (!declared || declared->hash != hash) return std::nullopt;
   return std::move(*declared);
 }
 
-SessionToolEnd SessionTools::ask(const std::string& decision) {
-  SessionToolEnd end;
-  inbox::Desk& desk = duty_.parts.desk.desk();
+SessionToolResult SessionTools::ask(const std::string& decision) {
+  SessionToolResult end;
+  inbox::Home& home = work_context_.parts.home.home();
   // Inside a transaction, since the inbox is not for several threads.
-  const auto state = desk.store().write([&](store::Transaction& transaction) -> Result<inbox::DecisionState> {
-    inbox::DecisionState asked = SB_TRY(desk.inbox().load_in(transaction, decision));
+  const auto state = home.store().write([&](store::Transaction& transaction) -> Result<inbox::DecisionState> {
+    inbox::DecisionState asked = SB_TRY(home.inbox().load_in(transaction, decision));
     if (asked.is_open()) return asked;
-    return desk.inbox().take_in(transaction, decision, duty_.assignment.session);
+    return home.inbox().consume_in(transaction, decision, work_context_.assignment.session);
   });
   if (!state && state.error().code == ErrorCode::kNotFound) {
     end.result = {.text = "The question is no longer in the inbox, and nobody answered it.", .is_error = true};
     return end;
   }
   if (!state) {
-    end.left = Ended{.state = EndState::kBroke, .reason = state.error().to_string()};
+    end.left = WorkResult{.state = EndState::kInternalError, .reason = state.error().to_string()};
     return end;
   }
   if (state->is_open()) {
-    end.left = Ended{.state = EndState::kAwaiting,
-                     .reason = fmt::format("the agent asked a question: {}", decision),
-                     .decision = decision};
+    end.left = WorkResult{.state = EndState::kAwaiting,
+                          .reason = fmt::format("the agent asked a question: {}", decision),
+                          .decision = decision};
     return end;
   }
-  const inbox::Ending ending = state->outcome->ending;
-  if (ending == inbox::Ending::kAnswered || ending == inbox::Ending::kDefaulted) {
-    end.result.text = fmt::format("A person answered: {}", told(*state));
+  const inbox::OutcomeKind ending = state->outcome->kind;
+  if (ending == inbox::OutcomeKind::kAnswered || ending == inbox::OutcomeKind::kDefaulted) {
+    end.result.text = fmt::format("A person answered: {}", answer_summary(*state));
     return end;
   }
   end.result = {

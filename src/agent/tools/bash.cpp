@@ -83,7 +83,7 @@ std::string forbidden_effect(const std::string& command, const std::string& root
 
 // A file that the command is known to write where nothing is to be written. What its text does not tell, the sandbox
 // keeps from happening.
-std::string written_outside(const WorkParts& parts, const std::string& command, const std::string& folder) {
+std::string written_outside(const WorkToolParts& parts, const std::string& command, const std::string& folder) {
   for (const guard::CommandEffect& effect : guard::effects_of(command)) {
     for (const guard::Target& target : effect.targets) {
       if (!target.is_known || target.is_pattern || target.path.starts_with("/dev/")) continue;
@@ -105,7 +105,7 @@ bool names_path(std::string_view command, const std::string& path, const std::st
   return false;
 }
 
-std::string named_hidden(const WorkParts& parts, const std::string& command) {
+std::string named_hidden(const WorkToolParts& parts, const std::string& command) {
   const std::string home = parts.place.seams.environment.get("HOME").value_or("/");
   for (const std::string& hidden : parts.place.hidden) {
     if (names_path(command, hidden, parts.place.root)) return hidden;
@@ -126,53 +126,53 @@ class Bash final : public Tool {
   std::string what(const ToolCall& call) const override {
     std::string command = parts_->text(text_of(call, "command"));
     std::ranges::replace(command, '\n', ' ');
-    return std::string(beginning(command, 200));
+    return std::string(utf8_prefix(command, 200));
   }
 
   ToolResult run(const ToolCall& call, const ToolRun& run) override {
     const std::string command = text_of(call, "command");
-    if (command.find('\0') != std::string::npos) return wrong("The command holds a NUL character.");
-    if (command.size() > kCommandBytes) return wrong("The command is too long; write a script and run that.");
+    if (command.find('\0') != std::string::npos) return tool_error("The command holds a NUL character.");
+    if (command.size() > kCommandBytes) return tool_error("The command is too long; write a script and run that.");
     const std::string given = text_of(call, "cwd");
     const auto folder = parts_->fence.for_reading(given.empty() ? parts_->place.root : given);
     if (!folder) return from_error(folder.error());
-    if (parts_->place.seams.files.kind(folder->path()) != FileKind::kDirectory) return wrong("cwd is no folder.");
-    if (const std::string why = forbidden_effect(command, parts_->place.root); !why.empty()) return refusal(why);
+    if (parts_->place.seams.files.kind(folder->path()) != FileKind::kDirectory) return tool_error("cwd is no folder.");
+    if (const std::string why = forbidden_effect(command, parts_->place.root); !why.empty()) return tool_denied(why);
     if (const std::string hidden = named_hidden(*parts_, command); !hidden.empty()) {
-      return refusal(fmt::format("{} is not for agents.", hidden));
+      return tool_denied(fmt::format("{} is not for agents.", hidden));
     }
     if (const std::string file = written_outside(*parts_, command, folder->path()); !file.empty()) {
-      return refusal(fmt::format("{} is outside of the work tree, {}.", file, parts_->place.root));
+      return tool_denied(fmt::format("{} is outside of the work tree, {}.", file, parts_->place.root));
     }
-    if (const std::string why = parts_->held_back_command(command, folder->path()); !why.empty()) return refusal(why);
+    if (const std::string why = parts_->command_denial(command, folder->path()); !why.empty()) return tool_denied(why);
     const std::int64_t wanted = number_of(call, "timeout_s", limits::kBashMs / 1000) * 1000;
     const std::int64_t time = run.left_ms > 0 ? std::min(wanted, run.left_ms) : wanted;
     const auto exit = parts_->place.seams.process.run(command_for(command, folder->path(), time, run));
-    if (!exit) return wrong(exit.error().to_string());
+    if (!exit) return tool_error(exit.error().to_string());
     return told_of(*exit, time);
   }
 
  private:
   Command command_for(const std::string& line, const std::string& folder, std::int64_t time_ms,
                       const ToolRun& run) const {
-    const WorkPlace& place = parts_->place;
+    const WorkTreeAccess& place = parts_->place;
     Command command{.argv = {},
                     .directory = folder,
                     .environment = engine::clean_environment(place.seams.environment),
                     .timeout_ms = time_ms,
                     .max_output_bytes = limits::kToolResultBytes,
-                    .keeps_tail = true,
-                    .ends_all = true,
-                    .keeps_going = run.keeps_going,
+                    .keep_tail = true,
+                    .kill_descendants = true,
+                    .should_continue = run.should_continue,
                     .on_output = run.on_output};
     if (place.sandbox.works()) {
-      engine::SandboxPlace inside{.workspace = place.root,
-                                  .directory = folder,
-                                  .is_writable = place.is_writable && !place.only,
-                                  .has_network = place.has_network,
-                                  .readable = place.readable,
-                                  .sealed = {join_path(place.root, ".git")},
-                                  .hidden = place.hidden};
+      engine::SandboxSpec inside{.workspace = place.root,
+                                 .directory = folder,
+                                 .is_writable = place.is_writable && !place.only,
+                                 .has_network = place.has_network,
+                                 .readable = place.readable,
+                                 .sealed = {join_path(place.root, ".git")},
+                                 .hidden = place.hidden};
       const auto git = git_folders(place.seams.files, place.root);
       // A restricted role is given the change; what git keeps beside it are the commits and notes of earlier work.
       std::vector<std::string>& shown_or_not = place.only ? inside.hidden : inside.readable;
@@ -182,31 +182,32 @@ class Bash final : public Tool {
       std::vector<std::string> trees = {place.root};
       for (const std::string& folder_of_git : git) trees.push_back(parent_path(folder_of_git));
       for (const std::string& tree : trees) {
-        for (std::string& path : parts_->taken_out(tree).value_or(std::vector<std::string>())) {
+        for (std::string& path : parts_->excluded_paths(tree).value_or(std::vector<std::string>())) {
           inside.hidden.push_back(std::move(path));
         }
       }
-      command.argv = engine::sandbox_words(place.sandbox, place.seams.files, inside);
+      command.argv = engine::sandbox_arguments(place.sandbox, place.seams.files, inside);
       command.directory = "/";
     }
     command.argv.insert(command.argv.end(), {"/bin/bash", "-c", line});
     return command;
   }
 
-  ToolResult told_of(const Exit& exit, std::int64_t time_ms) const {
+  ToolResult told_of(const ProcessResult& exit, std::int64_t time_ms) const {
     std::string text = parts_->text(exit.output);
     if (!text.empty() && !text.ends_with('\n')) text += '\n';
     if (!exit.errors.empty()) text += "[stderr]\n" + parts_->text(exit.errors);
     if (!text.empty() && !text.ends_with('\n')) text += '\n';
-    text = both_ends(text, limits::kToolResultBytes);
-    if (exit.was_stopped) return wrong(text + "[ended: the session was stopped]");
-    if (exit.timed_out) return wrong(text + fmt::format("[ended after {} s, its time limit]", time_ms / 1000));
-    if (exit.code == 0) return told(text.empty() ? "[no output]" : text);
+    text = elide_middle(text, limits::kToolResultBytes);
+    if (exit.was_cancelled) return tool_error(text + "[ended: the session was stopped]");
+    if (exit.timed_out) return tool_error(text + fmt::format("[ended after {} s, its time limit]", time_ms / 1000));
+    if (exit.code == 0) return tool_success(text.empty() ? "[no output]" : text);
     // grep, diff and test say so when there is nothing to find.
     if (exit.code == 1 && exit.errors.empty()) {
-      return told(text + "[exit 1 and nothing on stderr: for grep, diff or test that means no match, not a failure]");
+      return tool_success(text +
+                          "[exit 1 and nothing on stderr: for grep, diff or test that means no match, not a failure]");
     }
-    return wrong(text + fmt::format("[exit {}]", exit.code));
+    return tool_error(text + fmt::format("[exit {}]", exit.code));
   }
 
   SharedParts parts_;

@@ -13,12 +13,12 @@ std::string input(const std::string& command) {
   return to_json(Value::object({{"command", command}}));
 }
 
-ToolResult bash(WorkRoom& room, const std::string& command) {
+ToolResult bash(WorkTreeFixture& room, const std::string& command) {
   return room.call("Bash", input(command).c_str());
 }
 
 TEST(Bash, SaysWhatWasPrintedAndHowItEnded) {
-  WorkRoom room;
+  WorkTreeFixture room;
   EXPECT_EQ(bash(room, "echo hello; pwd").text, "hello\n" + room.root + "\n");
   EXPECT_EQ(bash(room, "true").text, "[no output]");
   const ToolResult failed = bash(room, "echo out; echo err >&2; exit 3");
@@ -36,7 +36,7 @@ TEST(Bash, SaysWhatWasPrintedAndHowItEnded) {
 }
 
 TEST(Bash, KeepsBothEndsOfLongOutputAndTellsOfIt) {
-  WorkRoom room;
+  WorkTreeFixture room;
   const ToolResult result = bash(room, "echo first; yes middle | head -c 300000; echo last");
   EXPECT_LE(result.text.size(), limits::kToolResultBytes);
   EXPECT_THAT(result.text, testing::StartsWith("first\n"));
@@ -47,7 +47,7 @@ TEST(Bash, KeepsBothEndsOfLongOutputAndTellsOfIt) {
 }
 
 TEST(Bash, EndsInTimeWithAllItStarted) {
-  WorkRoom room;
+  WorkTreeFixture room;
   const ToolResult result =
       room.call("Bash", R"({"command": "echo begun; setsid sleep 7000123 & sleep 60", "timeout_s": 1})");
   EXPECT_TRUE(result.is_error);
@@ -63,18 +63,18 @@ TEST(Bash, EndsInTimeWithAllItStarted) {
 }
 
 TEST(Bash, StopsWhenTheSessionIsStopped) {
-  WorkRoom room;
+  WorkTreeFixture room;
   Tools tools = make_work_tools(room.place());
   std::string seen;
   ToolRun run;
-  run.keeps_going = [&] { return seen.empty(); };
+  run.should_continue = [&] { return seen.empty(); };
   run.on_output = [&](std::string_view bytes) { seen += bytes; };
   EXPECT_THAT(room.call(tools, "Bash", R"({"command": "echo alive; sleep 60"})", run).text, HasSubstr("was stopped"));
   EXPECT_EQ(seen, "alive\n");
 }
 
 TEST(Bash, GetsNoSecretsInItsEnvironment) {
-  WorkRoom room;
+  WorkTreeFixture room;
   const std::string text = bash(room, "env; cat /proc/self/environ | tr '\\0' '\\n'").text;
   EXPECT_THAT(text, Not(HasSubstr("the-model-key")));
   EXPECT_THAT(text, Not(HasSubstr("MODEL_KEY")));
@@ -87,7 +87,7 @@ class Sandboxed : public testing::Test {
     if (!room.sandbox.works()) GTEST_SKIP() << room.sandbox.name();
     room.with_git();
   }
-  WorkRoom room;
+  WorkTreeFixture room;
 };
 
 TEST_F(Sandboxed, WritesTheWorkTreeAndNothingElse) {
@@ -160,7 +160,7 @@ TEST_F(Sandboxed, WithTheRepositoryInTheWorkTreeItsGitFolderIsReadOnlyToo) {
 }
 
 TEST_F(Sandboxed, AReadOnlyWorkTreeStaysAsItIs) {
-  WorkPlace place = room.place();
+  WorkTreeAccess place = room.place();
   place.is_writable = false;
   Tools tools = make_work_tools(place);
   EXPECT_EQ(tools.size(), 4u);
@@ -172,7 +172,7 @@ TEST_F(Sandboxed, ARestrictedRoleSeesNothingOfEarlierPhases) {
   room.write("work/.signalbox/discovery.md", "the-prior-result");
   room.write("repository/.signalbox/current-pitch.md", "the-prior-result");
   room.write("work/src/a.txt", "fine");
-  WorkPlace place = room.place();
+  WorkTreeAccess place = room.place();
   place.only = restricted_paths();
   Tools tools = make_work_tools(place);
   EXPECT_EQ(room.call(tools, "Bash", R"({"command": "cat src/a.txt"})").text, "fine\n");
@@ -190,7 +190,7 @@ TEST_F(Sandboxed, ARestrictedRoleSeesNothingOfEarlierPhases) {
 }
 
 TEST(Bash, SignalboxItselfIsNotForAgents) {
-  WorkRoom room;
+  WorkTreeFixture room;
   for (const char* command :
        {"signalbox inbox answer dec_1 approve", "/opt/signalbox inbox answer dec_1 approve",
         "cd sub; signalbox session continue", "sh -c 'signalbox runs list'", "env X=1 signalbox session kill x"}) {
@@ -202,8 +202,8 @@ TEST(Bash, SignalboxItselfIsNotForAgents) {
 }
 
 TEST(Bash, WithoutASandboxRolesThatMayNotWriteGetNone) {
-  WorkRoom room;
-  WorkPlace place = room.place();
+  WorkTreeFixture room;
+  WorkTreeAccess place = room.place();
   place.sandbox = {.program = {}, .missing = "bubblewrap is not installed"};
   EXPECT_EQ(make_work_tools(place).size(), 6u);
   place.is_writable = false;
@@ -214,15 +214,15 @@ TEST(Bash, WithoutASandboxRolesThatMayNotWriteGetNone) {
 }
 
 TEST(Bash, HoldsTheInterlock) {
-  WorkRoom room;
-  WorkPlace place = room.place();
+  WorkTreeFixture room;
+  WorkTreeAccess place = room.place();
   guard::OpenStep step;
   step.workspace = room.root;
   step.workflow = "wr.discovery";
   step.title = "Look around";
   step.commands_read_only = true;
   step.writes.emplace();
-  place.steps = [&] { return guard::OpenChain{step}; };
+  place.steps = [&] { return guard::OpenStepChain{step}; };
   Tools tools = make_work_tools(place);
   EXPECT_FALSE(room.call(tools, "Bash", R"({"command": "ls -la"})").is_error);
   EXPECT_THAT(room.call(tools, "Bash", R"({"command": "echo x > a"})").refused, HasSubstr("Look around"));
@@ -230,14 +230,14 @@ TEST(Bash, HoldsTheInterlock) {
 }
 
 TEST(Bash, OnlyGivenToolsAreMade) {
-  WorkRoom room;
+  WorkTreeFixture room;
   const Tools tools = make_work_tools(room.place(), {"Read", "Grep", "nonsense"});
   ASSERT_EQ(tools.size(), 2u);
   EXPECT_EQ(tools[0]->declaration().name, "Read");
 }
 
 TEST(Bash, WhatIsShownOfACallHasNoSecrets) {
-  WorkRoom room;
+  WorkTreeFixture room;
   Tools tools = make_work_tools(room.place());
   const std::string token = std::string("ghp") + "_" + "aB3dE5gH7jK9mN2pQ4sT6vW8xZaB3dE5gH7jK9";
   const ToolCall call{"id", "Bash", Value::object({{"command", "curl -H x:" + token + "\nls"}})};

@@ -27,15 +27,15 @@ std::string with_carriage_returns(std::string_view text) {
   return out;
 }
 
-struct Straight {
+struct StraightQuotes {
   std::string text;
   std::vector<std::size_t> origin;  // of each byte, and of the end
 };
 
-Straight straightened(std::string_view text) {
+StraightQuotes straightened(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, char>, 4> kQuotes = {
       {{"\xE2\x80\x98", '\''}, {"\xE2\x80\x99", '\''}, {"\xE2\x80\x9C", '"'}, {"\xE2\x80\x9D", '"'}}};
-  Straight out;
+  StraightQuotes out;
   for (std::size_t at = 0; at < text.size();) {
     const auto quote =
         std::ranges::find_if(kQuotes, [&](const auto& q) { return text.substr(at).starts_with(q.first); });
@@ -48,7 +48,7 @@ Straight straightened(std::string_view text) {
 }
 
 std::vector<Range> with_straight_quotes(std::string_view text, std::string_view what) {
-  const Straight straight = straightened(text);
+  const StraightQuotes straight = straightened(text);
   std::vector<Range> found = all_of(straight.text, straightened(what).text);
   for (auto& [begin, end] : found) {
     begin = straight.origin[begin];
@@ -78,7 +78,7 @@ std::string first_few(const std::vector<std::size_t>& lines) {
 
 }  // namespace
 
-Result<Edited> edit_text(std::string_view text, std::string_view old_text, std::string_view new_text, bool all) {
+Result<EditResult> edit_text(std::string_view text, std::string_view old_text, std::string_view new_text, bool all) {
   if (old_text.empty()) return fail(ErrorCode::kInvalid, "old_string is empty", "Say what to replace");
   if (old_text == new_text) return fail(ErrorCode::kInvalid, "old_string and new_string are the same", "Nothing to do");
   std::string with(new_text);
@@ -97,7 +97,7 @@ Result<Edited> edit_text(std::string_view text, std::string_view old_text, std::
                 fmt::format("old_string is in it {} times, at lines {}", found.size(), first_few(lines)),
                 "Give more of its surroundings, or set replace_all");
   }
-  Edited edited{{}, lines};
+  EditResult edited{{}, lines};
   std::size_t at = 0;
   for (const Range& range : found) {
     edited.text += text.substr(at, range.first - at);

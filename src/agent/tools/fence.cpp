@@ -33,9 +33,9 @@ bool is_there(const std::string& path) {
 
 // The beginning that exists with its links resolved, and behind it the names that do not. errno tells why not.
 Result<std::string> resolved(const std::string& path, std::string_view given) {
-  std::string beginning = path, behind;
+  std::string utf8_prefix = path, behind;
   for (;;) {
-    if (const auto real = canonical(beginning)) {
+    if (const auto real = canonical(utf8_prefix)) {
       if (behind.empty()) return *real;
       const std::string first = behind.substr(1, behind.find('/', 1) - 1);
       if (is_there(join_path(*real, first))) {
@@ -47,15 +47,15 @@ Result<std::string> resolved(const std::string& path, std::string_view given) {
       const ErrorCode code = errno == ENOTDIR ? ErrorCode::kInvalid : ErrorCode::kForbidden;
       return fail(code, fmt::format("{} cannot be reached: {}", quoted_path(given), std::strerror(errno)));
     }
-    const std::string name = base_name(beginning);
+    const std::string name = base_name(utf8_prefix);
     // Where `..` leads behind a folder that is not there, nobody knows.
     if (name == "..") return fail(ErrorCode::kNotFound, fmt::format("{} does not exist", quoted_path(given)));
     if (!name.empty() && name != ".") behind = "/" + name + behind;
-    const std::string parent = parent_path(beginning);
-    if (parent == beginning || parent.empty()) {
+    const std::string parent = parent_path(utf8_prefix);
+    if (parent == utf8_prefix || parent.empty()) {
       return fail(ErrorCode::kNotFound, fmt::format("{} does not exist", quoted_path(given)));
     }
-    beginning = parent;
+    utf8_prefix = parent;
   }
 }
 
@@ -111,7 +111,7 @@ Result<FencedPath> Fence::locate(std::string_view given, bool must_exist) const 
     return fail(ErrorCode::kForbidden, fmt::format("{} belongs to git", quoted_path(given)),
                 "`git log`, `git diff` and `git status` tell what is in it; Signalbox does what changes it");
   };
-  // By its letters too: in a linked work tree `.git` is a file, and what would lie path_below it is nowhere.
+  // AttachedBy its letters too: in a linked work tree `.git` is a file, and what would lie path_below it is nowhere.
   if (const std::string normal = lexically_normal(whole); is_within(normal, places_.root)) {
     if (names_git(path_below(normal, places_.root))) return of_git();
   }

@@ -18,9 +18,9 @@ Value seen_facts(const std::string& path, const std::string& hash) {
   return Value::object({{"path", path}, {"hash", hash}});
 }
 
-Value saw(const WorkParts& parts, const std::string& path, std::string_view bytes) {
+Value record(const WorkToolParts& parts, const std::string& path, std::string_view bytes) {
   const std::string hash = sha256_hex(bytes);
-  if (parts.place.seen) parts.place.seen->saw(path, hash);
+  if (parts.place.seen) parts.place.seen->record(path, hash);
   return seen_facts(path, hash);
 }
 
@@ -71,12 +71,12 @@ class Read final : public Tool {
     if (!file) return from_error(file.error());
     const std::string name = parts_->relative(at->path());
     if (is_binary(file->bytes)) {
-      return wrong(fmt::format("{} is a binary file of {} bytes and is not shown.", name, file->bytes.size()));
+      return tool_error(fmt::format("{} is a binary file of {} bytes and is not shown.", name, file->bytes.size()));
     }
     const std::size_t lines = count_lines(file->bytes);
     const bool is_part = call.input.find("offset") || call.input.find("limit");
     if (!is_part && file->bytes.size() > limits::kReadBytes) {
-      return wrong(
+      return tool_error(
           fmt::format("{} has {} bytes in {} lines, more than the {} that are shown at once. Read parts of it "
                       "with offset and limit, or search it with Grep.",
                       name, file->bytes.size(), lines, limits::kReadBytes));
@@ -87,13 +87,13 @@ class Read final : public Tool {
     const std::string cleaned = parts_->text(file->bytes);
     std::string_view part = lines_of(cleaned, first, count);
     const bool is_cut = part.size() > limits::kReadBytes;
-    if (is_cut) part = beginning(part, limits::kReadBytes);
+    if (is_cut) part = utf8_prefix(part, limits::kReadBytes);
     std::string text = numbered(part, first);
     if (file->bytes.empty()) text = "(The file is empty.)\n";
     if (!file->bytes.empty() && part.empty()) text = fmt::format("(The file has only {} lines.)\n", lines);
     if (is_cut) text += fmt::format("[cut at {} bytes; ask for fewer lines]\n", limits::kReadBytes);
     if (!is_utf8(file->bytes)) text += "[not UTF-8: what is none is shown as \xEF\xBF\xBD]\n";
-    return told(std::move(text), saw(*parts_, at->path(), file->bytes));
+    return tool_success(std::move(text), record(*parts_, at->path(), file->bytes));
   }
 
  private:
@@ -116,16 +116,16 @@ struct Before {
   std::optional<ToolResult> no;
 };
 
-Before look_before_writing(const WorkParts& parts, const FencedPath& at, const std::string& given) {
-  if (const std::string why = parts.held_back_edit(at, given); !why.empty()) return {{}, refusal(why)};
+Before look_before_writing(const WorkToolParts& parts, const FencedPath& at, const std::string& given) {
+  if (const std::string why = parts.edit_denial(at, given); !why.empty()) return {{}, tool_denied(why)};
   auto file = read_guarded(at, limits::kReadableBytes);
   if (!file && file.error().code == ErrorCode::kNotFound) return {};
   if (!file) return {{}, from_error(file.error())};
   const std::string name = parts.relative(at.path());
   const auto seen = parts.place.seen ? parts.place.seen->hash_of(at.path()) : std::nullopt;
-  if (!seen) return {{}, wrong(fmt::format("{} exists and you have not read it. Read it first.", name))};
+  if (!seen) return {{}, tool_error(fmt::format("{} exists and you have not read it. Read it first.", name))};
   if (*seen != sha256_hex(file->bytes)) {
-    return {{}, wrong(fmt::format("{} has changed since you read it. Read it again, then decide.", name))};
+    return {{}, tool_error(fmt::format("{} has changed since you read it. Read it again, then decide.", name))};
   }
   return {std::move(file->bytes), {}};
 }
@@ -133,7 +133,7 @@ Before look_before_writing(const WorkParts& parts, const FencedPath& at, const s
 // What was shown with a secret taken out must not be written back that way.
 std::optional<ToolResult> would_lose_secret(const std::string& content, const std::string& before) {
   if (content.find(kRedactedMark) == std::string::npos || before.find(kRedactedMark) != std::string::npos) return {};
-  return wrong(
+  return tool_error(
       fmt::format("The text holds \"{}…]\", which stands for a secret that is not shown to you; writing it "
                   "would destroy the secret. Change the parts around it with Edit.",
                   kRedactedMark));
@@ -155,8 +155,9 @@ class Write final : public Tool {
     if (auto no = would_lose_secret(content, before.bytes.value_or(""))) return *no;
     if (auto written = write_guarded(*at, content); !written) return from_error(written.error());
     const std::string name = parts_->relative(at->path());
-    return told(fmt::format("{} {} ({} lines).", before.bytes ? "Replaced" : "Made", name, count_lines(content)),
-                saw(*parts_, at->path(), content));
+    return tool_success(
+        fmt::format("{} {} ({} lines).", before.bytes ? "Replaced" : "Made", name, count_lines(content)),
+        record(*parts_, at->path(), content));
   }
 
  private:
@@ -186,17 +187,17 @@ class Edit final : public Tool {
     const Before before = look_before_writing(*parts_, *at, given);
     if (before.no) return *before.no;
     const std::string name = parts_->relative(at->path());
-    if (!before.bytes) return wrong(fmt::format("{} does not exist. Make it with Write.", name));
+    if (!before.bytes) return tool_error(fmt::format("{} does not exist. Make it with Write.", name));
     const std::string with = text_of(call, "new_string");
     if (auto no = would_lose_secret(with, *before.bytes)) return *no;
     const auto edited = edit_text(*before.bytes, text_of(call, "old_string"), with, flag_of(call, "replace_all"));
-    if (!edited) return wrong(fmt::format("{}: {}. {}.", name, edited.error().message, edited.error().remedy));
+    if (!edited) return tool_error(fmt::format("{}: {}. {}.", name, edited.error().message, edited.error().remedy));
     if (auto written = write_guarded(*at, edited->text); !written) return from_error(written.error());
     const std::size_t places = edited->lines.size();
-    return told(places == 1
-                    ? fmt::format("Changed {} at line {}.", name, edited->lines.front())
+    return tool_success(
+        places == 1 ? fmt::format("Changed {} at line {}.", name, edited->lines.front())
                     : fmt::format("Changed {} in {} places, the first at line {}.", name, places, edited->lines[0]),
-                saw(*parts_, at->path(), edited->text));
+        record(*parts_, at->path(), edited->text));
   }
 
  private:

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(Read, ShowsNumberedLinesAndParts) {
-  WorkRoom room;
+  WorkTreeFixture room;
   room.write("work/a.txt", "one\ntwo\r\nthree");
   EXPECT_EQ(room.call("Read", R"({"file_path": "a.txt"})").text, "     1\tone\n     2\ttwo\n     3\tthree\n");
   const ToolResult part = room.call("Read", R"({"file_path": "./a.txt", "offset": 2, "limit": 1})");
@@ -26,7 +26,7 @@ TEST(Read, ShowsNumberedLinesAndParts) {
 }
 
 TEST(Read, LargeFilesAreReadInParts) {
-  WorkRoom room;
+  WorkTreeFixture room;
   std::string text;
   while (text.size() < limits::kReadBytes) text += "0123456789abcde\n";
   room.write("work/edge", text.substr(0, limits::kReadBytes));
@@ -39,7 +39,7 @@ TEST(Read, LargeFilesAreReadInParts) {
 }
 
 TEST(Read, NeverWaitsAndNeverShowsWhatIsNoText) {
-  WorkRoom room;
+  WorkTreeFixture room;
   ASSERT_EQ(::mkfifo((room.root + "/pipe").c_str(), 0600), 0);
   EXPECT_THAT(room.call("Read", R"({"file_path": "pipe"})").text, HasSubstr("no ordinary file"));
   room.write("work/binary", std::string_view("a\0b", 3));
@@ -53,8 +53,8 @@ TEST(Read, NeverWaitsAndNeverShowsWhatIsNoText) {
 }
 
 TEST(Read, TakesSecretsOutAndKeepsTheLines) {
-  WorkRoom room;
-  WorkPlace place = room.place();
+  WorkTreeFixture room;
+  WorkTreeAccess place = room.place();
   place.secrets = {"the-known-value"};
   Tools tools = make_work_tools(place);
   room.write("work/env",
@@ -74,7 +74,7 @@ TEST(Read, TakesSecretsOutAndKeepsTheLines) {
 }
 
 TEST(Write, ExistingFilesOnlyAfterReadingAndUnchanged) {
-  WorkRoom room;
+  WorkTreeFixture room;
   room.write("work/a.txt", "old\n");
   EXPECT_THAT(room.call("Write", R"({"file_path": "a.txt", "content": "x"})").text, HasSubstr("not read it"));
   room.call("Read", R"({"file_path": "a.txt"})");
@@ -95,7 +95,7 @@ TEST(Write, ExistingFilesOnlyAfterReadingAndUnchanged) {
 }
 
 TEST(Write, AHardLinkElsewhereKeepsItsContent) {
-  WorkRoom room;
+  WorkTreeFixture room;
   std::filesystem::create_hard_link(room.directory + "/elsewhere/secret.txt", room.root + "/link.txt");
   room.call("Read", R"({"file_path": "link.txt"})");
   EXPECT_FALSE(room.call("Write", R"({"file_path": "link.txt", "content": "mine"})").is_error);
@@ -103,7 +103,7 @@ TEST(Write, AHardLinkElsewhereKeepsItsContent) {
 }
 
 TEST(Write, OverPipesFoldersAndThroughFilesFails) {
-  WorkRoom room;
+  WorkTreeFixture room;
   ASSERT_EQ(::mkfifo((room.root + "/pipe").c_str(), 0600), 0);
   room.write("work/file", "x");
   std::filesystem::create_directories(room.root + "/folder");
@@ -114,7 +114,7 @@ TEST(Write, OverPipesFoldersAndThroughFilesFails) {
 }
 
 TEST(Edit, ReplacesOneOrAll) {
-  WorkRoom room;
+  WorkTreeFixture room;
   room.write("work/a.txt", "one\ntwo\ntwo\n");
   const char* twice = R"({"file_path": "a.txt", "old_string": "two", "new_string": "2"})";
   EXPECT_THAT(room.call("Edit", twice).text, HasSubstr("not read it"));
@@ -145,7 +145,7 @@ TEST(EditText, TakesCurlyQuotesAndLineBreaksAsTheFileHasThem) {
 
 // `…/work` as the agent may name it, and a way out of it.
 TEST(Fence, HoldsAgainstEveryWayOut) {
-  WorkRoom room;
+  WorkTreeFixture room;
   room.with_git();
   room.write("work-sibling/x", "the-secret");
   std::filesystem::create_symlink(room.directory + "/elsewhere", room.root + "/out");
@@ -195,7 +195,7 @@ TEST(Fence, HoldsAgainstEveryWayOut) {
 }
 
 TEST(Fence, ALinkInsideLeadsToItsFile) {
-  WorkRoom room;
+  WorkTreeFixture room;
   room.write("work/real.txt", "text\n");
   std::filesystem::create_symlink("real.txt", room.root + "/link.txt");
   EXPECT_THAT(room.call("Read", R"({"file_path": "link.txt"})").text, HasSubstr("text"));
@@ -205,8 +205,8 @@ TEST(Fence, ALinkInsideLeadsToItsFile) {
 }
 
 TEST(Fence, ReadableFoldersAreReadAndNotWritten) {
-  WorkRoom room;
-  WorkPlace place = room.place();
+  WorkTreeFixture room;
+  WorkTreeAccess place = room.place();
   place.readable = {room.directory + "/elsewhere", room.directory + "/home"};
   Tools tools = make_work_tools(place);
   EXPECT_THAT(room.call(tools, "Read", R"({"file_path": "../elsewhere/secret.txt"})").text, HasSubstr("the-secret"));
@@ -215,12 +215,12 @@ TEST(Fence, ReadableFoldersAreReadAndNotWritten) {
 }
 
 TEST(Fence, ARestrictedRoleReadsOnlyItsPaths) {
-  WorkRoom room;
+  WorkTreeFixture room;
   room.write("work/src/a.txt", "needle a");
   room.write("work/src/notes/b.txt", "needle b");
   room.write("work/plan.md", "needle plan");
   room.write("work/.signalbox/pitch.md", "needle pitch");
-  WorkPlace place = room.place();
+  WorkTreeAccess place = room.place();
   place.only = {"src/**", "!src/notes/**"};
   Tools tools = make_work_tools(place);
   for (const auto& tool : tools) EXPECT_THAT(tool->declaration().name, testing::AnyOf("Read", "Glob", "Grep"));
@@ -236,10 +236,10 @@ TEST(Fence, ARestrictedRoleReadsOnlyItsPaths) {
 }
 
 TEST(Interlock, HoldsForWriteAndEdit) {
-  WorkRoom room;
+  WorkTreeFixture room;
   room.write("work/src/a.txt", "a");
   room.write("work/docs/b.txt", "b");
-  WorkPlace place = room.place();
+  WorkTreeAccess place = room.place();
   guard::OpenStep step;
   step.workspace = room.root;
   step.workflow = "wr.coding-task";
@@ -247,7 +247,7 @@ TEST(Interlock, HoldsForWriteAndEdit) {
   step.title = "Plan";
   step.writes = {"docs/**"};
   step.token = "secret-token";
-  place.steps = [&] { return guard::OpenChain{step}; };
+  place.steps = [&] { return guard::OpenStepChain{step}; };
   Tools tools = make_work_tools(place);
   for (const char* path : {"src/a.txt", "docs/../src/new.txt"}) {
     const ToolResult no =

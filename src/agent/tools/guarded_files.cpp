@@ -22,15 +22,15 @@ namespace {
 constexpr std::string_view kBeside = ".signalbox-write.";
 constexpr std::size_t kBesideDigits = 12;
 
-class Held {
+class UniqueFd {
  public:
-  explicit Held(int fd = -1) : fd_(fd) {}
-  Held(Held&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Held& operator=(Held&& other) noexcept {
+  explicit UniqueFd(int fd = -1) : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
     std::swap(fd_, other.fd_);
     return *this;
   }
-  ~Held() {
+  ~UniqueFd() {
     if (fd_ >= 0) ::close(fd_);
   }
   int get() const { return fd_; }
@@ -58,8 +58,8 @@ std::unexpected<Error> refused(int error, std::string_view action, const std::st
 }
 
 // The folder the path's last name is in. O_NOFOLLOW with O_DIRECTORY gives ENOTDIR for a link.
-Result<Held> open_parent(const FencedPath& at, bool makes) {
-  Held folder(::open(at.base.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+Result<UniqueFd> open_parent(const FencedPath& at, bool makes) {
+  UniqueFd folder(::open(at.base.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder) return refused(errno, "open", at.base);
   std::string_view rest = at.rest;
   for (std::size_t slash = rest.find('/'); slash != std::string_view::npos; slash = rest.find('/')) {
@@ -68,7 +68,7 @@ Result<Held> open_parent(const FencedPath& at, bool makes) {
     if (makes && ::mkdirat(folder.get(), name.c_str(), 0755) != 0 && errno != EEXIST) {
       return refused(errno, "make a folder for", at.path());
     }
-    Held next(::openat(folder.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    UniqueFd next(::openat(folder.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!next) return refused(errno, "open", at.path());
     folder = std::move(next);
   }
@@ -106,14 +106,14 @@ struct CloseFolder {
 
 class Walk {
  public:
-  Walk(const Fence& fence, const std::vector<std::string>& skipped, const std::function<bool()>& keeps_going,
-       const std::function<void(Walked)>& on_file)
-      : fence_(fence), skipped_(skipped), keeps_going_(keeps_going), on_file_(on_file) {}
+  Walk(const Fence& fence, const std::vector<std::string>& skipped, const std::function<bool()>& should_continue,
+       const std::function<void(WalkedFile)>& on_file)
+      : fence_(fence), skipped_(skipped), should_continue_(should_continue), on_file_(on_file) {}
 
-  void folder(Held fd, const std::string& path, int depth) {
+  void folder(UniqueFd fd, const std::string& path, int depth) {
     for (const std::string& name : names_in(fd.get())) {
       if (!end_.is_whole) return;
-      if (++seen_ > limits::kWalkEntries || depth > limits::kWalkDepth || (keeps_going_ && !keeps_going_())) {
+      if (++seen_ > limits::kWalkEntries || depth > limits::kWalkDepth || (should_continue_ && !should_continue_())) {
         end_.is_whole = false;
         return;
       }
@@ -126,11 +126,11 @@ class Walk {
       }
       if (!S_ISDIR(status.st_mode) || std::ranges::find(skipped_, name) != skipped_.end()) continue;
       if (!fence_.shows(whole, true)) continue;
-      Held next(::openat(fd.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      UniqueFd next(::openat(fd.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       if (next) folder(std::move(next), whole, depth + 1);
     }
   }
-  WalkEnd end() const { return end_; }
+  WalkResult end() const { return end_; }
 
  private:
   static std::vector<std::string> names_in(int fd) {
@@ -148,19 +148,19 @@ class Walk {
 
   const Fence& fence_;
   const std::vector<std::string>& skipped_;
-  const std::function<bool()>& keeps_going_;
-  const std::function<void(Walked)>& on_file_;
+  const std::function<bool()>& should_continue_;
+  const std::function<void(WalkedFile)>& on_file_;
   std::size_t seen_ = 0;
-  WalkEnd end_;
+  WalkResult end_;
 };
 
 }  // namespace
 
-Result<HeldFile> read_guarded(const FencedPath& at, std::size_t max_bytes) {
+Result<FileContent> read_guarded(const FencedPath& at, std::size_t max_bytes) {
   if (at.rest.empty()) return refused(EISDIR, "read", at.base);
-  const Held folder = SB_TRY(open_parent(at, false));
+  const UniqueFd folder = SB_TRY(open_parent(at, false));
   // Not waiting: a pipe without a writer would hold us for ever.
-  const Held fd(::openat(folder.get(), base_name(at.rest).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const UniqueFd fd(::openat(folder.get(), base_name(at.rest).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd) return refused(errno, "read", at.path());
   struct stat status;
   if (::fstat(fd.get(), &status) != 0) return refused(errno, "read", at.path());
@@ -171,16 +171,16 @@ Result<HeldFile> read_guarded(const FencedPath& at, std::size_t max_bytes) {
   if (static_cast<std::uint64_t>(status.st_size) > max_bytes) {
     return fail(ErrorCode::kLimit, fmt::format("{} has {} bytes", quote_json(at.path()), status.st_size));
   }
-  return HeldFile{SB_TRY(read_all(fd.get(), max_bytes, at.path())), status.st_mode & 0777u};
+  return FileContent{SB_TRY(read_all(fd.get(), max_bytes, at.path())), status.st_mode & 0777u};
 }
 
-bool is_left_by_write(std::string_view name) {
+bool is_interrupted_write(std::string_view name) {
   return name.starts_with(kBeside) && name.size() == kBeside.size() + kBesideDigits &&
          name.find_first_not_of("0123456789abcdef", kBeside.size()) == name.npos;
 }
 
 Status write_guarded(const FencedPath& at, std::string_view bytes) {
-  const Held folder = SB_TRY(open_parent(at, true));
+  const UniqueFd folder = SB_TRY(open_parent(at, true));
   const std::string name = base_name(at.rest);
   struct stat status;
   unsigned mode = 0644;
@@ -196,7 +196,7 @@ Status write_guarded(const FencedPath& at, std::string_view bytes) {
   const std::string beside = std::string(kBeside) + sha256_hex(name).substr(0, kBesideDigits);
   ::unlinkat(folder.get(), beside.c_str(), 0);
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  Held fd(::openat(folder.get(), beside.c_str(), flags, mode));
+  UniqueFd fd(::openat(folder.get(), beside.c_str(), flags, mode));
   if (!fd) return refused(errno, "write", at.path());
   Status written = write_all(fd.get(), bytes, at.path());
   if (written && ::fchmod(fd.get(), mode) != 0) written = refused(errno, "write", at.path());
@@ -207,15 +207,15 @@ Status write_guarded(const FencedPath& at, std::string_view bytes) {
   return written;
 }
 
-WalkEnd walk_guarded(const FencedPath& at, const Fence& fence, const std::vector<std::string>& skipped,
-                     const std::function<bool()>& keeps_going, const std::function<void(Walked)>& on_file) {
-  Walk walk(fence, skipped, keeps_going, on_file);
-  Held start(::open(at.base.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+WalkResult walk_guarded(const FencedPath& at, const Fence& fence, const std::vector<std::string>& skipped,
+                        const std::function<bool()>& should_continue, const std::function<void(WalkedFile)>& on_file) {
+  Walk walk(fence, skipped, should_continue, on_file);
+  UniqueFd start(::open(at.base.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (start && !at.rest.empty()) {
     const auto parent = open_parent(at, false);
     if (!parent) return {};
     const std::string name = base_name(at.rest);
-    start = Held(::openat(parent->get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    start = UniqueFd(::openat(parent->get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   }
   if (start) walk.folder(std::move(start), at.path(), 0);
   return walk.end();

@@ -14,31 +14,31 @@
 
 namespace sb::agent {
 
-struct HeldFile {
+struct FileContent {
   std::string bytes;
   unsigned mode = 0644;
 };
 
 // kNotFound; kInvalid: a folder, a pipe, a device; kLimit with the size in the message; kForbidden: a link on the way.
-Result<HeldFile> read_guarded(const FencedPath& at, std::size_t max_bytes);
+Result<FileContent> read_guarded(const FencedPath& at, std::size_t max_bytes);
 
 // All or nothing: written beside, then renamed over it, so that a hard link to it elsewhere keeps its content. Folders
 // on the way are made. An existing file keeps its mode.
 Status write_guarded(const FencedPath& at, std::string_view bytes);
 // Whether a file of this name is what a killed write_guarded() left.
-bool is_left_by_write(std::string_view name);
+bool is_interrupted_write(std::string_view name);
 
-struct Walked {
+struct WalkedFile {
   std::string path;  // absolute
   std::int64_t modified_ns = 0;
   std::uint64_t size = 0;
 };
-struct WalkEnd {
-  bool is_whole = true;  // false: too many entries, or keeps_going said so
+struct WalkResult {
+  bool is_whole = true;  // false: too many entries, or should_continue said so
 };
 // Every ordinary file below, folders in order of their names; links are passed over, and so are folders named in
 // `skipped` and what `shows` refuses.
-WalkEnd walk_guarded(const FencedPath& at, const Fence& fence, const std::vector<std::string>& skipped,
-                     const std::function<bool()>& keeps_going, const std::function<void(Walked)>& on_file);
+WalkResult walk_guarded(const FencedPath& at, const Fence& fence, const std::vector<std::string>& skipped,
+                        const std::function<bool()>& should_continue, const std::function<void(WalkedFile)>& on_file);
 
 }  // namespace sb::agent

@@ -8,7 +8,7 @@ namespace sb::agent {
 namespace {
 
 TEST(GuardedFiles, FollowNoLinkThatWasPutThereMeanwhile) {
-  WorkRoom room;
+  WorkTreeFixture room;
   std::filesystem::create_symlink(room.directory + "/elsewhere/secret.txt", room.root + "/file");
   std::filesystem::create_directory_symlink(room.directory + "/elsewhere", room.root + "/folder");
   for (const std::string rest : {"file", "folder/secret.txt"}) {
@@ -21,13 +21,13 @@ TEST(GuardedFiles, FollowNoLinkThatWasPutThereMeanwhile) {
   EXPECT_FALSE(room.has("elsewhere/new"));
   int found = 0;
   const Fence fence({.root = room.root});
-  walk_guarded({room.root, ""}, fence, {}, {}, [&](const Walked&) { ++found; });
-  walk_guarded({room.root, "folder"}, fence, {}, {}, [&](const Walked&) { ++found; });
+  walk_guarded({room.root, ""}, fence, {}, {}, [&](const WalkedFile&) { ++found; });
+  walk_guarded({room.root, "folder"}, fence, {}, {}, [&](const WalkedFile&) { ++found; });
   EXPECT_EQ(found, 0);
 }
 
 TEST(GuardedFiles, WhatAKilledWriterLeftIsTakenAway) {
-  WorkRoom room;
+  WorkTreeFixture room;
   ASSERT_TRUE(write_guarded({room.root, "a.txt"}, "one"));
   std::filesystem::create_symlink(room.directory + "/elsewhere/secret.txt", room.root + "/trap");
   ASSERT_TRUE(write_guarded({room.root, "a.txt"}, "two"));
@@ -36,14 +36,14 @@ TEST(GuardedFiles, WhatAKilledWriterLeftIsTakenAway) {
 }
 
 TEST(GuardedFiles, WalksEndAtTheirDepth) {
-  WorkRoom room;
+  WorkTreeFixture room;
   std::string path = room.root;
   for (int i = 0; i <= limits::kWalkDepth + 1; ++i) path += "/d";
   std::filesystem::create_directories(path);
   std::ofstream(path + "/f") << "x";
   int found = 0;
   const Fence fence({.root = room.root});
-  EXPECT_FALSE(walk_guarded({room.root, ""}, fence, {}, {}, [&](const Walked&) { ++found; }).is_whole);
+  EXPECT_FALSE(walk_guarded({room.root, ""}, fence, {}, {}, [&](const WalkedFile&) { ++found; }).is_whole);
   EXPECT_EQ(found, 0);
 }
 

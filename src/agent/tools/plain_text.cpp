@@ -44,11 +44,11 @@ std::string as_utf8(std::string_view bytes) {
   return text;
 }
 
-std::string both_ends(std::string_view text, std::size_t bytes) {
+std::string elide_middle(std::string_view text, std::size_t bytes) {
   if (text.size() <= bytes) return std::string(text);
   constexpr std::size_t kNote = 64;  // the line between
   const std::size_t half = bytes > kNote ? (bytes - kNote) / 2 : 0;
-  std::string_view head = beginning(text, half);
+  std::string_view head = utf8_prefix(text, half);
   if (const std::size_t line = head.rfind('\n'); line != std::string_view::npos && line > half / 2) {
     head = head.substr(0, line);
   }

@@ -11,6 +11,6 @@ std::string as_utf8(std::string_view bytes);
 
 // At most so many bytes: both ends, at line breaks where there are some, and a line between them that says how much is
 // missing. The text must be UTF-8.
-std::string both_ends(std::string_view text, std::size_t bytes);
+std::string elide_middle(std::string_view text, std::size_t bytes);
 
 }  // namespace sb::agent

@@ -22,11 +22,11 @@ const std::vector<std::string>& skipped_folders() {
 }
 
 // Sign of life and the question whether to go on, not at every file.
-std::function<bool()> looking(const ToolRun& run) {
+std::function<bool()> keep_searching(const ToolRun& run) {
   return [&run, count = 0]() mutable {
     if (++count % 256 != 0) return true;
     if (run.on_output) run.on_output({});
-    return !run.keeps_going || run.keeps_going();
+    return !run.should_continue || run.should_continue();
   };
 }
 
@@ -41,7 +41,7 @@ std::string relative_to(const std::string& path, const std::string& start) {
   return path.size() > start.size() ? path.substr(start == "/" ? 1 : start.size() + 1) : path;
 }
 
-Result<FencedPath> start_of(const WorkParts& parts, const ToolCall& call) {
+Result<FencedPath> start_of(const WorkToolParts& parts, const ToolCall& call) {
   const std::string given = text_of(call, "path");
   return parts.fence.for_reading(given.empty() ? parts.place.root : given);
 }
@@ -58,11 +58,12 @@ class Glob final : public Tool {
     if (!at) return from_error(at.error());
     std::string pattern = text_of(call, "pattern");
     if (is_within(pattern, at->path())) pattern = relative_to(pattern, at->path());
-    std::vector<Walked> found;
-    const WalkEnd end = walk_guarded(*at, parts_->fence, skipped_folders(), looking(run), [&](Walked file) {
-      if (is_wanted(pattern, relative_to(file.path, at->path()))) found.push_back(std::move(file));
-    });
-    std::ranges::stable_sort(found, std::ranges::greater(), &Walked::modified_ns);
+    std::vector<WalkedFile> found;
+    const WalkResult end =
+        walk_guarded(*at, parts_->fence, skipped_folders(), keep_searching(run), [&](WalkedFile file) {
+          if (is_wanted(pattern, relative_to(file.path, at->path()))) found.push_back(std::move(file));
+        });
+    std::ranges::stable_sort(found, std::ranges::greater(), &WalkedFile::modified_ns);
     std::string text;
     for (std::size_t i = 0; i < std::min(found.size(), limits::kGlobResults); ++i) {
       text += parts_->relative(found[i].path) + "\n";
@@ -72,7 +73,7 @@ class Glob final : public Tool {
       text += fmt::format("[{} files match; these are the {} changed last]\n", found.size(), limits::kGlobResults);
     }
     if (!end.is_whole) text += "[not everything was looked at: too many files. Give a path]\n";
-    return told(parts_->redactor.clean(text));
+    return tool_success(parts_->redactor.clean(text));
   }
 
  private:
@@ -102,9 +103,10 @@ std::vector<std::string_view> lines_in(std::string_view text) {
 enum class Output { kContent, kFiles, kCount };
 
 // What a search has found so far, up to its limit.
-class Findings {
+class GrepMatches {
  public:
-  Findings(Output output, std::size_t limit, std::size_t context) : output_(output), limit_(limit), context_(context) {}
+  GrepMatches(Output output, std::size_t limit, std::size_t context)
+      : output_(output), limit_(limit), context_(context) {}
 
   bool is_full() const { return shown_ >= limit_ || text_.size() >= limits::kToolResultBytes; }
   void add(const std::string& name, const std::vector<std::string_view>& lines, const std::vector<std::size_t>& hits) {
@@ -138,7 +140,7 @@ class Findings {
         const bool is_hit = std::ranges::binary_search(hits, i);
         const bool is_long = lines[i].size() > kMatchLineBytes;
         text_ += fmt::format("{}{}{}{}{}{}\n", name, is_hit ? ':' : '-', i + 1, is_hit ? ':' : '-',
-                             beginning(lines[i], kMatchLineBytes), is_long ? "…" : "");
+                             utf8_prefix(lines[i], kMatchLineBytes), is_long ? "…" : "");
         ++shown_;
         next = i + 1;
       }
@@ -163,45 +165,45 @@ class Grep final : public Tool {
     if (!at) return from_error(at.error());
     const unsigned flags = Pattern::kFast | (flag_of(call, "-i") ? Pattern::kIgnoreCase : Pattern::kNone);
     const auto pattern = Pattern::compile(text_of(call, "pattern"), flags);
-    if (!pattern) return wrong(pattern.error().message + ". " + pattern.error().remedy + ".");
+    if (!pattern) return tool_error(pattern.error().message + ". " + pattern.error().remedy + ".");
     const std::string mode = text_of(call, "output_mode");
     const Output output = mode == "content" ? Output::kContent : mode == "count" ? Output::kCount : Output::kFiles;
-    Findings findings(output, static_cast<std::size_t>(number_of(call, "head_limit", limits::kGrepLines)),
-                      static_cast<std::size_t>(number_of(call, "context", 0)));
+    GrepMatches findings(output, static_cast<std::size_t>(number_of(call, "head_limit", limits::kGrepLines)),
+                         static_cast<std::size_t>(number_of(call, "context", 0)));
     Search search{*pattern, text_of(call, "glob"), findings, {}, false};
-    const WalkEnd end = walk_files(*at, search, looking(run));
+    const WalkResult end = walk_files(*at, search, keep_searching(run));
     std::string text = std::move(findings).text();
     if (!search.too_large.empty())
       text += fmt::format("[too large to search: {}]\n", fmt::join(search.too_large, ", "));
     if (search.gave_up) text += "[the pattern needs too much work on some lines; they were passed over]\n";
     if (!end.is_whole) text += "[not everything was looked at: too many files. Give a path or a glob]\n";
-    return told(both_ends(parts_->redactor.clean(text), limits::kToolResultBytes));
+    return tool_success(elide_middle(parts_->redactor.clean(text), limits::kToolResultBytes));
   }
 
  private:
   struct Search {
     const Pattern& pattern;
     std::string glob;
-    Findings& findings;
+    GrepMatches& findings;
     std::vector<std::string> too_large;
     bool gave_up;
   };
 
-  WalkEnd walk_files(const FencedPath& at, Search& search, const std::function<bool()>& keeps_going) const {
+  WalkResult walk_files(const FencedPath& at, Search& search, const std::function<bool()>& should_continue) const {
     const std::size_t base = at.base.size() + (at.base == "/" ? 0 : 1);
-    // A file was named instead of a folder: the walk finds nothing relative_to it.
+    // A file was named instead of a folder: the walk finds nothing below it.
     const auto file = read_guarded(at, limits::kGrepFileBytes);
     if (file) look(file->bytes, at.path(), search);
     if (!file && file.error().code == ErrorCode::kLimit) search.too_large.push_back(parts_->relative(at.path()));
     if (file || file.error().code == ErrorCode::kLimit) return {};
-    return walk_guarded(at, parts_->fence, skipped_folders(), keeps_going, [&](const Walked& file) {
-      if (!is_wanted(search.glob, relative_to(file.path, at.path()))) return;
-      if (file.size > limits::kGrepFileBytes) {
-        if (search.too_large.size() < 10) search.too_large.push_back(parts_->relative(file.path));
+    return walk_guarded(at, parts_->fence, skipped_folders(), should_continue, [&](const WalkedFile& walked) {
+      if (!is_wanted(search.glob, relative_to(walked.path, at.path()))) return;
+      if (walked.size > limits::kGrepFileBytes) {
+        if (search.too_large.size() < 10) search.too_large.push_back(parts_->relative(walked.path));
         return;
       }
-      const auto held = read_guarded({at.base, file.path.substr(base)}, limits::kGrepFileBytes);
-      if (held) look(held->bytes, file.path, search);
+      const auto held = read_guarded({at.base, walked.path.substr(base)}, limits::kGrepFileBytes);
+      if (held) look(held->bytes, walked.path, search);
     });
   }
 

@@ -9,13 +9,13 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-void age(const WorkRoom& room, const std::string& name, int hours) {
+void age(const WorkTreeFixture& room, const std::string& name, int hours) {
   const auto path = room.directory + "/" + name;
   std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) - std::chrono::hours(hours));
 }
 
 TEST(Glob, NewestFirstAndWithoutWhatIsMade) {
-  WorkRoom room;
+  WorkTreeFixture room;
   for (const char* name : {"a.cpp", "src/b.cpp", "src/deep/c.cpp", "src/d.hpp", "node_modules/x/e.cpp", "build/f.cpp",
                            "dist/g.cpp", ".git/h.cpp"}) {
     room.write(std::string("work/") + name, "x");
@@ -31,7 +31,7 @@ TEST(Glob, NewestFirstAndWithoutWhatIsMade) {
 }
 
 TEST(Glob, GivesAHundredAndSaysSo) {
-  WorkRoom room;
+  WorkTreeFixture room;
   for (std::size_t i = 0; i < limits::kGlobResults; ++i) room.write(fmt::format("work/f{}", i), "");
   EXPECT_THAT(room.call("Glob", R"({"pattern": "f*"})").text, Not(HasSubstr("files match")));
   room.write("work/f-one-more", "");
@@ -41,7 +41,7 @@ TEST(Glob, GivesAHundredAndSaysSo) {
 }
 
 TEST(Grep, HasThreeOutputs) {
-  WorkRoom room;
+  WorkTreeFixture room;
   room.write("work/a.txt", "one\nTwo\nthree\ntwo\n");
   room.write("work/b.md", "two\n");
   room.write("work/bin", std::string_view("two\0", 4));
@@ -58,7 +58,7 @@ TEST(Grep, HasThreeOutputs) {
 }
 
 TEST(Grep, KeepsToItsLimits) {
-  WorkRoom room;
+  WorkTreeFixture room;
   std::string text;
   for (std::size_t i = 0; i < limits::kGrepLines; ++i) text += "hit\n";
   room.write("work/edge", text);
@@ -76,19 +76,19 @@ TEST(Grep, KeepsToItsLimits) {
 }
 
 TEST(Grep, APatternMadeToBeSlowGivesUp) {
-  WorkRoom room;
+  WorkTreeFixture room;
   room.write("work/a", std::string(60, 'a') + "\n");
   const std::string text = room.call("Grep", R"({"pattern": "^(a+)+$x|(a*)*b\\2c"})").text;
   EXPECT_THAT(text, testing::AnyOf(HasSubstr("No match"), HasSubstr("too much work")));
 }
 
 TEST(Grep, StopsWhenTheSessionIsStopped) {
-  WorkRoom room;
+  WorkTreeFixture room;
   for (int i = 0; i < 600; ++i) room.write(fmt::format("work/f{}", i), "x");
   Tools tools = make_work_tools(room.place());
   int asked = 0;
   ToolRun run;
-  run.keeps_going = [&] { return ++asked < 2; };
+  run.should_continue = [&] { return ++asked < 2; };
   run.on_output = [](std::string_view) {};
   EXPECT_THAT(room.call(tools, "Grep", R"({"pattern": "x", "output_mode": "count"})", run).text,
               HasSubstr("not everything was looked at"));

@@ -73,13 +73,13 @@ ToolResult fault(std::string text) {
 
 std::string short_line(std::string text) {
   std::ranges::replace(text, '\n', ' ');
-  return std::string(beginning(text, 160));
+  return std::string(utf8_prefix(text, 160));
 }
 
 }  // namespace
 
-SessionTools::SessionTools(Duty& duty) : duty_(duty) {
-  const std::vector<std::string>& allowed = duty.assignment.tools;
+SessionTools::SessionTools(WorkContext& work_context) : work_context_(work_context) {
+  const std::vector<std::string>& allowed = work_context.assignment.tools;
   for (const Described& each : kTools) {
     const bool is_allowed =
         allowed.empty() || is_always_there(each.name) || std::ranges::find(allowed, each.name) != allowed.end();
@@ -95,7 +95,7 @@ const ToolDeclaration* SessionTools::find(std::string_view name) const {
   return found == declarations_.end() ? nullptr : &*found;
 }
 
-bool SessionTools::is_one(std::string_view name) {
+bool SessionTools::handles(std::string_view name) {
   return std::ranges::find(kTools, name, &Described::name) != kTools.end();
 }
 
@@ -109,20 +109,20 @@ std::string SessionTools::what(const ToolCall& call) const {
   if (call.name == "ask") about = call.input.string_at("question").value_or("");
   if (call.name == "report_issue") about = call.input.string_at("summary").value_or("");
   if (call.name == "signal") about = call.input.string_at("signalKind").value_or("");
-  return short_line(duty_.redactor.clean(about));
+  return short_line(work_context_.redactor.clean(about));
 }
 
 Result<ToolStart> SessionTools::prepare(const ToolCall& call) {
   ToolStart start;
-  if (call.name == "ask") start.question = SB_TRY(question_from(duty_, call));
+  if (call.name == "ask") start.question = SB_TRY(question_from(work_context_, call));
   if (call.name == "complete_step") {
-    engine::Sessions& sessions = duty_.parts.desk.sessions();
-    start.token = SB_TRY(sessions.token_for(SB_TRY(sessions.summary(duty_.assignment.session))));
+    engine::Sessions& sessions = work_context_.parts.home.sessions();
+    start.token = SB_TRY(sessions.token_for(SB_TRY(sessions.summary(work_context_.assignment.session))));
   }
   return start;
 }
 
-SessionToolEnd SessionTools::run(const ToolCall& call, const std::string& token, const std::string& decision) {
+SessionToolResult SessionTools::run(const ToolCall& call, const std::string& token, const std::string& decision) {
   if (call.name == "complete_step") return complete_step(call, token);
   if (call.name == "spawn_agent") return spawn_agent(call);
   if (call.name == "ask") return ask(decision);
@@ -130,38 +130,39 @@ SessionToolEnd SessionTools::run(const ToolCall& call, const std::string& token,
   return signal(call);
 }
 
-SessionToolEnd SessionTools::complete_step(const ToolCall& call, const std::string& token) {
+SessionToolResult SessionTools::complete_step(const ToolCall& call, const std::string& token) {
   engine::Submission submission;
-  submission.notes = duty_.redactor.clean(call.input.string_at("notes").value_or(""));
+  submission.notes = work_context_.redactor.clean(call.input.string_at("notes").value_or(""));
   if (const Value* artifacts = call.input.find("artifacts"); artifacts != nullptr && artifacts->is_array()) {
     for (const Value& artifact : artifacts->items())
-      submission.artifacts.push_back(duty_.redactor.clean_value(artifact));
+      submission.artifacts.push_back(work_context_.redactor.clean_value(artifact));
   }
-  if (const Value* context = call.input.find("context")) submission.context = duty_.redactor.clean_value(*context);
-  Settled settled = deliver(duty_, token, std::move(submission));
-  SessionToolEnd end;
+  if (const Value* context = call.input.find("context"))
+    submission.context = work_context_.redactor.clean_value(*context);
+  StepOutcome settled = submit_step(work_context_, token, std::move(submission));
+  SessionToolResult end;
   Value facts = Value::object();
   if (!settled.place.empty()) facts.set("place", settled.place);
   switch (settled.kind) {
-    case Settled::Kind::kLeft:
+    case StepOutcome::Kind::kSuspended:
       end.left = std::move(settled.ended);
       return end;
-    case Settled::Kind::kComplete:
+    case StepOutcome::Kind::kComplete:
       facts.set("advanced", true);
       end.is_complete = true;
       end.result = {.text = settled.text.empty() ? "The workflow is complete." : std::move(settled.text)};
       break;
-    case Settled::Kind::kStep:
+    case StepOutcome::Kind::kStep:
       facts.set("advanced", true);
-      duty_.tell(Progress::Kind::kStep, settled.step, settled.step);
+      work_context_.report(Progress::Kind::kStep, settled.step, settled.step);
       end.result = {.text = std::move(settled.text)};
       break;
-    case Settled::Kind::kRefused:
+    case StepOutcome::Kind::kRefused:
       facts.set("refused", true);
       facts.set("blockers", settled.blockers);
       end.result = fault(std::move(settled.text));
       break;
-    case Settled::Kind::kFault:
+    case StepOutcome::Kind::kFault:
       end.result = fault(fmt::format("Nothing was delivered: {}", settled.text));
       break;
   }
@@ -169,10 +170,10 @@ SessionToolEnd SessionTools::complete_step(const ToolCall& call, const std::stri
   return end;
 }
 
-SessionToolEnd SessionTools::report_issue(const ToolCall& call) {
-  Value payload = duty_.redactor.clean_value(call.input);
-  payload.set("turn", duty_.turn);
-  SessionToolEnd end;
+SessionToolResult SessionTools::report_issue(const ToolCall& call) {
+  Value payload = work_context_.redactor.clean_value(call.input);
+  payload.set("turn", work_context_.turn);
+  SessionToolResult end;
   end.entries.push_back({"issue", std::move(payload)});
   const bool is_fatal = call.input.string_at("severity") == "fatal";
   end.result.text =
@@ -181,18 +182,19 @@ SessionToolEnd SessionTools::report_issue(const ToolCall& call) {
   return end;
 }
 
-SessionToolEnd SessionTools::signal(const ToolCall& call) {
-  Value payload = duty_.redactor.clean_value(call.input);
-  payload.set("turn", duty_.turn);
-  const std::string id = "sig_" + sha256_hex(fmt::format("{}/{}", duty_.assignment.session, call.id)).substr(0, 16);
+SessionToolResult SessionTools::signal(const ToolCall& call) {
+  Value payload = work_context_.redactor.clean_value(call.input);
+  payload.set("turn", work_context_.turn);
+  const std::string id =
+      "sig_" + sha256_hex(fmt::format("{}/{}", work_context_.assignment.session, call.id)).substr(0, 16);
   payload.set("id", id);
-  SessionToolEnd end;
+  SessionToolResult end;
   end.entries.push_back({"signal", std::move(payload)});
   end.result.text = fmt::format("Told, as {}. Nobody answers it: go on.", id);
   return end;
 }
 
-std::string hint_after(int refusals, const Value& blockers) {
+std::string hint_for_refusal(int refusals, const Value& blockers) {
   if (!blockers.is_array() || blockers.size() == 0 || refusals < 1 || refusals > 2) return {};
   std::string text = refusals == 1 ? "The step was refused. What it still needs:\n"
                                    : "The step was refused again. This is what a submission that fits looks like:\n";
@@ -208,7 +210,7 @@ std::string hint_after(int refusals, const Value& blockers) {
       text += fmt::format("{}:\n{}\n", is_key ? "\"context\"" : "one of \"artifacts\"", to_pretty_json(*example));
     }
   }
-  if (refusals == 2 && !has_example) return hint_after(1, blockers);
+  if (refusals == 2 && !has_example) return hint_for_refusal(1, blockers);
   if (refusals == 2) text += "Take its form, put your own content into it, and send everything in one complete_step.\n";
   return text;
 }

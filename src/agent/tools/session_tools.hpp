@@ -21,43 +21,43 @@ struct ToolStart {
   std::optional<decision::Declaration> question = {};  // ask: opened in the commit that logs the start
 };
 
-struct SessionToolEnd {
+struct SessionToolResult {
   ToolResult result = {};
   std::vector<AgentLog::Entry> entries = {};  // logged with the end
-  std::optional<Ended> left = {};             // there is no result yet, or there is no more to do
+  std::optional<WorkResult> left = {};        // there is no result yet, or there is no more to do
   bool is_complete = false;                   // the workflow is
 };
 
 class SessionTools {
  public:
-  explicit SessionTools(Duty& duty);
+  explicit SessionTools(WorkContext& work_context);
 
   const std::vector<ToolDeclaration>& declarations() const { return declarations_; }
   const ToolDeclaration* find(std::string_view name) const;
-  static bool is_one(std::string_view name);
+  static bool handles(std::string_view name);
   // Nothing but a record: there is nothing that a crash could interrupt.
   static bool only_logs(std::string_view name);
   std::string what(const ToolCall& call) const;  // one line for people
 
   Result<ToolStart> prepare(const ToolCall& call);
   // `token` and `decision` as the log has them.
-  SessionToolEnd run(const ToolCall& call, const std::string& token, const std::string& decision);
+  SessionToolResult run(const ToolCall& call, const std::string& token, const std::string& decision);
 
  private:
-  SessionToolEnd complete_step(const ToolCall& call, const std::string& token);
-  SessionToolEnd spawn_agent(const ToolCall& call);
-  SessionToolEnd ask(const std::string& decision);
-  SessionToolEnd report_issue(const ToolCall& call);
-  SessionToolEnd signal(const ToolCall& call);
+  SessionToolResult complete_step(const ToolCall& call, const std::string& token);
+  SessionToolResult spawn_agent(const ToolCall& call);
+  SessionToolResult ask(const std::string& decision);
+  SessionToolResult report_issue(const ToolCall& call);
+  SessionToolResult signal(const ToolCall& call);
 
-  Duty& duty_;
+  WorkContext& work_context_;
   std::vector<ToolDeclaration> declarations_;
 };
 
 // Of a call of ask. kInvalid says what is wrong with it.
-Result<decision::Declaration> question_from(const Duty& duty, const ToolCall& call);
+Result<decision::Declaration> question_from(const WorkContext& work_context, const ToolCall& call);
 
 // The hint after a refused step: first what is missing, then a whole example. Empty: none.
-std::string hint_after(int refusals, const Value& blockers);
+std::string hint_for_refusal(int refusals, const Value& blockers);
 
 }  // namespace sb::agent

@@ -25,11 +25,11 @@ std::vector<std::string> strings_at(const Value& value, std::string_view name) {
 }
 
 // The same call always means the same sessions, so that calling again starts none twice.
-std::string child_id(const Duty& duty, const ToolCall& call, std::size_t index) {
+std::string child_id(const WorkContext& work_context, const ToolCall& call, std::size_t index) {
   const std::string seed =
-      fmt::format("sb-spawn-1\n{}\n{}\n{}\n{}", duty.assignment.session, duty.turn, call.id, index);
+      fmt::format("sb-spawn-1\n{}\n{}\n{}\n{}", work_context.assignment.session, work_context.turn, call.id, index);
   const Digest digest = sha256(seed);
-  return engine::session_id_of(as_bytes(digest).substr(0, 16));
+  return engine::session_id_from_bytes(as_bytes(digest).substr(0, 16));
 }
 
 // A restricted role is given what its workflow asks for, and nothing the caller thinks of besides.
@@ -51,16 +51,17 @@ Status check_context(const workflow::Definition& definition, const Value* contex
   return {};
 }
 
-engine::Answered<engine::Answer> start_child(Duty& duty, const ToolCall& call, const Value& wish, std::size_t index) {
-  const StaffParts& parts = duty.parts;
-  const std::string& workspace = duty.assignment.work_tree;
-  const auto catalog = workflow::Catalog::open(parts.seams.files, parts.seams.environment, parts.desk.desk().homes(),
-                                               {.workspace = workspace, .lister = "the list of workflows"});
+engine::SessionResult<engine::SessionResponse> start_child(WorkContext& work_context, const ToolCall& call,
+                                                           const Value& spec, std::size_t index) {
+  const AgentRunnerParts& parts = work_context.parts;
+  const std::string& workspace = work_context.assignment.work_tree;
+  const auto catalog = workflow::Catalog::open(parts.seams.files, parts.seams.environment, parts.home.home().homes(),
+                                               {.workspace = workspace, .list_command = "the list of workflows"});
   if (!catalog) return std::unexpected(engine::session_error(catalog.error()));
-  const Value* context = wish.find("context");
+  const Value* context = spec.find("context");
   auto starting = engine::prepare_start(parts.seams.files, *catalog,
-                                        {.workflow_id = wish.string_at("workflowId").value_or(""),
-                                         .goal = wish.string_at("goal").value_or(""),
+                                        {.workflow_id = spec.string_at("workflowId").value_or(""),
+                                         .goal = spec.string_at("goal").value_or(""),
                                          .workspace = workspace,
                                          .context = context == nullptr ? Value() : *context,
                                          .is_autonomous = true});
@@ -68,13 +69,13 @@ engine::Answered<engine::Answer> start_child(Duty& duty, const ToolCall& call, c
   if (const Status fits = check_context(starting->bundle.back()->definition, context); !fits) {
     return std::unexpected(engine::session_error(fits.error()));
   }
-  starting->id = child_id(duty, call, index);
-  starting->parent = duty.assignment.session;
-  return parts.desk.sessions().start(*starting);
+  starting->id = child_id(work_context, call, index);
+  starting->parent = work_context.assignment.session;
+  return parts.home.sessions().start(*starting);
 }
 
-Result<Value> result_of(Duty& duty, const std::string& session, const Ended& ended) {
-  engine::Sessions& sessions = duty.parts.desk.sessions();
+Result<Value> result_of(WorkContext& work_context, const std::string& session, const WorkResult& ended) {
+  engine::Sessions& sessions = work_context.parts.home.sessions();
   Value result = Value::object({{"childSessionId", session}, {"outcome", to_string(ended.state)}});
   if (!ended.reason.empty()) result.set("reason", ended.reason);
   const engine::Summary summary = SB_TRY(sessions.summary(session));
@@ -83,7 +84,7 @@ Result<Value> result_of(Duty& duty, const std::string& session, const Ended& end
   if (last) result.set("notes", SB_TRY(sessions.output(session, *last)).notes);
   Value artifacts = Value::array();
   for (const auto& [kind, hash] : tip.artifacts) {
-    const std::string text = SB_TRY(duty.log.blob(hash));
+    const std::string text = SB_TRY(work_context.log.blob(hash));
     const auto artifact =
         text.size() > kShownArtifactBytes ? Result<Value>(std::unexpected(Error{})) : parse_json(text);
     artifacts.push_back(artifact ? *artifact : Value::object({{"kind", kind}, {"bytes", text.size()}}));
@@ -98,53 +99,53 @@ Value failed(std::string_view why) {
 
 }  // namespace
 
-SessionToolEnd SessionTools::spawn_agent(const ToolCall& call) {
-  SessionToolEnd end;
+SessionToolResult SessionTools::spawn_agent(const ToolCall& call) {
+  SessionToolResult end;
   const Value* several = call.input.find("agents");
   const bool has_one = call.input.find("workflowId") != nullptr && call.input.find("goal") != nullptr;
   if ((several != nullptr) == has_one || (several != nullptr && call.input.size() > 1)) {
     end.result = {.text = "Give either workflowId and goal, or agents with one or more of them.", .is_error = true};
     return end;
   }
-  const Value::Array wishes = several != nullptr ? several->items() : Value::Array{call.input};
-  std::vector<ChildWork> children;
+  const Value::Array requests = several != nullptr ? several->items() : Value::Array{call.input};
+  std::vector<ChildSession> children;
   Value results = Value::array();
   std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < wishes.size(); ++i) {
-    const auto started = duty_.assignment.depth >= duty_.limits.depth
-                             ? engine::Answered<engine::Answer>(std::unexpected(engine::session_error(
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto started = work_context_.assignment.depth >= work_context_.limits.depth
+                             ? engine::SessionResult<engine::SessionResponse>(std::unexpected(engine::session_error(
                                    Error{ErrorCode::kForbidden,
-                                         fmt::format("agents start agents at most {} deep", duty_.limits.depth),
+                                         fmt::format("agents start agents at most {} deep", work_context_.limits.depth),
                                          "Do the work in this session",
                                          {},
                                          false})))
-                             : start_child(duty_, call, wishes[i], i);
+                             : start_child(work_context_, call, requests[i], i);
     results.push_back(failed(started ? "" : started.error().error.to_string()));
     if (!started) {
       if (started.error().error.code == ErrorCode::kForbidden) end.result.refused = started.error().error.message;
       continue;
     }
-    ChildWork work{.session = child_id(duty_, call, i), .tools = strings_at(wishes[i], "allowedTools")};
-    work.tier = wishes[i].string_at("modelTier").value_or("");
-    if (const Value* context = wishes[i].find("context")) {
+    ChildSession work{.session = child_id(work_context_, call, i), .tools = strings_at(requests[i], "allowedTools")};
+    work.tier = requests[i].string_at("modelTier").value_or("");
+    if (const Value* context = requests[i].find("context")) {
       for (const Value::Member& member : context->members()) work.shown_keys.push_back(member.name);
     }
     children.push_back(std::move(work));
     places.push_back(i);
   }
-  const std::vector<Ended> ended = work_children(duty_, children);
-  if (auto left = left_with(duty_, ended)) {
+  const std::vector<WorkResult> ended = run_children(work_context_, children);
+  if (auto left = suspended_by_child(work_context_, ended)) {
     end.left = std::move(left);
     return end;
   }
   end.result.is_error = children.empty();
   for (std::size_t i = 0; i < children.size(); ++i) {
-    auto result = result_of(duty_, children[i].session, ended[i]);
+    auto result = result_of(work_context_, children[i].session, ended[i]);
     results.items()[places[i]] = result ? std::move(*result) : failed(result.error().to_string());
   }
-  const Value told = several != nullptr ? Value::object({{"kind", "parallel"}, {"results", std::move(results)}})
-                                        : results.items().front();
-  end.result.text = to_pretty_json(told);
+  const Value report = several != nullptr ? Value::object({{"kind", "parallel"}, {"results", std::move(results)}})
+                                          : results.items().front();
+  end.result.text = to_pretty_json(report);
   return end;
 }
 

@@ -15,9 +15,9 @@
 
 namespace sb::agent {
 
-class WorkRoom {
+class WorkTreeFixture {
  public:
-  WorkRoom() {
+  WorkTreeFixture() {
     std::string pattern = "/var/tmp/sb-tools-XXXXXX";  // a /tmp of its own is what a command gets
     directory = std::filesystem::canonical(::mkdtemp(pattern.data()));
     for (const char* name : {"/home/.ssh", "/home/.sb", "/repository", "/elsewhere"}) {
@@ -34,9 +34,9 @@ class WorkRoom {
     std::filesystem::create_directories(root);
     sandbox = engine::find_sandbox(seams);
   }
-  ~WorkRoom() { std::filesystem::remove_all(directory); }
+  ~WorkTreeFixture() { std::filesystem::remove_all(directory); }
 
-  WorkPlace place() {
+  WorkTreeAccess place() {
     return {.seams = seams,
             .root = root,
             .readable = {},
@@ -62,8 +62,8 @@ class WorkRoom {
     for (const auto& tool : tools) {
       if (tool->declaration().name != name) continue;
       const ToolCall call{"id", name, parse_document("input.json", json)->root};
-      const std::string misfits = misfit(tool->declaration(), call.input);
-      if (!misfits.empty()) return {.text = misfits, .is_error = true};
+      const std::string errors = schema_errors(tool->declaration(), call.input);
+      if (!errors.empty()) return {.text = errors, .is_error = true};
       return tool->run(call, run);
     }
     return {.text = "no tool " + name, .is_error = true};

@@ -27,14 +27,14 @@ std::string unknown_argument(const std::string& name, const std::vector<std::str
 
 }  // namespace
 
-std::string misfit(const ToolDeclaration& declaration, const Value& input) {
+std::string schema_errors(const ToolDeclaration& declaration, const Value& input) {
   if (!input.is_object()) {
     return fmt::format("{} takes an object of arguments, not {}.", declaration.name, kind_name(input.kind()));
   }
   const auto schema = workflow::JsonSchema::compile(declaration.input_schema);
   if (!schema) return fmt::format("{} cannot be called: {}", declaration.name, schema.error().to_string());
-  const std::vector<workflow::Misfit> misfits = schema->check(input);
-  if (misfits.empty()) return {};
+  const std::vector<workflow::SchemaViolation> violations = schema->check(input);
+  if (violations.empty()) return {};
   std::string text = fmt::format("The arguments of {} do not fit. Mend this and call it again:\n", declaration.name);
   const std::vector<std::string> known = names_of(declaration.input_schema);
   const bool is_closed = declaration.input_schema["additionalProperties"] == Value(false);
@@ -44,7 +44,7 @@ std::string misfit(const ToolDeclaration& declaration, const Value& input) {
   for (const Value::Member& member : input.members()) {
     if (is_unknown(member.name)) text += unknown_argument(member.name, known);
   }
-  for (const workflow::Misfit& found : misfits) {
+  for (const workflow::SchemaViolation& found : violations) {
     if (!found.pointer.empty() && is_unknown(found.pointer.substr(1))) continue;  // told above, with the nearest
     text += fmt::format("- {}: {}\n", found.pointer.empty() ? "the arguments" : found.pointer.substr(1), found.message);
   }

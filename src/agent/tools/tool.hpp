@@ -21,12 +21,12 @@ struct ToolResult {
   std::string text;
   bool is_error = false;
   Value facts = {};  // kept in the log: {path, hash} of a file that was read; null for none
-  // Why it was not allowed: outside of the fence, against the step's interlock, … Logged as `refused`.
+  // Why it was not allowed: outside of the fence, against the step's interlock, … LogResult as `refused`.
   std::string refused = {};
 };
 
 struct ToolRun {
-  std::function<bool()> keeps_going;                      // false: killed, or out of time
+  std::function<bool()> should_continue;                  // false: killed, or out of time
   std::function<void(std::string_view bytes)> on_output;  // sign of life
   std::int64_t left_ms = 0;                               // of the session's time
 };
@@ -41,7 +41,8 @@ class Tool {
 };
 using Tools = std::vector<std::unique_ptr<Tool>>;
 
-// Arguments against the tool's schema: every fault in one text for the agent, with the nearest name; empty when fine.
-std::string misfit(const ToolDeclaration& declaration, const Value& input);
+// CommandArguments against the tool's schema: every fault in one text for the agent, with the nearest name; empty when
+// fine.
+std::string schema_errors(const ToolDeclaration& declaration, const Value& input);
 
 }  // namespace sb::agent

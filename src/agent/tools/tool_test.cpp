@@ -21,8 +21,8 @@ ToolDeclaration reading() {
 }
 
 TEST(Misfit, TellsEveryFaultWithTheNearestName) {
-  EXPECT_EQ(misfit(reading(), json(R"({"filePath": "a"})")), "");
-  const std::string text = misfit(reading(), json(R"({"file_path": "a", "limit": 0})"));
+  EXPECT_EQ(schema_errors(reading(), json(R"({"filePath": "a"})")), "");
+  const std::string text = schema_errors(reading(), json(R"({"file_path": "a", "limit": 0})"));
   EXPECT_THAT(text, HasSubstr(R"("file_path" is no argument of it; did you mean "filePath"?)"));
   EXPECT_THAT(text, HasSubstr("limit"));
   EXPECT_THAT(text, HasSubstr("Read"));
@@ -30,7 +30,7 @@ TEST(Misfit, TellsEveryFaultWithTheNearestName) {
 
 TEST(Misfit, TakesWhateverAModelSends) {
   for (const char* input : {"null", "[]", "\"x\"", "7", "{}", R"({"filePath": {"a": []}})", R"({"": 1})"}) {
-    EXPECT_NE(misfit(reading(), json(input)), "") << input;
+    EXPECT_NE(schema_errors(reading(), json(input)), "") << input;
   }
 }
 

@@ -12,31 +12,31 @@
 
 namespace sb::agent {
 
-struct WorkParts {
-  explicit WorkParts(WorkPlace given);
+struct WorkToolParts {
+  explicit WorkToolParts(WorkTreeAccess given);
 
-  WorkPlace place;
+  WorkTreeAccess place;
   Fence fence;
   Redactor redactor;
 
   std::string relative(const std::string& path) const;  // to the work tree, where it lies in it
   std::string text(std::string_view bytes) const;       // UTF-8, secrets taken out
   // What `only` takes out of a tree, as paths that can be hidden from a command; nothing when it cannot be put so.
-  std::optional<std::vector<std::string>> taken_out(const std::string& tree) const;
+  std::optional<std::vector<std::string>> excluded_paths(const std::string& tree) const;
   // Why the open steps do not allow it; empty when they do.
-  std::string held_back_edit(const FencedPath& at, const std::string& given) const;
-  std::string held_back_command(const std::string& command, const std::string& folder) const;
+  std::string edit_denial(const FencedPath& at, const std::string& given) const;
+  std::string command_denial(const std::string& command, const std::string& folder) const;
   // The same where nothing is known of the path but its letters.
-  std::string held_back_edit(const std::string& path) const;
+  std::string edit_denial(const std::string& path) const;
 
  private:
-  guard::Places places_of(const std::string& path, const std::string& folder) const;
+  guard::PathForms places_of(const std::string& path, const std::string& folder) const;
 };
-using SharedParts = std::shared_ptr<const WorkParts>;
+using SharedParts = std::shared_ptr<const WorkToolParts>;
 
-ToolResult told(std::string text, Value facts = {});
-ToolResult wrong(std::string text);                           // an error the agent can mend
-ToolResult refusal(std::string text);                         // not allowed: also in the log
+ToolResult tool_success(std::string text, Value facts = {});
+ToolResult tool_error(std::string text);                      // an error the agent can mend
+ToolResult tool_denied(std::string text);                     // not allowed: also in the log
 ToolResult from_error(const Error& error);                    // kForbidden is a refusal
 std::string text_of(const ToolCall& call, const char* name);  // a string argument; empty when absent
 std::int64_t number_of(const ToolCall& call, const char* name, std::int64_t otherwise);

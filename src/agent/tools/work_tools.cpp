@@ -20,9 +20,9 @@ std::string in_our_words(std::string text) {
   return text;
 }
 
-Result<guard::OpenChain> open_steps(const WorkPlace& place) {
-  if (!place.steps) return guard::OpenChain{};
-  guard::OpenChain chain = SB_TRY(place.steps());
+Result<guard::OpenStepChain> open_steps(const WorkTreeAccess& place) {
+  if (!place.steps) return guard::OpenStepChain{};
+  guard::OpenStepChain chain = SB_TRY(place.steps());
   for (guard::OpenStep& step : chain) {
     step.token.clear();
     if (const auto real = place.seams.files.canonical(step.workspace)) step.workspace = *real;
@@ -30,7 +30,7 @@ Result<guard::OpenChain> open_steps(const WorkPlace& place) {
   return chain;
 }
 
-WorkPlace with_real_root(WorkPlace place) {
+WorkTreeAccess with_real_root(WorkTreeAccess place) {
   if (auto real = place.seams.files.canonical(place.root)) place.root = std::move(*real);
   return place;
 }
@@ -41,7 +41,7 @@ std::string cannot_tell(const Error& error) {
 
 }  // namespace
 
-void SeenFiles::saw(const std::string& path, const std::string& hash) {
+void SeenFiles::record(const std::string& path, const std::string& hash) {
   const std::lock_guard lock(mutex_);
   seen_[path] = hash;
 }
@@ -52,7 +52,7 @@ std::optional<std::string> SeenFiles::hash_of(const std::string& path) const {
   return found == seen_.end() ? std::nullopt : std::optional(found->second);
 }
 
-WorkParts::WorkParts(WorkPlace given)
+WorkToolParts::WorkToolParts(WorkTreeAccess given)
     : place(with_real_root(std::move(given))),
       fence({.root = place.root,
              .readable = place.readable,
@@ -61,26 +61,26 @@ WorkParts::WorkParts(WorkPlace given)
              .hidden = place.hidden}),
       redactor(place.secrets) {}
 
-std::string WorkParts::relative(const std::string& path) const {
+std::string WorkToolParts::relative(const std::string& path) const {
   if (!is_within(path, place.root) || path.size() <= place.root.size()) return as_utf8(path);
   return as_utf8(std::string_view(path).substr(place.root.size() + 1));
 }
 
-std::string WorkParts::text(std::string_view bytes) const {
+std::string WorkToolParts::text(std::string_view bytes) const {
   return redactor.clean(as_utf8(bytes));
 }
 
-std::string WorkParts::held_back_edit(const FencedPath& at, const std::string& given) const {
+std::string WorkToolParts::edit_denial(const FencedPath& at, const std::string& given) const {
   const auto chain = open_steps(place);
   if (!chain) return cannot_tell(chain.error());
   const std::string whole = given.starts_with('/') ? given : place.root + "/" + given;
-  guard::Places places{{at.path()}, {}};
+  guard::PathForms places{{at.path()}, {}};
   if (const std::string normal = lexically_normal(whole); normal != at.path()) places.paths.push_back(normal);
   const auto why = guard::refuse_edit(*chain, places);
   return why ? in_our_words(*why) : "";
 }
 
-std::string WorkParts::held_back_command(const std::string& command, const std::string& folder) const {
+std::string WorkToolParts::command_denial(const std::string& command, const std::string& folder) const {
   const auto chain = open_steps(place);
   if (!chain) return cannot_tell(chain.error());
   const auto resolve = [&](const std::string& path) { return places_of(path, folder); };
@@ -88,16 +88,16 @@ std::string WorkParts::held_back_command(const std::string& command, const std::
   return why ? in_our_words(*why) : "";
 }
 
-std::string WorkParts::held_back_edit(const std::string& path) const {
+std::string WorkToolParts::edit_denial(const std::string& path) const {
   const auto chain = open_steps(place);
   if (!chain) return cannot_tell(chain.error());
   const auto why = guard::refuse_edit(*chain, places_of(path, place.root));
   return why ? in_our_words(*why) : "";
 }
 
-guard::Places WorkParts::places_of(const std::string& path, const std::string& folder) const {
+guard::PathForms WorkToolParts::places_of(const std::string& path, const std::string& folder) const {
   const std::string whole = path.starts_with('/') ? path : join_path(folder, path);
-  guard::Places places{{lexically_normal(whole)}, {}};
+  guard::PathForms places{{lexically_normal(whole)}, {}};
   const auto at = fence.for_writing(whole);
   if (at && at->path() != places.paths.front()) places.paths.push_back(at->path());
   // What is outside is looked at as written; the sandbox keeps it from being written.
@@ -105,30 +105,30 @@ guard::Places WorkParts::places_of(const std::string& path, const std::string& f
   return places;
 }
 
-std::string held_back(const WorkPlace& place, const ToolCall& call) {
-  const WorkParts parts(place);
-  if (call.name == "Bash") return parts.held_back_command(text_of(call, "command"), parts.place.root);
+std::string interlock_denial(const WorkTreeAccess& place, const ToolCall& call) {
+  const WorkToolParts parts(place);
+  if (call.name == "Bash") return parts.command_denial(text_of(call, "command"), parts.place.root);
   const std::string path = text_of(call, call.name == "NotebookEdit" ? "notebook_path" : "file_path");
   // Without a path the program refuses the call by itself.
-  return path.empty() ? "" : parts.held_back_edit(path);
+  return path.empty() ? "" : parts.edit_denial(path);
 }
 
-ToolResult told(std::string text, Value facts) {
+ToolResult tool_success(std::string text, Value facts) {
   return {.text = std::move(text), .is_error = false, .facts = std::move(facts)};
 }
 
-ToolResult wrong(std::string text) {
+ToolResult tool_error(std::string text) {
   return {.text = std::move(text), .is_error = true};
 }
 
-ToolResult refusal(std::string text) {
+ToolResult tool_denied(std::string text) {
   return {.text = text, .is_error = true, .refused = text};
 }
 
 ToolResult from_error(const Error& error) {
   std::string text = error.message + ".";
   if (!error.remedy.empty()) text += " " + error.remedy + ".";
-  return error.code == ErrorCode::kForbidden ? refusal(std::move(text)) : wrong(std::move(text));
+  return error.code == ErrorCode::kForbidden ? tool_denied(std::move(text)) : tool_error(std::move(text));
 }
 
 std::string text_of(const ToolCall& call, const char* name) {
@@ -155,7 +155,7 @@ std::vector<std::string> restricted_paths() {
   return {"**", "!.signalbox/**", "!.workrail/**"};
 }
 
-std::optional<std::vector<std::string>> WorkParts::taken_out(const std::string& tree) const {
+std::optional<std::vector<std::string>> WorkToolParts::excluded_paths(const std::string& tree) const {
   std::vector<std::string> paths;
   if (!place.only) return paths;
   bool has_all = false;
@@ -171,15 +171,15 @@ std::optional<std::vector<std::string>> WorkParts::taken_out(const std::string& 
   return paths;
 }
 
-Tools make_work_tools(WorkPlace place, const std::vector<std::string>& allowed) {
+Tools make_work_tools(WorkTreeAccess place, const std::vector<std::string>& allowed) {
   const bool writes = place.is_writable && !place.only;
-  const auto parts = std::make_shared<const WorkParts>(std::move(place));
+  const auto parts = std::make_shared<const WorkToolParts>(std::move(place));
   Tools tools;
   const auto add = [&](std::string_view name, std::unique_ptr<Tool> (*make)(SharedParts)) {
     if (allowed.empty() || std::ranges::find(allowed, name) != allowed.end()) tools.push_back(make(parts));
   };
   // Who may not write, or not read everything, is only given a shell that cannot do so either.
-  const bool is_enclosed = parts->place.sandbox.works() && parts->taken_out(parts->place.root);
+  const bool is_enclosed = parts->place.sandbox.works() && parts->excluded_paths(parts->place.root);
   if (writes || is_enclosed) add("Bash", make_bash);
   add("Read", make_read);
   if (writes) add("Write", make_write);

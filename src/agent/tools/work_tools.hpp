@@ -5,7 +5,7 @@
 // say. An existing file is written only after it was read and while it is as it was read. The open step's interlock
 // (guard/interlock.hpp) holds for Write, Edit and Bash. Bash runs in bubblewrap where that works
 // (engine/command/sandbox.hpp): no network, no variables but PATH, HOME, LANG, TERM, the work tree writable, the rest
-// read-only or absent; where it does not, `WorkPlace::sandbox` says so and restricted roles get no Bash.
+// read-only or absent; where it does not, `WorkTreeAccess::sandbox` says so and restricted roles get no Bash.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@ namespace sb::agent {
 // Which files an agent has seen, and how they were then. Rebuilt from the log's facts after a restart. Thread-safe.
 class SeenFiles {
  public:
-  void saw(const std::string& path, const std::string& hash);  // hash of the content
+  void record(const std::string& path, const std::string& hash);  // hash of the content
   std::optional<std::string> hash_of(const std::string& path) const;
 
  private:
@@ -30,7 +30,7 @@ class SeenFiles {
   std::map<std::string, std::string> seen_;
 };
 
-struct WorkPlace {
+struct WorkTreeAccess {
   Seams seams;
   std::string root;                   // the work tree: absolute, links resolved
   std::vector<std::string> readable;  // besides; absolute
@@ -42,7 +42,7 @@ struct WorkPlace {
   std::vector<std::string> hidden = {};   // engine::hidden_paths
   std::vector<std::string> secrets = {};  // values taken out of everything that comes back
   // The open steps of the session and of those around it, as they are now.
-  std::function<Result<guard::OpenChain>()> steps;
+  std::function<Result<guard::OpenStepChain>()> steps;
   SeenFiles* seen = nullptr;
 };
 
@@ -51,9 +51,9 @@ std::vector<std::string> restricted_paths();
 
 // Of a tool that is not ours, called as Claude Code calls its Bash, Write, Edit, MultiEdit and NotebookEdit: why the
 // open steps do not allow it; empty when they do.
-std::string held_back(const WorkPlace& place, const ToolCall& call);
+std::string interlock_denial(const WorkTreeAccess& place, const ToolCall& call);
 
 // `allowed`: names; empty: all of them. A restricted role is not given what it may not use.
-Tools make_work_tools(WorkPlace place, const std::vector<std::string>& allowed = {});
+Tools make_work_tools(WorkTreeAccess place, const std::vector<std::string>& allowed = {});
 
 }  // namespace sb::agent

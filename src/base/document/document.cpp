@@ -63,17 +63,17 @@ Result<Value> tree_of(const Document& document, Syntax syntax) {
   // A YAML flow mapping starts with a brace, too.
   if (syntax == Syntax::kAuto && is_yaml_name(document.name)) return yaml_tree(document.text);
   Error error = std::move(tree.error().error);
-  if (error.place.pointer.empty()) {
+  if (error.location.pointer.empty()) {
     const LineColumn at = line_column_at(document.text, tree.error().offset);
-    error.place.line = at.line;
-    error.place.column = at.column;
+    error.location.line = at.line;
+    error.location.column = at.column;
   }
   return std::unexpected(std::move(error));
 }
 
 }  // namespace
 
-std::string pointer_step(std::string_view name) {
+std::string escape_pointer(std::string_view name) {
   std::string out;
   for (const char c : name) {
     if (c == '~')
@@ -86,8 +86,8 @@ std::string pointer_step(std::string_view name) {
   return out;
 }
 
-Place Document::place_of(std::string_view pointer) const {
-  Place place{name, std::string(pointer), 0, 0};
+SourceLocation Document::location_of(std::string_view pointer) const {
+  SourceLocation place{name, std::string(pointer), 0, 0};
   if (const auto offset = offset_in_yaml(text, pointer)) {
     const LineColumn at = line_column_at(text, *offset);
     place.line = at.line;
@@ -104,8 +104,8 @@ Result<Value> parse_json(std::string_view text, const JsonBounds& bounds) {
   if (built) return std::move(*built);
   Error error = std::move(built.error().error);
   const LineColumn at = line_column_at(text, built.error().offset);
-  error.place.line = at.line;
-  error.place.column = at.column;
+  error.location.line = at.line;
+  error.location.column = at.column;
   return std::unexpected(std::move(error));
 }
 
@@ -116,8 +116,8 @@ Result<Document> parse_document(std::string name, std::string text, Syntax synta
   Result<Value> tree = fits ? tree_of(document, syntax) : std::unexpected(fits.error());
   if (!tree) {
     Error error = std::move(tree).error();
-    if (!error.place.pointer.empty()) error.place = document.place_of(error.place.pointer);
-    error.place.file = document.name;
+    if (!error.location.pointer.empty()) error.location = document.location_of(error.location.pointer);
+    error.location.file = document.name;
     return std::unexpected(std::move(error));
   }
   document.root = std::move(*tree);

@@ -22,7 +22,7 @@ struct Document {
   Value root;
 
   // Where the value at this pointer stands; of an object's member, where its key stands.
-  Place place_of(std::string_view pointer) const;
+  SourceLocation location_of(std::string_view pointer) const;
 };
 
 enum class Syntax { kAuto, kJson, kYaml };  // kAuto: JSON when the first character is { or [, else YAML
@@ -40,6 +40,6 @@ struct JsonBounds {
 Result<Value> parse_json(std::string_view text, const JsonBounds& bounds = {});
 
 // `~` and `/` escaped for use in a pointer.
-std::string pointer_step(std::string_view name);
+std::string escape_pointer(std::string_view name);
 
 }  // namespace sb

@@ -41,34 +41,34 @@ TEST(Document, DuplicateKeyIsFoundInALargeObject) {
 TEST(Document, PlaceOfCountsCodePoints) {
   const auto a = json("{\"ключ\": \"знач\", \"b\": {\"c\": [1, {\"d\": 2}]}}");
   ASSERT_TRUE(a);
-  EXPECT_EQ(a->place_of("/b").line, 1);
-  EXPECT_EQ(a->place_of("/b").column, 18);
+  EXPECT_EQ(a->location_of("/b").line, 1);
+  EXPECT_EQ(a->location_of("/b").column, 18);
   const auto b = yaml("steps:\n  - key: a\n  - key: b\n    title: x\n");
   ASSERT_TRUE(b);
-  EXPECT_EQ(b->place_of("/steps/1").line, 3);
-  EXPECT_EQ(b->place_of("/steps/1/title").line, 4);
-  EXPECT_EQ(b->place_of("/steps/1/title").column, 5);
+  EXPECT_EQ(b->location_of("/steps/1").line, 3);
+  EXPECT_EQ(b->location_of("/steps/1/title").line, 4);
+  EXPECT_EQ(b->location_of("/steps/1/title").column, 5);
 }
 
 TEST(Document, PlacesInJsonThatIsOddAsYaml) {
   const auto tabs = json("{\n\t\"a\": 1,\n\t\"b\": {\n\t\t\"c\": [\"x\\/y \\ud83d\\ude00\", 2]\n\t}\n}");
   ASSERT_TRUE(tabs) << tabs.error().to_string();
-  EXPECT_EQ(tabs->place_of("/b").line, 3);
-  EXPECT_EQ(tabs->place_of("/b/c").line, 4);
-  EXPECT_EQ(tabs->place_of("/b/c/1").line, 4);
+  EXPECT_EQ(tabs->location_of("/b").line, 3);
+  EXPECT_EQ(tabs->location_of("/b/c").line, 4);
+  EXPECT_EQ(tabs->location_of("/b/c/1").line, 4);
   const auto compact = json(R"({"a":1,"b":{"c":"d:e","f":["#x"]},"g":2})");
   ASSERT_TRUE(compact);
-  EXPECT_EQ(compact->place_of("/b/f/0").column, 28);
-  EXPECT_EQ(compact->place_of("/g").column, 35);
+  EXPECT_EQ(compact->location_of("/b/f/0").column, 28);
+  EXPECT_EQ(compact->location_of("/g").column, 35);
 }
 
 TEST(Document, SyntaxErrorsNameLineAndColumn) {
   const auto a = json("{\"a\": 1,\n\"b\": }");
   ASSERT_FALSE(a);
-  EXPECT_EQ(a.error().place.line, 2);
+  EXPECT_EQ(a.error().location.line, 2);
   const auto b = yaml("a: 1\nb: [1, 2\nc: 3\n");
   ASSERT_FALSE(b);
-  EXPECT_GE(b.error().place.line, 2);
+  EXPECT_GE(b.error().location.line, 2);
 }
 
 TEST(Document, DepthIsLimitedInBoth) {

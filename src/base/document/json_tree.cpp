@@ -47,7 +47,7 @@ class TreeBuilder {
     if (is_repeated(key)) {
       error =
           Error{ErrorCode::kInvalid, fmt::format("the key \"{}\" is given twice", key), "Keep one of them", {}, false};
-      error->place.pointer = pointer() + '/' + pointer_step(key);
+      error->location.pointer = pointer() + '/' + escape_pointer(key);
       return stop(code);
     }
     parts_.push_back({std::move(key), Value()});
@@ -121,7 +121,7 @@ class TreeBuilder {
     for (std::size_t i = 1; i < frames_.size(); ++i) {
       const Frame& parent = frames_[i - 1];
       const std::size_t begin = frames_[i].begin;
-      out += '/' + (parent.is_object ? pointer_step(parts_[begin - 1].name) : std::to_string(begin - parent.begin));
+      out += '/' + (parent.is_object ? escape_pointer(parts_[begin - 1].name) : std::to_string(begin - parent.begin));
     }
     return out;
   }

@@ -43,7 +43,7 @@ bool find_part(const Value& tree, const Value* part, std::string& pointer) {
     }
   } else if (tree.is_object()) {
     for (const auto& member : tree.members()) {
-      pointer += '/' + pointer_step(member.name);
+      pointer += '/' + escape_pointer(member.name);
       if (find_part(member.value, part, pointer)) return true;
       pointer.resize(length);
     }
@@ -74,12 +74,13 @@ std::string Reader::pointer() const {
 
 void Reader::fault(std::string message, std::string remedy, ErrorCode code, std::string_view rule) const {
   if (faults_->size() >= limits::kFaults) return;
-  faults_->push_back(Error{code, std::move(message), std::move(remedy), document_->place_of(pointer()), false, rule});
+  faults_->push_back(
+      Error{code, std::move(message), std::move(remedy), document_->location_of(pointer()), false, rule});
 }
 
 void Reader::adopt(Error fault) const {
   if (faults_->size() >= limits::kFaults) return;
-  fault.place = document_->place_of(pointer() + fault.place.pointer);
+  fault.location = document_->location_of(pointer() + fault.location.pointer);
   faults_->push_back(std::move(fault));
 }
 

@@ -38,7 +38,7 @@ class Reader {
 
   const Value& value() const { return *value_; }
   std::string pointer() const;  // looked up in the document: for faults, not for inner loops
-  Place place() const { return document_->place_of(pointer()); }
+  SourceLocation location() const { return document_->location_of(pointer()); }
 
   // Each gives nothing, and a fault, when the value is of another kind or out of bounds.
   std::optional<std::string> string(std::size_t max_bytes = limits::kTextBytes) const;

@@ -100,7 +100,7 @@ TEST(Value, KeysAreToldTwiceByTheirPointerHoweverDeepAndMany) {
     many += '"' + std::string(1, static_cast<char>('a' + i)) + "\":[" + (i ? "" : "{}") + "],";
   const auto twice = [](const std::string& text) {
     const auto document = parse_document("f.json", text);
-    return document ? std::string() : document.error().place.pointer;
+    return document ? std::string() : document.error().location.pointer;
   };
   EXPECT_EQ(twice("{\"x\":[0,[],{\"y\":{" + many + "\"c\":1}}]}"), "/x/2/y/c");
   EXPECT_EQ(twice("{\"x\":[0,[],{\"y\":{\"a\":{\"a\":1},\"a\":1}}]}"), "/x/2/y/a");

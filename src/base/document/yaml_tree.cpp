@@ -18,7 +18,7 @@ namespace {
 
 std::string join_pointer(const std::vector<std::string>& steps) {
   std::string pointer;
-  for (const auto& step : steps) pointer += '/' + pointer_step(step);
+  for (const auto& step : steps) pointer += '/' + escape_pointer(step);
   return pointer;
 }
 
@@ -117,7 +117,7 @@ struct YamlTree {
   void fail_here(ErrorCode code, std::string message, std::string remedy) {
     if (error) return;
     error = Error{code, std::move(message), std::move(remedy), {}, false};
-    error->place.pointer = join_pointer(path);
+    error->location.pointer = join_pointer(path);
   }
 
   Value build(fy_node* node, int depth) {
@@ -262,7 +262,7 @@ Result<Value> yaml_tree(std::string_view text) {
   const YamlDocument yaml = parse_yaml(text, count, fault);
   if (!yaml) {
     return fail(ErrorCode::kInvalid, fault.message.empty() ? "not YAML" : fmt::format("not YAML: {}", fault.message),
-                "Mend the syntax here", Place{"", "", fault.line, fault.column});
+                "Mend the syntax here", SourceLocation{"", "", fault.line, fault.column});
   }
   if (count > 1) return fail(ErrorCode::kInvalid, "more than one document in the file (---)", "Keep one a file");
   YamlTree tree{0, {}, {}};

@@ -12,9 +12,6 @@ namespace {
 struct FreeMatchData {
   void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
 };
-struct FreeContext {
-  void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
-};
 
 std::string describe(int code) {
   PCRE2_UCHAR buffer[256];
@@ -25,6 +22,9 @@ std::string describe(int code) {
 }  // namespace
 
 struct Pattern::Code {
+  struct FreeContext {
+    void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
+  };
   pcre2_code* code = nullptr;
   std::unique_ptr<pcre2_match_context, FreeContext> limits;  // only read once made
   std::string expression;
@@ -35,7 +35,7 @@ Result<Pattern> Pattern::compile(std::string_view expression, unsigned flags) {
   // A long pattern nests deeply enough to trouble the compiler before its own limits do.
   if (expression.size() > 64u << 10) return fail(ErrorCode::kLimit, "the pattern is longer than 64 KiB");
   std::uint32_t options = PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C;
-  options |= flags & kScript
+  options |= flags & kJavaScript
                  ? PCRE2_DOLLAR_ENDONLY | PCRE2_ALT_BSUX | PCRE2_MATCH_UNSET_BACKREF | PCRE2_ALLOW_EMPTY_CLASS
                  : PCRE2_UCP;
   if (flags & kIgnoreCase) options |= PCRE2_CASELESS;
@@ -86,7 +86,7 @@ Result<std::optional<Match>> Pattern::find(std::string_view text, std::size_t fr
   return match;
 }
 
-std::optional<std::pair<std::size_t, std::size_t>> Pattern::place_in(std::string_view text) const {
+std::optional<std::pair<std::size_t, std::size_t>> Pattern::find_range(std::string_view text) const {
   std::unique_ptr<pcre2_match_data, FreeMatchData> data(pcre2_match_data_create(1, nullptr));
   const int count = pcre2_match(code_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0,
                                 PCRE2_NO_UTF_CHECK, data.get(), code_->limits.get());

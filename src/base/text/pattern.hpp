@@ -24,9 +24,9 @@ struct Match {
 class Pattern {
  public:
   // kFast compiles to machine code: worth it from some ten matches on.
-  // kScript reads the pattern as JavaScript would, for formats that come from there: `$` is the very end, `\d` and `\w`
-  // are ASCII, `\u0041` is a character.
-  enum Flag : unsigned { kNone = 0, kIgnoreCase = 1, kMultiLine = 2, kFast = 4, kScript = 8 };
+  // kJavaScript reads the pattern as JavaScript would, for formats that come from there: `$` is the very end, `\d` and
+  // `\w` are ASCII, `\u0041` is a character.
+  enum Flag : unsigned { kNone = 0, kIgnoreCase = 1, kMultiLine = 2, kFast = 4, kJavaScript = 8 };
 
   static Result<Pattern> compile(std::string_view expression, unsigned flags = kNone);
 
@@ -35,7 +35,7 @@ class Pattern {
   Result<bool> matches(std::string_view text) const;  // somewhere in the text
   // Where the first match stands, for inner loops: no groups, and giving up counts as no match. The text is not
   // checked: the caller knows that it is UTF-8.
-  std::optional<std::pair<std::size_t, std::size_t>> place_in(std::string_view text) const;
+  std::optional<std::pair<std::size_t, std::size_t>> find_range(std::string_view text) const;
 
  private:
   struct Code;

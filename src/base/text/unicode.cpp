@@ -100,7 +100,7 @@ void append_code_point(std::string& text, char32_t code_point) {
   text.append(reinterpret_cast<const char*>(buffer), length);
 }
 
-std::string_view beginning(std::string_view text, std::size_t bytes) {
+std::string_view utf8_prefix(std::string_view text, std::size_t bytes) {
   if (text.size() <= bytes) return text;
   while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
   return text.substr(0, bytes);

@@ -21,7 +21,7 @@ char32_t next_code_point(std::string_view text, std::size_t& at);
 void append_code_point(std::string& text, char32_t code_point);
 std::size_t count_code_points(std::string_view text);
 // The longest beginning of the text that has at most so many bytes and ends behind a whole character.
-std::string_view beginning(std::string_view text, std::size_t bytes);
+std::string_view utf8_prefix(std::string_view text, std::size_t bytes);
 // At most this many UTF-16 code units, never half a character. The text must be UTF-8.
 std::string cut_utf16(std::string_view text, std::size_t max_units);
 // Runs of line breaks become one space.

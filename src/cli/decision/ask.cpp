@@ -4,7 +4,6 @@
 // a closed terminal, a kill) leaves either an open question or an answered one.
 #include <fmt/format.h>
 
-
 #include "cli/decision/conversation.hpp"
 #include "cli/decision/decision_view.hpp"
 #include "cli/decision/declaration_file.hpp"
@@ -16,7 +15,7 @@ namespace sb::cli {
 namespace {
 
 using inbox::DecisionState;
-using inbox::Desk;
+using inbox::Home;
 
 struct AskOptions {
   std::string file;
@@ -28,15 +27,16 @@ struct AskOptions {
 // One asking, from the declaration to the outcome.
 class Asking {
  public:
-  Asking(Context& context, const AskOptions& options, const decision::Declaration& declaration, Desk& desk)
-      : context_(context), options_(options), declaration_(declaration), desk_(desk) {}
+  Asking(Context& context, const AskOptions& options, const decision::Declaration& declaration, Home& home)
+      : context_(context), options_(options), declaration_(declaration), home_(home) {}
 
   // The state it is left in.
   Result<DecisionState> run(std::int64_t wait_ms) {
     const std::string workspace = SB_TRY(context_.seams.files.canonical("."));
-    const inbox::Ticket ticket = SB_TRY(desk_.inbox().open(declaration_, {.workspace = workspace, .session = ""}));
-    id_ = ticket.id;
-    DecisionState state = SB_TRY(desk_.inbox().load(id_));
+    const inbox::DecisionHandle handle =
+        SB_TRY(home_.inbox().open(declaration_, {.workspace = workspace, .session = ""}));
+    id_ = handle.id;
+    DecisionState state = SB_TRY(home_.inbox().load(id_));
     if (!state.is_open()) {
       state = SB_TRY(finish());
       if (!state.is_open()) {
@@ -46,14 +46,14 @@ class Asking {
     }
     if (options_.file == "-" || !is_person_here(context_)) return wait(state, wait_ms);
     Conversation conversation = this->conversation();
-    SB_TRY(conversation.hold(state));
-    state = SB_TRY(desk_.inbox().load(id_));
+    SB_TRY(conversation.ask(state));
+    state = SB_TRY(home_.inbox().load(id_));
     return state.is_open() ? state : finish();
   }
 
  private:
   Conversation conversation() const {
-    return {context_, desk_, declaration_, {options_.operator_name, options_.wants_json}};
+    return {context_, home_, declaration_, {options_.operator_name, options_.wants_json}};
   }
 
   Result<DecisionState> wait(const DecisionState& state, std::int64_t wait_ms) {
@@ -67,34 +67,34 @@ class Asking {
     Clock& clock = context_.seams.clock;
     const TimestampMs until = clock.now_ms() + wait_ms;
     for (;;) {
-      DecisionState now = SB_TRY(desk_.inbox().load(id_));
+      DecisionState now = SB_TRY(home_.inbox().load(id_));
       if (!now.is_open()) now = SB_TRY(finish());
       if (!now.is_open()) return now;
       const std::int64_t left = until - clock.now_ms();
-      if (left <= 0 || signals.came()) return now;
+      if (left <= 0 || signals.was_received()) return now;
       clock.sleep_ms(std::min(left, kPollMs));
-      SB_TRY(desk_.refresh_operators(context_.seams.files));
+      SB_TRY(home_.refresh_operators(context_.seams.files));
     }
   }
 
   // Still open when the answer was withdrawn in that moment.
-  Result<DecisionState> finish() { return desk_.inbox().take(id_, fmt::format("ask ({})", user_name())); }
+  Result<DecisionState> finish() { return home_.inbox().consume(id_, fmt::format("ask ({})", user_name())); }
 
   Context& context_;
   const AskOptions& options_;
   const decision::Declaration& declaration_;
-  Desk& desk_;
+  Home& home_;
   std::string id_;
 };
 
 int run_ask(Context& context, const AskOptions& options) {
   const auto wait_ms = parse_duration_ms(options.wait);
   if (!wait_ms) return report(context, wait_ms.error());
-  const auto desk = Desk::open(context.seams, store::Access::kReadWrite);
-  if (!desk) return report_answer(context, desk.error());
-  const auto declaration = load_declaration(context, options.file, author_of(context, **desk, options.file));
+  const auto home = Home::open(context.seams, store::Access::kReadWrite);
+  if (!home) return report_answer(context, home.error());
+  const auto declaration = load_declaration(context, options.file, author_of(context, **home, options.file));
   if (!declaration) return report(context, declaration.error());
-  const auto state = Asking(context, options, *declaration, **desk).run(*wait_ms);
+  const auto state = Asking(context, options, *declaration, **home).run(*wait_ms);
   if (!state) return report_answer(context, state.error());
   for (const std::string& why : state->rejected) context.err(fmt::format("warning: {}\n", why));
   if (options.wants_json) {
@@ -102,7 +102,7 @@ int run_ask(Context& context, const AskOptions& options) {
   } else if (!state->is_open()) {
     context.out(summary_line(*state) + "\n");
   }
-  return state->is_answered() ? kDone : kNo;
+  return state->is_answered() ? kExitOk : kExitNegative;
 }
 
 }  // namespace

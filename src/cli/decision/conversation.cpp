@@ -12,7 +12,7 @@
 namespace sb::cli {
 namespace {
 
-std::string chosen_text(const inbox::Given& given) {
+std::string chosen_text(const inbox::AnswerInput& given) {
   if (!given.options.empty()) return fmt::format("{}", fmt::join(given.options, ", "));
   return printable(to_json(given.values));
 }
@@ -28,9 +28,9 @@ bool has_input() {
 
 std::string ended_text(const inbox::DecisionState& state) {
   if (!state.outcome) return "The question is closed.";
-  const inbox::Outcome& outcome = *state.outcome;
-  if (outcome.ending != inbox::Ending::kAnswered) {
-    return fmt::format("The question is not asked any more ({}).", to_string(outcome.ending));
+  const inbox::DecisionOutcome& outcome = *state.outcome;
+  if (outcome.kind != inbox::OutcomeKind::kAnswered) {
+    return fmt::format("The question is not asked any more ({}).", to_string(outcome.kind));
   }
   return fmt::format("Answered elsewhere{}: {}", outcome.principal.empty() ? "" : " by " + printable(outcome.principal),
                      chosen_text({outcome.options, outcome.values}));
@@ -67,7 +67,7 @@ std::string Conversation::preface(const inbox::DecisionState& state) const {
   return text;
 }
 
-Status Conversation::hold(const inbox::DecisionState& state) {
+Status Conversation::ask(const inbox::DecisionState& state) {
   const SignalWatch signals;
   const Status signable = check_signable(state);
   if (!signable) {
@@ -77,36 +77,37 @@ Status Conversation::hold(const inbox::DecisionState& state) {
   Dialogue dialogue = SB_TRY(begin_dialogue(declaration_, state.opened.question));
   std::string shown = preface(state) + dialogue.turn.output;
   say(shown);
-  while (dialogue.turn.what == Turn::What::kShow) {
+  while (dialogue.turn.what == DialogueTurn::Kind::kShow) {
     say("> ");
-    const auto line = listen(state.id, signals);
+    const auto line = read_next_line(state.id, signals);
     if (!line) return leave_open(state.id);
     dialogue.feed(*line);
     if (!dialogue.turn.free_text.empty()) SB_TRY(note(state.id, dialogue.turn.free_text));
     shown = dialogue.turn.output;
-    if (dialogue.turn.what == Turn::What::kShow) say("\n" + shown);
+    if (dialogue.turn.what == DialogueTurn::Kind::kShow) say("\n" + shown);
     raw_ = *line;
   }
-  return conclude(state, dialogue.turn, shown);
+  return submit_answer(state, dialogue.turn, shown);
 }
 
 // Nobody should choose for minutes and then learn that it cannot be signed.
 Status Conversation::check_signable(const inbox::DecisionState& state) const {
   if (!state.opened.needs_signature || state.opened.operators) return {};
   const inbox::DecisionFacts facts{true, false, state.opened.workspace};
-  return inbox::may_answer(facts, {inbox::Channel::kTerminal, user_name()}, "", desk_.config().policy);
+  return inbox::may_answer(facts, {inbox::Channel::kTerminal, user_name()}, "", home_.config().policy);
 }
 
 Status Conversation::note(const std::string& id, const std::string& text) {
-  SB_TRY(desk_.inbox().note_free_text(id, text, {inbox::Channel::kTerminal, user_name()}));
+  SB_TRY(home_.inbox().note_free_text(id, text, {inbox::Channel::kTerminal, user_name()}));
   say("(noted; the question stays open)\n");
   return {};
 }
 
-Status Conversation::conclude(const inbox::DecisionState& state, const Turn& turn, const std::string& shown) {
-  if (turn.what == Turn::What::kSuspended) return leave_open(state.id);
-  if (turn.what == Turn::What::kCancelled) {
-    SB_TRY(desk_.inbox().cancel(state.id, {inbox::Channel::kTerminal, user_name()}));
+Status Conversation::submit_answer(const inbox::DecisionState& state, const DialogueTurn& turn,
+                                   const std::string& shown) {
+  if (turn.what == DialogueTurn::Kind::kSuspended) return leave_open(state.id);
+  if (turn.what == DialogueTurn::Kind::kCancelled) {
+    SB_TRY(home_.inbox().cancel(state.id, {inbox::Channel::kTerminal, user_name()}));
     return {};
   }
   const std::string& typed = state.opened.question.typed_confirmation;
@@ -115,18 +116,18 @@ Status Conversation::conclude(const inbox::DecisionState& state, const Turn& tur
     const auto line = context_.streams().read_line(limits::kInputBytes);
     if (!line || *line != typed) return leave_open(state.id);
   }
-  const inbox::Given given = SB_TRY(check_answer(state.opened.question, turn.given));
+  const inbox::AnswerInput given = SB_TRY(check_answer(state.opened.question, turn.given));
   if (state.opened.needs_signature) say(fmt::format("You answer: {}\n", chosen_text(given)));
-  const auto signing = sign_for(context_, desk_, state, given, options_.operator_name);
+  const auto signing = sign_for(context_, home_, state, given, options_.operator_name);
   if (!signing) return refused(state.id, signing.error());
-  inbox::Submission submission;
+  inbox::AnswerSubmission submission;
   submission.given = given;
   submission.from = signing->from;
   submission.signature = signing->signature;
   submission.raw = raw_;
   submission.waived = turn.waived;
   if (!signing->signature) submission.render_hash = sha256_hex(shown);
-  const auto after = desk_.inbox().answer(state.id, submission);
+  const auto after = home_.inbox().answer(state.id, submission);
   if (!after && after.error().code != ErrorCode::kConflict) return refused(state.id, after.error());
   if (!after) context_.err(fmt::format("{}\n", after.error().to_string()));
   return {};
@@ -140,29 +141,29 @@ Status Conversation::refused(const std::string& id, const Error& error) const {
 }
 
 bool Conversation::is_asked(const std::string& id) const {
-  const auto state = desk_.inbox().load(id);
+  const auto state = home_.inbox().load(id);
   if (state && !state->is_open()) return false;
   return !options_.is_wanted || options_.is_wanted();
 }
 
-std::optional<std::string> Conversation::listen(const std::string& id, const SignalWatch& signals) const {
-  while (!signals.came() && is_asked(id)) {
-    if (!has_input() || signals.came()) continue;
+std::optional<std::string> Conversation::read_next_line(const std::string& id, const SignalWatch& signals) const {
+  while (!signals.was_received() && is_asked(id)) {
+    if (!has_input() || signals.was_received()) continue;
     const auto line = context_.streams().read_line(limits::kInputBytes);
-    if (line && !signals.came()) return *line;
+    if (line && !signals.was_received()) return *line;
     if (!line && line.error().code != ErrorCode::kUnavailable) return std::nullopt;
   }
   return std::nullopt;
 }
 
 Status Conversation::leave_open(const std::string& id) const {
-  const auto state = desk_.inbox().load(id);
+  const auto state = home_.inbox().load(id);
   const bool is_closed = state && !state->is_open();
   if (!is_closed && is_asked(id)) {
     context_.err(fmt::format("\nNot answered. The question stays open in the inbox as {}.\n", id));
     return {};
   }
-  // What was half typed is no answer to the next question.
+  // Kind was half typed is no answer to the next question.
   if (::isatty(STDIN_FILENO) != 0) ::tcflush(STDIN_FILENO, TCIFLUSH);
   context_.err(fmt::format("\n{}\n", is_closed ? ended_text(*state) : "Nobody waits for this answer any more."));
   return {};

@@ -27,11 +27,11 @@ class Conversation {
     bool uses_errors = false;              // the output is for a program, so people read the error stream
     std::function<bool()> is_wanted = {};  // false: nobody waits for the answer any more; asked once a second
   };
-  Conversation(const Context& context, inbox::Desk& desk, const decision::Declaration& declaration, Options options)
-      : context_(context), desk_(desk), declaration_(declaration), options_(std::move(options)) {}
+  Conversation(const Context& context, inbox::Home& home, const decision::Declaration& declaration, Options options)
+      : context_(context), home_(home), declaration_(declaration), options_(std::move(options)) {}
 
   // Afterwards the inbox has it answered or cancelled, or open as before; what kept somebody from answering is said.
-  Status hold(const inbox::DecisionState& state);
+  Status ask(const inbox::DecisionState& state);
   // Whether anybody at all could sign an answer to it.
   Status check_signable(const inbox::DecisionState& state) const;
 
@@ -39,15 +39,15 @@ class Conversation {
   void say(std::string_view text) const;
   std::string preface(const inbox::DecisionState& state) const;
   Status note(const std::string& id, const std::string& text);
-  Status conclude(const inbox::DecisionState& state, const Turn& turn, const std::string& shown);
+  Status submit_answer(const inbox::DecisionState& state, const DialogueTurn& turn, const std::string& shown);
   // The next line; nothing where none is to come: the input is at its end, a signal came, nothing is asked any more.
-  std::optional<std::string> listen(const std::string& id, const SignalWatch& signals) const;
+  std::optional<std::string> read_next_line(const std::string& id, const SignalWatch& signals) const;
   bool is_asked(const std::string& id) const;
   Status refused(const std::string& id, const Error& error) const;
   Status leave_open(const std::string& id) const;
 
   const Context& context_;
-  inbox::Desk& desk_;
+  inbox::Home& home_;
   const decision::Declaration& declaration_;
   Options options_;
   std::string raw_;

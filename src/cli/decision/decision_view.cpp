@@ -11,25 +11,25 @@
 namespace sb::cli {
 namespace {
 
+using inbox::DecisionOutcome;
 using inbox::DecisionState;
-using inbox::Outcome;
 
-std::string chosen(const Outcome& outcome) {
+std::string chosen(const DecisionOutcome& outcome) {
   if (!outcome.options.empty()) return fmt::format(": {}", fmt::join(outcome.options, ", "));
   if (outcome.values.is_object() && outcome.values.size() > 0) return ": " + to_json(outcome.values);
   return {};
 }
 
-std::string standing(const DecisionState& state) {
+std::string status_text(const DecisionState& state) {
   if (!state.outcome) {
     std::string text(to_string(state.state));
     if (state.opened.needs_signature) text += ", needs a signature";
     if (state.opened.deadline) text += fmt::format(", until {}", to_rfc3339(*state.opened.deadline));
     return text;
   }
-  const Outcome& outcome = *state.outcome;
+  const DecisionOutcome& outcome = *state.outcome;
   const std::string by = outcome.principal.empty() ? "" : fmt::format(" by {}", outcome.principal);
-  return continued(printable(fmt::format("{}{} ({}) at {}{}", to_string(outcome.ending), by, to_string(outcome.channel),
+  return continued(printable(fmt::format("{}{} ({}) at {}{}", to_string(outcome.kind), by, to_string(outcome.channel),
                                          to_rfc3339(outcome.at), chosen(outcome))));
 }
 
@@ -42,16 +42,16 @@ Value optional(const std::string& text) {
 std::string summary_line(const DecisionState& state) {
   if (state.is_damaged) return fmt::format("{}  damaged: {}", state.id, printable(state.rejected.front()));
   return fmt::format("{}  {}  {}  [{}]", state.id, state.opened.question.id, first_line(state.opened.question.text),
-                     standing(state));
+                     status_text(state));
 }
 
 std::string full_text(const DecisionState& state) {
   std::string text = fmt::format("{}\n", state.opened.question.text);
   text += fmt::format("id         {}\nasked      {}\nstate      {}\n", state.id, to_rfc3339(state.opened.opened_at),
-                      standing(state));
+                      status_text(state));
   if (!state.opened.workspace.empty())
     text += fmt::format("workspace  {}\n", continued(printable(state.opened.workspace)));
-  if (state.is_taken) text += fmt::format("read by    {}\n", printable(state.taken_by));
+  if (state.is_consumed) text += fmt::format("read by    {}\n", printable(state.consumed_by));
   for (const std::string& said : state.free_texts) text += fmt::format("said       {}\n", continued(printable(said)));
   for (const std::string& why : state.rejected) text += fmt::format("warning    {}\n", continued(printable(why)));
   return text;
@@ -62,7 +62,7 @@ Value full_view(const DecisionState& state) {
     return Value::object({{"decision", state.id}, {"state", "damaged"}, {"warnings", Value::array(state.rejected)}});
   }
   Value view = to_json_value(state);
-  const inbox::Opened& opened = state.opened;
+  const inbox::OpenedDecision& opened = state.opened;
   view.set("asked", opened.question.id);
   view.set("text", opened.question.text);
   view.set("parts", to_value(opened.question)["parts"]);
@@ -82,10 +82,10 @@ Value full_view(const DecisionState& state) {
 }
 
 std::optional<decision::Declaration> declaration_of(const inbox::DecisionState& state) {
-  const inbox::Opened& opened = state.opened;
+  const inbox::OpenedDecision& opened = state.opened;
   if (auto declared = engine::declaration_of(opened)) return declared;
   if (auto declared = pipeline::run_declaration(opened.source, opened.definition)) return declared;
-  return agent::asked_declaration(opened.source, opened.definition);
+  return agent::agent_question_declaration(opened.source, opened.definition);
 }
 
 }  // namespace sb::cli

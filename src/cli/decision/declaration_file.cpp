@@ -28,16 +28,16 @@ Checked<decision::Declaration> load_declaration(Context& context, const std::str
   return decision::parse_declaration(*document, *profiles, author);
 }
 
-decision::Author author_of(const Context& context, const inbox::Desk& desk, const std::string& file) {
+decision::Author author_of(const Context& context, const inbox::Home& home, const std::string& file) {
   if (file == "-") return decision::Author::kModel;
   const auto path = context.seams.files.canonical(file);
   if (!path) return decision::Author::kModel;
-  const auto config = context.seams.files.canonical(desk.homes().config);
+  const auto config = context.seams.files.canonical(home.homes().config);
   // Where operators vouch for folders with their passphrase, a file copied here unseen is not taken for theirs.
-  if (desk.operators().empty() && config && is_within(*path, *config)) return decision::Author::kOperator;
-  const inbox::TrustedFolders folders(context.seams.files, desk.homes(), desk.operators());
-  const auto home = folders.trusted_home_of(*path);
-  return home && *home ? decision::Author::kOperator : decision::Author::kModel;
+  if (home.operators().empty() && config && is_within(*path, *config)) return decision::Author::kOperator;
+  const inbox::TrustedFolders folders(context.seams.files, home.homes(), home.operators());
+  const auto trusted = folders.trusted_home_of(*path);
+  return trusted && *trusted ? decision::Author::kOperator : decision::Author::kModel;
 }
 
 }  // namespace sb::cli

@@ -15,6 +15,6 @@ Checked<decision::Declaration> load_declaration(Context& context, const std::str
 
 // A file among the policy files of a trusted folder speaks for the user, and while there are no operator keys one in
 // the user's configuration does. Any other may have been written by a model.
-decision::Author author_of(const Context& context, const inbox::Desk& desk, const std::string& file);
+decision::Author author_of(const Context& context, const inbox::Home& home, const std::string& file);
 
 }  // namespace sb::cli

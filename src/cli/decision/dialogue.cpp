@@ -19,7 +19,7 @@ namespace {
 using decision::Declaration;
 using decision::SelectMode;
 using inbox::Question;
-using What = Turn::What;
+using Kind = DialogueTurn::Kind;
 
 bool is_cancel(const decision::Profile& profile, std::string_view line) {
   for (const std::string& command : profile.commands) {
@@ -28,15 +28,15 @@ bool is_cancel(const decision::Profile& profile, std::string_view line) {
   return false;
 }
 
-Turn answered(inbox::Given given) {
-  Turn turn;
-  turn.what = What::kAnswered;
+DialogueTurn answered(inbox::AnswerInput given) {
+  DialogueTurn turn;
+  turn.what = Kind::kAnswered;
   turn.given = std::move(given);
   return turn;
 }
 
-Turn ended(What what) {
-  Turn turn;
+DialogueTurn ended(Kind what) {
+  DialogueTurn turn;
   turn.what = what;
   return turn;
 }
@@ -50,22 +50,22 @@ class Choosing {
         question_(question),
         prompts_(prompts_of(decision_, profile_, declaration.hash)) {}
 
-  Turn show(std::string_view error_line = {}) const {
+  DialogueTurn show(std::string_view error_line = {}) const {
     const decision::Prompt& prompt = prompts_[page_];
     const bool has_letters = profile_.grammar == decision::Grammar::kLetters;
     std::string output = has_letters ? render_brief(prompt) : render_block(prompt);
     if (!error_line.empty()) output = decision::render_retry(error_line, output);
-    Turn turn;
+    DialogueTurn turn;
     turn.output = printable(output) + "\n";
     return turn;
   }
 
-  Turn take(std::string_view line) {
+  DialogueTurn take(std::string_view line) {
     const decision::ChainInput input = read_chain_input(line, prompts_[page_], profile_);
-    if (std::holds_alternative<decision::CancelWord>(input)) return ended(What::kCancelled);
+    if (std::holds_alternative<decision::CancelWord>(input)) return ended(Kind::kCancelled);
     if (std::holds_alternative<decision::ChainFreeText>(input)) {
       streak_ = 0;
-      Turn turn = show();
+      DialogueTurn turn = show();
       turn.free_text = line;
       return turn;
     }
@@ -74,10 +74,10 @@ class Choosing {
   }
 
  private:
-  Turn refuse() {
+  DialogueTurn refuse() {
     ++streak_;
     if (streak_ > profile_.max_invalid && profile_.on_exhausted == decision::OnExhausted::kEvent) {
-      return ended(What::kSuspended);
+      return ended(Kind::kSuspended);
     }
     const decision::Prompt& prompt = prompts_[page_];
     const int attempt = std::min(streak_, profile_.max_invalid);
@@ -92,8 +92,8 @@ class Choosing {
                                      format_hint(prompt.select, static_cast<int>(prompt.options.size()), false)));
   }
 
-  Turn pick(const decision::PickedOptions& picked) {
-    inbox::Given given;
+  DialogueTurn pick(const decision::PickedOptions& picked) {
+    inbox::AnswerInput given;
     given.options = chosen_;
     for (const std::size_t index : picked.indexes) {
       const std::string& id = prompts_[page_].options[index].id;
@@ -133,8 +133,8 @@ class Writing {
   Writing(const Declaration& declaration, const Question& question)
       : profile_(declaration.profile), decision_(*declaration.decision()), question_(question) {}
 
-  Turn show(std::string_view problem = {}) const {
-    Turn turn;
+  DialogueTurn show(std::string_view problem = {}) const {
+    DialogueTurn turn;
     if (!problem.empty()) turn.output = printable(problem) + "\n\n";
     if (decision_.select.mode == SelectMode::kForm) {
       const decision::Field& field = decision_.fields[field_];
@@ -150,8 +150,8 @@ class Writing {
     return turn;
   }
 
-  Turn take(std::string_view line) {
-    if (is_cancel(profile_, line)) return ended(What::kCancelled);
+  DialogueTurn take(std::string_view line) {
+    if (is_cancel(profile_, line)) return ended(Kind::kCancelled);
     if (decision_.select.mode == SelectMode::kForm) return take_field(line);
     const auto given = parse_choice(question_, line);
     const auto checked = given ? check_answer(question_, *given) : given;
@@ -159,7 +159,7 @@ class Writing {
   }
 
  private:
-  Turn take_field(std::string_view line) {
+  DialogueTurn take_field(std::string_view line) {
     const decision::Field& field = decision_.fields[field_];
     if (!is_utf8(line)) return show("That is not UTF-8.");
     if (!is_blank(line)) {
@@ -179,18 +179,18 @@ class Writing {
   const decision::Decision& decision_;
   const Question& question_;
   std::size_t field_ = 0;
-  inbox::Given given_;
+  inbox::AnswerInput given_;
 };
 
-Turn turn_of(decision::FlowOutcome& outcome, const Declaration& declaration) {
-  Turn turn;
+DialogueTurn turn_of(decision::FlowOutcome& outcome, const Declaration& declaration) {
+  DialogueTurn turn;
   switch (outcome.event) {
     case decision::FlowEvent::kExecute:
       return answered({{}, std::move(outcome.values)});
     case decision::FlowEvent::kFlowCancel:
-      return ended(What::kCancelled);
+      return ended(Kind::kCancelled);
     case decision::FlowEvent::kStepAbort:
-      return ended(What::kSuspended);
+      return ended(Kind::kSuspended);
     case decision::FlowEvent::kFreeText:
       turn.free_text = outcome.payload.value_or("");
       turn.output = printable(flow_resume(declaration, outcome.state).output) + "\n";
@@ -210,17 +210,17 @@ Dialogue flow_dialogue(const Declaration& declaration) {
           }};
 }
 
-Turn turn_of(decision::ChainTurn& chain) {
-  Turn turn;
+DialogueTurn turn_of(decision::ChainTurn& chain) {
+  DialogueTurn turn;
   switch (chain.event) {
     case decision::ChainEvent::kDone:
       turn = answered({{}, std::move(chain.values)});
       turn.waived = std::move(chain.waived);
       return turn;
     case decision::ChainEvent::kFlowCancel:
-      return ended(What::kCancelled);
+      return ended(Kind::kCancelled);
     case decision::ChainEvent::kStepAbort:
-      return ended(What::kSuspended);
+      return ended(Kind::kSuspended);
     case decision::ChainEvent::kHold:
       turn.free_text = chain.payload.value_or("");
       turn.output = printable(chain.output) + "On hold. Type continue, reset, or the key of an option.\n";

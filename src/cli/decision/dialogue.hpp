@@ -1,7 +1,7 @@
 // A question put to a person line by line: one decision, a flow or a chain behind the same two calls.
 //
 //   Dialogue dialogue = SB_TRY(begin_dialogue(declaration, question));
-//   while (dialogue.turn.what == Turn::What::kShow) { print(dialogue.turn.output); dialogue.feed(line); }
+//   while (dialogue.turn.what == DialogueTurn::Kind::kShow) { print(dialogue.turn.output); dialogue.feed(line); }
 //
 // Keeps all it knows in memory: when the process ends half-way, nothing was answered and the question is still open.
 #pragma once
@@ -16,23 +16,23 @@
 
 namespace sb::cli {
 
-struct Turn {
-  enum class What {
+struct DialogueTurn {
+  enum class Kind {
     kShow,       // print `output` and read a line
     kAnswered,   // `given`, and of a chain `waived`
     kCancelled,  // the person gave the word that ends it
     kSuspended,  // too many wrong inputs: left for later
   };
-  What what = What::kShow;
+  Kind what = Kind::kShow;
   std::string output;
   std::string free_text;  // beside kShow: what was said instead of an answer
-  inbox::Given given;
+  inbox::AnswerInput given;
   Value waived;
 };
 
 struct Dialogue {
-  Turn turn;
-  std::function<Turn(std::string_view line)> next;
+  DialogueTurn turn;
+  std::function<DialogueTurn(std::string_view line)> next;
 
   void feed(std::string_view line) { turn = next(line); }
 };

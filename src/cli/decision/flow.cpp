@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-
 #include "cli/decision/state_options.hpp"
 #include "decision/state_blob.hpp"
 
@@ -65,7 +64,7 @@ int run_flow(Context& context, StateUse use) {
   const auto outcome = advance(*options, use);
   if (!outcome) return report(context, outcome.error());
   print(context, *options, *outcome, options->state.value_or(""));
-  return kDone;
+  return kExitOk;
 }
 
 }  // namespace

@@ -17,9 +17,9 @@
 namespace sb::cli {
 namespace {
 
+using inbox::AnswerInput;
 using inbox::DecisionState;
-using inbox::Desk;
-using inbox::Given;
+using inbox::Home;
 
 struct InboxOptions {
   std::string id;
@@ -30,22 +30,22 @@ struct InboxOptions {
   bool wants_json = false;
 };
 
-using DeskPointer = std::unique_ptr<Desk>;
+using HomePointer = std::unique_ptr<Home>;
 
 // For looking: a home that cannot be written to is read, and one where nothing was ever asked is an empty inbox.
-Result<DeskPointer> open_for_reading(const Context& context) {
-  Result<DeskPointer> desk = Desk::open(context.seams, store::Access::kReadWrite);
-  if (!desk && desk.error().code == ErrorCode::kIo) return Desk::open(context.seams, store::Access::kReadOnly);
-  return desk;
+Result<HomePointer> open_for_reading(const Context& context) {
+  Result<HomePointer> home = Home::open(context.seams, store::Access::kReadWrite);
+  if (!home && home.error().code == ErrorCode::kIo) return Home::open(context.seams, store::Access::kReadOnly);
+  return home;
 }
 
 Status list(const Context& context, const InboxOptions& options) {
-  Result<DeskPointer> desk = open_for_reading(context);
+  Result<HomePointer> home = open_for_reading(context);
   std::vector<DecisionState> states;
-  if (desk) {
-    states = SB_TRY((*desk)->inbox().list(options.wants_all));
-  } else if (desk.error().code != ErrorCode::kNotFound) {
-    return std::unexpected(desk.error());
+  if (home) {
+    states = SB_TRY((*home)->inbox().list(options.wants_all));
+  } else if (home.error().code != ErrorCode::kNotFound) {
+    return std::unexpected(home.error());
   }
   if (options.wants_json) {
     Value lines = Value::array();
@@ -59,9 +59,9 @@ Status list(const Context& context, const InboxOptions& options) {
 }
 
 Status show(const Context& context, const InboxOptions& options) {
-  const DeskPointer desk = SB_TRY(open_for_reading(context));
-  const std::string id = SB_TRY(desk->inbox().resolve(options.id));
-  const DecisionState state = SB_TRY(desk->inbox().load(id));
+  const HomePointer home = SB_TRY(open_for_reading(context));
+  const std::string id = SB_TRY(home->inbox().resolve(options.id));
+  const DecisionState state = SB_TRY(home->inbox().load(id));
   context.out(options.wants_json ? to_json(full_view(state)) + "\n" : full_text(state));
   return {};
 }
@@ -92,8 +92,8 @@ std::string by_ids(const DecisionState& state, const std::string& typed) {
 }
 
 Status answer(const Context& context, const InboxOptions& options) {
-  const DeskPointer desk = SB_TRY(Desk::open(context.seams, store::Access::kReadWrite));
-  inbox::Inbox& inbox = desk->inbox();
+  const HomePointer home = SB_TRY(Home::open(context.seams, store::Access::kReadWrite));
+  inbox::Inbox& inbox = home->inbox();
   const DecisionState state = SB_TRY(inbox.load(SB_TRY(inbox.resolve(options.id))));
   // Whoever comes too late is told so before they type a passphrase.
   if (!state.is_open()) {
@@ -102,14 +102,14 @@ Status answer(const Context& context, const InboxOptions& options) {
   const inbox::Question& question = state.opened.question;
   const std::string typed = SB_TRY(typed_choice(context, options, question));
   const std::string choice = by_ids(state, typed);
-  const Given given = SB_TRY(inbox::check_answer(question, SB_TRY(inbox::parse_choice(question, choice))));
+  const AnswerInput given = SB_TRY(inbox::check_answer(question, SB_TRY(inbox::parse_choice(question, choice))));
   SB_TRY(inbox::check_dependencies(question, given));
   if (state.opened.needs_signature) {
     context.err(fmt::format("{}\nYou answer: {}\n", question.text, printable(choice)));
   }
   SB_TRY(check_typed_confirmation(context, state));
-  const Signing signing = SB_TRY(sign_for(context, *desk, state, given, options.operator_name));
-  inbox::Submission submission;
+  const Signing signing = SB_TRY(sign_for(context, *home, state, given, options.operator_name));
+  inbox::AnswerSubmission submission;
   submission.given = given;
   submission.from = signing.from;
   submission.signature = signing.signature;
@@ -123,10 +123,10 @@ Status answer(const Context& context, const InboxOptions& options) {
 enum class Act { kWithdraw, kDecline, kCancel };
 
 Status act(const Context& context, const InboxOptions& options, Act what) {
-  const DeskPointer desk = SB_TRY(Desk::open(context.seams, store::Access::kReadWrite));
-  inbox::Inbox& inbox = desk->inbox();
+  const HomePointer home = SB_TRY(Home::open(context.seams, store::Access::kReadWrite));
+  inbox::Inbox& inbox = home->inbox();
   const std::string id = SB_TRY(inbox.resolve(options.id));
-  const inbox::Credentials from = SB_TRY(credentials_for(context, *desk, SB_TRY(inbox.load(id))));
+  const inbox::Responder from = SB_TRY(credentials_for(context, *home, SB_TRY(inbox.load(id))));
   const DecisionState after = SB_TRY(what == Act::kWithdraw  ? inbox.withdraw(id, from)
                                      : what == Act::kDecline ? inbox.decline(id, from, "")
                                                              : inbox.cancel(id, from));
@@ -138,7 +138,7 @@ Status act(const Context& context, const InboxOptions& options, Act what) {
 Status watch(const Context& context, const InboxOptions& options) {
   constexpr int kPollMs = 500;
   const SignalWatch signals;
-  const DeskPointer desk = SB_TRY(Desk::open(context.seams, store::Access::kReadWrite));
+  const HomePointer home = SB_TRY(Home::open(context.seams, store::Access::kReadWrite));
   std::set<std::string> open;  // as printed last
   const auto print = [&](const DecisionState& state) {
     context.out((options.wants_json ? to_json(full_view(state)) : summary_line(state)) + "\n");
@@ -149,21 +149,21 @@ Status watch(const Context& context, const InboxOptions& options) {
     }
   };
   const auto print_all = [&]() -> Result<std::int64_t> {
-    const auto end = SB_TRY(desk->store().read([](store::Snapshot& snapshot) { return snapshot.last_position(); }));
+    const auto end = SB_TRY(home->store().read([](store::Snapshot& snapshot) { return snapshot.last_position(); }));
     std::set<std::string> before = std::exchange(open, {});
-    for (const DecisionState& state : SB_TRY(desk->inbox().list(false))) {
+    for (const DecisionState& state : SB_TRY(home->inbox().list(false))) {
       print(state);
       before.erase(state.id);
     }
     // What ended meanwhile stands in no listing of open ones.
-    for (const std::string& id : before) print(SB_TRY(desk->inbox().load_or_damaged(id)));
+    for (const std::string& id : before) print(SB_TRY(home->inbox().load_or_damaged(id)));
     return end;
   };
   auto position = SB_TRY(print_all());
-  while (!signals.came() && !context.streams().output_closed()) {
+  while (!signals.was_received() && !context.streams().output_closed()) {
     SB_TRY(context.streams().flush());
     const auto events =
-        desk->store().read([&](store::Snapshot& snapshot) { return snapshot.events_after(position, 1'000); });
+        home->store().read([&](store::Snapshot& snapshot) { return snapshot.events_after(position, 1'000); });
     if (!events && events.error().code != ErrorCode::kCorrupt) return std::unexpected(events.error());
     if (!events) {
       // Which of the new ones are damaged is not known here; the listing shows it.
@@ -178,10 +178,10 @@ Status watch(const Context& context, const InboxOptions& options) {
       const std::string id = event.stream.substr(inbox::kDecisionStreams.size());
       if (changed.empty() || changed.back() != id) changed.push_back(id);
     }
-    SB_TRY(desk->refresh_operators(context.seams.files));
-    for (const std::string& id : changed) print(SB_TRY(desk->inbox().load_or_damaged(id)));
+    SB_TRY(home->refresh_operators(context.seams.files));
+    for (const std::string& id : changed) print(SB_TRY(home->inbox().load_or_damaged(id)));
     // Nobody else may be looking, and deadlines pass only when somebody does.
-    (void)SB_TRY(desk->inbox().list(false));
+    (void)SB_TRY(home->inbox().list(false));
     if (events->empty()) context.seams.clock.sleep_ms(kPollMs);
   }
   return {};
@@ -224,7 +224,7 @@ Action declare_inbox(App& app) {
     if (app.got_subcommand(withdraw_app)) done = act(context, *options, Act::kWithdraw);
     if (app.got_subcommand(decline_app)) done = act(context, *options, Act::kDecline);
     if (app.got_subcommand(cancel_app)) done = act(context, *options, Act::kCancel);
-    return done ? kDone : report_answer(context, done.error());
+    return done ? kExitOk : report_answer(context, done.error());
   };
 }
 

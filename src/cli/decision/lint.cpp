@@ -67,7 +67,7 @@ void print_for_people(const Context& context, const std::string& name, std::stri
     const Position at = position_of(text, finding.start);
     const bool is_advice = finding.severity == decision::Severity::kAdvise;
     context.out(fmt::format("{}:{}:{}: {}{}: {} {}\n", name, at.line, at.column, finding.rule,
-                            is_advice ? " (advice)" : "", about.broken, about.mend));
+                            is_advice ? " (advice)" : "", about.broken, about.fix));
   }
 }
 
@@ -101,7 +101,7 @@ int run_text(Context& context, const LintOptions& options, const LintContext& li
   if (!text) return report(context, text.error());
   const auto findings = decision::lint(*text, lint_context);
   options.is_json ? print_json(context, findings) : print_for_people(context, name, *text, findings);
-  return decision::has_blocking(findings) ? kNo : kDone;
+  return decision::has_blocking(findings) ? kExitNegative : kExitOk;
 }
 
 // One line of --jsonl.
@@ -112,7 +112,7 @@ struct Sample {
 
 Result<Sample> read_sample(const std::string& name, std::size_t line, std::string json, const LintContext& defaults) {
   const auto at_line = [&](Error error) {
-    error.place = {name, error.place.pointer, static_cast<int>(line), 1};
+    error.location = {name, error.location.pointer, static_cast<int>(line), 1};
     return std::unexpected(std::move(error));
   };
   auto document = parse_document(name, std::move(json), Syntax::kJson);
@@ -165,7 +165,7 @@ int run_lines(Context& context, const LintOptions& options, const LintContext& d
     any_blocks = any_blocks || decision::has_blocking(findings);
     context.out(to_json(verdict(findings)) + "\n");
   }
-  return any_blocks ? kNo : kDone;
+  return any_blocks ? kExitNegative : kExitOk;
 }
 
 }  // namespace

@@ -27,18 +27,18 @@ struct RenderArguments {
 };
 
 // The question to show, and which part of the declaration it is about.
-struct Asked {
+struct AskedPrompt {
   std::vector<Prompt> pages;
   std::string part;
 };
 
 // Where the first question of a chain has pages, the last entry of each leads to the next.
-Result<Asked> first_of_chain(const Declaration& declaration, int cap) {
+Result<AskedPrompt> first_of_chain(const Declaration& declaration, int cap) {
   const decision::ChainModel model(declaration);
   auto turn = SB_TRY(decision::chain_begin(model, cap));
-  const bool is_child = turn.state.open == decision::Open::kChild;
-  Asked asked{{decision::chain_prompt(model, turn.state)},
-              is_child ? declaration.chain()->options[turn.state.option].key : std::string()};
+  const bool is_child = turn.state.open == decision::OpenPrompt::kChild;
+  AskedPrompt asked{{decision::chain_prompt(model, turn.state)},
+                    is_child ? declaration.chain()->options[turn.state.option].key : std::string()};
   while (asked.pages.back().page < asked.pages.back().pages) {
     turn = SB_TRY(decision::chain_answer(model, turn.state, {asked.pages.back().options.back().id}));
     asked.pages.push_back(decision::chain_prompt(model, turn.state));
@@ -46,19 +46,19 @@ Result<Asked> first_of_chain(const Declaration& declaration, int cap) {
   return asked;
 }
 
-Result<Asked> first_question(const Declaration& declaration, Host host) {
+Result<AskedPrompt> first_question(const Declaration& declaration, Host host) {
   const int cap = decision::cap_of(host, declaration.profile);
   if (const auto* decision = declaration.decision()) {
-    return Asked{prompts_of(*decision, declaration.profile, declaration.hash, cap), ""};
+    return AskedPrompt{prompts_of(*decision, declaration.profile, declaration.hash, cap), ""};
   }
   if (const auto* flow = declaration.flow()) {
-    const decision::Step& step = flow->steps.front();
-    return Asked{prompts_of(*flow, step, declaration.profile, declaration.hash, cap), step.key()};
+    const decision::FlowStep& step = flow->steps.front();
+    return AskedPrompt{prompts_of(*flow, step, declaration.profile, declaration.hash, cap), step.key()};
   }
   return first_of_chain(declaration, cap);
 }
 
-Result<Prompt> page_of(const Asked& asked, int page) {
+Result<Prompt> page_of(const AskedPrompt& asked, int page) {
   const int pages = static_cast<int>(asked.pages.size());
   if (page < 1 || page > pages) {
     return fail(ErrorCode::kInvalid, fmt::format("there is no page {}", page),
@@ -74,7 +74,7 @@ std::vector<inbox::Choice> shown_choices(const Rendered& rendered) {
   std::vector<inbox::Choice> choices;
   for (const decision::ShownQuestion& question : rendered.shape.questions) {
     for (const decision::ShownOption& option : question.options) {
-      if (option.entry == decision::Entry::kNo) continue;
+      if (option.entry == decision::EntryKind::kNo) continue;
       choices.push_back({option.id, answers_with_label && !is_by_rows ? option.shown : option.label});
     }
   }
@@ -102,24 +102,24 @@ inbox::PlannedPrompt planned_from(const Prompt& prompt, const Rendered& rendered
 }
 
 // Opens the question (or joins the same one), plans the prompt, and gives it with its marker.
-Result<Rendered> plan(Context& context, inbox::Desk& desk, const Declaration& declaration, Host host, int page) {
-  const Asked asked = SB_TRY(first_question(declaration, host));
+Result<Rendered> plan(Context& context, inbox::Home& home, const Declaration& declaration, Host host, int page) {
+  const AskedPrompt asked = SB_TRY(first_question(declaration, host));
   const Prompt prompt = SB_TRY(page_of(asked, page));
-  const std::string place(inbox::kNoncePlace);
+  const std::string place(inbox::kNoncePlaceholder);
   const Rendered draft = SB_TRY(render(prompt, declaration.profile, host, {.nonce = place}));
   const std::string workspace = SB_TRY(context.seams.files.canonical("."));
-  const inbox::Asking asking{.workspace = workspace, .session = ""};
-  auto state = SB_TRY(desk.inbox().load(SB_TRY(desk.inbox().open(declaration, asking)).id));
+  const inbox::AskContext asking{.workspace = workspace, .session = ""};
+  auto state = SB_TRY(home.inbox().load(SB_TRY(home.inbox().open(declaration, asking)).id));
   if (!state.is_open() && !state.is_answered()) {
-    // Ended without an answer: whoever renders it again asks again.
-    SB_TRY(desk.inbox().take(state.id, "render"));
-    state = SB_TRY(desk.inbox().load(SB_TRY(desk.inbox().open(declaration, asking)).id));
+    // WorkResult without an answer: whoever renders it again asks again.
+    SB_TRY(home.inbox().consume(state.id, "render"));
+    state = SB_TRY(home.inbox().load(SB_TRY(home.inbox().open(declaration, asking)).id));
   }
   if (!state.is_open()) {
     return fail(ErrorCode::kConflict, fmt::format("{} has been answered, and nobody has read it yet", state.id),
                 "Read it with signalbox ask; after that it can be asked again");
   }
-  const auto planned = SB_TRY(desk.inbox().plan_prompt(planned_from(prompt, draft, asked.part, state)));
+  const auto planned = SB_TRY(home.inbox().plan_prompt(planned_from(prompt, draft, asked.part, state)));
   return render(prompt, declaration.profile, host, {.nonce = planned.nonce});
 }
 
@@ -132,18 +132,18 @@ int run_render(Context& context, const RenderArguments& arguments) {
                                  {},
                                  false});
   }
-  auto desk = inbox::Desk::open(context.seams, store::Access::kReadWrite);
-  if (!desk) return report(context, desk.error());
-  const auto author = author_of(context, **desk, arguments.definition);
+  auto home = inbox::Home::open(context.seams, store::Access::kReadWrite);
+  if (!home) return report(context, home.error());
+  const auto author = author_of(context, **home, arguments.definition);
   const auto declaration = load_declaration(context, arguments.definition, author);
   if (!declaration) return report(context, declaration.error());
-  const auto rendered = plan(context, **desk, *declaration, *host, arguments.page);
+  const auto rendered = plan(context, **home, *declaration, *host, arguments.page);
   if (!rendered) return report(context, rendered.error());
-  for (const std::string& field : rendered->lossy) {
+  for (const std::string& field : rendered->omitted_fields) {
     context.err(fmt::format("not shown on {}: {}\n", arguments.host, field));
   }
   context.out(rendered->bytes() + "\n");
-  return kDone;
+  return kExitOk;
 }
 
 }  // namespace

@@ -24,12 +24,12 @@ class RenderCommand : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
-  struct Ran {
+  struct RunOutput {
     int code;
     std::string output, errors;
   };
 
-  Ran ran(const std::string& yaml, std::vector<std::string> arguments) {
+  RunOutput ran(const std::string& yaml, std::vector<std::string> arguments) {
     FakeStreams streams("---\n" + yaml);
     const Environment environment = home();
     const Seams seams{files_, clock_, random_, process_, environment, streams};
@@ -42,8 +42,8 @@ class RenderCommand : public testing::Test {
     FakeStreams streams;
     const Environment environment = home();
     const Seams seams{files_, clock_, random_, process_, environment, streams};
-    auto desk = inbox::Desk::open(seams, store::Access::kReadWrite);
-    return (*desk)->inbox().open_prompts().value();
+    auto home = inbox::Home::open(seams, store::Access::kReadWrite);
+    return (*home)->inbox().open_prompts().value();
   }
 
  private:
@@ -53,15 +53,16 @@ class RenderCommand : public testing::Test {
   SystemFiles files_;
   FakeClock clock_;
   FakeRandom random_;
-  FakeProcess process_{[](const Command&) -> Result<Exit> { return fail(ErrorCode::kNotFound, "no programs here"); }};
+  FakeProcess process_{
+      [](const Command&) -> Result<ProcessResult> { return fail(ErrorCode::kNotFound, "no programs here"); }};
 };
 
 constexpr const char* kBranch =
     "{decision: branch, instruction: Which branch should be released?, options: [main, hotfix]}";
 
 TEST_F(RenderCommand, GivesTheCallAndRecordsIt) {
-  const Ran result = ran(kBranch, {"--host", "ask_user_question"});
-  ASSERT_EQ(result.code, kDone) << result.errors;
+  const RunOutput result = ran(kBranch, {"--host", "ask_user_question"});
+  ASSERT_EQ(result.code, kExitOk) << result.errors;
   const auto call = parse_json(result.output);
   ASSERT_TRUE(call);
   const std::string question = (*call)["questions"].items()[0]["question"].as_string();
@@ -74,8 +75,8 @@ TEST_F(RenderCommand, GivesTheCallAndRecordsIt) {
 }
 
 TEST_F(RenderCommand, TextIsTheBlockAlone) {
-  const Ran result = ran(kBranch, {"--host", "text"});
-  EXPECT_EQ(result.code, kDone);
+  const RunOutput result = ran(kBranch, {"--host", "text"});
+  EXPECT_EQ(result.code, kExitOk);
   EXPECT_EQ(result.output, "Which branch should be released?\n\n1) main\n2) hotfix\n");
   EXPECT_EQ(result.errors, "");
   EXPECT_EQ(planned().size(), 1u);
@@ -84,8 +85,8 @@ TEST_F(RenderCommand, TextIsTheBlockAlone) {
 TEST_F(RenderCommand, PagesAreCountedFromOne) {
   const std::string yaml = "{decision: d, instruction: Which one?, options: [a1, a2, a3, a4, a5, a6, a7, a8]}";
   EXPECT_EQ(ran(yaml, {"--host", "text", "--page", "2"}).output, "Which one?\n\n1) a7\n2) a8\n");
-  const Ran wrong = ran(yaml, {"--host", "text", "--page", "3"});
-  EXPECT_EQ(wrong.code, kUsage);
+  const RunOutput wrong = ran(yaml, {"--host", "text", "--page", "3"});
+  EXPECT_EQ(wrong.code, kExitUsage);
   EXPECT_THAT(wrong.errors, HasSubstr("there is no page 3. Use --page 1 to 2."));
   EXPECT_EQ(wrong.output, "");
 }
@@ -93,8 +94,8 @@ TEST_F(RenderCommand, PagesAreCountedFromOne) {
 TEST_F(RenderCommand, AOneWayDoorIsNotShownWithoutItsNote) {
   const std::string yaml =
       "{decision: d, instruction: Drop it?, door: one-way, irreversible_note: Gone for good., options: [Keep, Drop]}";
-  const Ran refused = ran(yaml, {"--host", "request_user_input"});
-  EXPECT_EQ(refused.code, kUsage);
+  const RunOutput refused = ran(yaml, {"--host", "request_user_input"});
+  EXPECT_EQ(refused.code, kExitUsage);
   EXPECT_EQ(refused.output, "");
   EXPECT_TRUE(planned().empty());
   EXPECT_THAT(ran(yaml, {"--host", "elicitation"}).output, HasSubstr("Gone for good."));
@@ -108,11 +109,11 @@ TEST_F(RenderCommand, WhatIsLostIsNamed) {
 
 // A file that an agent wrote must not say what happens without an answer.
 TEST_F(RenderCommand, ADefaultNeedsATrustedFile) {
-  const Ran refused = ran(
+  const RunOutput refused = ran(
       "{decision: d, profile: gstack, instruction: Which one?, options: [a1, a2], on_timeout: default, deadline: 1h, "
       "default: a1}",
       {"--host", "brief"});
-  EXPECT_EQ(refused.code, kUsage);
+  EXPECT_EQ(refused.code, kExitUsage);
   EXPECT_TRUE(planned().empty());
 }
 
@@ -125,8 +126,8 @@ TEST_F(RenderCommand, FlowsAndChainsBeginWithTheirFirstQuestion) {
 }
 
 TEST_F(RenderCommand, AnUnknownHostIsNamed) {
-  const Ran wrong = ran(kBranch, {"--host", "fax"});
-  EXPECT_EQ(wrong.code, kUsage);
+  const RunOutput wrong = ran(kBranch, {"--host", "fax"});
+  EXPECT_EQ(wrong.code, kExitUsage);
   EXPECT_THAT(wrong.errors, HasSubstr("there is no host \"fax\""));
 }
 

@@ -2,7 +2,6 @@
 // every event; `plan` says what will be asked.
 #include <fmt/format.h>
 
-
 #include "cli/decision/declaration_file.hpp"
 #include "cli/decision/state_options.hpp"
 #include "decision/chain/machine.hpp"
@@ -51,7 +50,7 @@ int run_plan(Context& context, const SplitOptions& options) {
   const auto plan = decision::plan_chain(*declaration->chain(), declaration->profile, options.cap);
   if (!plan) return report(context, plan.error());
   context.out(options.wants_json ? to_json(to_value(*plan)) + "\n" : table_of(*plan));
-  return kDone;
+  return kExitOk;
 }
 
 // A state that is given to `start` is resumed; an input then is its answer, or on hold a word that says how to go on.
@@ -85,7 +84,7 @@ int run_turn(Context& context, StateUse use, int cap) {
   if (!turn) return report(context, turn.error());
   const auto nonce = decision::next_nonce(options->state.value_or(""), options->input.value_or(""));
   context.out(to_json(to_value(*turn, decision::save_chain(turn->state, nonce, options->blob))) + "\n");
-  return kDone;
+  return kExitOk;
 }
 
 }  // namespace

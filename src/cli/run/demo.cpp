@@ -33,32 +33,32 @@ struct Question {
 
 class Demo {
  public:
-  Demo(const Context& context, const DemoPlace& place, runs::RunOffice& office, bool wants_json)
-      : context_(context), place_(place), office_(office), wants_json_(wants_json) {}
+  Demo(const Context& context, const DemoFolder& place, runs::RunEnvironment& run_environment, bool wants_json)
+      : context_(context), place_(place), run_environment_(run_environment), wants_json_(wants_json) {}
 
   Result<int> show() {
-    const Exit before = SB_TRY(check());
+    const ProcessResult before = SB_TRY(check());
     SB_TRY(open());
     introduce(before);
     RunState state = SB_TRY(drive());
-    if (state.outcome == "merged") SB_TRY(take_over_merge());
-    const Exit after = SB_TRY(check());
+    if (state.outcome == "merged") SB_TRY(merge_by_hand());
+    const ProcessResult after = SB_TRY(check());
     const auto events = SB_TRY(count_events(state));
     wants_json_ ? print_json(state, before, after, events) : conclude(state, after, events);
-    return state.outcome == "merged" && after.code == 0 ? kDone : kNo;
+    return state.outcome == "merged" && after.code == 0 ? kExitOk : kExitNegative;
   }
 
  private:
-  Result<Exit> check() const {
+  Result<ProcessResult> check() const {
     return context_.seams.process.run({.argv = {"./check"}, .directory = place_.repository(), .timeout_ms = 10'000});
   }
 
   // A new run, or the one that was not over when the demonstration was broken off.
   Status open() {
-    if (place_.was_there) {
-      const auto last = office_.log().resolve("last");
+    if (place_.already_existed) {
+      const auto last = run_environment_.log().resolve("last");
       if (last) {
-        const RunState state = SB_TRY(office_.log().state(*last));
+        const RunState state = SB_TRY(run_environment_.log().state(*last));
         if (!state.outcome.empty()) return is_over_already();
         run_ = *last;
       }
@@ -78,15 +78,17 @@ class Demo {
     if (!wants_json_) display.emplace(context_, false);
     display_ = display ? &*display : nullptr;
     const SignalWatch signals;
-    runs::Watching watching;
-    watching.keeps_going = [&] { return !signals.came(); };
-    watching.ask_here = [this](const std::string& decision, const auto& is_wanted) { return ask(decision, is_wanted); };
+    runs::RunObserver observer;
+    observer.should_continue = [&] { return !signals.was_received(); };
+    observer.ask_interactively = [this](const std::string& decision, const auto& is_wanted) {
+      return ask(decision, is_wanted);
+    };
     if (display_ != nullptr) {
-      watching.on_event = [this](const auto& state, const auto& event) { display_->on_event(state, event); };
-      watching.on_progress = [this](const agent::Progress& progress) { display_->on_progress(progress); };
+      observer.on_event = [this](const auto& state, const auto& event) { display_->on_event(state, event); };
+      observer.on_progress = [this](const agent::Progress& progress) { display_->on_progress(progress); };
     }
-    pipeline::Coordinator coordinator = office_.coordinator(std::move(watching));
-    if (run_.empty()) run_ = SB_TRY(coordinator.open(SB_TRY(wish())));
+    pipeline::Coordinator coordinator = run_environment_.coordinator(std::move(observer));
+    if (run_.empty()) run_ = SB_TRY(coordinator.open(SB_TRY(request())));
     auto state = coordinator.drive(run_, {});
     if (display_ != nullptr) display_->finish();
     display_ = nullptr;
@@ -94,25 +96,26 @@ class Demo {
     return state;
   }
 
-  Result<pipeline::RunWish> wish() {
-    pipeline::RunWish wish;
-    wish.goal = demo_data()["goal"].as_string();
-    wish.workspace = place_.repository();
-    wish.ticket = SB_TRY(runs::load_ticket(context_.seams, office_.forge(), place_.ticket(), &wish.ticket_source));
-    return wish;
+  Result<pipeline::RunRequest> request() {
+    pipeline::RunRequest request;
+    request.goal = demo_data()["goal"].as_string();
+    request.workspace = place_.repository();
+    request.ticket =
+        SB_TRY(runs::load_ticket(context_.seams, run_environment_.forge(), place_.ticket(), &request.ticket_source));
+    return request;
   }
 
   // The one question the script asks. Whatever else comes up stays in the inbox: nothing here may decide it.
   Status ask(const std::string& decision, const std::function<bool()>& is_wanted) {
-    inbox::Desk& desk = office_.desk().desk();
-    const inbox::DecisionState state = SB_TRY(desk.inbox().load(decision));
+    inbox::Home& home = run_environment_.home().home();
+    const inbox::DecisionState state = SB_TRY(home.inbox().load(decision));
     const auto declared = declaration_of(state);
     if (!declared || !state.is_open()) return {};
     if (is_here()) {
-      if (display_ != nullptr) display_->hold();
+      if (display_ != nullptr) display_->pause();
       const Conversation::Options options{.uses_errors = wants_json_, .is_wanted = is_wanted};
-      const Status held = Conversation(context_, desk, *declared, options).hold(state);
-      if (display_ != nullptr) display_->go_on();
+      const Status held = Conversation(context_, home, *declared, options).ask(state);
+      if (display_ != nullptr) display_->resume();
       return held;
     }
     const std::string choice = default_of(state);
@@ -124,12 +127,12 @@ class Demo {
       context_.out(fmt::format("          Nobody is at a terminal here, so the stated default is taken: {}\n",
                                demo_data()["default"].as_string()));
     }
-    inbox::Submission submission;
+    inbox::AnswerSubmission submission;
     submission.given.options = {choice};
     submission.from = {inbox::Channel::kProgram, "signalbox demo"};
     submission.raw = choice;
     submission.resolved_by = inbox::ResolvedBy::kPreference;
-    SB_TRY(office_.desk().desk().inbox().answer(decision, submission));
+    SB_TRY(run_environment_.home().home().inbox().answer(decision, submission));
     return {};
   }
 
@@ -148,7 +151,7 @@ class Demo {
   }
 
   // As a person would: the work copy follows what was merged.
-  Status take_over_merge() const {
+  Status merge_by_hand() const {
     pipeline::Git git(context_.seams, place_.repository());
     SB_TRY(git.run({"pull", "--quiet", "--ff-only", "origin", "main"}));
     return {};
@@ -161,7 +164,7 @@ class Demo {
     Events events;
     events.of_run = state.events;
     for (const pipeline::PhaseRecord& phase : state.phases) {
-      agent::AgentLog log(office_.desk().desk().store(), context_.seams.clock, phase.session);
+      agent::AgentLog log(run_environment_.home().home().store(), context_.seams.clock, phase.session);
       events.of_agents += static_cast<std::int64_t>(SB_TRY(log.read()).size());
     }
     return events;
@@ -169,8 +172,8 @@ class Demo {
 
   // What was asked and answered first, as the inbox has it.
   Question question(const RunState& state) {
-    for (const pipeline::Asked& asked : state.asked) {
-      const auto decision = office_.desk().desk().inbox().load(asked.decision);
+    for (const pipeline::RunQuestion& asked : state.asked) {
+      const auto decision = run_environment_.home().home().inbox().load(asked.decision);
       if (!decision) continue;
       Question question{.asked = {}, .answered = asked.choice, .by = asked.by};
       if (const auto declared = declaration_of(*decision)) {
@@ -186,12 +189,12 @@ class Demo {
 
   std::string program() const { return fmt::format("SIGNALBOX_HOME={} signalbox", hook::shell_quoted(place_.home())); }
 
-  static std::string failed_line(const Exit& exit) {
+  static std::string failed_line(const ProcessResult& exit) {
     const std::size_t at = exit.output.find("FAILED");
     return at == std::string::npos ? std::string() : exit.output.substr(at, exit.output.find('\n', at) - at);
   }
 
-  void introduce(const Exit& before) const {
+  void introduce(const ProcessResult& before) const {
     if (wants_json_) return;
     context_.out(fmt::format(
         "In {}: a small project (repo/), its remote (remote.git), and a home for Signalbox "
@@ -199,7 +202,7 @@ class Demo {
         printable(place_.directory), demo_data()["goal"].as_string(), before.code == 0 ? "fine" : failed_line(before)));
   }
 
-  void conclude(const RunState& state, const Exit& after, const Events& events) {
+  void conclude(const RunState& state, const ProcessResult& after, const Events& events) {
     if (state.outcome != "merged") {
       context_.err(fmt::format("The demonstration did not end in a merge: {}\nSee {} runs show {}\n",
                                state.outcome.empty() ? state.waits_for : state.outcome, program(), run_));
@@ -221,7 +224,8 @@ class Demo {
     context_.out("\nThe replies of the model are in home/replies.jsonl; everything else happened.\n");
   }
 
-  void print_json(const RunState& state, const Exit& before, const Exit& after, const Events& events) {
+  void print_json(const RunState& state, const ProcessResult& before, const ProcessResult& after,
+                  const Events& events) {
     const Question answer = question(state);
     Value result = Value::object({{"outcome", state.outcome.empty() ? "waiting" : state.outcome},
                                   {"run", run_},
@@ -243,8 +247,8 @@ class Demo {
   }
 
   const Context& context_;
-  const DemoPlace& place_;
-  runs::RunOffice& office_;
+  const DemoFolder& place_;
+  runs::RunEnvironment& run_environment_;
   bool wants_json_;
   RunDisplay* display_ = nullptr;
   std::optional<bool> is_here_;
@@ -255,7 +259,7 @@ class Demo {
 
 int run_demo(const Context& users, const DemoOptions& options) {
   const auto fail_with = [&](const Error& error) { return report_run(users, error, options.wants_json); };
-  const auto place = make_demo_place(users.seams, options.directory);
+  const auto place = make_demo_folder(users.seams, options.directory);
   if (!place) return fail_with(place.error());
   const Environment environment = demo_environment(users.seams.environment, *place);
   const Seams& seams = users.seams;
@@ -263,9 +267,9 @@ int run_demo(const Context& users, const DemoOptions& options) {
                         users.arguments,
                         users.has_colour,
                         {}};
-  const auto office = runs::RunOffice::open(context.seams, place->repository());
-  if (!office) return fail_with(office.error().front());
-  const auto code = Demo(context, *place, **office, options.wants_json).show();
+  const auto run_environment = runs::RunEnvironment::open(context.seams, place->repository());
+  if (!run_environment) return fail_with(run_environment.error().front());
+  const auto code = Demo(context, *place, **run_environment, options.wants_json).show();
   return code ? *code : fail_with(code.error());
 }
 

@@ -43,7 +43,7 @@ Result<bool> take_folder(const Seams& seams, const std::string& directory) {
               "Name a new folder, or an empty one");
 }
 
-Status write_project(const Seams& seams, const DemoPlace& place) {
+Status write_project(const Seams& seams, const DemoFolder& place) {
   for (const Value& file : demo_data()["files"].items()) {
     const std::string path = join_path(place.repository(), file["name"].as_string());
     SB_TRY(seams.files.make_directories(parent_path(path)));
@@ -52,7 +52,7 @@ Status write_project(const Seams& seams, const DemoPlace& place) {
   return {};
 }
 
-Status write_home(const Seams& seams, const DemoPlace& place) {
+Status write_home(const Seams& seams, const DemoFolder& place) {
   SB_TRY(seams.files.make_directories(place.home(), 0700));
   std::string replies;
   for (const Value& reply : demo_data()["replies"].items()) replies += to_json(reply) + "\n";
@@ -60,7 +60,7 @@ Status write_home(const Seams& seams, const DemoPlace& place) {
   return seams.files.write_atomic(join_path(place.home(), "config.yaml"), kConfig);
 }
 
-Status make_repositories(const Seams& seams, const DemoPlace& place) {
+Status make_repositories(const Seams& seams, const DemoFolder& place) {
   pipeline::Git around(seams, place.directory);
   SB_TRY(around.run({"init", "--quiet", "--bare", "--initial-branch=main", "remote.git"}));
   SB_TRY(around.run({"init", "--quiet", "--initial-branch=main", "repo"}));
@@ -85,21 +85,21 @@ const Value& demo_data() {
   return data;
 }
 
-Result<DemoPlace> make_demo_place(const Seams& seams, const std::string& given) {
+Result<DemoFolder> make_demo_folder(const Seams& seams, const std::string& given) {
   const std::string directory = !given.empty() ? given
                                                : join_path(seams.environment.get("TMPDIR").value_or("/tmp"),
                                                            "signalbox-demo-" + random_name(seams.random));
-  DemoPlace place;
-  place.was_there = SB_TRY(take_folder(seams, directory));
+  DemoFolder place;
+  place.already_existed = SB_TRY(take_folder(seams, directory));
   place.directory = SB_TRY(seams.files.canonical(directory));
-  if (place.was_there) return place;
+  if (place.already_existed) return place;
   SB_TRY(write_home(seams, place));
   SB_TRY(make_repositories(seams, place));
   SB_TRY(seams.files.write_atomic(join_path(place.directory, kMark), "{\"v\": 1}\n"));
   return place;
 }
 
-Environment demo_environment(const Environment& users, const DemoPlace& place) {
+Environment demo_environment(const Environment& users, const DemoFolder& place) {
   auto variables = users.all();
   // Whatever else the user has set up is not part of the demonstration.
   std::erase_if(variables, [](const auto& variable) { return variable.first.starts_with("SIGNALBOX_"); });

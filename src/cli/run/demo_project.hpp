@@ -14,9 +14,9 @@
 
 namespace sb::cli {
 
-struct DemoPlace {
+struct DemoFolder {
   std::string directory;  // absolute, links resolved
-  bool was_there = false;
+  bool already_existed = false;
 
   std::string repository() const { return directory + "/repo"; }
   std::string remote() const { return directory + "/remote.git"; }
@@ -29,9 +29,9 @@ const Value& demo_data();
 
 // Made in `given`, or in a new folder for temporary files when that is empty. A folder that was made before is taken as
 // it is; kConflict for one that has anything else in it.
-Result<DemoPlace> make_demo_place(const Seams& seams, const std::string& given);
+Result<DemoFolder> make_demo_folder(const Seams& seams, const std::string& given);
 
 // The user's, with Signalbox at home in the place.
-Environment demo_environment(const Environment& users, const DemoPlace& place);
+Environment demo_environment(const Environment& users, const DemoFolder& place);
 
 }  // namespace sb::cli

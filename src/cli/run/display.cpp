@@ -53,28 +53,30 @@ RunDisplay::RunDisplay(const Context& context, bool wants_json)
       style_(wants_json            ? Style::kJson
              : can_redraw(context) ? Style::kBlock
                                    : Style::kLines) {
-  if (style_ == Style::kBlock) beater_ = std::thread([this] { beat(); });
+  if (style_ == Style::kBlock) redraw_thread_ = std::thread([this] { redraw_loop(); });
 }
 
 RunDisplay::~RunDisplay() {
   finish();
 }
 
-void RunDisplay::beat() {
+void RunDisplay::redraw_loop() {
   std::unique_lock lock(mutex_);
   while (!is_over_) {
     changed_.wait_for(lock, kBeat);
-    ++beat_;
-    if (!is_over_ && !is_held_ && has_state_) draw();
+    ++frame_;
+    if (!is_over_ && !is_paused_ && has_state_) draw();
   }
 }
 
 // Line by line: erasing to the end of the screen moves all of it into the history of some terminals.
 void RunDisplay::draw() {
   const Extent extent = extent_of(context_.seams.environment);
-  const BlockLook look{
-      .now = context_.seams.clock.now_ms(), .width = extent.columns, .has_colour = context_.has_colour, .beat = beat_};
-  auto lines = run_block(state_, now_, look);
+  const BlockStyle style{.now = context_.seams.clock.now_ms(),
+                         .width = extent.columns,
+                         .has_colour = context_.has_colour,
+                         .frame = frame_};
+  auto lines = run_block(state_, now_, style);
   clip_to(extent.rows, lines);
   // A window that was made smaller holds no more of what was drawn than its rows.
   const std::size_t old = std::min(drawn_, static_cast<std::size_t>(std::max(2, extent.rows) - 1));
@@ -103,7 +105,7 @@ void RunDisplay::on_event(const pipeline::RunState& state, const pipeline::RunEv
     return;
   }
   if (style_ == Style::kBlock) {
-    if (!is_held_) draw();
+    if (!is_paused_) draw();
     return;
   }
   const std::string time = to_rfc3339(event.time_ms).substr(11, 8);
@@ -123,8 +125,8 @@ void RunDisplay::on_progress(const agent::Progress& progress) {
   using Kind = agent::Progress::Kind;
   if (progress.kind == Kind::kWait) {
     now_.waits_until = progress.until_ms;
-    now_.waits_why = progress.text;
-    tell_wait(progress);
+    now_.wait_reason = progress.text;
+    show_wait(progress);
     return;
   }
   if (progress.kind == Kind::kTurn) now_.waits_until = 0;
@@ -149,7 +151,7 @@ void RunDisplay::on_progress(const agent::Progress& progress) {
   }
 }
 
-void RunDisplay::tell_wait(const agent::Progress& progress) {
+void RunDisplay::show_wait(const agent::Progress& progress) {
   if (style_ != Style::kLines) return;
   const TimestampMs now = context_.seams.clock.now_ms();
   context_.out(fmt::format("{}  {}: waits for the model until {}: {}\n", to_rfc3339(now).substr(11, 8),
@@ -158,14 +160,14 @@ void RunDisplay::tell_wait(const agent::Progress& progress) {
   (void)context_.streams().flush();
 }
 
-void RunDisplay::hold() {
+void RunDisplay::pause() {
   const std::lock_guard lock(mutex_);
-  is_held_ = true;
+  is_paused_ = true;
 }
 
-void RunDisplay::go_on() {
+void RunDisplay::resume() {
   const std::lock_guard lock(mutex_);
-  is_held_ = false;
+  is_paused_ = false;
   drawn_ = 0;  // what was asked stands below the block; it is drawn anew behind that
 }
 
@@ -173,11 +175,11 @@ void RunDisplay::finish() {
   {
     const std::lock_guard lock(mutex_);
     if (is_over_) return;
-    if (style_ == Style::kBlock && has_state_ && !is_held_) draw();
+    if (style_ == Style::kBlock && has_state_ && !is_paused_) draw();
     is_over_ = true;
   }
   changed_.notify_all();
-  if (beater_.joinable()) beater_.join();
+  if (redraw_thread_.joinable()) redraw_thread_.join();
 }
 
 }  // namespace sb::cli

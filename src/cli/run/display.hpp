@@ -23,9 +23,9 @@ class RunDisplay {
 
   void on_event(const pipeline::RunState& state, const pipeline::RunEvent& event);
   void on_progress(const agent::Progress& progress);
-  // Nothing is drawn until go_on(): somebody is being asked.
-  void hold();
-  void go_on();
+  // Nothing is drawn until resume(): somebody is being asked.
+  void pause();
+  void resume();
   // The block stands as it is from now on.
   void finish();
   bool is_json() const { return style_ == Style::kJson; }
@@ -33,19 +33,19 @@ class RunDisplay {
  private:
   enum class Style { kJson, kLines, kBlock };
   void draw();  // expects the lock
-  void tell_wait(const agent::Progress& progress);
-  void beat();
+  void show_wait(const agent::Progress& progress);
+  void redraw_loop();
 
   Context context_;
   Style style_;
   std::mutex mutex_;
   std::condition_variable changed_;
   pipeline::RunState state_;
-  PhaseNow now_;
+  PhaseProgress now_;
   std::size_t drawn_ = 0;  // lines of the block on the screen
-  int beat_ = 0;
-  bool is_held_ = false, is_over_ = false, has_state_ = false;
-  std::thread beater_;
+  int frame_ = 0;
+  bool is_paused_ = false, is_over_ = false, has_state_ = false;
+  std::thread redraw_thread_;
 };
 
 }  // namespace sb::cli

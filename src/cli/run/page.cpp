@@ -8,15 +8,15 @@ namespace sb::cli {
 namespace {
 
 using pipeline::PhaseRecord;
-using pipeline::RunStanding;
 using pipeline::RunState;
+using pipeline::RunStatus;
 
 constexpr std::size_t kWide = 160;
 
 class Page {
  public:
-  Page(const RunState& state, const RunStanding& standing, bool has_colour)
-      : state_(state), standing_(standing), has_colour_(has_colour) {}
+  Page(const RunState& state, const RunStatus& run_status, bool has_colour)
+      : state_(state), run_status_(run_status), has_colour_(has_colour) {}
 
   std::string text() {
     head();
@@ -34,7 +34,7 @@ class Page {
   }
 
   void head() {
-    line(fmt::format("{}  {}", state_.id, standing_.word));
+    line(fmt::format("{}  {}", state_.id, run_status_.word));
     line(fmt::format("goal      {}", state_.goal));
     if (!state_.ticket.title.empty()) {
       line(fmt::format("ticket    {}{}", state_.ticket.id.empty() ? "" : state_.ticket.id + " ", state_.ticket.title));
@@ -44,7 +44,7 @@ class Page {
     if (!state_.tree.path.empty()) line(fmt::format("work tree {} on {}", state_.tree.path, state_.tree.branch));
     if (const std::string note = sandbox_note(state_); !note.empty()) line(fmt::format("warning   {}", note));
     line(fmt::format("started   {}", to_rfc3339(state_.started_at)));
-    for (const pipeline::Changed& changed : state_.changes) {
+    for (const pipeline::InputChange& changed : state_.changes) {
       line(fmt::format("changed   {} on the way, {}", changed.what, to_rfc3339(changed.at)));
     }
     if (const auto reading = state_.interpretation.string_at("interpretation")) {
@@ -69,9 +69,9 @@ class Page {
     }
     std::string how = record.state == "complete" ? std::string(to_string(record.result.kind)) : record.state;
     if (record.phase == pipeline::Phase::kReview && record.state == "complete") how = pipeline::verdict_of(record);
-    line(fmt::format("  {:<12} {:<11} {}, {} tokens, {}, {}   session {}", name, how, turned(record.turns),
-                     counted(record.usage.total()), agent::dollars(record.micro_cents),
-                     lasted(record.ended_at - record.started_at), record.session));
+    line(fmt::format("  {:<12} {:<11} {}, {} tokens, {}, {}   session {}", name, how, turn_count_text(record.turns),
+                     token_count_text(record.usage.total()), agent::dollars(record.micro_cents),
+                     duration_text(record.ended_at - record.started_at), record.session));
     const std::string& why = record.reason.empty() ? record.result.why : record.reason;
     if (!why.empty()) line(fmt::format("    {}", why));
     const Value& findings = record.result.artifact["findings"];
@@ -106,22 +106,23 @@ class Page {
   }
 
   void delivery() {
-    if (state_.delivered.empty()) return;
+    if (state_.deliveries.empty()) return;
     title("Delivery");
-    for (const RunState::Delivered& made : state_.delivered) {
+    for (const RunState::DeliveryRecord& made : state_.deliveries) {
       std::string what =
           fmt::format("  {:<2} {:<15} {}", made.round, to_string(made.step), made.done.passed ? "ok" : "failed");
       if (const auto commit = made.done.facts.string_at("commit")) what += "  " + *commit;
       if (const auto url = made.done.facts.string_at("url")) what += "  " + *url;
       line(what);
-      for (const pipeline::Finding& finding : made.done.findings) line(fmt::format("    - {}", finding.summary));
+      for (const pipeline::DeliveryFinding& finding : made.done.findings)
+        line(fmt::format("    - {}", finding.summary));
     }
   }
 
   void decisions() {
     if (state_.asked.empty()) return;
     title("Decisions");
-    for (const pipeline::Asked& asked : state_.asked) {
+    for (const pipeline::RunQuestion& asked : state_.asked) {
       line(fmt::format("  {:<12} {}  {}", asked.question, asked.decision,
                        asked.choice.empty()
                            ? "open"
@@ -141,8 +142,9 @@ class Page {
     if (state_.parked_until != 0) {
       line(fmt::format("parked until {}: {}", to_rfc3339(state_.parked_until), state_.parked_reason));
     }
-    if (standing_.waits_until != 0) {
-      line(fmt::format("waits for the model until {}: {}", to_rfc3339(standing_.waits_until), standing_.waits_why));
+    if (run_status_.waits_until != 0) {
+      line(fmt::format("waits for the model until {}: {}", to_rfc3339(run_status_.waits_until),
+                       run_status_.wait_reason));
     }
     if (!state_.url.empty()) line(fmt::format("request {}", state_.url));
     if (state_.outcome == "merged") line(fmt::format("commit {}", state_.commit));
@@ -150,31 +152,32 @@ class Page {
       line(fmt::format("the ticket is still open: {}", why));
       line(fmt::format("Mend that, then: signalbox runs resume {}", state_.id));
     }
-    line(fmt::format("{} tokens, {}, {} of work, {} events", counted(state_.usage().total()),
-                     agent::dollars(state_.micro_cents()), lasted(state_.worked_ms), state_.events));
+    line(fmt::format("{} tokens, {}, {} of work, {} events", token_count_text(state_.usage().total()),
+                     agent::dollars(state_.micro_cents()), duration_text(state_.worked_ms), state_.events));
     if (state_.outcome.empty()) next();
   }
 
   void next() {
-    if (!standing_.decision.empty()) line(fmt::format("Answer with: signalbox inbox answer {}", standing_.decision));
-    if (standing_.word == "paused")
-      line(fmt::format("End the pause with: signalbox session go-on {}", standing_.session));
-    if (standing_.word == "taken over") {
-      line(fmt::format("Give it back with: signalbox session retry {}", standing_.session));
+    if (!run_status_.decision.empty())
+      line(fmt::format("Answer with: signalbox inbox answer {}", run_status_.decision));
+    if (run_status_.word == "paused")
+      line(fmt::format("End the pause with: signalbox session go-on {}", run_status_.session));
+    if (run_status_.word == "taken over") {
+      line(fmt::format("Give it back with: signalbox session retry {}", run_status_.session));
     }
-    if (!standing_.is_driven) line(fmt::format("Go on with: signalbox runs resume {}", state_.id));
+    if (!run_status_.is_driven) line(fmt::format("Go on with: signalbox runs resume {}", state_.id));
   }
 
   const RunState& state_;
-  const RunStanding& standing_;
+  const RunStatus& run_status_;
   bool has_colour_;
   std::string text_;
 };
 
 }  // namespace
 
-std::string run_page(const RunState& state, const RunStanding& standing, bool has_colour) {
-  return Page(state, standing, has_colour).text();
+std::string run_page(const RunState& state, const RunStatus& run_status, bool has_colour) {
+  return Page(state, run_status, has_colour).text();
 }
 
 }  // namespace sb::cli

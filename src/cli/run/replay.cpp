@@ -14,17 +14,17 @@ using pipeline::RunState;
 
 Result<RunState> play(const Context& context, runs::Replay& replay, const SignalWatch& signals, bool wants_json) {
   RunDisplay display(Context{replay.seams(), context.arguments, context.has_colour, context.exact}, wants_json);
-  runs::Watching watching;
-  watching.on_event = [&](const auto& now, const auto& event) { display.on_event(now, event); };
-  watching.on_progress = [&](const agent::Progress& progress) { display.on_progress(progress); };
-  watching.keeps_going = [&] { return !signals.came(); };
-  auto state = replay.play(watching);
+  runs::RunObserver observer;
+  observer.on_event = [&](const auto& now, const auto& event) { display.on_event(now, event); };
+  observer.on_progress = [&](const agent::Progress& progress) { display.on_progress(progress); };
+  observer.should_continue = [&] { return !signals.was_received(); };
+  auto state = replay.play(observer);
   display.finish();
   return state;
 }
 
-int tell(const Context& context, const runs::Recording& recording, const runs::Scratch& scratch,
-         const std::string& different, const RunState& now, bool wants_json) {
+int print_outcome(const Context& context, const runs::Recording& recording, const runs::Scratch& scratch,
+                  const std::string& different, const RunState& now, bool wants_json) {
   if (wants_json) {
     context.out(to_json(Value::object({{"type", "replay"},
                                        {"run", recording.state.id},
@@ -40,7 +40,7 @@ int tell(const Context& context, const runs::Recording& recording, const runs::S
     context.out(fmt::format("\nRun {} goes another way:\n{}\nEverything is in {}\n", recording.state.id, different,
                             scratch.root));
   }
-  return different.empty() ? kDone : kNo;
+  return different.empty() ? kExitOk : kExitNegative;
 }
 
 }  // namespace
@@ -54,13 +54,13 @@ int replay_run(const Context& context, const std::string& name, bool wants_json)
   const SignalWatch signals;
   const auto state = play(context, replay, signals, wants_json);
   if (!state) return report_run(context, state.error(), wants_json);
-  std::string different = replay.left_at();
+  std::string different = replay.diverged_at();
   if (different.empty()) different = runs::divergence(recording->state, *state);
   for (const std::string& note : recording->notes) {
     if (!different.empty()) different += fmt::format("\nPerhaps because {}.", note);
   }
-  const int code = tell(context, *recording, *scratch, different, *state, wants_json);
-  if (code == kDone) (void)context.seams.process.run({.argv = {"rm", "-rf", "--", scratch->root}});
+  const int code = print_outcome(context, *recording, *scratch, different, *state, wants_json);
+  if (code == kExitOk) (void)context.seams.process.run({.argv = {"rm", "-rf", "--", scratch->root}});
   return code;
 }
 

@@ -1,7 +1,6 @@
 // `signalbox run "GOAL"`: a whole run in the foreground.
 #include <fmt/format.h>
 
-
 #include "cli/run/foreground.hpp"
 #include "cli/run/replay.hpp"
 #include "cli/workflow/open_catalog.hpp"
@@ -16,47 +15,49 @@ struct RunOptions {
   bool wants_json = false;
 };
 
-Result<pipeline::RunWish> wish_of(const Context& context, runs::RunOffice& office, const RunOptions& options,
-                                  const std::string& workspace) {
-  pipeline::RunWish wish;
-  wish.goal = options.goal;
-  wish.workspace = workspace;
+Result<pipeline::RunRequest> request_of(const Context& context, runs::RunEnvironment& run_environment,
+                                        const RunOptions& options, const std::string& workspace) {
+  pipeline::RunRequest request;
+  request.goal = options.goal;
+  request.workspace = workspace;
   if (!options.ticket.empty()) {
-    wish.ticket = SB_TRY(runs::load_ticket(context.seams, office.forge(), options.ticket, &wish.ticket_source));
-    if (wish.goal.empty()) wish.goal = wish.ticket->title;
-    if (wish.ticket->is_closed) {
-      context.err(fmt::format("The ticket {} is closed already; the run works on it all the same.\n", wish.ticket->id));
+    request.ticket =
+        SB_TRY(runs::load_ticket(context.seams, run_environment.forge(), options.ticket, &request.ticket_source));
+    if (request.goal.empty()) request.goal = request.ticket->title;
+    if (request.ticket->is_closed) {
+      context.err(
+          fmt::format("The ticket {} is closed already; the run works on it all the same.\n", request.ticket->id));
     }
   }
-  if (wish.goal.empty()) {
+  if (request.goal.empty()) {
     return fail(ErrorCode::kInvalid, "neither a goal nor a ticket is given", "signalbox run \"GOAL\" --ticket FILE");
   }
   if (!options.mode.empty()) {
-    wish.mode = pipeline::mode_named(options.mode);
-    if (!wish.mode) {
+    request.mode = pipeline::run_mode_named(options.mode);
+    if (!request.mode) {
       return fail(ErrorCode::kInvalid, fmt::format("{} is no mode", quote_json(options.mode)),
                   "Modes: FULL, IMPLEMENT, REVIEW_ONLY, QUICK_REVIEW, ESCALATE");
     }
   }
-  return wish;
+  return request;
 }
 
 int run_goal(const Context& context, const RunOptions& options) {
   if (!options.replay.empty()) return replay_run(context, options.replay, options.wants_json);
   const auto fail_with = [&](const Error& error) { return report_run(context, error, options.wants_json); };
-  const auto wait = wait_of(options.wait);
+  const auto wait = parse_wait(options.wait);
   if (!wait) return fail_with(wait.error());
   const auto workspace = workspace_of(context, options.workspace);
   if (!workspace) return fail_with(workspace.error());
-  const auto office = runs::RunOffice::open(context.seams, *workspace);
-  if (!office) {
-    int code = kUsage;
-    for (const Error& fault : office.error()) code = std::max(code, fail_with(fault));
+  const auto run_environment = runs::RunEnvironment::open(context.seams, *workspace);
+  if (!run_environment) {
+    int code = kExitUsage;
+    for (const Error& fault : run_environment.error()) code = std::max(code, fail_with(fault));
     return code;
   }
-  const auto wish = wish_of(context, **office, options, *workspace);
-  if (!wish) return fail_with(wish.error());
-  return start_run(context, **office, *wish, {.wants_json = options.wants_json, .wait_ms = *wait});
+  const auto request = request_of(context, **run_environment, options, *workspace);
+  if (!request) return fail_with(request.error());
+  return start_run(context, **run_environment, *request, {.wants_json = options.wants_json, .wait_ms = *wait});
 }
 
 }  // namespace

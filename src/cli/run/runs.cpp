@@ -17,10 +17,10 @@ using pipeline::RunLog;
 using pipeline::RunState;
 
 // For looking: a home that cannot be written to is read.
-Result<std::unique_ptr<inbox::Desk>> open_for_reading(const Context& context) {
-  auto desk = inbox::Desk::open(context.seams, store::Access::kReadWrite);
-  if (!desk && desk.error().code == ErrorCode::kIo) return inbox::Desk::open(context.seams, store::Access::kReadOnly);
-  return desk;
+Result<std::unique_ptr<inbox::Home>> open_for_reading(const Context& context) {
+  auto home = inbox::Home::open(context.seams, store::Access::kReadWrite);
+  if (!home && home.error().code == ErrorCode::kIo) return inbox::Home::open(context.seams, store::Access::kReadOnly);
+  return home;
 }
 
 std::int64_t number(const Value& row, std::string_view name) {
@@ -29,68 +29,69 @@ std::int64_t number(const Value& row, std::string_view name) {
 
 std::string list_line(const Value& row, TimestampMs now) {
   const auto text = [&](std::string_view name) { return row.string_at(name).value_or(""); };
-  return one_line(fmt::format("{}  {:<15} {:<9} {:>6} ago  {:>7} tok  {}  {}", text("run"), text("standing"),
-                              text("mode"), lasted(now - number(row, "updated_at")), counted(number(row, "tokens")),
-                              agent::dollars(number(row, "micro_cents")), text("goal")),
-                  160);
+  return one_line(
+      fmt::format("{}  {:<15} {:<9} {:>6} ago  {:>7} tok  {}  {}", text("run"), text("standing"), text("mode"),
+                  duration_text(now - number(row, "updated_at")), token_count_text(number(row, "tokens")),
+                  agent::dollars(number(row, "micro_cents")), text("goal")),
+      160);
 }
 
 // How it stands now, which its row cannot know. One that cannot be looked at stands as its row says.
-void set_standing(const Context& context, inbox::Desk& desk, const RunLog& log, Value& row) {
+void set_status(const Context& context, inbox::Home& home, const RunLog& log, Value& row) {
   const std::string status = row.string_at("status").value_or("");
-  pipeline::RunStanding standing{.word = status};
+  pipeline::RunStatus run_status{.word = status};
   if (status == "running" || status == "waiting" || status == "parked") {
     const auto state = log.state(row.string_at("run").value_or(""));
-    auto looked = state ? pipeline::look_at_run(context.seams, desk, *state) : std::unexpected(state.error());
-    if (looked) standing = std::move(*looked);
+    auto looked = state ? pipeline::read_run_status(context.seams, home, *state) : std::unexpected(state.error());
+    if (looked) run_status = std::move(*looked);
   }
-  row.set("standing", standing.word);
-  row.set("driven", standing.is_driven);
+  row.set("standing", run_status.word);
+  row.set("driven", run_status.is_driven);
 }
 
 int list(const Context& context, const RunsOptions& options) {
-  const auto desk = open_for_reading(context);
-  if (!desk) return report(context, desk.error());
-  RunLog log((*desk)->store(), context.seams.clock);
+  const auto home = open_for_reading(context);
+  if (!home) return report(context, home.error());
+  RunLog log((*home)->store(), context.seams.clock);
   auto rows = log.list(options.limit);
   if (!rows) return report(context, rows.error());
-  for (Value& row : *rows) set_standing(context, **desk, log, row);
+  for (Value& row : *rows) set_status(context, **home, log, row);
   if (options.wants_json) {
     context.out(to_json(Value(Value::Array(rows->begin(), rows->end()))) + "\n");
-    return kDone;
+    return kExitOk;
   }
   if (rows->empty()) context.out("No run yet. Start one: signalbox run \"GOAL\"\n");
   for (const Value& row : *rows) context.out(list_line(row, context.seams.clock.now_ms()) + "\n");
-  return kDone;
+  return kExitOk;
 }
 
 int show(const Context& context, const RunsOptions& options) {
-  const auto desk = open_for_reading(context);
-  if (!desk) return report(context, desk.error());
-  RunLog log((*desk)->store(), context.seams.clock);
+  const auto home = open_for_reading(context);
+  if (!home) return report(context, home.error());
+  RunLog log((*home)->store(), context.seams.clock);
   const auto id = log.resolve(options.id);
   if (!id) return report(context, id.error());
   const auto state = log.state(*id);
   if (!state) return report(context, state.error());
-  const auto standing = pipeline::look_at_run(context.seams, **desk, *state);
-  if (!standing) return report(context, standing.error());
+  const auto run_status = pipeline::read_run_status(context.seams, **home, *state);
+  if (!run_status) return report(context, run_status.error());
   if (!options.wants_json) {
-    context.out(run_page(*state, *standing, context.has_colour));
-    return kDone;
+    context.out(run_page(*state, *run_status, context.has_colour));
+    return kExitOk;
   }
   Value value = state->to_value();
-  value.set("standing", standing->word);
-  value.set("driven", standing->is_driven);
-  if (standing->waits_until != 0) {
+  value.set("standing", run_status->word);
+  value.set("driven", run_status->is_driven);
+  if (run_status->waits_until != 0) {
     value.set("model_wait",
-              Value::object({{"until", to_rfc3339(standing->waits_until)}, {"reason", standing->waits_why}}));
+              Value::object({{"until", to_rfc3339(run_status->waits_until)}, {"reason", run_status->wait_reason}}));
   }
   context.out(to_json(value) + "\n");
-  return kDone;
+  return kExitOk;
 }
 
 // What others said since is no change of what is asked for, but worth knowing.
-void tell_comments(const Context& context, const pipeline::Ticket& now, const RunState& state) {
+void print_comments(const Context& context, const pipeline::Ticket& now, const RunState& state) {
   std::int64_t count = 0;
   for (const pipeline::Ticket::Comment& comment : now.comments) {
     const bool is_ours = comment.text.find("<!-- signalbox: ") != std::string::npos;
@@ -102,13 +103,13 @@ void tell_comments(const Context& context, const pipeline::Ticket& now, const Ru
 }
 
 // The ticket as it is now: what was given, else where it came from. One that is gone says nothing.
-Result<std::optional<pipeline::Ticket>> ticket_now(const Context& context, runs::RunOffice& office,
+Result<std::optional<pipeline::Ticket>> ticket_now(const Context& context, runs::RunEnvironment& run_environment,
                                                    const RunState& state, const RunsOptions& options) {
-  if (!options.ticket.empty()) return SB_TRY(runs::load_ticket(context.seams, office.forge(), options.ticket));
+  if (!options.ticket.empty()) return SB_TRY(runs::load_ticket(context.seams, run_environment.forge(), options.ticket));
   if (state.ticket_source.empty() || !state.outcome.empty()) return std::nullopt;
-  auto ticket = runs::load_ticket(context.seams, office.forge(), state.ticket_source);
+  auto ticket = runs::load_ticket(context.seams, run_environment.forge(), state.ticket_source);
   if (ticket) {
-    tell_comments(context, *ticket, state);
+    print_comments(context, *ticket, state);
     return std::move(*ticket);
   }
   context.err(fmt::format("The ticket cannot be read again ({}); the run goes on with what it has.\n",
@@ -118,14 +119,14 @@ Result<std::optional<pipeline::Ticket>> ticket_now(const Context& context, runs:
 
 int resume(const Context& context, const RunsOptions& options) {
   const auto fail_with = [&](const Error& error) { return report_run(context, error, options.wants_json); };
-  const auto wait = wait_of(options.wait);
+  const auto wait = parse_wait(options.wait);
   if (!wait) return fail_with(wait.error());
   std::string id;
   RunState state;
   {
-    const auto desk = inbox::Desk::open(context.seams, store::Access::kReadWrite);
-    if (!desk) return fail_with(desk.error());
-    RunLog log((*desk)->store(), context.seams.clock);
+    const auto home = inbox::Home::open(context.seams, store::Access::kReadWrite);
+    if (!home) return fail_with(home.error());
+    RunLog log((*home)->store(), context.seams.clock);
     const auto resolved = log.resolve(options.id);
     if (!resolved) return fail_with(resolved.error());
     const auto read = log.state(*resolved);
@@ -133,27 +134,27 @@ int resume(const Context& context, const RunsOptions& options) {
     id = *resolved;
     state = *read;
   }
-  const auto office = runs::RunOffice::open(context.seams, state.workspace);
-  if (!office && options.wants_json) return fail_with(office.error().front());
-  if (!office) return report(context, office.error());
-  const auto ticket = ticket_now(context, **office, state, options);
+  const auto run_environment = runs::RunEnvironment::open(context.seams, state.workspace);
+  if (!run_environment && options.wants_json) return fail_with(run_environment.error().front());
+  if (!run_environment) return report(context, run_environment.error());
+  const auto ticket = ticket_now(context, **run_environment, state, options);
   if (!ticket) return fail_with(ticket.error());
-  return resume_run(context, **office, id, *ticket, {.wants_json = options.wants_json, .wait_ms = *wait});
+  return resume_run(context, **run_environment, id, *ticket, {.wants_json = options.wants_json, .wait_ms = *wait});
 }
 
 // Written down first; whoever drives it sees that, and where nobody does it is ended from here.
 Status ask_to_stop(const Context& context, const RunsOptions& options, RunState& state) {
-  const auto desk = SB_TRY(inbox::Desk::open(context.seams, store::Access::kReadWrite));
-  RunLog log(desk->store(), context.seams.clock);
+  const auto home = SB_TRY(inbox::Home::open(context.seams, store::Access::kReadWrite));
+  RunLog log(home->store(), context.seams.clock);
   const std::string id = SB_TRY(log.resolve(options.id));
   state = SB_TRY(log.state(id));
   if (!state.outcome.empty()) return {};
   const std::string by = user_name();
-  if (!state.stop_asked) {
-    SB_TRY(log.append_any(id, "stop_asked", Value::object({{"by", by}, {"reason", options.reason}})));
+  if (!state.stop_requested) {
+    SB_TRY(log.append_at_head(id, "stop_asked", Value::object({{"by", by}, {"reason", options.reason}})));
   }
   if (state.phases.empty() || state.phases.back().is_over) return {};
-  agent::AgentLog agent(desk->store(), context.seams.clock, state.phases.back().session);
+  agent::AgentLog agent(home->store(), context.seams.clock, state.phases.back().session);
   return agent.append({{"kill_asked", Value::object({{"by", by}, {"reason", "the run is stopped"}}), {}}});
 }
 
@@ -162,21 +163,21 @@ int stop(const Context& context, const RunsOptions& options) {
   if (const Status asked = ask_to_stop(context, options, state); !asked) return report(context, asked.error());
   if (!state.outcome.empty()) {
     context.out(fmt::format("{} is over: {}\n", state.id, state.outcome));
-    return kDone;
+    return kExitOk;
   }
-  const auto office = runs::RunOffice::open(context.seams, state.workspace, runs::Readiness::kToEnd);
-  if (!office) return report(context, office.error());
-  const auto ended = (*office)->coordinator({}).drive(state.id, {});
+  const auto run_environment = runs::RunEnvironment::open(context.seams, state.workspace, runs::RunPurpose::kStopOnly);
+  if (!run_environment) return report(context, run_environment.error());
+  const auto ended = (*run_environment)->coordinator({}).drive(state.id, {});
   if (!ended && ended.error().code == ErrorCode::kConflict) {
     context.out(fmt::format("{} is asked to stop; whoever drives it ends it\n", state.id));
-    return kDone;
+    return kExitOk;
   }
   if (!ended) return report(context, ended.error());
   context.out(fmt::format("{} is {}\n", ended->id, ended->outcome));
-  if (keeps_work(context.seams.files, *ended)) {
+  if (has_work_tree(context.seams.files, *ended)) {
     context.out(fmt::format("What was not delivered is still in {}\n", ended->tree.path));
   }
-  return kDone;
+  return kExitOk;
 }
 
 using Run = int (*)(const Context&, const RunsOptions&);
@@ -220,7 +221,7 @@ Action declare_runs(App& app) {
     for (const Subcommand& one : all) {
       if (app->got_subcommand(one.app)) return one.action(context);
     }
-    return kUsage;
+    return kExitUsage;
   };
 }
 

@@ -11,26 +11,26 @@ namespace {
 int export_test(const Context& context, const RunsOptions& options) {
   const auto recording = runs::load_recording(context.seams, options.id);
   if (!recording) return report(context, recording.error());
-  const Status kept = runs::keep_recording(context.seams, *recording, options.directory);
+  const Status kept = runs::export_recording(context.seams, *recording, options.directory);
   if (!kept) return report(context, kept.error());
   context.out(fmt::format("Run {} is kept in {}; play it with: {}/replay\n", recording->state.id, options.directory,
                           options.directory));
-  return kDone;
+  return kExitOk;
 }
 
 }  // namespace
 
 int export_run(const Context& context, const RunsOptions& options) {
   if (!options.directory.empty()) return export_test(context, options);
-  const auto desk = inbox::Desk::open(context.seams, store::Access::kReadWrite);
-  if (!desk) return report(context, desk.error());
-  pipeline::RunLog log((*desk)->store(), context.seams.clock);
+  const auto home = inbox::Home::open(context.seams, store::Access::kReadWrite);
+  if (!home) return report(context, home.error());
+  pipeline::RunLog log((*home)->store(), context.seams.clock);
   const auto id = log.resolve(options.id);
   if (!id) return report(context, id.error());
   const auto events = log.read(*id);
   if (!events) return report(context, events.error());
   for (const pipeline::RunEvent& event : *events) context.out(to_json(runs::to_value(event)) + "\n");
-  return kDone;
+  return kExitOk;
 }
 
 }  // namespace sb::cli

@@ -52,9 +52,10 @@ std::string outcome_of(const PhaseRecord& record) {
 }
 
 std::string used_by(const PhaseRecord& record) {
-  std::string used = fmt::format("{}, {} tokens", turned(record.turns), counted(record.usage.total()));
+  std::string used =
+      fmt::format("{}, {} tokens", turn_count_text(record.turns), token_count_text(record.usage.total()));
   if (record.micro_cents > 0) used += ", " + agent::dollars(record.micro_cents);
-  return used + ", " + lasted(record.ended_at - record.started_at);
+  return used + ", " + duration_text(record.ended_at - record.started_at);
 }
 
 std::string delivered_line(const Value& payload) {
@@ -117,17 +118,17 @@ std::string line_of(const RunState& state, const RunEvent& event) {
 
 }  // namespace
 
-std::string counted(std::int64_t tokens) {
+std::string token_count_text(std::int64_t tokens) {
   if (tokens < 1'000) return fmt::format("{}", tokens);
   if (tokens < 1'000'000) return fmt::format("{:.1f}k", static_cast<double>(tokens) / 1e3);
   return fmt::format("{:.1f}M", static_cast<double>(tokens) / 1e6);
 }
 
-std::string turned(int turns) {
+std::string turn_count_text(int turns) {
   return fmt::format("{} turn{}", turns, turns == 1 ? "" : "s");
 }
 
-std::string lasted(std::int64_t duration_ms) {
+std::string duration_text(std::int64_t duration_ms) {
   const std::int64_t seconds = std::max<std::int64_t>(0, duration_ms) / 1'000;
   if (seconds < 60) return fmt::format("{}s", seconds);
   if (seconds < 3'600) return fmt::format("{}m{:02}s", seconds / 60, seconds % 60);
@@ -137,7 +138,8 @@ std::string lasted(std::int64_t duration_ms) {
 std::string until_text(TimestampMs until, TimestampMs now) {
   const std::string then = to_rfc3339(until), today = to_rfc3339(now);
   const bool is_today = then.substr(0, 10) == today.substr(0, 10);
-  return fmt::format("{}{} (in {})", is_today ? "" : then.substr(0, 10) + " ", then.substr(11, 8), lasted(until - now));
+  return fmt::format("{}{} (in {})", is_today ? "" : then.substr(0, 10) + " ", then.substr(11, 8),
+                     duration_text(until - now));
 }
 
 std::string one_line(std::string_view text, std::size_t columns) {
@@ -177,9 +179,9 @@ std::string sandbox_note(const RunState& state) {
   return fmt::format("no sandbox ({}): what agents and checks run can reach all that you can", why);
 }
 
-Value result_of(const RunState& state, const pipeline::RunStanding& standing) {
+Value result_of(const RunState& state, const pipeline::RunStatus& run_status) {
   Value value =
-      Value::object({{"type", "result"}, {"run", state.id}, {"status", state.status()}, {"standing", standing.word}});
+      Value::object({{"type", "result"}, {"run", state.id}, {"status", state.status()}, {"standing", run_status.word}});
   const auto set = [&](std::string_view name, const std::string& what) {
     if (!what.empty()) value.set(name, what);
   };
@@ -190,7 +192,7 @@ Value result_of(const RunState& state, const pipeline::RunStanding& standing) {
   set("request", state.request);
   set("url", state.url);
   set("waits_for", state.waits_for);
-  if (const pipeline::Asked* asked = state.open_question()) {
+  if (const pipeline::RunQuestion* asked = state.open_question()) {
     set("question", asked->question);
     set("decision", asked->decision);
   }
@@ -199,11 +201,11 @@ Value result_of(const RunState& state, const pipeline::RunStanding& standing) {
   return value;
 }
 
-std::vector<std::string> run_block(const RunState& state, const PhaseNow& now, const BlockLook& look) {
+std::vector<std::string> run_block(const RunState& state, const PhaseProgress& now, const BlockStyle& style) {
   std::vector<std::string> lines;
-  const std::size_t width = static_cast<std::size_t>(std::max(2, look.width)) - 1;
+  const std::size_t width = static_cast<std::size_t>(std::max(2, style.width)) - 1;
   const auto paint = [&](std::string_view code, const std::string& line) {
-    return look.has_colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, line) : line;
+    return style.has_colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, line) : line;
   };
   const std::string mode = state.route ? std::string(to_string(state.route->mode)) : "…";
   lines.push_back(paint("1", one_line(fmt::format("{}  {}", mode, state.goal), width)));
@@ -219,23 +221,23 @@ std::vector<std::string> run_block(const RunState& state, const PhaseNow& now, c
                                                 width)));
       continue;
     }
-    const char mark = kSpinner[static_cast<std::size_t>(look.beat) % kSpinner.size()];
+    const char mark = kSpinner[static_cast<std::size_t>(style.frame) % kSpinner.size()];
     lines.push_back(
         paint("36", one_line(fmt::format("{} {:<12} {}  {}, {} tokens, {}, {}", mark, phase_name(record), now.step,
-                                         turned(now.turns), counted(now.usage.total()), agent::dollars(now.micro_cents),
-                                         lasted(look.now - record.started_at)),
+                                         turn_count_text(now.turns), token_count_text(now.usage.total()),
+                                         agent::dollars(now.micro_cents), duration_text(style.now - record.started_at)),
                              width)));
-    if (now.waits_until > look.now) {
+    if (now.waits_until > style.now) {
       lines.push_back(paint("33", one_line(fmt::format("    waits for the model until {}: {}",
-                                                       until_text(now.waits_until, look.now), now.waits_why),
+                                                       until_text(now.waits_until, style.now), now.wait_reason),
                                            width)));
     } else if (!now.doing.empty()) {
       lines.push_back(paint("2", one_line("    " + now.doing, width)));
     }
   }
-  if (!state.delivered.empty()) {
-    const auto& last = state.delivered.back();
-    const auto count = std::ranges::count(state.delivered, last.round, &RunState::Delivered::round);
+  if (!state.deliveries.empty()) {
+    const auto& last = state.deliveries.back();
+    const auto count = std::ranges::count(state.deliveries, last.round, &RunState::DeliveryRecord::round);
     const std::string round = last.round > 0 ? fmt::format(" {}", last.round) : std::string();
     lines.push_back(one_line(
         fmt::format("{} {:<12} {} {}  {} of 10 steps", last.done.passed ? "✓" : "!", "delivery" + round,
@@ -243,16 +245,16 @@ std::vector<std::string> run_block(const RunState& state, const PhaseNow& now, c
         width));
   }
   if (state.parked_until != 0) {
-    lines.push_back(paint("33", one_line(fmt::format("  parked until {}: {}", until_text(state.parked_until, look.now),
+    lines.push_back(paint("33", one_line(fmt::format("  parked until {}: {}", until_text(state.parked_until, style.now),
                                                      state.parked_reason),
                                          width)));
   }
-  for (const pipeline::Asked& asked : state.asked) {
+  for (const pipeline::RunQuestion& asked : state.asked) {
     if (!asked.choice.empty()) continue;
     lines.push_back(paint("33", one_line(fmt::format("? {} {}", asked.question, asked.decision), width)));
   }
-  lines.push_back(paint("2", one_line(fmt::format("  {} · {} tokens · {}", lasted(look.now - state.started_at),
-                                                  counted(state.usage().total() + now.usage.total()),
+  lines.push_back(paint("2", one_line(fmt::format("  {} · {} tokens · {}", duration_text(style.now - state.started_at),
+                                                  token_count_text(state.usage().total() + now.usage.total()),
                                                   agent::dollars(state.micro_cents() + now.micro_cents)),
                                       width)));
   return lines;

@@ -22,32 +22,32 @@ std::string sandbox_note(const pipeline::RunState& state);
 std::string until_text(TimestampMs until, TimestampMs now);
 
 // What goes on inside the phase that is worked on.
-struct PhaseNow {
+struct PhaseProgress {
   std::string workflow, step, doing;
   TimestampMs waits_until = 0;  // for its model's provider
-  std::string waits_why = {};
+  std::string wait_reason = {};
   int turns = 0;
   agent::Usage usage;
   std::int64_t micro_cents = 0;
   std::vector<std::string> children = {};
 };
 
-struct BlockLook {
+struct BlockStyle {
   TimestampMs now = 0;
   int width = 80;
   bool has_colour = false;
-  int beat = 0;  // for the mark of what is under way
+  int frame = 0;  // for the mark of what is under way
 };
 // No line is wider than the width.
-std::vector<std::string> run_block(const pipeline::RunState& state, const PhaseNow& now, const BlockLook& look);
+std::vector<std::string> run_block(const pipeline::RunState& state, const PhaseProgress& now, const BlockStyle& style);
 
-std::string run_page(const pipeline::RunState& state, const pipeline::RunStanding& standing, bool has_colour);
+std::string run_page(const pipeline::RunState& state, const pipeline::RunStatus& run_status, bool has_colour);
 // {type: result, run, status, standing, [outcome, reason, commit, request, url, waits_for, decision, ticket_open]}
-Value result_of(const pipeline::RunState& state, const pipeline::RunStanding& standing);
+Value result_of(const pipeline::RunState& state, const pipeline::RunStatus& run_status);
 
-std::string counted(std::int64_t tokens);      // 12.3k
-std::string turned(int turns);                 // 1 turn
-std::string lasted(std::int64_t duration_ms);  // 3m12s
+std::string token_count_text(std::int64_t tokens);    // 12.3k
+std::string turn_count_text(int turns);               // 1 turn
+std::string duration_text(std::int64_t duration_ms);  // 3m12s
 std::string one_line(std::string_view text, std::size_t columns);
 
 }  // namespace sb::cli

@@ -14,8 +14,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(RunText, OneTurnIsOne) {
-  EXPECT_EQ(turned(1), "1 turn");
-  EXPECT_EQ(turned(12), "12 turns");
+  EXPECT_EQ(turn_count_text(1), "1 turn");
+  EXPECT_EQ(turn_count_text(12), "12 turns");
 }
 
 TEST(RunText, CutsToColumns) {
@@ -35,13 +35,13 @@ TEST(RunText, LetsNoControlSequenceThrough) {
 }
 
 TEST(RunText, Figures) {
-  EXPECT_EQ(counted(999), "999");
-  EXPECT_EQ(counted(12'345), "12.3k");
-  EXPECT_EQ(counted(2'000'000), "2.0M");
-  EXPECT_EQ(lasted(59'999), "59s");
-  EXPECT_EQ(lasted(61'000), "1m01s");
-  EXPECT_EQ(lasted(3'720'000), "1h02m");
-  EXPECT_EQ(lasted(-5), "0s");
+  EXPECT_EQ(token_count_text(999), "999");
+  EXPECT_EQ(token_count_text(12'345), "12.3k");
+  EXPECT_EQ(token_count_text(2'000'000), "2.0M");
+  EXPECT_EQ(duration_text(59'999), "59s");
+  EXPECT_EQ(duration_text(61'000), "1m01s");
+  EXPECT_EQ(duration_text(3'720'000), "1h02m");
+  EXPECT_EQ(duration_text(-5), "0s");
 }
 
 RunState state_with_phase() {
@@ -58,7 +58,7 @@ RunState state_with_phase() {
 
 TEST(RunText, BlockKeepsToItsWidth) {
   const RunState state = state_with_phase();
-  PhaseNow now;
+  PhaseProgress now;
   now.step = "build-slice";
   now.doing = "Bash " + std::string(500, 'y') + "\x1b[2J";
   now.turns = 3;
@@ -77,17 +77,17 @@ TEST(RunText, BlockKeepsToItsWidth) {
 TEST(RunText, TellsWhatIsWaitedForAndUntilWhen) {
   RunState state = state_with_phase();
   const TimestampMs noon = *parse_rfc3339("2026-11-15T12:00:00.000Z");
-  const BlockLook look{.now = noon, .width = 120};
-  PhaseNow now;
+  const BlockStyle style{.now = noon, .width = 120};
+  PhaseProgress now;
   now.doing = "Bash make";
   now.waits_until = noon + 57'000;
-  now.waits_why = "answered 429";
-  EXPECT_THAT(run_block(state, now, look)[2], HasSubstr("waits for the model until 12:00:57 (in 57s): answered 429"));
+  now.wait_reason = "answered 429";
+  EXPECT_THAT(run_block(state, now, style)[2], HasSubstr("waits for the model until 12:00:57 (in 57s): answered 429"));
   now.waits_until = noon;
-  EXPECT_THAT(run_block(state, now, look)[2], HasSubstr("Bash make"));
+  EXPECT_THAT(run_block(state, now, style)[2], HasSubstr("Bash make"));
   state.parked_until = noon + 86'400'000;
   state.parked_reason = "answered 529";
-  EXPECT_THAT(run_block(state, {}, look),
+  EXPECT_THAT(run_block(state, {}, style),
               testing::Contains(HasSubstr("parked until 2026-11-16 12:00:00 (in 24h00m): answered 529")));
   const RunEvent parked{2, noon, "parked", Value::object({{"reason", "answered 529"}})};
   EXPECT_EQ(event_line(state, parked), "parked until 2026-11-16 12:00:00 (in 24h00m): answered 529");

@@ -24,18 +24,18 @@ Result<std::string> hook_program(const Files& files) {
 }
 
 // `writes`: into the project, so that there must be one.
-Result<hook::Installation> installation(const Seams& seams, const HookOptions& options, bool writes) {
+Result<hook::InstallRequest> installation(const Seams& seams, const HookOptions& options, bool writes) {
   const std::string here = SB_TRY(seams.files.canonical("."));
-  std::string project = writes ? SB_TRY(hook::project_to_change(seams.files, seams.environment, here))
-                               : hook::project_around(seams.files, seams.environment, here);
-  return hook::Installation{.scope = options.is_project ? hook::Scope::kProject : hook::Scope::kUser,
-                            .project = std::move(project),
-                            .program = {},
-                            .with_stop = options.with_stop,
-                            .with_statusline = options.with_statusline};
+  std::string project = writes ? SB_TRY(hook::find_writable_project(seams.files, seams.environment, here))
+                               : hook::find_project(seams.files, seams.environment, here);
+  return hook::InstallRequest{.scope = options.is_project ? hook::InstallScope::kProject : hook::InstallScope::kUser,
+                              .project = std::move(project),
+                              .program = {},
+                              .with_stop = options.with_stop,
+                              .with_statusline = options.with_statusline};
 }
 
-void say_backup(const Context& context, const hook::Changed& changed) {
+void print_backup(const Context& context, const hook::InstallResult& changed) {
   if (!changed.backup.empty()) context.out(fmt::format("The settings as they were: {}\n", changed.backup));
 }
 
@@ -49,9 +49,9 @@ int install(Context& context, const HookOptions& options) {
   if (!changed) return report(context, changed.error());
   context.out(changed->is_changed ? fmt::format("Installed in {}\n", changed->path)
                                   : fmt::format("Already installed in {}; nothing changed\n", changed->path));
-  say_backup(context, *changed);
+  print_backup(context, *changed);
   if (options.with_stop) context.out(fmt::format("Messages are checked at Stop in {}\n", wanted->project));
-  return kDone;
+  return kExitOk;
 }
 
 int uninstall(Context& context, const HookOptions& options) {
@@ -61,8 +61,8 @@ int uninstall(Context& context, const HookOptions& options) {
   if (!changed) return report(context, changed.error());
   context.out(changed->is_changed ? fmt::format("Removed from {}\n", changed->path)
                                   : fmt::format("Not installed in {}; nothing changed\n", changed->path));
-  say_backup(context, *changed);
-  return kDone;
+  print_backup(context, *changed);
+  return kExitOk;
 }
 
 void add_scope(App& app, const std::shared_ptr<HookOptions>& options) {

@@ -60,29 +60,29 @@ std::string ask(const Socket& socket, int port) {
     const ssize_t count = ::recv(socket.get(), part, sizeof(part), 0);
     if (count <= 0) break;
     answer.append(part, static_cast<std::size_t>(count));
-    if (who_answered(answer).who == LocalServer::Who::kSignalbox) break;
+    if (parse_health_response(answer).who == LocalServer::Owner::kSignalbox) break;
   }
   return answer;
 }
 
 }  // namespace
 
-LocalServer who_answered(const std::string& response) {
+LocalServer parse_health_response(const std::string& response) {
   const std::size_t body = response.find("\r\n\r\n");
   const std::size_t open = body == std::string::npos ? body : response.find('{', body);
   const std::size_t close = response.rfind('}');
   if (!response.starts_with("HTTP/1.") || open == std::string::npos || close == std::string::npos || close < open) {
-    return {LocalServer::Who::kOther};
+    return {LocalServer::Owner::kOther};
   }
   const auto health = parse_json(response.substr(open, close - open + 1));
-  if (!health || health->string_at("name") != "signalbox") return {LocalServer::Who::kOther};
-  return {LocalServer::Who::kSignalbox, health->string_at("version").value_or("")};
+  if (!health || health->string_at("name") != "signalbox") return {LocalServer::Owner::kOther};
+  return {LocalServer::Owner::kSignalbox, health->string_at("version").value_or("")};
 }
 
-LocalServer look_at_port(int port) {
+LocalServer probe_port(int port) {
   const Socket socket;
   if (socket.get() < 0 || !connects(socket, port)) return {};
-  return who_answered(ask(socket, port));
+  return parse_health_response(ask(socket, port));
 }
 
 }  // namespace sb::cli

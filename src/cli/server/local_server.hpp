@@ -1,4 +1,4 @@
-// Who listens at a port of this machine, found out by asking for /healthz.
+// Owner listens at a port of this machine, found out by asking for /healthz.
 #pragma once
 
 #include <string>
@@ -6,15 +6,15 @@
 namespace sb::cli {
 
 struct LocalServer {
-  enum class Who { kNobody, kSignalbox, kOther };
-  Who who = Who::kNobody;
+  enum class Owner { kNone, kSignalbox, kOther };
+  Owner who = Owner::kNone;
   std::string version = {};  // of kSignalbox
 };
 
 // Waits at most about two seconds.
-LocalServer look_at_port(int port);
+LocalServer probe_port(int port);
 
 // What an answer to GET /healthz says about who gave it. Pure.
-LocalServer who_answered(const std::string& response);
+LocalServer parse_health_response(const std::string& response);
 
 }  // namespace sb::cli

@@ -1,7 +1,6 @@
 // `signalbox mcp`: Signalbox as an MCP server of coding agents, on the standard streams.
 #include <unistd.h>
 
-
 #include "cli/server/mcp_commands.hpp"
 #include "mcp/tools/signalbox_server.hpp"
 

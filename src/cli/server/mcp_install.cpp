@@ -12,8 +12,8 @@ namespace sb::cli {
 namespace {
 
 using hook::Client;
-using hook::ClientPlace;
-using hook::Scope;
+using hook::ClientTarget;
+using hook::InstallScope;
 using hook::ServerEntry;
 
 struct InstallOptions {
@@ -30,7 +30,7 @@ struct InstallOptions {
 const std::map<std::string, Client> kClients = {{"claude-code", Client::kClaudeCode}, {"codex", Client::kCodex}};
 
 // `writes`: into the project, so that there must be one.
-Result<ClientPlace> place_of(const Seams& seams, const InstallOptions& options, bool writes) {
+Result<ClientTarget> place_of(const Seams& seams, const InstallOptions& options, bool writes) {
   const auto client = kClients.find(options.client);
   if (client == kClients.end()) {
     return fail(ErrorCode::kInvalid, fmt::format("there is no client {}", quote_json(options.client)),
@@ -41,9 +41,10 @@ Result<ClientPlace> place_of(const Seams& seams, const InstallOptions& options, 
                 "Use letters, digits, - and _, at most 64");
   }
   const std::string here = SB_TRY(seams.files.canonical("."));
-  std::string project = writes ? SB_TRY(hook::project_to_change(seams.files, seams.environment, here))
-                               : hook::project_around(seams.files, seams.environment, here);
-  return ClientPlace{client->second, options.is_project ? Scope::kProject : Scope::kUser, std::move(project)};
+  std::string project = writes ? SB_TRY(hook::find_writable_project(seams.files, seams.environment, here))
+                               : hook::find_project(seams.files, seams.environment, here);
+  return ClientTarget{client->second, options.is_project ? InstallScope::kProject : InstallScope::kUser,
+                      std::move(project)};
 }
 
 Status check_url(const std::string& url) {
@@ -80,8 +81,8 @@ Result<ServerEntry> wanted_entry(const Files& files, const InstallOptions& optio
 }
 
 // What the user must do, or may want to do, next.
-void say_next(const Context& context, const ClientPlace& place, const ServerEntry& entry) {
-  const bool is_project = place.scope == Scope::kProject;
+void print_next_step(const Context& context, const ClientTarget& place, const ServerEntry& entry) {
+  const bool is_project = place.scope == InstallScope::kProject;
   if (!entry.url.empty()) context.out("It is reached while `signalbox serve` runs.\n");
   if (place.client == Client::kClaudeCode && is_project) {
     context.out("Claude Code asks once, when it next starts in this project, whether you approve of the server.\n");
@@ -98,35 +99,35 @@ void say_next(const Context& context, const ClientPlace& place, const ServerEntr
                           is_project ? " --project" : ""));
 }
 
-void say_backup(const Context& context, const hook::Changed& changed) {
+void print_config_backup(const Context& context, const hook::InstallResult& changed) {
   if (!changed.backup.empty()) context.out(fmt::format("The configuration as it was: {}\n", changed.backup));
 }
 
 Status install(const Context& context, const InstallOptions& options) {
-  const ClientPlace place = SB_TRY(place_of(context.seams, options, options.is_project));
+  const ClientTarget place = SB_TRY(place_of(context.seams, options, options.is_project));
   const ServerEntry entry = SB_TRY(wanted_entry(context.seams.files, options));
   if (options.only_prints) {
     context.err(fmt::format("For {}:\n", SB_TRY(hook::config_path(place, context.seams.environment))));
-    context.out(hook::printed_entry(place.client, options.name, entry));
+    context.out(hook::format_entry(place.client, options.name, entry));
     return {};
   }
-  const hook::Changed changed = SB_TRY(hook::install_server(context.seams, place, options.name, entry));
+  const hook::InstallResult changed = SB_TRY(hook::install_server(context.seams, place, options.name, entry));
   if (!changed.is_changed) {
     context.out(fmt::format("Already installed in {}; nothing changed\n", changed.path));
     return {};
   }
   context.out(fmt::format("Installed as {} in {}\n", quote_json(options.name), changed.path));
-  say_backup(context, changed);
-  say_next(context, place, entry);
+  print_config_backup(context, changed);
+  print_next_step(context, place, entry);
   return {};
 }
 
 Status uninstall(const Context& context, const InstallOptions& options) {
-  const ClientPlace place = SB_TRY(place_of(context.seams, options, false));
-  const hook::Changed changed = SB_TRY(hook::uninstall_server(context.seams, place, options.name));
+  const ClientTarget place = SB_TRY(place_of(context.seams, options, false));
+  const hook::InstallResult changed = SB_TRY(hook::uninstall_server(context.seams, place, options.name));
   context.out(changed.is_changed ? fmt::format("Removed from {}\n", changed.path)
                                  : fmt::format("Not installed in {}; nothing changed\n", changed.path));
-  say_backup(context, changed);
+  print_config_backup(context, changed);
   return {};
 }
 
@@ -141,7 +142,7 @@ Subcommand command(App& app, const std::shared_ptr<InstallOptions>& options,
                    Status (*work)(const Context&, const InstallOptions&)) {
   return {&app, [options, work](Context& context) {
             const Status done = work(context, *options);
-            return done ? kDone : report(context, done.error());
+            return done ? kExitOk : report(context, done.error());
           }};
 }
 

@@ -33,7 +33,7 @@ std::string url_of(const ServeOptions& options, int port) {
   return fmt::format("http://{}:{}/mcp", is_v6 ? "[" + options.address + "]" : options.address, port);
 }
 
-void say_where(const Context& context, const ServeOptions& options, int port) {
+void print_address(const Context& context, const ServeOptions& options, int port) {
   const std::string url = url_of(options, port);
   context.err(fmt::format("Listening on {}\n", url));
   if (!options.is_json) return;
@@ -67,12 +67,12 @@ Status serve(const Context& context, const ServeOptions& options) {
   for (const std::string& host : options.hosts) SB_TRY(check_host(host));
   host::ServeTokens tokens(context.seams.files, SB_TRY(homes(context.seams.environment)));
   SB_TRY(tokens.load());
-  if (!options.token_file.empty()) SB_TRY(tokens.load_also(options.token_file));
+  if (!options.token_file.empty()) SB_TRY(tokens.load_token_file(options.token_file));
   allow_many_connections();
   const auto name_of = [&tokens](std::string_view token) { return tokens.name_of(token); };
 
-  net::Loop loop;
-  host::HookPath hook(loop, name_of, host::answer_as_program(context.seams));
+  net::EventLoop loop;
+  host::HookEndpoint hook(loop, name_of, host::answer_as_program(context.seams));
   mcp::HttpOptions http{.address = options.address, .port = options.port, .hosts = options.hosts};
   http.fallback = [&hook](net::HttpRequest request, const net::ExchangePtr& exchange) {
     hook.handle(std::move(request), exchange);
@@ -88,11 +88,11 @@ Status serve(const Context& context, const ServeOptions& options) {
     }
     return opened;
   }
-  say_where(context, options, server.port());
+  print_address(context, options, server.port());
   loop.on_stop_signal([&] { server.close([&loop] { loop.stop(); }); });
   loop.run();
   // A handler that still works would hold up the end for as long as it likes; what it stores is whole or not there.
-  if (server.has_work()) std::_Exit(kDone);
+  if (server.has_work()) std::_Exit(kExitOk);
   return {};
 }
 
@@ -127,7 +127,7 @@ Action declare_serve(App& app) {
   return [&app, token, options](Context& context) {
     if (options->address == "localhost") options->address = "127.0.0.1";
     const Status done = app.got_subcommand(token) ? change_token(context, *options) : serve(context, *options);
-    return done ? kDone : report(context, done.error());
+    return done ? kExitOk : report(context, done.error());
   };
 }
 

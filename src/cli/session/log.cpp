@@ -1,7 +1,6 @@
 // `session log`: what the agent of a session did, turn by turn, what it was refused, and what people told it.
 #include <fmt/format.h>
 
-
 #include "agent/loop/agent_log.hpp"
 #include "agent/model/prices.hpp"
 #include "base/document/document.hpp"
@@ -27,7 +26,7 @@ std::string text_at(const Value& value, std::string_view name) {
 std::string numbers_of(const Value& payload) {
   const auto usage = agent::usage_from(payload["usage"]);
   const Value& cost = payload["cost"];
-  return fmt::format("{} tokens, {}", counted(usage.total()),
+  return fmt::format("{} tokens, {}", token_count_text(usage.total()),
                      agent::dollars(cost.is_integer() ? cost.as_integer() : 0));
 }
 
@@ -106,16 +105,16 @@ int run_log(const Context& context, const LogOptions& options) {
   const auto failed = [&](const Error& error) {
     return print_error(context, engine::session_error(error), options.wants_json);
   };
-  const auto desk = SessionDesk::open(context.seams);
-  if (!desk) return failed(desk.error());
-  const auto id = (*desk)->sessions().resolve(options.id);
+  const auto home = SessionHome::open(context.seams);
+  if (!home) return failed(home.error());
+  const auto id = (*home)->sessions().resolve(options.id);
   if (!id) return failed(id.error());
-  const agent::AgentLog log((*desk)->desk().store(), context.seams.clock, *id);
+  const agent::AgentLog log((*home)->home().store(), context.seams.clock, *id);
   const auto events = log.read();
   if (!events) return failed(events.error());
   if (events->empty() && !options.wants_json) {
     context.out(fmt::format("No agent has worked session {}.\n", *id));
-    return kDone;
+    return kExitOk;
   }
   for (const agent::LoggedEvent& event : *events) {
     if (options.wants_json) {
@@ -132,7 +131,7 @@ int run_log(const Context& context, const LogOptions& options) {
                             one_line(words_for(event), kLineColumns)));
     if (options.is_full) context.out(full_text(log, event));
   }
-  return kDone;
+  return kExitOk;
 }
 
 }  // namespace

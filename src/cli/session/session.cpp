@@ -27,7 +27,7 @@ std::string for_terminal(const Context& context, const std::string& text) {
 
 }  // namespace
 
-int print_answer(const Context& context, const engine::Answer& answer, bool wants_json) {
+int print_answer(const Context& context, const engine::SessionResponse& answer, bool wants_json) {
   const std::string kind = answer.line.string_at("kind").value_or("");
   if (wants_json) {
     Value line = answer.line;
@@ -41,12 +41,12 @@ int print_answer(const Context& context, const engine::Answer& answer, bool want
           fmt::format("\nsession {}\ncontinue with {}\n", answer.line.string_at("sessionId").value_or(""), *token));
     }
   }
-  return kind == "blocked" ? kNo : kDone;
+  return kind == "blocked" ? kExitNegative : kExitOk;
 }
 
 int print_error(const Context& context, const engine::SessionError& error, bool wants_json) {
   if (wants_json) {
-    const bool retry = error.error.retry_helps || error.error.code == ErrorCode::kUnavailable;
+    const bool retry = error.error.is_retryable || error.error.code == ErrorCode::kUnavailable;
     Value line = Value::object({{"kind", "error"},
                                 {"code", error.code},
                                 {"message", error.error.message},
@@ -69,7 +69,7 @@ Action declare_session(App& app) {
     for (const Subcommand& each : all) {
       if (app.got_subcommand(each.app)) return each.action(context);
     }
-    return kUsage;
+    return kExitUsage;
   };
 }
 

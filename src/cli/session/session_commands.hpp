@@ -13,11 +13,11 @@ class App;
 
 namespace sb::cli {
 
-using engine::SessionDesk;
+using engine::SessionHome;
 
 // The answer as people read it, or with --json as the one line of the MCP tools with the text in `text`. A refused
-// submission is kNo.
-int print_answer(const Context& context, const engine::Answer& answer, bool wants_json);
+// submission is kExitNegative.
+int print_answer(const Context& context, const engine::SessionResponse& answer, bool wants_json);
 // With --json also {kind: "error", code, message, remedy, retry} on the output.
 int print_error(const Context& context, const engine::SessionError& error, bool wants_json);
 

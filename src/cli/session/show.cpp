@@ -147,8 +147,8 @@ Status show_node(const Context& context, Sessions& sessions, const Summary& summ
 }
 
 Status show(const Context& context, const ShowOptions& options) {
-  const auto desk = SB_TRY(SessionDesk::open(context.seams));
-  Sessions& sessions = desk->sessions();
+  const auto home = SB_TRY(SessionHome::open(context.seams));
+  Sessions& sessions = home->sessions();
   const Summary summary = SB_TRY(sessions.summary(SB_TRY(sessions.resolve(options.id))));
   return options.node == 0 ? show_tree(context, sessions, summary, options)
                            : show_node(context, sessions, summary, options);
@@ -166,7 +166,7 @@ Subcommand declare_session_show(App& session) {
       ->range(1, limits::kSessionNodes);
   return {app, [options](Context& context) {
             const Status done = show(context, *options);
-            return done ? kDone : report(context, done.error());
+            return done ? kExitOk : report(context, done.error());
           }};
 }
 

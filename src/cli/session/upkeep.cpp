@@ -17,7 +17,7 @@
 namespace sb::cli {
 namespace {
 
-using DeskPointer = std::unique_ptr<inbox::Desk>;
+using HomePointer = std::unique_ptr<inbox::Home>;
 
 struct UpkeepOptions {
   std::string id, query, workspace, file, older_than;
@@ -26,35 +26,35 @@ struct UpkeepOptions {
 };
 
 // For looking: a home that cannot be written to is read. Nothing where nobody ever started anything.
-Result<DeskPointer> open_if_there(const Context& context) {
-  Result<DeskPointer> desk = inbox::Desk::open(context.seams, store::Access::kReadWrite);
-  if (desk || desk.error().code != ErrorCode::kIo) return desk;
-  desk = inbox::Desk::open(context.seams, store::Access::kReadOnly);
-  if (!desk && desk.error().code == ErrorCode::kNotFound) return DeskPointer();
-  return desk;
+Result<HomePointer> open_if_there(const Context& context) {
+  Result<HomePointer> home = inbox::Home::open(context.seams, store::Access::kReadWrite);
+  if (home || home.error().code != ErrorCode::kIo) return home;
+  home = inbox::Home::open(context.seams, store::Access::kReadOnly);
+  if (!home && home.error().code == ErrorCode::kNotFound) return HomePointer();
+  return home;
 }
 
-Result<DeskPointer> open_for_writing(const Context& context) {
-  return inbox::Desk::open(context.seams, store::Access::kReadWrite);
+Result<HomePointer> open_for_writing(const Context& context) {
+  return inbox::Home::open(context.seams, store::Access::kReadWrite);
 }
 
-Result<DeskPointer> open_with_sessions(const Context& context) {
-  DeskPointer desk = SB_TRY(open_if_there(context));
-  if (desk) return desk;
+Result<HomePointer> open_with_sessions(const Context& context) {
+  HomePointer home = SB_TRY(open_if_there(context));
+  if (home) return home;
   return fail(ErrorCode::kNotFound, "no session was ever started here");
 }
 
-engine::Progress shown_by(Progress& line) {
+engine::ProgressCallback shown_by(ProgressLine& line) {
   return [&line](std::int64_t done, std::int64_t) { line.at(static_cast<int>(done)); };
 }
 
-void warn_of_damaged(const Context& context, const std::string& id) {
+void warn_damaged(const Context& context, const std::string& id) {
   context.err(
       fmt::format("warning: the record of session {} is damaged; signalbox session verify {} says more\n", id, id));
 }
 
 Result<int> list(Context& context, const UpkeepOptions& options) {
-  const DeskPointer desk = SB_TRY(open_if_there(context));
+  const HomePointer home = SB_TRY(open_if_there(context));
   std::size_t shown = 0;
   const auto visit = [&](const engine::Summary& summary) {
     const bool is_open =
@@ -68,25 +68,25 @@ Result<int> list(Context& context, const UpkeepOptions& options) {
     ++shown;
     return !context.streams().output_closed();
   };
-  if (desk) {
-    SB_TRY(engine::each_summary(desk->store(), visit, [&](const std::string& id) { warn_of_damaged(context, id); }));
+  if (home) {
+    SB_TRY(engine::for_each_summary(home->store(), visit, [&](const std::string& id) { warn_damaged(context, id); }));
   }
   if (options.wants_json) context.out(shown == 0 ? "[]\n" : "]\n");
   if (!options.wants_json && shown == 0) {
     context.out(options.wants_all ? "There is no session.\n" : "No session is open. --all shows those that ended.\n");
   }
-  return kDone;
+  return kExitOk;
 }
 
-void print_candidates(const Context& context, const engine::Resumable& found, const std::vector<std::string>& tokens,
-                      bool has_words) {
+void print_candidates(const Context& context, const engine::ResumeMatches& found,
+                      const std::vector<std::string>& tokens, bool has_words) {
   if (found.candidates.empty()) {
     context.out("No session fits.\n");
-  } else if (has_words && !found.has_named()) {
+  } else if (has_words && !found.has_direct_match()) {
     context.out("No session in progress has these words. Those of this project:\n");
   }
   for (std::size_t i = 0; i < found.candidates.size(); ++i) {
-    const engine::Candidate& candidate = found.candidates[i];
+    const engine::ResumeCandidate& candidate = found.candidates[i];
     context.out(fmt::format("{}\n    {}, in {}\n", session_line(candidate.summary), printable(candidate.why),
                             printable(candidate.summary.workspace)));
     context.out(fmt::format("    signalbox session continue {}\n", tokens[i]));
@@ -111,21 +111,21 @@ Result<engine::ResumeQuery> query_for(const Context& context, const UpkeepOption
 
 Result<int> resume(Context& context, const UpkeepOptions& options) {
   const engine::ResumeQuery query = SB_TRY(query_for(context, options));
-  const auto desk = SB_TRY(SessionDesk::open(context.seams));
-  const engine::Resumable found = SB_TRY(engine::find_resumable(desk->desk().store(), query));
-  for (const std::string& id : found.damaged) warn_of_damaged(context, id);
+  const auto home = SB_TRY(SessionHome::open(context.seams));
+  const engine::ResumeMatches found = SB_TRY(engine::find_resumable(home->home().store(), query));
+  for (const std::string& id : found.damaged) warn_damaged(context, id);
   std::vector<std::string> tokens;
-  for (const engine::Candidate& candidate : found.candidates) {
-    tokens.push_back(SB_TRY(desk->sessions().token_for(candidate.summary)));
+  for (const engine::ResumeCandidate& candidate : found.candidates) {
+    tokens.push_back(SB_TRY(home->sessions().token_for(candidate.summary)));
   }
   // The sessions of the project are offered when nothing fits; none is taken up for somebody who asked for another.
-  const bool is_meant = !tokens.empty() && (query.text.empty() || found.has_named());
+  const bool is_meant = !tokens.empty() && (query.text.empty() || found.has_direct_match());
   if (options.goes_on && !is_meant && !tokens.empty()) {
     return fail(ErrorCode::kNotFound, fmt::format("no session fits {}", quote_json(query.text)),
                 "signalbox session resume without --go shows those of this project");
   }
   if (options.goes_on && !tokens.empty()) {
-    const auto answer = desk->sessions().rehydrate(tokens.front());
+    const auto answer = home->sessions().rehydrate(tokens.front());
     return answer ? print_answer(context, *answer, options.wants_json)
                   : print_error(context, answer.error(), options.wants_json);
   }
@@ -140,18 +140,18 @@ Result<int> resume(Context& context, const UpkeepOptions& options) {
     }
     context.out(to_json(Value::object({{"candidates", candidates}, {"totalEligible", found.eligible}})) + "\n");
   }
-  return found.candidates.empty() ? kNo : kDone;
+  return found.candidates.empty() ? kExitNegative : kExitOk;
 }
 
 Result<int> export_one(Context& context, const UpkeepOptions& options) {
-  const DeskPointer desk = SB_TRY(open_with_sessions(context));
-  const std::string id = SB_TRY(engine::find_session(desk->store(), options.id));
-  SB_TRY(engine::export_session(desk->store(), id, [&](std::string_view line) -> Status {
+  const HomePointer home = SB_TRY(open_with_sessions(context));
+  const std::string id = SB_TRY(engine::find_session(home->store(), options.id));
+  SB_TRY(engine::export_session(home->store(), id, [&](std::string_view line) -> Status {
     context.out(line);
     context.out("\n");
     return {};
   }));
-  return kDone;
+  return kExitOk;
 }
 
 // The lines of a file that is there whole.
@@ -174,20 +174,20 @@ class FileLines {
 Result<int> import_one(Context& context, const UpkeepOptions& options) {
   const bool is_input = options.file == "-";
   FileLines lines(is_input ? "" : SB_TRY(context.seams.files.read(options.file, limits::kImportBytes)));
-  const DeskPointer desk = SB_TRY(open_for_writing(context));
-  Progress line(context, "events read");
+  const HomePointer home = SB_TRY(open_for_writing(context));
+  ProgressLine line(context, "events read");
   int read = 0;
-  auto imported = engine::import_session(desk->store(), [&]() -> Result<std::optional<std::string>> {
+  auto imported = engine::import_session(home->store(), [&]() -> Result<std::optional<std::string>> {
     line.at(++read);
     return is_input ? context.streams().read_line(limits::kExportLineBytes) : lines.next();
   });
   if (!imported) {
-    imported.error().place.file = is_input ? "<stdin>" : options.file;
+    imported.error().location.file = is_input ? "<stdin>" : options.file;
     return std::unexpected(std::move(imported).error());
   }
   context.out(options.wants_json ? to_json(Value::object({{"sessionId", *imported}})) + "\n"
                                  : fmt::format("Session {} is here now.\n", *imported));
-  return kDone;
+  return kExitOk;
 }
 
 Value to_value(const std::vector<engine::Damage>& damages) {
@@ -200,9 +200,9 @@ Value to_value(const std::vector<engine::Damage>& damages) {
 
 Result<int> verify(Context& context, const UpkeepOptions& options) {
   if (!options.id.empty() && options.wants_all) return fail(ErrorCode::kInvalid, "give an ID or --all, not both");
-  const DeskPointer desk = options.id.empty() ? SB_TRY(open_if_there(context)) : SB_TRY(open_with_sessions(context));
+  const HomePointer home = options.id.empty() ? SB_TRY(open_if_there(context)) : SB_TRY(open_with_sessions(context));
   Value damaged = Value::array();
-  const auto told = [&](const std::string& id, const std::vector<engine::Damage>& damages) {
+  const auto print_damages = [&](const std::string& id, const std::vector<engine::Damage>& damages) {
     if (damages.empty()) return;
     damaged.push_back(Value::object({{"sessionId", id}, {"damages", to_value(damages)}}));
     if (options.wants_json) return;
@@ -212,12 +212,12 @@ Result<int> verify(Context& context, const UpkeepOptions& options) {
   };
   std::int64_t count = 0;
   if (!options.id.empty()) {
-    const std::string id = SB_TRY(engine::find_session(desk->store(), options.id));
-    told(id, SB_TRY(engine::verify_session(desk->store(), id)));
+    const std::string id = SB_TRY(engine::find_session(home->store(), options.id));
+    print_damages(id, SB_TRY(engine::verify_session(home->store(), id)));
     count = 1;
-  } else if (desk) {
-    Progress line(context, "sessions looked at");
-    count = SB_TRY(engine::verify_sessions(desk->store(), told, shown_by(line)));
+  } else if (home) {
+    ProgressLine line(context, "sessions looked at");
+    count = SB_TRY(engine::verify_sessions(home->store(), print_damages, shown_by(line)));
   }
   const bool is_whole = damaged.size() == 0;
   if (options.wants_json) {
@@ -227,7 +227,7 @@ Result<int> verify(Context& context, const UpkeepOptions& options) {
   } else {
     context.out(fmt::format("{} of {} sessions are damaged.\n", damaged.size(), count));
   }
-  return is_whole ? kDone : kNo;
+  return is_whole ? kExitOk : kExitNegative;
 }
 
 std::string size_text(std::int64_t bytes) {
@@ -236,7 +236,7 @@ std::string size_text(std::int64_t bytes) {
   return fmt::format("{} MB", bytes / 1'000'000);
 }
 
-void print_pruned(const Context& context, const engine::Pruned& pruned, const UpkeepOptions& options) {
+void print_pruned(const Context& context, const engine::PruneResult& pruned, const UpkeepOptions& options) {
   if (options.wants_json) {
     Value value = Value::object({{"sessions", Value::array(pruned.sessions)},
                                  {"blobs", pruned.blobs},
@@ -260,33 +260,33 @@ void print_pruned(const Context& context, const engine::Pruned& pruned, const Up
 
 Result<int> prune(Context& context, const UpkeepOptions& options) {
   const std::int64_t age = SB_TRY(parse_duration_ms(options.older_than));
-  const DeskPointer desk = SB_TRY(open_for_writing(context));
-  Progress line(context, "looked at");
+  const HomePointer home = SB_TRY(open_for_writing(context));
+  ProgressLine line(context, "looked at");
   const TimestampMs before = context.seams.clock.now_ms() - age;
   print_pruned(context,
-               SB_TRY(engine::prune(desk->store(), before, options.also_open, options.dry_run, shown_by(line))),
+               SB_TRY(engine::prune(home->store(), before, options.also_open, options.dry_run, shown_by(line))),
                options);
-  return kDone;
+  return kExitOk;
 }
 
 Result<int> collect(Context& context, const UpkeepOptions& options) {
-  const DeskPointer desk = SB_TRY(open_for_writing(context));
-  Progress line(context, "events looked at");
-  print_pruned(context, SB_TRY(engine::collect(desk->store(), options.dry_run, shown_by(line))), options);
-  return kDone;
+  const HomePointer home = SB_TRY(open_for_writing(context));
+  ProgressLine line(context, "events looked at");
+  print_pruned(context, SB_TRY(engine::collect_garbage(home->store(), options.dry_run, shown_by(line))), options);
+  return kExitOk;
 }
 
 Result<int> rotate_keys(Context& context, const UpkeepOptions& options) {
-  const auto desk = SB_TRY(SessionDesk::open(context.seams));
-  SB_TRY(desk->sessions().rotate_keys(options.retire_old));
+  const auto home = SB_TRY(SessionHome::open(context.seams));
+  SB_TRY(home->sessions().rotate_keys(options.retire_old));
   context.out(options.retire_old ? "New tokens are signed with a new key; all older tokens are void.\n"
                                  : "New tokens are signed with a new key; older tokens still count.\n");
-  return kDone;
+  return kExitOk;
 }
 
-using Run = Result<int> (*)(Context&, const UpkeepOptions&);
+using UpkeepAction = Result<int> (*)(Context&, const UpkeepOptions&);
 
-Subcommand with(App* app, Run run, std::shared_ptr<UpkeepOptions> options) {
+Subcommand with(App* app, UpkeepAction run, std::shared_ptr<UpkeepOptions> options) {
   return {app, [run, options](Context& context) {
             const Result<int> code = run(context, *options);
             return code ? *code : report(context, code.error());

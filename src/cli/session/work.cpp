@@ -105,53 +105,53 @@ int start(const Context& context, const WorkOptions& options) {
   auto given = context_of(context, options);
   if (!given) return fail_with(given.error());
   Faults faults;
-  auto starting = engine::prepare_start(context.seams.files, *catalog,
-                                        {.workflow_id = options.id,
-                                         .goal = options.goal,
-                                         .workspace = *workspace,
-                                         .context = std::move(*given),
-                                         .is_autonomous = options.is_autonomous},
-                                        &faults);
-  if (!starting) return print_refused(context, starting.error(), faults, options.wants_json);
-  auto desk = SessionDesk::open(context.seams);
-  if (!desk) return fail_with(desk.error());
-  const auto answer = (*desk)->sessions().start(*starting);
+  auto start_request = engine::prepare_start(context.seams.files, *catalog,
+                                             {.workflow_id = options.id,
+                                              .goal = options.goal,
+                                              .workspace = *workspace,
+                                              .context = std::move(*given),
+                                              .is_autonomous = options.is_autonomous},
+                                             &faults);
+  if (!start_request) return print_refused(context, start_request.error(), faults, options.wants_json);
+  auto home = SessionHome::open(context.seams);
+  if (!home) return fail_with(home.error());
+  const auto answer = (*home)->sessions().start(*start_request);
   if (!answer) return print_error(context, answer.error(), options.wants_json);
   return print_answer(context, *answer, options.wants_json);
 }
 
-int go_on(const Context& context, const WorkOptions& options) {
+int continue_session(const Context& context, const WorkOptions& options) {
   const auto fail_with = [&](Error error) {
     return print_error(context, engine::session_error(std::move(error)), options.wants_json);
   };
   auto submission = submission_of(context, options);
   if (!submission) return fail_with(submission.error());
-  auto desk = SessionDesk::open(context.seams);
-  if (!desk) return fail_with(desk.error());
-  engine::Continuing continuing;
+  auto home = SessionHome::open(context.seams);
+  if (!home) return fail_with(home.error());
+  engine::ContinueRequest continuing;
   continuing.token = options.token;
   continuing.submission = std::move(*submission);
-  if (options.is_advance) continuing.intent = engine::Continuing::Intent::kAdvance;
-  if (options.is_rehydrate) continuing.intent = engine::Continuing::Intent::kRehydrate;
-  const auto answer = (*desk)->sessions().go_on(continuing);
+  if (options.is_advance) continuing.intent = engine::ContinueRequest::Intent::kAdvance;
+  if (options.is_rehydrate) continuing.intent = engine::ContinueRequest::Intent::kRehydrate;
+  const auto answer = (*home)->sessions().continue_session(continuing);
   if (!answer) return print_error(context, answer.error(), options.wants_json);
   return print_answer(context, *answer, options.wants_json);
 }
 
 int fork(const Context& context, const WorkOptions& options) {
-  const auto desk = SessionDesk::open(context.seams);
-  if (!desk) return report(context, desk.error());
-  const auto id = (*desk)->sessions().resolve(options.id);
+  const auto home = SessionHome::open(context.seams);
+  if (!home) return report(context, home.error());
+  const auto id = (*home)->sessions().resolve(options.id);
   if (!id) return print_error(context, engine::session_error(id.error()), options.wants_json);
-  const auto answer = (*desk)->sessions().rewind(*id, options.node, options.reason);
+  const auto answer = (*home)->sessions().rewind(*id, options.node, options.reason);
   if (!answer) return print_error(context, answer.error(), options.wants_json);
   return print_answer(context, *answer, options.wants_json);
 }
 
 int checkpoint(const Context& context, const WorkOptions& options) {
-  const auto desk = SessionDesk::open(context.seams);
-  if (!desk) return report(context, desk.error());
-  const auto made = (*desk)->sessions().checkpoint(options.token);
+  const auto home = SessionHome::open(context.seams);
+  if (!home) return report(context, home.error());
+  const auto made = (*home)->sessions().checkpoint(options.token);
   if (!made) return print_error(context, made.error(), options.wants_json);
   if (options.wants_json) {
     context.out(to_json(Value::object({{"sessionId", made->session},
@@ -163,25 +163,25 @@ int checkpoint(const Context& context, const WorkOptions& options) {
     context.out(fmt::format("Node {} of {} is marked; come back to it with {}\n", made->node, made->session,
                             made->resume_token));
   }
-  return kDone;
+  return kExitOk;
 }
 
 int stop(const Context& context, const WorkOptions& options) {
-  const auto desk = SessionDesk::open(context.seams);
-  if (!desk) return report(context, desk.error());
-  const auto id = (*desk)->sessions().resolve(options.id);
+  const auto home = SessionHome::open(context.seams);
+  if (!home) return report(context, home.error());
+  const auto id = (*home)->sessions().resolve(options.id);
   if (!id) return print_error(context, engine::session_error(id.error()), options.wants_json);
   const std::string by = context.seams.environment.get("USER").value_or("a person");
-  const Status done = (*desk)->sessions().stop(*id, options.reason, by);
+  const Status done = (*home)->sessions().stop(*id, options.reason, by);
   if (!done) return report(context, done.error());
   context.out(fmt::format("{} is stopped\n", *id));
-  return kDone;
+  return kExitOk;
 }
 
-using Run = int (*)(const Context&, const WorkOptions&);
+using WorkAction = int (*)(const Context&, const WorkOptions&);
 
 Subcommand subcommand(App& session, const std::string& name, const std::string& summary,
-                      const std::shared_ptr<WorkOptions>& options, Run run) {
+                      const std::shared_ptr<WorkOptions>& options, WorkAction run) {
   App* app = session.add_subcommand(name, summary);
   app->add_flag("--json", options->wants_json, "Print one line of JSON, the text in `text`");
   return {app, [options, run](Context& context) { return run(context, *options); }};
@@ -208,7 +208,7 @@ Subcommand declare_session_start(App& session) {
 
 Subcommand declare_session_continue(App& session) {
   auto options = std::make_shared<WorkOptions>();
-  Subcommand made = subcommand(session, "continue", "Deliver a step, or see how it stands", options, go_on);
+  Subcommand made = subcommand(session, "continue", "Deliver a step, or see how it stands", options, continue_session);
   made.app->add_option("TOKEN", options->token, "The continue token of the last answer")->required();
   made.app->add_option("--notes", options->notes_file, "A file with the step's notes, - for the input");
   made.app->add_option("--note", options->note, "The notes themselves")->excludes({"--notes"});

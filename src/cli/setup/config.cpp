@@ -18,12 +18,12 @@ struct ConfigOptions {
   bool wants_json = false;
 };
 
-struct Findings {
-  std::optional<pipeline::Settings> settings;  // nothing: the files themselves are wrong
+struct SettingsCheck {
+  std::optional<pipeline::RunSettings> settings;  // nothing: the files themselves are wrong
   Faults faults, warnings;
 };
 
-Findings look(const Context& context, const Homes& homes, const std::string& workspace) {
+SettingsCheck load_and_check(const Context& context, const HomeDirectories& homes, const std::string& workspace) {
   auto settings = pipeline::load_settings(context.seams, homes, workspace);
   if (!settings) return {std::nullopt, std::move(settings).error(), {}};
   pipeline::SettingsReport report = pipeline::check_settings(context.seams, homes, *settings, workspace);
@@ -36,13 +36,13 @@ Findings look(const Context& context, const Homes& homes, const std::string& wor
   return {std::move(*settings), std::move(report.faults), std::move(report.missing)};
 }
 
-void print_text(const Context& context, const Findings& found, const std::string& workspace) {
+void print_text(const Context& context, const SettingsCheck& found, const std::string& workspace) {
   for (const Error& fault : found.faults) context.out(printable(fault.to_string()) + "\n");
   if (found.settings) {
     const agent::AgentSettings& agents = found.settings->agents;
     const auto state = [&](const std::string& path) {
       if (context.seams.files.kind(path) == FileKind::kMissing) return "not there";
-      const auto is_here = [&](const Error& fault) { return fault.place.file == path; };
+      const auto is_here = [&](const Error& fault) { return fault.location.file == path; };
       return std::ranges::any_of(found.faults, is_here) ? "read, and wrong as told above" : "fine";
     };
     for (const std::string& path : {agents.file, join_path(workspace, pipeline::kWorkspaceFile)}) {
@@ -55,7 +55,7 @@ void print_text(const Context& context, const Findings& found, const std::string
   }
 }
 
-void print_json(const Context& context, const Findings& found) {
+void print_json(const Context& context, const SettingsCheck& found) {
   const auto values = [](const Faults& faults) {
     Value all = Value::array();
     for (const Error& fault : faults) all.push_back(workflow::fault_value(fault));
@@ -72,14 +72,14 @@ void print_json(const Context& context, const Findings& found) {
 
 Result<int> check(const Context& context, const ConfigOptions& options) {
   const std::string workspace = SB_TRY(workspace_of(context, options.directory));
-  const Homes homes = SB_TRY(sb::homes(context.seams.environment));
-  const Findings found = look(context, homes, workspace);
+  const HomeDirectories homes = SB_TRY(sb::homes(context.seams.environment));
+  const SettingsCheck found = load_and_check(context, homes, workspace);
   if (options.wants_json) {
     print_json(context, found);
   } else {
     print_text(context, found, workspace);
   }
-  return found.faults.empty() ? kDone : kNo;
+  return found.faults.empty() ? kExitOk : kExitNegative;
 }
 
 }  // namespace

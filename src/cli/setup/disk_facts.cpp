@@ -44,7 +44,7 @@ DiskFacts disk_facts(const std::string& path) {
                : S_ISREG(status.st_mode) ? FileKind::kFile
                                          : FileKind::kOther;
   facts.mode = status.st_mode & 07777;
-  facts.is_ours = status.st_uid == ::geteuid();
+  facts.is_owned_by_user = status.st_uid == ::geteuid();
   facts.is_writable = ::access(path.c_str(), facts.kind == FileKind::kDirectory ? W_OK | X_OK : W_OK) == 0;
   facts.disk = kind_of(path);
   struct statvfs disk{};

@@ -18,7 +18,7 @@ enum class DiskKind {
 struct DiskFacts {
   FileKind kind = FileKind::kMissing;
   unsigned mode = 0;  // permission bits
-  bool is_ours = true;
+  bool is_owned_by_user = true;
   bool is_writable = true;  // by this process: new files in a folder
   bool is_read_only = false;
   DiskKind disk = DiskKind::kLocal;

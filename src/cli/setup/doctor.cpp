@@ -19,7 +19,7 @@ struct DoctorOptions {
 
 struct CheckRow {
   std::string_view name;
-  Findings (*check)(const Patient&);
+  Diagnoses (*check)(const DoctorInput&);
 };
 
 constexpr CheckRow kChecks[] = {
@@ -40,9 +40,9 @@ std::string_view word_for(Health health) {
   switch (health) {
     case Health::kOk:
       return "ok";
-    case Health::kNote:
+    case Health::kWarning:
       return "note";
-    case Health::kWrong:
+    case Health::kError:
       break;
   }
   return "wrong";
@@ -52,9 +52,9 @@ std::string_view colour_for(Health health) {
   switch (health) {
     case Health::kOk:
       return "\x1b[32m";
-    case Health::kNote:
+    case Health::kWarning:
       return "\x1b[33m";
-    case Health::kWrong:
+    case Health::kError:
       break;
   }
   return "\x1b[31m";
@@ -66,7 +66,7 @@ std::string on_one_line(std::string text) {
   return text;
 }
 
-std::string line_of(std::string_view subject, const Finding& finding, bool has_colour) {
+std::string line_of(std::string_view subject, const Diagnosis& finding, bool has_colour) {
   const std::string word = fmt::format("{:<5}", word_for(finding.health));
   const std::string shown = has_colour ? fmt::format("{}{}\x1b[0m", colour_for(finding.health), word) : word;
   std::string text = fmt::format("{}  {:<13}  {}\n", shown, subject, on_one_line(finding.what));
@@ -74,25 +74,25 @@ std::string line_of(std::string_view subject, const Finding& finding, bool has_c
   return text;
 }
 
-Patient patient_of(const Context& context, const DoctorOptions& options) {
+DoctorInput doctor_input(const Context& context, const DoctorOptions& options) {
   const Seams& seams = context.seams;
   const auto homes = sb::homes(seams.environment);
   const std::string here = seams.files.canonical(".").value_or("/");
   return {.seams = seams,
           .homes = homes ? std::optional(*homes) : std::nullopt,
-          .project = hook::project_around(seams.files, seams.environment, here),
+          .project = hook::find_project(seams.files, seams.environment, here),
           .program = seams.files.canonical("/proc/self/exe").value_or(""),
           .version = SIGNALBOX_VERSION,
           .port = options.port};
 }
 
 int examine(const Context& context, const DoctorOptions& options) {
-  const Patient patient = patient_of(context, options);
+  const DoctorInput input = doctor_input(context, options);
   std::size_t wrongs = 0;
   Value list = Value::array();
   for (const CheckRow& row : kChecks) {
-    for (const Finding& finding : row.check(patient)) {
-      wrongs += finding.health == Health::kWrong ? 1 : 0;
+    for (const Diagnosis& finding : row.check(input)) {
+      wrongs += finding.health == Health::kError ? 1 : 0;
       if (!options.wants_json) context.out(line_of(row.name, finding, context.has_colour));
       Value entry = Value::object({{"check", row.name}, {"state", word_for(finding.health)}, {"what", finding.what}});
       if (!finding.remedy.empty()) entry.set("remedy", finding.remedy);
@@ -100,11 +100,11 @@ int examine(const Context& context, const DoctorOptions& options) {
     }
   }
   if (options.wants_json) {
-    context.out(to_json(Value::object({{"version", patient.version}, {"ok", wrongs == 0}, {"findings", list}})) + "\n");
+    context.out(to_json(Value::object({{"version", input.version}, {"ok", wrongs == 0}, {"findings", list}})) + "\n");
   } else if (wrongs > 0) {
     context.out(wrongs == 1 ? "\nOne thing is wrong.\n" : fmt::format("\n{} things are wrong.\n", wrongs));
   }
-  return wrongs == 0 ? kDone : kNo;
+  return wrongs == 0 ? kExitOk : kExitNegative;
 }
 
 }  // namespace

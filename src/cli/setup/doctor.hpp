@@ -14,37 +14,37 @@ namespace sb::cli {
 
 enum class Health {
   kOk,
-  kNote,   // works, but somebody may want to know or do something
-  kWrong,  // something does not work until it is mended
+  kWarning,  // works, but somebody may want to know or do something
+  kError,    // something does not work until it is mended
 };
 
-struct Finding {
+struct Diagnosis {
   Health health = Health::kOk;
   std::string what;
   std::string remedy = {};
 };
-using Findings = std::vector<Finding>;
+using Diagnoses = std::vector<Diagnosis>;
 
-struct Patient {
+struct DoctorInput {
   const Seams& seams;
-  std::optional<Homes> homes;  // nothing when the environment leads to none
-  std::string project;         // around the current folder, absolute and without links
-  std::string program;         // this one, absolute
+  std::optional<HomeDirectories> homes;  // nothing when the environment leads to none
+  std::string project;                   // around the current folder, absolute and without links
+  std::string program;                   // this one, absolute
   std::string version;
   int port = 0;  // where `signalbox serve` listens
 };
 
-Findings check_home(const Patient& patient);
-Findings check_configuration(const Patient& patient);
-Findings check_store(const Patient& patient);
-Findings check_keys(const Patient& patient);
-Findings check_claude_code(const Patient& patient);
-Findings check_codex(const Patient& patient);
-Findings check_hooks(const Patient& patient);
-Findings check_server(const Patient& patient);
-Findings check_sandbox(const Patient& patient);
-Findings check_git(const Patient& patient);
-Findings check_terminal(const Patient& patient);
+Diagnoses check_home(const DoctorInput& input);
+Diagnoses check_configuration(const DoctorInput& input);
+Diagnoses check_store(const DoctorInput& input);
+Diagnoses check_keys(const DoctorInput& input);
+Diagnoses check_claude_code(const DoctorInput& input);
+Diagnoses check_codex(const DoctorInput& input);
+Diagnoses check_hooks(const DoctorInput& input);
+Diagnoses check_server(const DoctorInput& input);
+Diagnoses check_sandbox(const DoctorInput& input);
+Diagnoses check_git(const DoctorInput& input);
+Diagnoses check_terminal(const DoctorInput& input);
 
 // The absolute path of a program in PATH; empty when there is none.
 std::string program_in_path(const Seams& seams, std::string_view name);

@@ -20,29 +20,29 @@ constexpr std::uint64_t kLeastBytes = 64u << 20;
 constexpr std::uint64_t kFewBytes = 1u << 30;
 constexpr int kStoreWaitMs = 2'000;
 
-Finding wrong(std::string what, std::string remedy) {
-  return {Health::kWrong, std::move(what), std::move(remedy)};
+Diagnosis wrong(std::string what, std::string remedy) {
+  return {Health::kError, std::move(what), std::move(remedy)};
 }
 
-Finding wrong(const Error& error) {
+Diagnosis wrong(const Error& error) {
   Error without = error;
   without.remedy.clear();
   return wrong(without.to_string(), error.remedy);
 }
 
-Finding note(std::string what, std::string remedy = {}) {
-  return {Health::kNote, std::move(what), std::move(remedy)};
+Diagnosis note(std::string what, std::string remedy = {}) {
+  return {Health::kWarning, std::move(what), std::move(remedy)};
 }
 
-struct Home {
+struct HomeCheck {
   std::string path;
   bool holds_store = false;
 };
 
-std::vector<Home> homes_of(const Homes& homes) {
-  std::vector<Home> all = {{homes.data, true}};
+std::vector<HomeCheck> homes_of(const HomeDirectories& homes) {
+  std::vector<HomeCheck> all = {{homes.data, true}};
   for (const std::string& path : {homes.config, homes.state}) {
-    if (std::ranges::find(all, path, &Home::path) == all.end()) all.push_back({path, false});
+    if (std::ranges::find(all, path, &HomeCheck::path) == all.end()) all.push_back({path, false});
   }
   return all;
 }
@@ -50,14 +50,14 @@ std::vector<Home> homes_of(const Homes& homes) {
 constexpr std::string_view kElsewhere = "or set SIGNALBOX_HOME to another folder";
 
 // The nearest folder above that is there: what is missing must be made in it.
-std::string nearest_above(const std::string& path) {
+std::string nearest_existing(const std::string& path) {
   std::string folder = parent_path(path);
   while (!folder.empty() && folder != "/" && disk_facts(folder).kind == FileKind::kMissing)
     folder = parent_path(folder);
   return folder.empty() ? "." : folder;
 }
 
-std::optional<Finding> unusable(const std::string& path, const DiskFacts& facts) {
+std::optional<Diagnosis> unusable(const std::string& path, const DiskFacts& facts) {
   if (facts.kind != FileKind::kDirectory) {
     return wrong(fmt::format("{} is not a folder", path), fmt::format("Move it away, {}", kElsewhere));
   }
@@ -66,12 +66,12 @@ std::optional<Finding> unusable(const std::string& path, const DiskFacts& facts)
                  "Set SIGNALBOX_HOME to another folder");
   }
   if (facts.is_writable) return std::nullopt;
-  const std::string_view command = facts.is_ours ? "chmod u+rwx" : "chown it to you:";
+  const std::string_view command = facts.is_owned_by_user ? "chmod u+rwx" : "chown it to you:";
   return wrong(fmt::format("{} cannot be written by you", path), fmt::format("{} {}, {}", command, path, kElsewhere));
 }
 
-Finding missing_home(const std::string& path) {
-  const std::string above = nearest_above(path);
+Diagnosis missing_home(const std::string& path) {
+  const std::string above = nearest_existing(path);
   if (auto finding = unusable(above, disk_facts(above))) {
     finding->what = fmt::format("{} is not there and cannot be made: {}", path, finding->what);
     return *finding;
@@ -79,7 +79,7 @@ Finding missing_home(const std::string& path) {
   return note(fmt::format("{} is not there yet; it is made when it is needed", path));
 }
 
-void check_place(const Home& home, const DiskFacts& facts, Findings& findings) {
+void check_folder(const HomeCheck& home, const DiskFacts& facts, Diagnoses& findings) {
   const std::string& path = home.path;
   if ((facts.mode & 0022) != 0) {
     findings.push_back(
@@ -104,22 +104,22 @@ void check_place(const Home& home, const DiskFacts& facts, Findings& findings) {
   }
 }
 
-std::string store_path(const Patient& patient) {
-  return inbox::store_path(*patient.homes);
+std::string store_path(const DoctorInput& input) {
+  return inbox::store_path(*input.homes);
 }
 
 // Nothing where opening would make something: the store's shared memory is made when it is not there.
-std::optional<Result<std::unique_ptr<store::SqliteStore>>> open_store(const Patient& patient) {
-  const std::string path = store_path(patient);
-  if (patient.seams.files.kind(path + "-shm") != FileKind::kFile) return std::nullopt;
+std::optional<Result<std::unique_ptr<store::SqliteStore>>> open_store(const DoctorInput& input) {
+  const std::string path = store_path(input);
+  if (input.seams.files.kind(path + "-shm") != FileKind::kFile) return std::nullopt;
   return store::SqliteStore::open(path, store::Access::kReadOnly, {.busy_wait_ms = kStoreWaitMs, .vfs = {}});
 }
 
 // Whoever can write to the store can answer and approve. Its log is the store, too.
-Findings open_to_others(const Patient& patient) {
-  Findings findings;
+Diagnoses open_to_others(const DoctorInput& input) {
+  Diagnoses findings;
   for (const std::string_view end : {"", "-wal", "-shm"}) {
-    const std::string path = store_path(patient) + std::string(end);
+    const std::string path = store_path(input) + std::string(end);
     const DiskFacts facts = disk_facts(path);
     if (facts.kind == FileKind::kMissing || (facts.mode & 0022) == 0) continue;
     findings.push_back(
@@ -128,10 +128,10 @@ Findings open_to_others(const Patient& patient) {
   return findings;
 }
 
-Findings session_keys(const Patient& patient) {
-  const auto inspection = store::inspect_store(store_path(patient));
+Diagnoses session_keys(const DoctorInput& input) {
+  const auto inspection = store::inspect_store(store_path(input));
   if (!inspection || inspection->version != inspection->newest) return {};
-  const auto store = open_store(patient);
+  const auto store = open_store(input);
   if (!store || !*store) return {};  // told where the store is looked at
   engine::Keyring keys;
   const Status read = (**store)->read([&](store::Snapshot& snapshot) { return keys.load(snapshot); });
@@ -140,9 +140,9 @@ Findings session_keys(const Patient& patient) {
 }
 
 // Sealed, but whoever has them can try passphrases.
-void check_key_files(const Patient& patient, Findings& findings) {
-  const std::string folder = join_path(patient.homes->data, "operators");
-  const auto names = patient.seams.files.list(folder);
+void check_key_files(const DoctorInput& input, Diagnoses& findings) {
+  const std::string folder = join_path(input.homes->data, "operators");
+  const auto names = input.seams.files.list(folder);
   if (!names) return;
   for (const std::string& name : *names) {
     const std::string path = join_path(folder, name);
@@ -156,12 +156,12 @@ void check_key_files(const Patient& patient, Findings& findings) {
 
 }  // namespace
 
-Findings check_home(const Patient& patient) {
-  if (!patient.homes) {
+Diagnoses check_home(const DoctorInput& input) {
+  if (!input.homes) {
     return {wrong("neither SIGNALBOX_HOME nor HOME is set", "Set SIGNALBOX_HOME to a folder of yours")};
   }
-  Findings findings;
-  for (const Home& home : homes_of(*patient.homes)) {
+  Diagnoses findings;
+  for (const HomeCheck& home : homes_of(*input.homes)) {
     const DiskFacts facts = disk_facts(home.path);
     if (facts.kind == FileKind::kMissing) {
       findings.push_back(missing_home(home.path));
@@ -169,7 +169,7 @@ Findings check_home(const Patient& patient) {
       findings.push_back(*finding);
     } else {
       const std::size_t before = findings.size();
-      check_place(home, facts, findings);
+      check_folder(home, facts, findings);
       if (findings.size() > before) continue;
       findings.push_back({Health::kOk, fmt::format("{}, {} free", home.path, readable_size(facts.free_bytes))});
     }
@@ -177,24 +177,24 @@ Findings check_home(const Patient& patient) {
   return findings;
 }
 
-Findings check_configuration(const Patient& patient) {
-  if (!patient.homes) return {};
-  const std::string path = join_path(patient.homes->config, "config.yaml");
-  const auto document = inbox::load_if_any(patient.seams.files, path);
+Diagnoses check_configuration(const DoctorInput& input) {
+  if (!input.homes) return {};
+  const std::string path = join_path(input.homes->config, "config.yaml");
+  const auto document = inbox::load_if_exists(input.seams.files, path);
   if (!document) return {wrong(document.error())};
   if (!*document) return {{Health::kOk, "none, so all is as by default"}};
-  pipeline::Settings settings;
+  pipeline::RunSettings settings;
   Faults faults;
-  pipeline::read_settings(**document, pipeline::SettingsOf::kUser, patient.homes->config, settings, faults);
-  Findings findings;
+  pipeline::read_settings(**document, pipeline::SettingsOrigin::kUser, input.homes->config, settings, faults);
+  Diagnoses findings;
   for (const Error& fault : faults) findings.push_back(wrong(fault));
   if (!findings.empty()) return findings;
   return {{Health::kOk, path}};
 }
 
-Findings check_store(const Patient& patient) {
-  if (!patient.homes) return {};
-  const std::string path = store_path(patient);
+Diagnoses check_store(const DoctorInput& input) {
+  if (!input.homes) return {};
+  const std::string path = store_path(input);
   const auto found = store::inspect_store(path);
   if (!found && found.error().code == ErrorCode::kNotFound) return {{Health::kOk, "nothing is stored yet"}};
   if (!found) return {wrong(found.error())};
@@ -202,7 +202,7 @@ Findings check_store(const Patient& patient) {
     return {wrong(fmt::format("{} has version {}; this program knows {}", path, found->version, found->newest),
                   "Use the newer signalbox that wrote it")};
   }
-  Findings findings = open_to_others(patient);
+  Diagnoses findings = open_to_others(input);
   for (const std::string& fault : found->faults) {
     findings.push_back(
         wrong(fmt::format("{} is damaged: {}", path, fault),
@@ -212,16 +212,16 @@ Findings check_store(const Patient& patient) {
   const std::string size = fmt::format("{}, version {}, {}", path, found->version, readable_size(found->bytes));
   if (found->version < found->newest) return {note(size + "; it is brought up to date when next written to")};
   // Finds what was lost from the log, too.
-  if (const auto store = open_store(patient); store && !*store) return {wrong(store->error())};
+  if (const auto store = open_store(input); store && !*store) return {wrong(store->error())};
   if (!found->is_checked) return {note(size + "; too large to be checked in passing", "signalbox session verify")};
   if (!found->has_log_read) return {note(size + "; its log was not looked at, since nobody has it open")};
   return {{Health::kOk, size}};
 }
 
-Findings check_keys(const Patient& patient) {
-  if (!patient.homes) return {};
-  Findings findings = session_keys(patient);
-  const auto operators = inbox::OperatorFiles(patient.seams.files, *patient.homes).load();
+Diagnoses check_keys(const DoctorInput& input) {
+  if (!input.homes) return {};
+  Diagnoses findings = session_keys(input);
+  const auto operators = inbox::OperatorFiles(input.seams.files, *input.homes).load();
   if (!operators) {
     findings.push_back(wrong(operators.error()));
   } else if (operators->empty()) {
@@ -232,7 +232,7 @@ Findings check_keys(const Patient& patient) {
     for (const inbox::OperatorKey& key : operators->keys()) names += (names.empty() ? "" : ", ") + key.name;
     findings.push_back({Health::kOk, fmt::format("operators: {}", names)});
   }
-  check_key_files(patient, findings);
+  check_key_files(input, findings);
   return findings;
 }
 

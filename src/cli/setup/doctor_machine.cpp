@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kGitMs = 5'000;
 
-// Settings of Linux that keep bubblewrap from working, and what they must not be.
+// RunSettings of Linux that keep bubblewrap from working, and what they must not be.
 struct KernelSwitch {
   const char* path;
   std::string_view bad;
@@ -48,50 +48,51 @@ std::string program_in_path(const Seams& seams, std::string_view name) {
   return {};
 }
 
-Findings check_server(const Patient& patient) {
-  const LocalServer server = look_at_port(patient.port);
+Diagnoses check_server(const DoctorInput& input) {
+  const LocalServer server = probe_port(input.port);
   switch (server.who) {
-    case LocalServer::Who::kNobody:
-      return {{Health::kOk, fmt::format("port {} is free for signalbox serve", patient.port)}};
-    case LocalServer::Who::kOther:
-      return {{Health::kNote, fmt::format("port {} is taken by something else", patient.port),
+    case LocalServer::Owner::kNone:
+      return {{Health::kOk, fmt::format("port {} is free for signalbox serve", input.port)}};
+    case LocalServer::Owner::kOther:
+      return {{Health::kWarning, fmt::format("port {} is taken by something else", input.port),
                "Give another: signalbox serve --port P"}};
-    case LocalServer::Who::kSignalbox:
+    case LocalServer::Owner::kSignalbox:
       break;
   }
-  if (server.version != patient.version) {
-    return {{Health::kNote,
-             fmt::format("signalbox {} serves at port {}; this is {}", server.version, patient.port, patient.version),
+  if (server.version != input.version) {
+    return {{Health::kWarning,
+             fmt::format("signalbox {} serves at port {}; this is {}", server.version, input.port, input.version),
              "Start it anew"}};
   }
-  return {{Health::kOk, fmt::format("signalbox serves at port {}", patient.port)}};
+  return {{Health::kOk, fmt::format("signalbox serves at port {}", input.port)}};
 }
 
-Findings check_sandbox(const Patient& patient) {
-  const engine::Sandbox sandbox = engine::find_sandbox(patient.seams);
+Diagnoses check_sandbox(const DoctorInput& input) {
+  const engine::Sandbox sandbox = engine::find_sandbox(input.seams);
   if (sandbox.works() && sandbox.has_own_proc) return {{Health::kOk, sandbox.name()}};
-  if (sandbox.works()) return {{Health::kNote, sandbox.name(), ""}};
-  const bool is_missing = program_in_path(patient.seams, "bwrap").empty();
-  return {{Health::kNote,
+  if (sandbox.works()) return {{Health::kWarning, sandbox.name(), ""}};
+  const bool is_missing = program_in_path(input.seams, "bwrap").empty();
+  return {{Health::kWarning,
            fmt::format("commands of workflows run without one: {}",
                        is_utf8(sandbox.missing) ? sandbox.missing : "bubblewrap does not work here"),
-           is_missing ? "Install bubblewrap" : sandbox_remedy(patient.seams.files)}};
+           is_missing ? "Install bubblewrap" : sandbox_remedy(input.seams.files)}};
 }
 
-Findings check_git(const Patient& patient) {
-  const std::string path = program_in_path(patient.seams, "git");
+Diagnoses check_git(const DoctorInput& input) {
+  const std::string path = program_in_path(input.seams, "git");
   const Command asked{.argv = {path, "--version"}, .timeout_ms = kGitMs};
-  const auto exit = path.empty() ? fail(ErrorCode::kNotFound, "") : patient.seams.process.run(asked);
+  const auto exit = path.empty() ? fail(ErrorCode::kNotFound, "") : input.seams.process.run(asked);
   if (!exit || exit->code != 0 || exit->timed_out) {
-    return {{Health::kNote, "not found or does not run; branches and origins of projects stay unknown", "Install git"}};
+    return {
+        {Health::kWarning, "not found or does not run; branches and origins of projects stay unknown", "Install git"}};
   }
   const std::string line = exit->output.substr(0, exit->output.find('\n'));
   return {{Health::kOk, is_utf8(line) ? line : path}};
 }
 
-Findings check_terminal(const Patient& patient) {
+Diagnoses check_terminal(const DoctorInput& input) {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const auto value = patient.seams.environment.get(name);
+    const auto value = input.seams.environment.get(name);
     if (!value) continue;
     const std::string folded = is_utf8(*value) ? case_fold(*value) : "";
     if (folded.find("utf-8") != std::string::npos || folded.find("utf8") != std::string::npos) {
@@ -99,7 +100,7 @@ Findings check_terminal(const Patient& patient) {
     }
     break;  // the first that is set counts
   }
-  return {{Health::kNote, "the locale is not UTF-8, so texts beyond plain English may look wrong",
+  return {{Health::kWarning, "the locale is not UTF-8, so texts beyond plain English may look wrong",
            "export LC_ALL=C.UTF-8"}};
 }
 

@@ -17,17 +17,17 @@ namespace sb::cli {
 namespace {
 
 using testing::HasSubstr;
-using Who = LocalServer::Who;
+using Owner = LocalServer::Owner;
 
 TEST(LocalServer, IsKnownByItsHealth) {
   const std::string start = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n";
-  const LocalServer ours = who_answered(start + R"({"name":"signalbox","version":"1.2"})");
-  EXPECT_EQ(ours.who, Who::kSignalbox);
+  const LocalServer ours = parse_health_response(start + R"({"name":"signalbox","version":"1.2"})");
+  EXPECT_EQ(ours.who, Owner::kSignalbox);
   EXPECT_EQ(ours.version, "1.2");
   for (const std::string& other : {std::string(), std::string("SSH-2.0-x\r\n\r\n{}"), start, start + "{",
                                    start + R"({"name":"nginx"})", start + R"([{"name":"signalbox"}])" + "}",
                                    start + "}{", std::string("HTTP/1.1 404\r\n{\"name\":\"signalbox\"}")}) {
-    EXPECT_EQ(who_answered(other).who, Who::kOther) << other;
+    EXPECT_EQ(parse_health_response(other).who, Owner::kOther) << other;
   }
 }
 
@@ -66,7 +66,7 @@ class Listener {
 
 class Doctor : public testing::Test {
  protected:
-  Findings check(Findings (*what)(const Patient&), int port = 1) {
+  Diagnoses check(Diagnoses (*what)(const DoctorInput&), int port = 1) {
     return what({seams_, std::nullopt, "/p", "/opt/signalbox", "0.1.0", port});
   }
 
@@ -78,7 +78,7 @@ class Doctor : public testing::Test {
   FakeClock clock_;
   FakeRandom random_;
   FakeProcess process_{[this](const Command& command) { return run_(command); }};
-  std::function<Result<Exit>(const Command&)> run_ = [](const Command&) { return Exit{}; };
+  std::function<Result<ProcessResult>(const Command&)> run_ = [](const Command&) { return ProcessResult{}; };
   Environment environment_;
   FakeStreams streams_;
   Seams seams_{files_, clock_, random_, process_, environment_, streams_};
@@ -104,11 +104,11 @@ TEST_F(Doctor, ASandboxThatDoesNotWorkIsToldWithTheSwitchThatForbidsIt) {
   set({{"PATH", "/usr/bin"}});
   EXPECT_EQ(check(check_sandbox).at(0).remedy, "Install bubblewrap");
   files_.contents()["/usr/bin/bwrap"] = "";
-  run_ = [](const Command&) { return Exit{.code = 1, .output = {}, .errors = "bwrap: No permissions\n"}; };
+  run_ = [](const Command&) { return ProcessResult{.code = 1, .output = {}, .errors = "bwrap: No permissions\n"}; };
   EXPECT_THAT(check(check_sandbox).at(0).what, HasSubstr("bwrap: No permissions"));
   files_.contents()["/proc/sys/user/max_user_namespaces"] = "0\n";
   EXPECT_EQ(check(check_sandbox).at(0).remedy, "sysctl user.max_user_namespaces=10000");
-  run_ = [](const Command&) { return Exit{}; };
+  run_ = [](const Command&) { return ProcessResult{}; };
   EXPECT_EQ(check(check_sandbox).at(0).health, Health::kOk);
 }
 
@@ -116,19 +116,19 @@ TEST_F(Doctor, TheFirstLocaleThatIsSetCounts) {
   set({{"LANG", "de_DE.utf8"}});
   EXPECT_EQ(check(check_terminal).at(0).health, Health::kOk);
   set({{"LC_ALL", "C"}, {"LANG", "de_DE.UTF-8"}});
-  EXPECT_EQ(check(check_terminal).at(0).health, Health::kNote);
+  EXPECT_EQ(check(check_terminal).at(0).health, Health::kWarning);
   set({});
-  EXPECT_EQ(check(check_terminal).at(0).health, Health::kNote);
+  EXPECT_EQ(check(check_terminal).at(0).health, Health::kWarning);
 }
 
 TEST_F(Doctor, GitThatIsMissingOrBrokenIsNoted) {
   set({{"PATH", "bin::/usr/bin"}});
-  EXPECT_EQ(check(check_git).at(0).health, Health::kNote);
+  EXPECT_EQ(check(check_git).at(0).health, Health::kWarning);
   files_.contents()["/usr/bin/git"] = "";
-  run_ = [](const Command&) { return Exit{.code = 0, .output = "git version 2.39\n", .errors = {}}; };
+  run_ = [](const Command&) { return ProcessResult{.code = 0, .output = "git version 2.39\n", .errors = {}}; };
   EXPECT_EQ(check(check_git).at(0).what, "git version 2.39");
-  run_ = [](const Command&) { return Exit{.code = 127, .output = {}, .errors = {}}; };
-  EXPECT_EQ(check(check_git).at(0).health, Health::kNote);
+  run_ = [](const Command&) { return ProcessResult{.code = 127, .output = {}, .errors = {}}; };
+  EXPECT_EQ(check(check_git).at(0).health, Health::kWarning);
 }
 
 TEST(DiskFacts, SizesAreReadable) {

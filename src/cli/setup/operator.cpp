@@ -17,44 +17,45 @@ struct OperatorOptions {
   std::string revoked;
 };
 
-struct Office {
-  std::unique_ptr<inbox::Desk> desk;
-  Homes homes;
+struct OperatorStore {
+  std::unique_ptr<inbox::Home> home;
+  HomeDirectories homes;
   OperatorFiles files;
   Operators operators;
 };
 
 // Only where the register is the one the inbox has known: nobody should extend one that was cut short.
-Result<Office> open_office(const Context& context) {
-  auto desk = SB_TRY(inbox::Desk::open(context.seams, store::Access::kReadWrite));
-  SB_TRY(desk->inbox().remember_operators());
-  const Homes homes = desk->homes();
-  Operators operators = desk->operators();
-  return Office{std::move(desk), homes, OperatorFiles(context.seams.files, homes), std::move(operators)};
+Result<OperatorStore> open_operators(const Context& context) {
+  auto home = SB_TRY(inbox::Home::open(context.seams, store::Access::kReadWrite));
+  SB_TRY(home->inbox().record_operators());
+  const HomeDirectories homes = home->homes();
+  Operators operators = home->operators();
+  return OperatorStore{std::move(home), homes, OperatorFiles(context.seams.files, homes), std::move(operators)};
 }
 
 // After the register has grown, so that it cannot be cut back unnoticed.
-Status remember(const Context& context, Office& office) {
-  SB_TRY(office.desk->refresh_operators(context.seams.files));
-  return office.desk->inbox().remember_operators();
+Status remember(const Context& context, OperatorStore& operator_store) {
+  SB_TRY(operator_store.home->refresh_operators(context.seams.files));
+  return operator_store.home->inbox().record_operators();
 }
 
 Status init(const Context& context, const OperatorOptions& options) {
-  Office office = SB_TRY(open_office(context));
+  OperatorStore operator_store = SB_TRY(open_operators(context));
   const std::string name = options.name.empty() ? user_name() : options.name;
-  if (office.operators.named(name) != nullptr) {
+  if (operator_store.operators.named(name) != nullptr) {
     return fail(ErrorCode::kConflict, fmt::format("there is an operator {} already", quote_json(name)),
                 "A second one gets another name with --name, and needs the first one's passphrase");
   }
   std::optional<std::string> voucher;
-  if (!office.operators.empty()) {
+  if (!operator_store.operators.empty()) {
     context.err("There are operators already; one of them must vouch for the new one.\n");
-    voucher = SB_TRY(unlock_operator(context, office.homes, office.operators, ""));
+    voucher = SB_TRY(unlock_operator(context, operator_store.homes, operator_store.operators, ""));
   }
   const std::string passphrase =
       SB_TRY(ask_new_passphrase(context, fmt::format("New passphrase for operator {}: ", name)));
-  const auto key = SB_TRY(office.files.enrol(name, passphrase, voucher, context.seams.clock, context.seams.random));
-  SB_TRY(remember(context, office));
+  const auto key =
+      SB_TRY(operator_store.files.enrol(name, passphrase, voucher, context.seams.clock, context.seams.random));
+  SB_TRY(remember(context, operator_store));
   context.out(fmt::format("operator {} has key {}\n", key.name, to_hex(key.public_key)));
   if (!voucher) {
     context.out("Let root write that key into /etc/signalbox/operators, and no other register of operators counts.\n");
@@ -63,7 +64,7 @@ Status init(const Context& context, const OperatorOptions& options) {
 }
 
 Status make_token(const Context& context, const OperatorOptions& options) {
-  Office office = SB_TRY(open_office(context));
+  OperatorStore operator_store = SB_TRY(open_operators(context));
   const std::int64_t lifetime_ms = SB_TRY(parse_duration_ms(options.expires));
   if (lifetime_ms <= 0) return fail(ErrorCode::kInvalid, "--expires must lie in the future");
   std::string scope = options.scope;
@@ -75,7 +76,8 @@ Status make_token(const Context& context, const OperatorOptions& options) {
   const std::string id = inbox::make_token_id(now, context.seams.random);
   // A wrong scope should be told before anybody types a passphrase.
   SB_TRY(inbox::make_token(id, scope, now, now + lifetime_ms, std::string(32, 'k'), context.seams.random));
-  const std::string secret = SB_TRY(unlock_operator(context, office.homes, office.operators, options.name));
+  const std::string secret =
+      SB_TRY(unlock_operator(context, operator_store.homes, operator_store.operators, options.name));
   const std::string token = SB_TRY(inbox::make_token(id, scope, now, now + lifetime_ms, secret, context.seams.random));
   context.out(token + "\n");
   context.err(fmt::format("token {} answers {} until {}; signalbox operator revoke {} ends it\n", id,
@@ -84,7 +86,7 @@ Status make_token(const Context& context, const OperatorOptions& options) {
 }
 
 // A key by its beginning (16 hex digits or more) or its operator's name.
-const inbox::OperatorKey* key_meant(const Operators& operators, const std::string& text) {
+const inbox::OperatorKey* find_key(const Operators& operators, const std::string& text) {
   if (const inbox::OperatorKey* key = operators.named(text)) return key;
   const inbox::OperatorKey* found = nullptr;
   for (const inbox::OperatorKey& key : operators.keys()) {
@@ -96,10 +98,10 @@ const inbox::OperatorKey* key_meant(const Operators& operators, const std::strin
 }
 
 // The id of a token, given as such or as the whole token; nothing when it is neither.
-Result<std::optional<std::string>> token_meant(const Operators& operators, const std::string& text) {
+Result<std::optional<std::string>> find_token(const Operators& operators, const std::string& text) {
   if (text.starts_with("sbt1.")) {
-    const inbox::Token token = SB_TRY(inbox::parse_token(text));
-    if (operators.find(token.delegation.by) == nullptr || !is_signed_right(token.delegation)) {
+    const inbox::OperatorToken token = SB_TRY(inbox::parse_token(text));
+    if (operators.find(token.delegation.by) == nullptr || !has_valid_signature(token.delegation)) {
       return fail(ErrorCode::kNotFound, "that token was made by nobody enrolled here");
     }
     return token.delegation.id;
@@ -113,26 +115,27 @@ Result<std::optional<std::string>> token_meant(const Operators& operators, const
 }
 
 Status revoke(const Context& context, const OperatorOptions& options) {
-  Office office = SB_TRY(open_office(context));
-  const std::optional<std::string> token = SB_TRY(token_meant(office.operators, options.revoked));
-  const inbox::OperatorKey* key = token ? nullptr : key_meant(office.operators, options.revoked);
+  OperatorStore operator_store = SB_TRY(open_operators(context));
+  const std::optional<std::string> token = SB_TRY(find_token(operator_store.operators, options.revoked));
+  const inbox::OperatorKey* key = token ? nullptr : find_key(operator_store.operators, options.revoked);
   if (!token && key == nullptr) {
     return fail(ErrorCode::kNotFound, fmt::format("{} is no token, key or operator here", quote_json(options.revoked)),
                 "Give a token's id (t-...), the first 16 digits of a key, or an operator's name");
   }
-  if (token && office.operators.token_revoked_at(*token)) {
+  if (token && operator_store.operators.token_revoked_at(*token)) {
     context.out(fmt::format("token {} was revoked before\n", *token));
     return {};
   }
-  const std::string secret = SB_TRY(unlock_operator(context, office.homes, office.operators, options.name));
+  const std::string secret =
+      SB_TRY(unlock_operator(context, operator_store.homes, operator_store.operators, options.name));
   if (token) {
-    SB_TRY(office.files.revoke_token(*token, secret, context.seams.clock));
-    SB_TRY(remember(context, office));
+    SB_TRY(operator_store.files.revoke_token(*token, secret, context.seams.clock));
+    SB_TRY(remember(context, operator_store));
     context.out(fmt::format("token {} is revoked\n", *token));
     return {};
   }
-  SB_TRY(office.files.revoke_key(key->public_key, secret, context.seams.clock));
-  SB_TRY(remember(context, office));
+  SB_TRY(operator_store.files.revoke_key(key->public_key, secret, context.seams.clock));
+  SB_TRY(remember(context, operator_store));
   context.out(fmt::format("the key of operator {} is revoked\n", key->name));
   return {};
 }
@@ -155,7 +158,7 @@ Action declare_operator(App& app) {
     const Status done = app.got_subcommand(init_app) ? init(context, *options)
                         : app.got_subcommand(token)  ? make_token(context, *options)
                                                      : revoke(context, *options);
-    return done ? kDone : report_answer(context, done.error());
+    return done ? kExitOk : report_answer(context, done.error());
   };
 }
 

@@ -20,7 +20,7 @@ Status trust(const Context& context, const std::string& directory) {
     return fail(ErrorCode::kNotFound, fmt::format("{} has neither signalbox.yaml nor .signalbox nor workflows", path),
                 "There is nothing to trust yet");
   }
-  const Homes homes = SB_TRY(sb::homes(context.seams.environment));
+  const HomeDirectories homes = SB_TRY(sb::homes(context.seams.environment));
   const inbox::Operators operators = SB_TRY(inbox::OperatorFiles(files, homes).load());
   inbox::TrustedFolders folders(files, homes, operators);
   if (SB_TRY(folders.is_trusted(path, policy.hash))) {
@@ -46,7 +46,7 @@ Action declare_trust(App& app) {
   app.add_option("DIR", *directory, "The project's folder")->required();
   return [directory](Context& context) {
     const Status done = trust(context, *directory);
-    return done ? kDone : report_answer(context, done.error());
+    return done ? kExitOk : report_answer(context, done.error());
   };
 }
 

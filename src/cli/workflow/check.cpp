@@ -14,46 +14,46 @@
 namespace sb::cli {
 namespace {
 
-using workflow::FileVerdict;
+using workflow::FileCheckResult;
 
-Result<FileVerdict> check_input(const Context& context, const workflow::Catalog& catalog) {
+Result<FileCheckResult> check_input(const Context& context, const workflow::Catalog& catalog) {
   auto text = SB_TRY(context.streams().read_input(limits::kWorkflowBytes));
   auto document = parse_document("<stdin>", std::move(text));
-  if (!document) return FileVerdict{"<stdin>", {document.error()}, false};
+  if (!document) return FileCheckResult{"<stdin>", {document.error()}, false};
   auto bundle = catalog.compile(*document);
-  return FileVerdict{"<stdin>", bundle ? Faults{} : std::move(bundle).error(), false};
+  return FileCheckResult{"<stdin>", bundle ? Faults{} : std::move(bundle).error(), false};
 }
 
-Result<std::vector<FileVerdict>> verdicts(const Context& context, const WorkflowOptions& options) {
-  workflow::Opening opening;
+Result<std::vector<FileCheckResult>> verdicts(const Context& context, const WorkflowOptions& options) {
+  workflow::CatalogOptions opening;
   opening.workspace = SB_TRY(workspace_of(context, options.workspace));
-  opening.strongest = options.files;
-  const bool wants_input = std::erase(opening.strongest, "-") > 0;
-  std::vector<FileVerdict> out;
+  opening.overrides = options.files;
+  const bool wants_input = std::erase(opening.overrides, "-") > 0;
+  std::vector<FileCheckResult> out;
   if (wants_input) {
     const auto catalog = SB_TRY(open_catalog(context, opening));
     out.push_back(SB_TRY(check_input(context, catalog)));
   }
-  if (opening.strongest.empty()) return out;
-  Progress progress(context, "files looked at");
+  if (opening.overrides.empty()) return out;
+  ProgressLine progress(context, "files looked at");
   opening.on_file = [&](int count) { progress.at(count); };
-  const Homes homes = SB_TRY(sb::homes(context.seams.environment));
+  const HomeDirectories homes = SB_TRY(sb::homes(context.seams.environment));
   auto of_files = SB_TRY(check_files(context.seams.files, context.seams.environment, homes, std::move(opening)));
   std::ranges::move(of_files, std::back_inserter(out));
   return out;
 }
 
-void print_json(const Context& context, const std::vector<FileVerdict>& all) {
+void print_json(const Context& context, const std::vector<FileCheckResult>& all) {
   Value out = Value::array();
-  for (const FileVerdict& verdict : all) {
+  for (const FileCheckResult& verdict : all) {
     for (const Error& fault : verdict.faults) out.push_back(workflow::fault_value(fault));
   }
   context.out(to_json(out) + "\n");
 }
 
-void print_text(const Context& context, const std::vector<FileVerdict>& all) {
+void print_text(const Context& context, const std::vector<FileCheckResult>& all) {
   std::size_t bad = 0;
-  for (const FileVerdict& verdict : all) {
+  for (const FileCheckResult& verdict : all) {
     bad += verdict.faults.empty() ? 0 : 1;
     for (const Error& fault : verdict.faults) context.out(printable(fault.to_string()) + "\n");
   }
@@ -68,9 +68,9 @@ int check_workflows(const Context& context, const WorkflowOptions& options) {
   const auto all = verdicts(context, options);
   if (!all) return report(context, all.error());
   options.wants_json ? print_json(context, *all) : print_text(context, *all);
-  int code = kDone;
-  for (const FileVerdict& verdict : *all) {
-    if (!verdict.faults.empty()) code = std::max(code, verdict.is_missing ? kUsage : kNo);
+  int code = kExitOk;
+  for (const FileCheckResult& verdict : *all) {
+    if (!verdict.faults.empty()) code = std::max(code, verdict.is_missing ? kExitUsage : kExitNegative);
   }
   return code;
 }

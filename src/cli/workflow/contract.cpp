@@ -28,12 +28,12 @@ struct ContractOptions {
 };
 
 Result<Catalog> catalog_of(const Context& context, const ContractOptions& options) {
-  workflow::Opening opening;
+  workflow::CatalogOptions opening;
   opening.workspace = SB_TRY(workspace_of(context, options.workspace));
   return open_catalog(context, std::move(opening));
 }
 
-std::string_view standing(const Contract& contract) {
+std::string_view status_text(const Contract& contract) {
   const Contract* ours = Contracts::bundled().find(contract.ref);
   if (!ours) return "own";
   return ours->hash == contract.hash ? "built-in" : "replaces ours";
@@ -44,7 +44,7 @@ Value to_value(const Contract& contract) {
                         {"kind", contract.kind},
                         {"version", contract.version},
                         {"help", contract.help},
-                        {"standing", standing(contract)},
+                        {"standing", status_text(contract)},
                         {"hash", contract.hash}});
 }
 
@@ -55,7 +55,7 @@ int list_contracts(const Context& context, const ContractOptions& options) {
   for (const Contract* contract : catalog->contracts().all()) {
     out.push_back(to_value(*contract));
     if (options.wants_json) continue;
-    const std::string mark = standing(*contract) == "built-in" ? "" : fmt::format(" ({})", standing(*contract));
+    const std::string mark = status_text(*contract) == "built-in" ? "" : fmt::format(" ({})", status_text(*contract));
     context.out(printable(fmt::format("{}  version {}{}\n", contract->ref, contract->version, mark)));
     context.out(continued(fmt::format("  {}", contract->help)) + "\n");
   }
@@ -65,7 +65,7 @@ int list_contracts(const Context& context, const ContractOptions& options) {
     if (!options.wants_json) context.out(printable("does not load: " + fault.to_string()) + "\n");
   }
   if (options.wants_json) context.out(to_json(out) + "\n");
-  return kDone;
+  return kExitOk;
 }
 
 Result<const Contract*> find(const Catalog& catalog, const std::string& ref) {
@@ -89,14 +89,14 @@ int show_contract(const Context& context, const ContractOptions& options) {
     out.set("schema", contract.source["schema"]);
     out.set("example", contract.example);
     context.out(to_json(out) + "\n");
-    return kDone;
+    return kExitOk;
   }
   context.out(printable(
       fmt::format("{}\n\nkind     {}\nversion  {}\nhash     {}\n{}\n{}\n\nExample\n{}\n\nSchema\n{}\n", contract.ref,
                   contract.kind, contract.version, contract.hash,
-                  standing(contract) == "built-in" ? "" : fmt::format("         {}\n", standing(contract)),
+                  status_text(contract) == "built-in" ? "" : fmt::format("         {}\n", status_text(contract)),
                   contract.help, to_pretty_json(contract.example), to_pretty_json(contract.source["schema"]))));
-  return kDone;
+  return kExitOk;
 }
 
 // Faults of one file; its contract is not needed.
@@ -111,7 +111,7 @@ Faults faults_of(const Context& context, const std::string& file, bool& is_missi
   if (!document) {
     is_missing = document.error().code == ErrorCode::kNotFound || document.error().code == ErrorCode::kIo;
     Error fault = std::move(document).error();
-    if (fault.place.file.empty()) fault.place.file = file;
+    if (fault.location.file.empty()) fault.location.file = file;
     return {std::move(fault)};
   }
   auto contract = workflow::read_contract(*document);
@@ -120,11 +120,11 @@ Faults faults_of(const Context& context, const std::string& file, bool& is_missi
 
 int check_contracts(const Context& context, const ContractOptions& options) {
   Value out = Value::array();
-  int code = kDone;
+  int code = kExitOk;
   for (const std::string& file : options.files) {
     bool is_missing = false;
     const Faults faults = faults_of(context, file, is_missing);
-    if (!faults.empty()) code = std::max(code, is_missing ? kUsage : kNo);
+    if (!faults.empty()) code = std::max(code, is_missing ? kExitUsage : kExitNegative);
     for (const Error& fault : faults) {
       out.push_back(workflow::fault_value(fault));
       if (!options.wants_json) context.out(printable(fault.to_string()) + "\n");

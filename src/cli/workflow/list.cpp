@@ -14,18 +14,18 @@ namespace sb::cli {
 namespace {
 
 using workflow::Catalog;
-using workflow::Entry;
+using workflow::CatalogEntry;
 using workflow::SourceReport;
 using workflow::Staleness;
 
 struct Listed {
-  const Entry* entry = nullptr;
+  const CatalogEntry* entry = nullptr;
   Faults faults;  // why it cannot be started
 };
 
 std::vector<Listed> listed(const Catalog& catalog, const WorkflowOptions& options) {
   std::vector<Listed> out;
-  for (const Entry* entry : catalog.list(options.wants_all)) {
+  for (const CatalogEntry* entry : catalog.list(options.wants_all)) {
     if (!options.tag.empty() && std::ranges::find(entry->tags, options.tag) == entry->tags.end()) continue;
     auto bundle = catalog.compile(*entry);
     out.push_back({entry, bundle ? Faults{} : std::move(bundle).error()});
@@ -34,7 +34,7 @@ std::vector<Listed> listed(const Catalog& catalog, const WorkflowOptions& option
 }
 
 Value to_value(const Listed& listed) {
-  const Entry& entry = *listed.entry;
+  const CatalogEntry& entry = *listed.entry;
   Value shadows = Value::array();
   for (const auto& origin : entry.shadows) shadows.push_back(workflow::origin_value(origin));
   Value out = Value::object({{"id", entry.id}});
@@ -52,7 +52,7 @@ Value to_value(const Listed& listed) {
     out.set("reason", listed.faults.front().to_string());
     out.set("faults", workflow::fault_values(listed.faults));
   }
-  out.set("replacesOurs", entry.replaces_ours);
+  out.set("replacesOurs", entry.replaces_bundled);
   out.set("shadows", std::move(shadows));
   out.set("staleness", to_string(entry.staleness));
   if (entry.is_routine) out.set("templateId", entry.template_id.empty() ? Value() : Value(entry.template_id));
@@ -76,15 +76,15 @@ Value to_value(const SourceReport& source) {
 // Without the remedy where it would be the same on many rows: `show` and `check` have it.
 std::string short_reason(const Error& fault) {
   if (fault.rule != "reserved_name") return fault.to_string();
-  return fmt::format("{}: its id is reserved", fault.place.file);
+  return fmt::format("{}: its id is reserved", fault.location.file);
 }
 
 std::string marks_of(const Listed& listed) {
-  const Entry& entry = *listed.entry;
+  const CatalogEntry& entry = *listed.entry;
   std::vector<std::string> marks;
   if (entry.is_internal) marks.emplace_back("internal");
   if (entry.is_hidden) marks.emplace_back("hidden");
-  if (entry.replaces_ours) marks.emplace_back("replaces ours");
+  if (entry.replaces_bundled) marks.emplace_back("replaces ours");
   if (!entry.shadows.empty()) marks.push_back(fmt::format("shadows {}", entry.shadows.size()));
   if (entry.is_routine && !entry.is_internal && entry.definition && entry.template_id.empty())
     marks.emplace_back("its template name is taken");
@@ -103,7 +103,7 @@ void print_rows(const Context& context, const std::vector<Listed>& workflows) {
   std::vector<std::vector<std::string>> rows;
   std::vector<std::size_t> widths(4, 0);
   for (const Listed& each : workflows) {
-    const Entry& entry = *each.entry;
+    const CatalogEntry& entry = *each.entry;
     std::vector<std::string> row = {entry.id, entry.definition ? entry.definition->name : "-",
                                     std::string(to_string(entry.origin.kind)),
                                     fmt::format("{}", fmt::join(entry.tags, ", ")), marks_of(each)};
@@ -142,7 +142,7 @@ Status check_tag(const Catalog& catalog, const std::string& tag) {
 }
 
 Status list(const Context& context, const WorkflowOptions& options) {
-  workflow::Opening opening;
+  workflow::CatalogOptions opening;
   opening.workspace = SB_TRY(workspace_of(context, options.workspace));
   const Catalog catalog = SB_TRY(open_catalog(context, std::move(opening)));
   SB_TRY(check_tag(catalog, options.tag));
@@ -176,7 +176,7 @@ std::string describe(const SourceReport& source) {
 }
 
 Status sources(const Context& context, const WorkflowOptions& options) {
-  workflow::Opening opening;
+  workflow::CatalogOptions opening;
   opening.workspace = SB_TRY(workspace_of(context, options.workspace));
   const Catalog catalog = SB_TRY(open_catalog(context, std::move(opening)));
   if (!options.wants_json) {
@@ -194,12 +194,12 @@ Status sources(const Context& context, const WorkflowOptions& options) {
 
 int list_workflows(const Context& context, const WorkflowOptions& options) {
   const Status done = list(context, options);
-  return done ? kDone : report(context, done.error());
+  return done ? kExitOk : report(context, done.error());
 }
 
 int list_sources(const Context& context, const WorkflowOptions& options) {
   const Status done = sources(context, options);
-  return done ? kDone : report(context, done.error());
+  return done ? kExitOk : report(context, done.error());
 }
 
 }  // namespace sb::cli

@@ -16,23 +16,23 @@ Result<std::string> workspace_of(const Context& context, const std::string& give
   return engine::find_workspace(context.seams.files, given);
 }
 
-Result<workflow::Catalog> open_catalog(const Context& context, workflow::Opening opening) {
-  const Homes homes = SB_TRY(sb::homes(context.seams.environment));
-  Progress progress(context, "files looked at");
+Result<workflow::Catalog> open_catalog(const Context& context, workflow::CatalogOptions opening) {
+  const HomeDirectories homes = SB_TRY(sb::homes(context.seams.environment));
+  ProgressLine progress(context, "files looked at");
   opening.on_file = [&](int count) { progress.at(count); };
   return workflow::Catalog::open(context.seams.files, context.seams.environment, homes, opening);
 }
 
-Progress::Progress(const Context& context, std::string what)
+ProgressLine::ProgressLine(const Context& context, std::string what)
     : context_(context), what_(std::move(what)), is_wanted_(context.streams().is_terminal(Stream::kErrors)) {
   if (is_wanted_) next_ = context.seams.clock.now_ms() + kPatienceMs;
 }
 
-Progress::~Progress() {
+ProgressLine::~ProgressLine() {
   if (is_shown_) context_.err("\r\x1b[K");
 }
 
-void Progress::at(int count) {
+void ProgressLine::at(int count) {
   if (!is_wanted_) return;
   const TimestampMs now = context_.seams.clock.now_ms();
   if (now < next_) return;

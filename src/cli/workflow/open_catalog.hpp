@@ -13,15 +13,15 @@ namespace sb::cli {
 Result<std::string> workspace_of(const Context& context, const std::string& given);
 
 // With the workspace in `opening.workspace` as workspace_of gave it.
-Result<workflow::Catalog> open_catalog(const Context& context, workflow::Opening opening);
+Result<workflow::Catalog> open_catalog(const Context& context, workflow::CatalogOptions opening);
 
 // A line on the error stream, once something has taken longer than a second and a terminal shows it. Gone at the end.
-class Progress {
+class ProgressLine {
  public:
-  Progress(const Context& context, std::string what);
-  ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  ProgressLine(const Context& context, std::string what);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
 
   void at(int count);
 

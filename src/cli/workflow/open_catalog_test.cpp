@@ -15,8 +15,8 @@ using testing::HasSubstr;
 class ProgressTest : public testing::Test {
  protected:
   // Looks at a file every 400 ms, four times.
-  void look_at_files() {
-    Progress progress(context, "files looked at");
+  void check_files() {
+    ProgressLine progress(context, "files looked at");
     for (int count = 1; count <= 4; ++count) {
       clock.sleep_ms(400);
       progress.at(count);
@@ -26,7 +26,7 @@ class ProgressTest : public testing::Test {
   FakeFiles files;
   FakeClock clock;
   FakeRandom random;
-  FakeProcess process{[](const Command&) { return Exit{}; }};
+  FakeProcess process{[](const Command&) { return ProcessResult{}; }};
   Environment environment;
   FakeStreams streams;
   Context context{Seams{files, clock, random, process, environment, streams}, {}, false, {}};
@@ -34,7 +34,7 @@ class ProgressTest : public testing::Test {
 
 TEST_F(ProgressTest, IsShownAfterASecondAndGoneAtTheEnd) {
   streams.on_terminal = true;
-  look_at_files();
+  check_files();
   EXPECT_THAT(streams.errors, HasSubstr("3 files looked at"));
   EXPECT_THAT(streams.errors, Not(HasSubstr("2 files looked at")));
   EXPECT_THAT(streams.errors, EndsWith("\r\x1b[K"));
@@ -42,7 +42,7 @@ TEST_F(ProgressTest, IsShownAfterASecondAndGoneAtTheEnd) {
 }
 
 TEST_F(ProgressTest, IsNotShownWhereNoTerminalReadsIt) {
-  look_at_files();
+  check_files();
   EXPECT_EQ(streams.errors, "");
 }
 

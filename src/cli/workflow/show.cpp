@@ -14,8 +14,8 @@ namespace sb::cli {
 namespace {
 
 using workflow::Catalog;
-using workflow::Compiled;
-using workflow::Entry;
+using workflow::CatalogEntry;
+using workflow::CompiledWorkflow;
 
 Error not_a_workflow(const std::string& name) {
   return {ErrorCode::kInvalid,
@@ -30,9 +30,9 @@ bool is_file_name(const Files& files, const std::string& name) {
   return workflow::is_source_name(name) && files.kind(name) == FileKind::kFile;
 }
 
-Result<const Entry*> entry_of_file(const Context& context, const Catalog& catalog, const std::string& name) {
+Result<const CatalogEntry*> entry_of_file(const Context& context, const Catalog& catalog, const std::string& name) {
   const std::string real = SB_TRY(context.seams.files.canonical(name));
-  for (const Entry* entry : catalog.list(true)) {
+  for (const CatalogEntry* entry : catalog.list(true)) {
     if (entry->origin.file == real) return entry;
   }
   return std::unexpected(not_a_workflow(name));
@@ -44,12 +44,12 @@ void add_list(std::string& out, std::string_view title, const std::vector<std::s
   for (const std::string& line : lines) out += fmt::format("  - {}\n", printable(line));
 }
 
-std::string describe(const Entry& entry, const Compiled& compiled) {
+std::string describe(const CatalogEntry& entry, const CompiledWorkflow& compiled) {
   const auto& definition = compiled.definition;
   std::string out = fmt::format("{}  {}\n{}\n\n", definition.id, definition.name, definition.description);
   out += fmt::format("version  {}\nsource   {}", definition.version, to_string(entry.origin.kind));
   out += entry.origin.folder.empty() ? "\n" : fmt::format("  {}\n", entry.origin.file);
-  if (entry.replaces_ours) out += "         replaces the built-in one of this id\n";
+  if (entry.replaces_bundled) out += "         replaces the built-in one of this id\n";
   for (const auto& origin : entry.shadows)
     out += fmt::format("         shadows {} {}\n", to_string(origin.kind), origin.file);
   out += fmt::format("tags     {}\nhash     {}\n", fmt::join(entry.tags, ", "), compiled.hash);
@@ -75,12 +75,12 @@ std::string describe(const Entry& entry, const Compiled& compiled) {
 }  // namespace
 
 int show_workflow(const Context& context, const WorkflowOptions& options) {
-  workflow::Opening opening;
+  workflow::CatalogOptions opening;
   const bool is_file = is_file_name(context.seams.files, options.name);
   if (is_file && context.seams.files.kind(options.name) != FileKind::kFile) {
     return report(context, Error{ErrorCode::kNotFound, "there is no such file", "", {options.name, "", 0, 0}, false});
   }
-  if (is_file) opening.strongest.push_back(options.name);
+  if (is_file) opening.overrides.push_back(options.name);
   auto workspace = workspace_of(context, options.workspace);
   if (!workspace) return report(context, workspace.error());
   opening.workspace = std::move(*workspace);
@@ -90,7 +90,7 @@ int show_workflow(const Context& context, const WorkflowOptions& options) {
   if (!entry) return report(context, entry.error());
   const auto bundle = catalog->compile(**entry);
   if (!bundle) return report(context, bundle.error());
-  const Compiled& compiled = *bundle->back();
+  const CompiledWorkflow& compiled = *bundle->back();
   if (options.wants_json) {
     context.out(to_json(Value::object({{"hash", compiled.hash},
                                        {"pinned", compiled.pinned},
@@ -99,7 +99,7 @@ int show_workflow(const Context& context, const WorkflowOptions& options) {
   } else {
     context.out(describe(**entry, compiled));
   }
-  return kDone;
+  return kExitOk;
 }
 
 }  // namespace sb::cli

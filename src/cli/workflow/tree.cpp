@@ -14,7 +14,7 @@ std::string joined(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string in_words(const Loop& loop) {
+std::string describe(const Loop& loop) {
   std::string out;
   switch (loop.kind) {
     case Loop::Kind::kWhile:
@@ -41,7 +41,7 @@ std::string in_words(const Loop& loop) {
   return out;
 }
 
-std::string in_words(const Delegation& call) {
+std::string describe(const Delegation& call) {
   std::string out = call.workflow_id;
   if (!call.goal.empty()) out += fmt::format(": {}", call.goal);
   if (call.run_condition) out += fmt::format(", when {}", to_text(*call.run_condition));
@@ -53,7 +53,7 @@ std::string in_words(const Delegation& call) {
   return out;
 }
 
-std::string in_words(const Confirmation& confirmation) {
+std::string describe(const Confirmation& confirmation) {
   const bool is_person = confirmation.kind == Confirmation::Kind::kPerson;
   std::string out = is_person ? "gate: a person must approve" : "gate: must be confirmed";
   if (confirmation.when) out += fmt::format(", when {}", to_text(*confirmation.when));
@@ -62,11 +62,11 @@ std::string in_words(const Confirmation& confirmation) {
 
 void add_kind(Lines& lines, const Step& step) {
   if (const LoopStep* loop = step.loop()) {
-    lines.push_back(in_words(loop->loop));
+    lines.push_back(describe(loop->loop));
     if (!loop->loop.capture_as.empty()) lines.push_back("results -> " + loop->loop.capture_as);
   }
   if (const ParallelStep* parallel = step.parallel()) {
-    for (const Delegation& each : parallel->delegations) lines.push_back("child " + in_words(each));
+    for (const Delegation& each : parallel->delegations) lines.push_back("child " + describe(each));
     if (parallel->quorum > 0) lines.push_back(fmt::format("goes on when {} have ended", parallel->quorum));
   }
   if (const DecisionStep* decision = step.decision()) {
@@ -74,7 +74,7 @@ void add_kind(Lines& lines, const Step& step) {
                                                    : fmt::format("a person decides among {}", decision->options_from));
     lines.push_back("answer -> " + decision->capture_as);
   }
-  if (const CallStep* call = step.call()) lines.push_back("runs " + in_words(call->call));
+  if (const CallStep* call = step.call()) lines.push_back("runs " + describe(call->call));
 }
 
 void add_demands(Lines& lines, const Step& step) {
@@ -85,7 +85,7 @@ void add_demands(Lines& lines, const Step& step) {
   std::vector<std::string> keys;
   for (const Capture& capture : step.captures) keys.push_back(capture.key);
   if (!keys.empty()) lines.push_back("sets " + joined(keys));
-  for (const Count& count : step.counts) {
+  for (const DerivedCount& count : step.counts) {
     const std::string where = count.where ? fmt::format(" where {}", to_text(*count.where)) : "";
     lines.push_back(fmt::format("counts {}{} -> {}", count.of, where, count.key));
   }
@@ -95,10 +95,10 @@ void add_demands(Lines& lines, const Step& step) {
     lines.push_back(step.interlock.writes.empty() ? "writes nothing" : "writes only " + joined(step.interlock.writes));
   }
   if (step.interlock.commands_read_only) lines.emplace_back("commands only read");
-  if (step.confirmation.kind != Confirmation::Kind::kNone) lines.push_back(in_words(step.confirmation));
+  if (step.confirmation.kind != Confirmation::Kind::kNone) lines.push_back(describe(step.confirmation));
   if (step.jump) {
     lines.push_back(fmt::format("back to {} when {}, at most {} {}", step.jump->to, to_text(step.jump->when),
-                                step.jump->at_most, step.jump->at_most == 1 ? "time" : "times"));
+                                step.jump->max_times, step.jump->max_times == 1 ? "time" : "times"));
   }
 }
 

@@ -1,7 +1,6 @@
 // `signalbox workflow`: which workflows there are, what is in them, and what is wrong with them.
 #include <fmt/format.h>
 
-
 #include "cli/workflow/open_catalog.hpp"
 #include "cli/workflow/workflow_commands.hpp"
 
@@ -11,14 +10,14 @@ namespace {
 using workflow::Catalog;
 
 Status attach(const Context& context, const std::string& folder) {
-  const Homes homes = SB_TRY(sb::homes(context.seams.environment));
+  const HomeDirectories homes = SB_TRY(sb::homes(context.seams.environment));
   SB_TRY(Catalog::attach(context.seams.files, homes, folder));
   context.out(fmt::format("{} is a source of workflows now\n", SB_TRY(context.seams.files.canonical(folder))));
   return {};
 }
 
 Status detach(const Context& context, const std::string& folder) {
-  const Homes homes = SB_TRY(sb::homes(context.seams.environment));
+  const HomeDirectories homes = SB_TRY(sb::homes(context.seams.environment));
   SB_TRY(Catalog::detach(context.seams.files, homes, folder));
   context.out(fmt::format("{} is no source any more; nothing in it was changed\n", folder));
   return {};
@@ -58,7 +57,7 @@ Action declare_workflow(App& app) {
     Status done;
     if (source->got_subcommand(add)) done = attach(context, options->folder);
     if (source->got_subcommand(remove)) done = detach(context, options->folder);
-    return done ? kDone : report(context, done.error());
+    return done ? kExitOk : report(context, done.error());
   };
 }
 

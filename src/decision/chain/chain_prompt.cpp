@@ -27,26 +27,26 @@ class PromptMaker {
 
   Prompt make() {
     switch (state_.open) {
-      case Open::kCourse:
-        make_course();
+      case OpenPrompt::kPhase:
+        make_phase();
         break;
-      case Open::kChild:
-      case Open::kRevise:
+      case OpenPrompt::kChild:
+      case OpenPrompt::kRevise:
         make_child();
         break;
-      case Open::kConflict:
+      case OpenPrompt::kConflict:
         make_conflict();
         break;
-      case Open::kFinal:
+      case OpenPrompt::kFinal:
         make_final();
         break;
-      case Open::kPickRevise:
+      case OpenPrompt::kPickRevise:
         make_pick_revise();
         break;
-      case Open::kCutMore:
+      case OpenPrompt::kCutMore:
         make_cut_more();
         break;
-      case Open::kNothing:
+      case OpenPrompt::kNothing:
         SB_ASSERT(false);
     }
     if (prompt_.title.empty()) prompt_.title = prompt_.instruction;
@@ -55,29 +55,29 @@ class PromptMaker {
   }
 
  private:
-  void make_course() {
-    switch (state_.course) {
-      case Course::kChoice:
+  void make_phase() {
+    switch (state_.phase) {
+      case ChainPhase::kChoice:
         return make_choice();
-      case Course::kMeta:
+      case ChainPhase::kMeta:
         return make_meta();
-      case Course::kNarrow:
+      case ChainPhase::kNarrow:
         return make_narrow();
-      case Course::kGroups:
+      case ChainPhase::kGroups:
         return make_group();
-      case Course::kRest:
+      case ChainPhase::kRest:
         return make_rest();
-      case Course::kChildren:
+      case ChainPhase::kChildren:
         SB_ASSERT(false);
     }
   }
 
   // What comes before the children is labelled as the meta question where there was one, else as the parent.
-  std::string course_label() const {
+  std::string phase_label() const {
     return asks_meta(chain_, model_.profile, state_.cap) ? meta_label(chain_) : parent_label(chain_);
   }
 
-  void head(Kind kind, std::string label, const std::string& id, std::string instruction) {
+  void head(DecisionKind kind, std::string label, const std::string& id, std::string instruction) {
     prompt_.kind = kind;
     prompt_.label = std::move(label);
     prompt_.question_id = id;
@@ -122,7 +122,7 @@ class PromptMaker {
     const auto& page = pages[state_.page];
     prompt_.page = static_cast<int>(state_.page) + 1;
     prompt_.pages = static_cast<int>(pages.size());
-    head(Kind::kChoice, parent_label(chain_), model_.ids.whole(),
+    head(DecisionKind::kChoice, parent_label(chain_), model_.ids.whole(),
          chain_.instruction.empty() ? say_.paged("chain.one", prompt_.page, prompt_.pages) : chain_.instruction);
     prompt_.sections.eli10 = say_("chain.one.eli10");
     for (std::size_t i = page.first; i < page.last; ++i) add_declared(i, description_of(i));
@@ -162,7 +162,7 @@ class PromptMaker {
   }
 
   void make_meta() {
-    head(Kind::kMeta, meta_label(chain_), model_.ids.meta(),
+    head(DecisionKind::kMeta, meta_label(chain_), model_.ids.meta(),
          say_("chain.meta", {{"count", std::to_string(model_.count())}}));
     prompt_.sections.eli10 = say_("chain.meta.eli10", {{"options", say_.names_of(all())}});
     add_own("split", say_.sized("chain.meta.split"));
@@ -170,12 +170,12 @@ class PromptMaker {
     add_own("groups", say_.sized("chain.meta.groups", {{"cap", std::to_string(state_.cap)}}));
     const bool is_independent = chain_.relation == Relation::kIndependent && !model_.graph.has_edges();
     if (is_independent) return recommend("split", say_("chain.meta.because.independent"));
-    const bool is_narrowable = !proposed_to_leave(model_, state_).empty();
+    const bool is_narrowable = !proposed_to_drop(model_, state_).empty();
     recommend("narrow", say_(is_narrowable ? "chain.meta.because.linked" : "chain.meta.because.whole"));
   }
 
   void make_narrow() {
-    const auto leaving = proposed_to_leave(model_, state_);
+    const auto leaving = proposed_to_drop(model_, state_);
     if (leaving.empty()) return make_narrow_to_all();
     std::string list;
     Indexes staying;
@@ -190,7 +190,7 @@ class PromptMaker {
       list += say_.name_of(i) + ": " + std::string(to_string(*option.recommended));
       if (!option.reason.empty()) list += " (" + option.reason + ")";
     }
-    head(Kind::kMeta, meta_label(chain_), model_.ids.narrow(),
+    head(DecisionKind::kMeta, meta_label(chain_), model_.ids.narrow(),
          say_("chain.narrow", {{"count", std::to_string(leaving.size())}}));
     prompt_.sections.eli10 = say_("chain.narrow.eli10", {{"leaving", list}, {"staying", say_.names_of(staying)}});
     add_own("approve", say_.sized("chain.narrow.approve"));
@@ -201,7 +201,7 @@ class PromptMaker {
 
   // No option is recommended to leave: the proposal is to keep all of them, and it is a question like any other.
   void make_narrow_to_all() {
-    head(Kind::kMeta, meta_label(chain_), model_.ids.narrow(), say_("chain.narrow.all"));
+    head(DecisionKind::kMeta, meta_label(chain_), model_.ids.narrow(), say_("chain.narrow.all"));
     prompt_.sections.eli10 = say_("chain.narrow.all.eli10", {{"staying", say_.names_of(undecided())}});
     add_own("ask-each", say_.sized("chain.narrow.ask_each"));
     add_own("groups", say_.sized("chain.meta.groups", {{"cap", std::to_string(state_.cap)}}));
@@ -210,13 +210,13 @@ class PromptMaker {
   }
 
   void make_group() {
-    const bool is_split = shape_of(chain_, model_.profile, state_.cap) == Shape::kSplit;
+    const bool is_split = shape_of(chain_, model_.profile, state_.cap) == ChainShape::kSplit;
     const auto pages = group_pages_of(chain_, model_.profile, state_.cap);
     const auto& page = pages[state_.page];
     prompt_.page = static_cast<int>(state_.page) + 1;
     prompt_.pages = static_cast<int>(pages.size());
     const bool is_whole = pages.size() == 1 && !chain_.instruction.empty();
-    head(Kind::kChoice, course_label(), model_.ids.whole(),
+    head(DecisionKind::kChoice, phase_label(), model_.ids.whole(),
          is_whole ? chain_.instruction : say_.paged("chain.which", prompt_.page, prompt_.pages));
     prompt_.sections.eli10 = say_("chain.which.eli10");
     std::string reasons;
@@ -243,7 +243,7 @@ class PromptMaker {
 
   void make_rest() {
     const auto rest = undecided();
-    head(Kind::kChoice, course_label(), model_.ids.rest(),
+    head(DecisionKind::kChoice, phase_label(), model_.ids.rest(),
          say_.instruction("chain.rest", {{"options", say_.keys_of(rest)}}));
     prompt_.sections.eli10 = say_("chain.rest.eli10", {{"options", say_.names_of(rest)}});
     add_own("defer-all", say_("chain.rest.defer_all"));
@@ -254,8 +254,9 @@ class PromptMaker {
 
   void make_child() {
     const auto& option = chain_.options[state_.option];
-    const bool is_revise = state_.open == Open::kRevise;
-    head(Kind::kCherryPick, is_revise ? revise_label(chain_, state_.option) : child_label(chain_, state_.option),
+    const bool is_revise = state_.open == OpenPrompt::kRevise;
+    head(DecisionKind::kCherryPick,
+         is_revise ? revise_label(chain_, state_.option) : child_label(chain_, state_.option),
          model_.ids.of_option(state_.option), say_("chain.child", {{"option", option.label}}));
     prompt_.title = option.label;
     prompt_.sections.eli10 = description_of(state_.option);
@@ -297,7 +298,8 @@ class PromptMaker {
     const auto& first = chain_.options[violation.first];
     const auto& second = chain_.options[violation.second];
     pair.push_back({"was", say_.was(state_.dispositions[violation.second])});
-    head(Kind::kConflict, final_label(chain_), id, say_.instruction("chain.missing", pair, labels_of(violation)));
+    head(DecisionKind::kConflict, final_label(chain_), id,
+         say_.instruction("chain.missing", pair, labels_of(violation)));
     prompt_.sections.eli10 = say_(
         "chain.missing.eli10", {{"first", say_.name_of(violation.first)}, {"second", say_.name_of(violation.second)}});
     add_own("keep", say_.option("chain.missing.keep", pair));
@@ -308,7 +310,7 @@ class PromptMaker {
   }
 
   void make_clash(const Violation& violation, const Phrases::Slots& pair, const std::string& id) {
-    head(Kind::kConflict, final_label(chain_), id, say_.instruction("chain.clash", pair, labels_of(violation)));
+    head(DecisionKind::kConflict, final_label(chain_), id, say_.instruction("chain.clash", pair, labels_of(violation)));
     prompt_.sections.eli10 =
         join_sentences(say_("chain.clash.eli10"), say_.names_of({violation.first, violation.second}) + ".");
     add_own("keep-first", say_.option("chain.clash.keep", pair));
@@ -326,7 +328,7 @@ class PromptMaker {
       if (is_in) included.push_back(i);
       if (!is_in && !chain_.options[i].shipped) excluded.push_back(i);
     }
-    head(Kind::kConflict, final_label(chain_), id,
+    head(DecisionKind::kConflict, final_label(chain_), id,
          say_.instruction("chain.group", {{"included", say_.keys_of(included)}, {"excluded", say_.keys_of(excluded)}},
                           {{"first", chain_.options[included.empty() ? violation.first : included.front()].label}}));
     prompt_.sections.eli10 =
@@ -338,12 +340,12 @@ class PromptMaker {
   }
 
   void make_final() {
-    head(Kind::kFinal, final_label(chain_), model_.ids.final(), say_("chain.final"));
+    head(DecisionKind::kFinal, final_label(chain_), model_.ids.final(), say_("chain.final"));
     const bool is_blocked = !open_violations(model_, state_).empty();
     const bool is_empty = indexes_in(Bucket::kInclude).empty();
     prompt_.sections.eli10 = summary();
     if (!is_blocked && model_.profile.end == FlowEnd::kConfirmRestartEdit) {
-      prompt_.kind = Kind::kConfirmation;
+      prompt_.kind = DecisionKind::kConfirmation;
       add_own("ship", std::string(kConfirmOptions[0]));
       add_own("reset", std::string(kConfirmOptions[1]));
       add_own("revise", std::string(kConfirmOptions[2]));
@@ -382,7 +384,7 @@ class PromptMaker {
   }
 
   void make_pick_revise() {
-    head(Kind::kRevise, final_label(chain_), model_.ids.pick_revise(), say_("chain.pick"));
+    head(DecisionKind::kRevise, final_label(chain_), model_.ids.pick_revise(), say_("chain.pick"));
     std::size_t differing = model_.count();
     for (std::size_t i = model_.count(); i-- > 0;) {
       const auto& recommended = chain_.options[i].recommended;
@@ -394,7 +396,7 @@ class PromptMaker {
   }
 
   void make_cut_more() {
-    head(Kind::kRevise, final_label(chain_), model_.ids.cut_more(), say_("chain.cut_more"));
+    head(DecisionKind::kRevise, final_label(chain_), model_.ids.cut_more(), say_("chain.cut_more"));
     prompt_.sections.eli10 = say_("chain.cut_more.eli10");
     const auto included = indexes_in(Bucket::kInclude);
     const auto unwanted = std::find_if(included.begin(), included.end(), [&](std::size_t i) {
@@ -469,7 +471,7 @@ Prompt chain_prompt(const ChainModel& model, const ChainState& state) {
 
 std::string render_chain_prompt(const ChainModel& model, const ChainState& state, const Prompt& prompt) {
   if (model.profile.ordinals == OrdinalStyle::kLetterParen) return render_brief(prompt);
-  if (prompt.kind != Kind::kConfirmation) return render_block(prompt);
+  if (prompt.kind != DecisionKind::kConfirmation) return render_block(prompt);
   SummaryFields fields;
   const Phrases say(model);
   for (std::size_t i = 0; i < model.count(); ++i) {

@@ -7,8 +7,8 @@
 namespace sb::decision {
 namespace {
 
+using testing::ChainConversation;
 using testing::ChainText;
-using testing::Chat;
 using testing::Ids;
 
 TEST(ReqSplit10, TheGraphIsCheckedBeforeTheFirstChild) {
@@ -23,7 +23,7 @@ TEST(ReqSplit10, TheGraphIsCheckedBeforeTheFirstChild) {
 }
 
 TEST(ReqSplit11, AChildTellsWhatItNeedsAndWhoNeedsIt) {
-  Chat chat(ChainText{.extra = {{"E2", "requires: [E1]"}, {"E4", "conflicts: [E5]"}}}.of(5), 4);
+  ChainConversation chat(ChainText{.extra = {{"E2", "requires: [E1]"}, {"E4", "conflicts: [E5]"}}}.of(5), 4);
   EXPECT_TRUE(chat.says("Without this, E2 (Option 2) cannot work.")) << chat.output();
   chat.type("C");
   EXPECT_TRUE(chat.says("Needs E1 (Option 1), which you cut.")) << chat.output();
@@ -34,19 +34,19 @@ TEST(ReqSplit11, AChildTellsWhatItNeedsAndWhoNeedsIt) {
 }
 
 TEST(ReqSplit11, WhatIsThereAlreadyIsSaidToBe) {
-  Chat chat(ChainText{.extra = {{"E1", "requires: [E2]"}, {"E2", "shipped: true"}}}.of(5), 4);
+  ChainConversation chat(ChainText{.extra = {{"E1", "requires: [E2]"}, {"E2", "shipped: true"}}}.of(5), 4);
   EXPECT_TRUE(chat.says("Needs E2 (Option 2), which is already there.")) << chat.output();
 }
 
 TEST(ReqSplit16, TheLabelStandsInTheFirstLine) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   EXPECT_TRUE(chat.output().starts_with("D3.1 — Option 1 <gstack-qid:plan-ceo-review-split-e1>\n"));
 }
 
 TEST(ReqSplit16, ALabelTooLongForTheHeaderStaysInTheText) {
   std::string yaml = ChainText{}.of(12);
   yaml.replace(yaml.find("number: 3"), 9, "number: 10");
-  Chat chat(yaml, 4);
+  ChainConversation chat(yaml, 4);
   chat.type("A");
   for (int i = 0; i < 12; ++i) chat.type("A");
   chat.type_all({"B", "10.10"});
@@ -56,19 +56,19 @@ TEST(ReqSplit16, ALabelTooLongForTheHeaderStaysInTheText) {
 }
 
 TEST(ReqSplit17, AChildSpeaksOfItsOwnOptionOnly) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   EXPECT_TRUE(chat.says("\nELI10: About option 1.\n"));
   for (const auto* other : {"Option 2", "E2", "E5"}) EXPECT_FALSE(chat.says(other));
 }
 
 TEST(ReqSplit18, TheRecommendationIsABucketWithItsReason) {
-  Chat chat(ChainText{.extra = {{"E1", "recommend: {choice: defer, reason: too early}"}}}.of(5), 4);
+  ChainConversation chat(ChainText{.extra = {{"E1", "recommend: {choice: defer, reason: too early}"}}}.of(5), 4);
   EXPECT_TRUE(chat.says("\nRecommendation: Defer because too early\n")) << chat.output();
   EXPECT_FALSE(testing::parse_chain(ChainText{.extra = {{"E1", "recommend: {choice: hold, reason: unclear}"}}}.of(5)));
 }
 
 TEST(ReqSplit19, AChildOffersTheFourBucketsInOrder) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   EXPECT_EQ(chat.option_ids(), (Ids{"include", "defer", "cut", "hold"}));
   EXPECT_TRUE(
       chat.output().ends_with("\nA) Include in this scope (recommended)\nB) Defer to follow-up\n"
@@ -78,7 +78,7 @@ TEST(ReqSplit19, AChildOffersTheFourBucketsInOrder) {
 
 TEST(ReqSplit20, ExactlyOneBucketIsMarked) {
   for (const auto* choice : {"include", "defer", "cut"}) {
-    Chat chat(ChainText{.choice = choice}.of(5), 4);
+    ChainConversation chat(ChainText{.choice = choice}.of(5), 4);
     int marked = 0;
     for (const auto& option : chat.prompt().options) marked += option.recommended;
     EXPECT_EQ(marked, 1);
@@ -89,13 +89,13 @@ TEST(ReqSplit20, ExactlyOneBucketIsMarked) {
 }
 
 TEST(ReqSplit21, AChildShowsTheKindNoteAndNoScore) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   EXPECT_TRUE(chat.says("\nNote: options differ in kind, not coverage — no completeness score.\n"));
   EXPECT_FALSE(chat.says("Completeness:"));
 }
 
 TEST(ReqSplit22, HoldStopsTheChainAtOnce) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"A", "D"});
   EXPECT_EQ(chat.event(), "HOLD");
   EXPECT_EQ(chat.output(), "");
@@ -107,14 +107,14 @@ TEST(ReqSplit22, HoldStopsTheChainAtOnce) {
 }
 
 TEST(ReqSplit22, HoldInARevisionStopsToo) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"A", "A", "A", "A", "A", "B", "3.2", "D"});
   EXPECT_EQ(chat.event(), "HOLD");
   EXPECT_EQ(chat.label(), "D3.revise-2");
 }
 
 TEST(ReqSplit23, NothingIsQueuedBehindAHold) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"A", "A", "D", "reset"});
   EXPECT_EQ(chat.label(), "D3.1");
   const auto state = to_json(to_value(chat.turn().state));
@@ -122,7 +122,7 @@ TEST(ReqSplit23, NothingIsQueuedBehindAHold) {
 }
 
 TEST(ReqSplit24, ContinueOrANamedOptionResumes) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"D", "continue"});
   EXPECT_EQ(chat.label(), "D3.1");
   chat.type_all({"D", "E4"});
@@ -130,7 +130,7 @@ TEST(ReqSplit24, ContinueOrANamedOptionResumes) {
 }
 
 TEST(ReqSplit25, ResetStartsAgainWithNothingDecided) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"C", "C", "D", "reset"});
   EXPECT_EQ(chat.label(), "D3.1");
   chat.type_all({"A", "A", "A", "A", "A", "A"});
@@ -138,7 +138,7 @@ TEST(ReqSplit25, ResetStartsAgainWithNothingDecided) {
 }
 
 TEST(ReqSplit26, AChangedDefinitionRefusesTheOldState) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"A", "D"});
   const auto blob = save_chain(chat.turn().state, "n", {});
   const auto changed = testing::chain_of(ChainText{.choice = "cut"}.of(5));
@@ -148,7 +148,7 @@ TEST(ReqSplit26, AChangedDefinitionRefusesTheOldState) {
 }
 
 TEST(AmbS4, OneNumberAParentForEveryQuestionOfIt) {
-  Chat chat(ChainText{}.of(7), 4);
+  ChainConversation chat(ChainText{}.of(7), 4);
   while (chat.is_asking()) {
     EXPECT_TRUE(chat.label().starts_with("D3.")) << chat.label();
     chat.type("A");
@@ -156,13 +156,13 @@ TEST(AmbS4, OneNumberAParentForEveryQuestionOfIt) {
 }
 
 TEST(AmbS8, ContinueAsksTheHeldOptionAgain) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"A", "D", "continue"});
   EXPECT_EQ(chat.label(), "D3.2");
 }
 
 TEST(AmbS8, AfterANamedOptionTheFirstUndecidedFollows) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"A", "D", "E4", "B"});
   EXPECT_EQ(chat.label(), "D3.2");
   chat.type_all({"A", "A"});
@@ -170,7 +170,7 @@ TEST(AmbS8, AfterANamedOptionTheFirstUndecidedFollows) {
 }
 
 TEST(AmbS8, ANamedOptionThatIsDecidedIsRevised) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"A", "D", "E1"});
   EXPECT_EQ(chat.label(), "D3.revise-1");
   chat.type("C");
@@ -178,7 +178,7 @@ TEST(AmbS8, ANamedOptionThatIsDecidedIsRevised) {
 }
 
 TEST(AmbS8, AnOptionHeldInItsRevisionIsUndecidedUntilAnswered) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"A", "A", "A", "A", "A", "B", "3.2", "D", "E4", "A"});
   EXPECT_EQ(chat.label(), "D3.2");
   chat.type("C");
@@ -186,7 +186,7 @@ TEST(AmbS8, AnOptionHeldInItsRevisionIsUndecidedUntilAnswered) {
 }
 
 TEST(AmbS11, NotNowAsksDeferOrCutUnderTheSameLabel) {
-  Chat chat(ChainText{}.of(4), 3);
+  ChainConversation chat(ChainText{}.of(4), 3);
   EXPECT_EQ(chat.option_ids(), (Ids{"include", "not-now", "hold"}));
   chat.type("B");
   EXPECT_EQ(chat.label(), "D3.1");
@@ -198,7 +198,7 @@ TEST(AmbS11, NotNowAsksDeferOrCutUnderTheSameLabel) {
 }
 
 TEST(AmbS11, TheMarkGoesToTheStageThatLeadsToIt) {
-  Chat chat(ChainText{.choice = "cut"}.of(4), 3);
+  ChainConversation chat(ChainText{.choice = "cut"}.of(4), 3);
   EXPECT_TRUE(chat.prompt().options[1].recommended);
   EXPECT_TRUE(chat.says("Recommendation: Cut because"));
   chat.type("B");
@@ -206,13 +206,13 @@ TEST(AmbS11, TheMarkGoesToTheStageThatLeadsToIt) {
 }
 
 TEST(AmbS11, ResumingInTheSecondStageAsksTheWholeOptionAgain) {
-  Chat chat(ChainText{}.of(4), 3);
+  ChainConversation chat(ChainText{}.of(4), 3);
   chat.type_all({"B", "let me think about it", "continue"});
   EXPECT_EQ(chat.option_ids(), (Ids{"include", "not-now", "hold"}));
 }
 
 TEST(AmbS17, FreeTextHoldsTheChainAndIsPassedOn) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"A", "what does it cost to run?"});
   EXPECT_EQ(chat.event(), "HOLD");
   EXPECT_EQ(chat.output(), "");
@@ -222,14 +222,14 @@ TEST(AmbS17, FreeTextHoldsTheChainAndIsPassedOn) {
 }
 
 TEST(AmbS18, HoldIsNoDisposition) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"D", "E2", "A", "A"});
   EXPECT_EQ(chat.label(), "D3.3") << "E1 was held, asked and answered; E2 was named";
   EXPECT_EQ(chat.values(), "{}");
 }
 
 TEST(AmbS19, NothingIsChosenWithoutAnAnswer) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   for (const auto* nothing : {"", " ", "\n", "\xe2\x80\x8b"}) {
     chat.type(nothing);
     EXPECT_TRUE(chat.is_asking());
@@ -240,18 +240,18 @@ TEST(AmbS19, NothingIsChosenWithoutAnAnswer) {
 }
 
 TEST(AmbS20, AChildNeedsNoStakesArgumentsOrNet) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   for (const auto* anchor : {"Stakes", "Pros / cons:", "Net:"}) EXPECT_FALSE(chat.says(anchor));
 }
 
 TEST(AmbS21, TheMarkMaySitOnAnyOfTheFirstThree) {
-  EXPECT_TRUE(Chat(ChainText{.choice = "include"}.of(5)).says("A) Include in this scope (recommended)"));
-  EXPECT_TRUE(Chat(ChainText{.choice = "defer"}.of(5)).says("B) Defer to follow-up (recommended)"));
-  EXPECT_TRUE(Chat(ChainText{.choice = "cut"}.of(5)).says("C) Cut entirely (recommended)"));
+  EXPECT_TRUE(ChainConversation(ChainText{.choice = "include"}.of(5)).says("A) Include in this scope (recommended)"));
+  EXPECT_TRUE(ChainConversation(ChainText{.choice = "defer"}.of(5)).says("B) Defer to follow-up (recommended)"));
+  EXPECT_TRUE(ChainConversation(ChainText{.choice = "cut"}.of(5)).says("C) Cut entirely (recommended)"));
 }
 
 TEST(AmbS22, AReplyMayNameTheQuestionItAnswers) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   chat.type("3.1: B");
   EXPECT_EQ(chat.label(), "D3.2");
   chat.type("D3.2:B");
@@ -294,7 +294,7 @@ TEST(ChainInput, OnlyTheLetterAsShownIsAnAnswer) {
                             "`B`",
                             "**C**",
                             "a?"}) {
-    Chat chat(ChainText{}.of(5), 4);
+    ChainConversation chat(ChainText{}.of(5), 4);
     chat.type(input);
     EXPECT_TRUE(chat.is_asking()) << input;
     EXPECT_EQ(chat.label(), "D3.1") << input;
@@ -305,7 +305,7 @@ TEST(ChainInput, OnlyTheLetterAsShownIsAnAnswer) {
 TEST(ChainInput, ProseIsFreeText) {
   for (const auto* input : {"what about b tests?", "can we do a smaller one first", "A bot would be nice", "no", "ok",
                             "see 3.2: it is the same", "3: see above", "continue", "reset", "E2", "why"}) {
-    Chat chat(ChainText{}.of(5), 4);
+    ChainConversation chat(ChainText{}.of(5), 4);
     chat.type(input);
     EXPECT_EQ(chat.event(), "HOLD") << input;
     EXPECT_EQ(chat.turn().payload, input);
@@ -313,26 +313,26 @@ TEST(ChainInput, ProseIsFreeText) {
 }
 
 TEST(ChainInput, WrongAnswersAreAskedAgainWithoutEnd) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   for (int i = 0; i < 20; ++i) chat.type("a");
   EXPECT_TRUE(chat.is_asking());
 }
 
 TEST(ChainInput, AbortAndCancelEndTheChain) {
   for (const auto* word : {"abort", "cancel"}) {
-    Chat chat(ChainText{}.of(5), 4);
+    ChainConversation chat(ChainText{}.of(5), 4);
     chat.type_all({"A", word});
     EXPECT_EQ(chat.event(), "FLOW_CANCEL");
     EXPECT_EQ(chat.output(), "FLOW_CANCEL");
     EXPECT_EQ(chat.values(), "{}");
     EXPECT_FALSE(load_chain(chat.model(), save_chain(chat.turn().state, "n", {}), {}));
-    Chat held(ChainText{}.of(5), 4);
+    ChainConversation held(ChainText{}.of(5), 4);
     EXPECT_EQ(held.type_all({"D", word}).event(), "FLOW_CANCEL");
   }
 }
 
 TEST(ChainInput, BytesThatAreNoTextAreAskedAgain) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   chat.type(std::string("\xff\xfe A", 4));
   EXPECT_TRUE(chat.is_asking());
   EXPECT_EQ(chat.label(), "D3.1");
@@ -342,7 +342,7 @@ TEST(ChainInput, BytesThatAreNoTextAreAskedAgain) {
 }
 
 TEST(ChainInput, UnderInteractionNumbersAnswerAndTheFourthFaultSuspends) {
-  Chat chat(ChainText{.relation = "unknown", .profile = "interaction"}.of(8));
+  ChainConversation chat(ChainText{.relation = "unknown", .profile = "interaction"}.of(8));
   EXPECT_EQ(chat.output(), "What about Option 1?\n\n1) Include it\n2) Defer it\n3) Cut it\n4) Hold the chain");
   chat.type("1");
   EXPECT_EQ(chat.label(), "D3.2");

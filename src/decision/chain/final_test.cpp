@@ -7,13 +7,13 @@
 namespace sb::decision {
 namespace {
 
+using testing::ChainConversation;
 using testing::ChainText;
-using testing::Chat;
 using testing::Ids;
 
 // Five options decided by one letter each.
-Chat decided(const ChainText& text, const std::string& letters, int cap = 4) {
-  Chat chat(text.of(static_cast<int>(letters.size())), cap);
+ChainConversation decided(const ChainText& text, const std::string& letters, int cap = 4) {
+  ChainConversation chat(text.of(static_cast<int>(letters.size())), cap);
   for (const char letter : letters) chat.type(std::string(1, letter));
   return chat;
 }
@@ -29,7 +29,7 @@ TEST(ReqSplit2, EveryOptionEndsWithWhatThePersonSaid) {
 }
 
 TEST(ReqSplit27, NoFinalWhileAnOptionIsUndecidedOrHeld) {
-  Chat chat(ChainText{}.of(5), 4);
+  ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"A", "D", "E5", "A"});
   EXPECT_EQ(chat.label(), "D3.2");
   chat.type_all({"A", "A"});
@@ -41,9 +41,9 @@ TEST(ReqSplit27, NoFinalWhileAnOptionIsUndecidedOrHeld) {
 TEST(ReqSplit28, AnIncludedOptionWithoutWhatItNeedsIsAConflict) {
   for (const auto* letters : {"CAAAA", "BAAAA"}) {
     const auto chat = decided(kE3NeedsE1, letters);
-    EXPECT_EQ(chat.prompt().kind, Kind::kConflict) << letters;
+    EXPECT_EQ(chat.prompt().kind, DecisionKind::kConflict) << letters;
   }
-  EXPECT_EQ(decided(kE3NeedsE1, "CABAA").prompt().kind, Kind::kFinal);
+  EXPECT_EQ(decided(kE3NeedsE1, "CABAA").prompt().kind, DecisionKind::kFinal);
 }
 
 TEST(ReqSplit29, AnIncoherentSetIsNeverShipped) {
@@ -107,30 +107,30 @@ TEST(ReqSplit34, ReviseAsksNoOtherChild) {
   auto chat = decided({}, "AAAAA");
   chat.choose("revise").choose("E2").type("C");
   EXPECT_EQ(chat.label(), "D3.final");
-  EXPECT_EQ(chat.prompt().kind, Kind::kFinal);
+  EXPECT_EQ(chat.prompt().kind, DecisionKind::kFinal);
 }
 
 TEST(ReqSplit35, AfterARevisionTheSetIsCheckedAndConfirmedAgain) {
   auto chat = decided(kE3NeedsE1, "AAAAA");
   chat.choose("revise").choose("E1").type("C");
-  EXPECT_EQ(chat.prompt().kind, Kind::kConflict);
+  EXPECT_EQ(chat.prompt().kind, DecisionKind::kConflict);
   chat.choose("cut");
-  EXPECT_EQ(chat.prompt().kind, Kind::kFinal);
+  EXPECT_EQ(chat.prompt().kind, DecisionKind::kFinal);
   chat.choose("revise").choose("E2").type("B").choose("ship");
   EXPECT_EQ(chat.values(), R"({"E1":"cut","E2":"defer","E3":"cut","E4":"include","E5":"include"})");
 }
 
 TEST(ReqSplit39, TheMetaQuestionHasThreeOutcomes) {
-  Chat chat(ChainText{}.of(7), 4);
+  ChainConversation chat(ChainText{}.of(7), 4);
   EXPECT_EQ(chat.label(), "D3.0");
   EXPECT_EQ(chat.option_ids(), (Ids{"split", "narrow", "groups"}));
 }
 
 TEST(ReqSplit40, TheFullSplitIsRecommendedOnlyForIndependentOptions) {
-  EXPECT_TRUE(Chat(ChainText{}.of(7), 4).prompt().options[0].recommended);
+  EXPECT_TRUE(ChainConversation(ChainText{}.of(7), 4).prompt().options[0].recommended);
   for (const auto& text : {ChainText{.extra = {{"E2", "requires: [E1]"}}},
                            ChainText{.extra = {{"E2", "conflicts: [E1]"}}}, ChainText{.relation = "unknown"}}) {
-    const auto prompt = Chat(text.of(7), 4).prompt();
+    const auto prompt = ChainConversation(text.of(7), 4).prompt();
     EXPECT_FALSE(prompt.options[0].recommended);
     EXPECT_TRUE(prompt.options[1].recommended);
     EXPECT_FALSE(prompt.options[2].recommended);
@@ -138,7 +138,7 @@ TEST(ReqSplit40, TheFullSplitIsRecommendedOnlyForIndependentOptions) {
 }
 
 TEST(ReqSplit41, TheMetaQuestionIsAQuestionOfTheChain) {
-  Chat chat(ChainText{}.of(7), 4);
+  ChainConversation chat(ChainText{}.of(7), 4);
   EXPECT_TRUE(
       chat.output().starts_with("D3.0 — Ask 7 questions, one per option? <gstack-qid:plan-ceo-review-split-meta>"))
       << chat.output();
@@ -147,7 +147,7 @@ TEST(ReqSplit41, TheMetaQuestionIsAQuestionOfTheChain) {
 }
 
 TEST(ReqSplit42, ProceedAsksEveryChild) {
-  Chat chat(ChainText{}.of(7), 4);
+  ChainConversation chat(ChainText{}.of(7), 4);
   chat.choose("split");
   for (int k = 1; k <= 7; ++k) {
     EXPECT_EQ(chat.label(), "D3." + std::to_string(k));
@@ -157,7 +157,7 @@ TEST(ReqSplit42, ProceedAsksEveryChild) {
 }
 
 TEST(ReqSplit43, GroupsHoldAtMostTheCap) {
-  Chat chat(ChainText{}.of(9), 4);
+  ChainConversation chat(ChainText{}.of(9), 4);
   chat.choose("groups");
   EXPECT_EQ(chat.option_ids(), (Ids{"E1", "E2", "E3", "E4"}));
   EXPECT_EQ(chat.prompt().select.mode, SelectMode::kMany);
@@ -172,7 +172,7 @@ TEST(ReqSplit43, GroupsHoldAtMostTheCap) {
 TEST(ReqSplit44, ASmallerSetIsProposedAndNothingLeavesUnapproved) {
   const ChainText text{.extra = {{"E2", "recommend: {choice: cut, reason: nobody asked}"},
                                  {"E5", "recommend: {choice: defer, reason: too early}"}}};
-  Chat chat(text.of(7), 4);
+  ChainConversation chat(text.of(7), 4);
   chat.choose("narrow");
   EXPECT_TRUE(chat.says("E2 (Option 2): cut (nobody asked); E5 (Option 5): defer (too early)")) << chat.output();
   chat.choose("ask-each");
@@ -195,7 +195,7 @@ options:
   - {key: E4, label: Telegram, eli10: One week., recommend: {choice: include, reason: 8 % of requests for one week}}
   - {key: E5, label: Mattermost, eli10: Two weeks., recommend: {choice: defer, reason: about 3 % of requests}}
 )";
-  Chat chat(yaml, 4);
+  ChainConversation chat(yaml, 4);
   std::vector<std::string> labels;
   for (const auto* letter : {"A", "B", "B", "A", "B"}) {
     labels.push_back(chat.label());
@@ -216,7 +216,7 @@ options:
 }
 
 TEST(AmbS2, TheLastOptionOfABatchCanBeReachedAndChosen) {
-  Chat chat(ChainText{.relation = "alternatives"}.of(9), 4);
+  ChainConversation chat(ChainText{.relation = "alternatives"}.of(9), 4);
   chat.choose("more").choose("more").choose("E9");
   EXPECT_EQ(chat.event(), "DONE");
   EXPECT_NE(chat.values().find(R"("E9":"include")"), std::string::npos);
@@ -224,11 +224,11 @@ TEST(AmbS2, TheLastOptionOfABatchCanBeReachedAndChosen) {
 }
 
 TEST(AmbS3, WhatIsNotSelectedIsAskedForAndNeverCutBySilence) {
-  Chat chat(ChainText{}.of(9), 4);
+  ChainConversation chat(ChainText{}.of(9), 4);
   chat.choose("groups").type_all({"A,B", "A", "B"});
   EXPECT_EQ(chat.option_ids(), (Ids{"defer-all", "cut-all", "one-by-one"}));
   EXPECT_TRUE(chat.says("E3, E4, E6, E7, E8, E9")) << chat.output();
-  Chat deferred = Chat(ChainText{}.of(9), 4);
+  ChainConversation deferred = ChainConversation(ChainText{}.of(9), 4);
   deferred.choose("groups").type_all({"A,B", "A", "B"}).choose("defer-all");
   EXPECT_EQ(deferred.label(), "D3.final");
   deferred.choose("ship");
@@ -241,24 +241,24 @@ TEST(AmbS3, WhatIsNotSelectedIsAskedForAndNeverCutBySilence) {
 }
 
 TEST(AmbS3, TheOrdinaryQuestionAsksForTheRestToo) {
-  Chat chat(ChainText{}.of(4), 4);
+  ChainConversation chat(ChainText{}.of(4), 4);
   EXPECT_EQ(chat.label(), "D3");
   chat.type("A,C");
   EXPECT_EQ(chat.option_ids(), (Ids{"defer-all", "cut-all", "one-by-one"}));
   chat.choose("cut-all");
   EXPECT_EQ(chat.event(), "DONE");
   EXPECT_EQ(chat.values(), R"({"E1":"include","E2":"cut","E3":"include","E4":"cut"})");
-  Chat all(ChainText{}.of(4), 4);
+  ChainConversation all(ChainText{}.of(4), 4);
   EXPECT_EQ(all.type("A,B,C,D").event(), "DONE");
-  Chat one_by_one(ChainText{}.of(4), 4);
+  ChainConversation one_by_one(ChainText{}.of(4), 4);
   one_by_one.type("none").choose("one-by-one");
   EXPECT_EQ(one_by_one.label(), "D3.1");
 }
 
 TEST(AmbS3, TheOrdinaryQuestionIsCheckedForConflictsToo) {
-  Chat chat(ChainText{.extra = {{"E2", "requires: [E1]"}}}.of(3), 4);
+  ChainConversation chat(ChainText{.extra = {{"E2", "requires: [E1]"}}}.of(3), 4);
   chat.type("B").choose("cut-all");
-  EXPECT_EQ(chat.prompt().kind, Kind::kConflict);
+  EXPECT_EQ(chat.prompt().kind, DecisionKind::kConflict);
   chat.choose("keep").choose("ship");
   EXPECT_EQ(chat.values(), R"({"E1":"include","E2":"include","E3":"cut"})");
 }
@@ -271,7 +271,7 @@ TEST(AmbS7, ThePickerTakesATypedNumberOnAnyPage) {
   }
   auto chat = decided({}, "AAAAA");
   chat.choose("revise").choose("more").choose("back");
-  EXPECT_EQ(chat.prompt().kind, Kind::kFinal);
+  EXPECT_EQ(chat.prompt().kind, DecisionKind::kFinal);
 }
 
 TEST(AmbS6, EveryRevisionOfAnOptionHasTheSameLabel) {
@@ -281,10 +281,10 @@ TEST(AmbS6, EveryRevisionOfAnOptionHasTheSameLabel) {
 }
 
 TEST(AmbS9, OnlyIncludeOrAlreadyThereSatisfiesANeed) {
-  EXPECT_EQ(decided(kE3NeedsE1, "BAAAA").prompt().kind, Kind::kConflict);
-  EXPECT_EQ(decided(kE3NeedsE1, "AAAAA").prompt().kind, Kind::kFinal);
+  EXPECT_EQ(decided(kE3NeedsE1, "BAAAA").prompt().kind, DecisionKind::kConflict);
+  EXPECT_EQ(decided(kE3NeedsE1, "AAAAA").prompt().kind, DecisionKind::kFinal);
   const ChainText shipped{.extra = {{"E3", "requires: [E1]"}, {"E1", "shipped: true"}}};
-  EXPECT_EQ(decided(shipped, "CAAAA").prompt().kind, Kind::kFinal);
+  EXPECT_EQ(decided(shipped, "CAAAA").prompt().kind, DecisionKind::kFinal);
 }
 
 TEST(AmbS10, AnEmptySetIsClosedAndNothingIsLeftToCut) {
@@ -308,7 +308,7 @@ TEST(AmbS12, SurvivorsKeepTheirNumbersAndTheirQuestions) {
                                  {"E2", "recommend: {choice: defer, reason: r}"},
                                  {"E3", "recommend: {choice: cut, reason: r}"},
                                  {"E5", "recommend: {choice: cut, reason: r}"}}};
-  Chat chat(text.of(7), 4);
+  ChainConversation chat(text.of(7), 4);
   chat.choose("narrow").choose("approve");
   for (const auto* label : {"D3.4", "D3.6", "D3.7", "D3.final"}) {
     EXPECT_EQ(chat.label(), label);
@@ -319,14 +319,14 @@ TEST(AmbS12, SurvivorsKeepTheirNumbersAndTheirQuestions) {
 }
 
 TEST(AmbS12, WithNothingToNarrowTheProposalKeepsAllAndSaysSo) {
-  Chat chat(ChainText{}.of(7), 4);
+  ChainConversation chat(ChainText{}.of(7), 4);
   chat.choose("narrow");
   EXPECT_EQ(chat.option_ids(), (Ids{"ask-each", "groups", "hold"}));
   EXPECT_TRUE(chat.says("There is nothing to narrow, so the proposal keeps all of them: E1 (Option 1), E2"))
       << chat.output();
   EXPECT_EQ(chat.turn().state.dispositions, Dispositions(7));
-  EXPECT_EQ(Chat(chat).choose("ask-each").label(), "D3.1");
-  EXPECT_EQ(Chat(chat).choose("groups").option_ids(), (Ids{"E1", "E2", "E3", "E4"}));
+  EXPECT_EQ(ChainConversation(chat).choose("ask-each").label(), "D3.1");
+  EXPECT_EQ(ChainConversation(chat).choose("groups").option_ids(), (Ids{"E1", "E2", "E3", "E4"}));
   EXPECT_EQ(chat.choose("hold").event(), "HOLD");
   EXPECT_EQ(chat.type("continue").option_ids(), (Ids{"ask-each", "groups", "hold"}));
   EXPECT_EQ(chat.type("why?").type("E2").label(), "D3.2");
@@ -335,16 +335,16 @@ TEST(AmbS12, WithNothingToNarrowTheProposalKeepsAllAndSaysSo) {
 
 TEST(ReqSplit40, WhatTheMetaQuestionRecommendsIsNotRefused) {
   for (const auto& text : {ChainText{.extra = {{"E2", "requires: [E1]"}}}, ChainText{.relation = "unknown"}}) {
-    Chat chat(text.of(7), 4);
+    ChainConversation chat(text.of(7), 4);
     for (const auto& option : chat.prompt().options) {
       if (!option.recommended) continue;
-      EXPECT_NE(Chat(chat).choose(option.id).turn().question_id, chat.turn().question_id);
+      EXPECT_NE(ChainConversation(chat).choose(option.id).turn().question_id, chat.turn().question_id);
     }
   }
 }
 
 TEST(AmbS12, TheProposalCanBeHeld) {
-  Chat chat(ChainText{.choice = "cut"}.of(7), 4);
+  ChainConversation chat(ChainText{.choice = "cut"}.of(7), 4);
   chat.choose("narrow").choose("hold");
   EXPECT_EQ(chat.event(), "HOLD");
   chat.type("continue");
@@ -354,7 +354,7 @@ TEST(AmbS12, TheProposalCanBeHeld) {
 const ChainText kCycle{.extra = {{"E1", "requires: [E2]"}, {"E2", "requires: [E3]"}, {"E3", "requires: [E1]"}}};
 
 TEST(AmbS15, ACycleIsAllOrNoneAndItsMembersSaySo) {
-  Chat chat(kCycle.of(5), 4);
+  ChainConversation chat(kCycle.of(5), 4);
   EXPECT_TRUE(chat.says("Goes together with E2 (Option 2), E3 (Option 3): all of them or none.")) << chat.output();
   auto keep = decided(kCycle, "ACBAA");
   EXPECT_EQ(keep.option_ids(), (Ids{"keep", "cut", "waive"}));
@@ -366,13 +366,13 @@ TEST(AmbS15, ACycleIsAllOrNoneAndItsMembersSaySo) {
   EXPECT_EQ(cut.values(), R"({"E1":"cut","E2":"cut","E3":"cut","E4":"include","E5":"include"})");
   auto waived = decided(kCycle, "AACAA");
   waived.choose("waive");
-  EXPECT_EQ(waived.prompt().kind, Kind::kFinal);
+  EXPECT_EQ(waived.prompt().kind, DecisionKind::kFinal);
 }
 
 TEST(AmbS15, ConflictsHoldInBothDirections) {
   for (const auto& text :
        {ChainText{.extra = {{"E1", "conflicts: [E2]"}}}, ChainText{.extra = {{"E2", "conflicts: [E1]"}}}}) {
-    EXPECT_EQ(decided(text, "AAAAA").prompt().kind, Kind::kConflict);
+    EXPECT_EQ(decided(text, "AAAAA").prompt().kind, DecisionKind::kConflict);
   }
 }
 
@@ -390,7 +390,7 @@ TEST(AmbS16, ConflictsAreAskedOneByOneInOrder) {
   chat.choose("waive");
   EXPECT_EQ(chat.turn().question_id, "plan-ceo-review-split-conflict-e5-e1");
   chat.choose("keep");
-  EXPECT_EQ(chat.prompt().kind, Kind::kFinal);
+  EXPECT_EQ(chat.prompt().kind, DecisionKind::kFinal);
   chat.choose("ship");
   EXPECT_EQ(chat.waived(), R"([["E4","E2"]])") << "E4 has E1 after all";
 }
@@ -415,13 +415,13 @@ TEST(AmbS16, APairThatReopensIsAskedThreeTimesAndThenBlocksShip) {
 TEST(AmbS16, AWaivedPairIsNotAskedAgain) {
   auto chat = decided(kE3NeedsE1, "CAAAA");
   chat.choose("waive").choose("revise").choose("E2").type("C");
-  EXPECT_EQ(chat.prompt().kind, Kind::kFinal);
+  EXPECT_EQ(chat.prompt().kind, DecisionKind::kFinal);
 }
 
 TEST(ChainFinal, FreeTextHoldsEveryKindOfQuestion) {
   auto conflict = decided(kE3NeedsE1, "CAAAA");
   EXPECT_EQ(conflict.type("hm, not sure about that").event(), "HOLD");
-  EXPECT_EQ(conflict.type("continue").prompt().kind, Kind::kConflict);
+  EXPECT_EQ(conflict.type("continue").prompt().kind, DecisionKind::kConflict);
   auto final = decided({}, "AAAAA");
   EXPECT_EQ(final.type("wait for the review").event(), "HOLD");
   EXPECT_EQ(final.type("E3").label(), "D3.revise-3");
@@ -429,7 +429,7 @@ TEST(ChainFinal, FreeTextHoldsEveryKindOfQuestion) {
 }
 
 TEST(ChainFinal, ANamedOptionDoesNotSkipTheMetaQuestion) {
-  Chat chat(ChainText{}.of(7), 4);
+  ChainConversation chat(ChainText{}.of(7), 4);
   chat.type_all({"hold on a moment", "E5", "A"});
   EXPECT_EQ(chat.label(), "D3.0");
 }
@@ -441,7 +441,7 @@ TEST(ChainFinal, AnEndedChainTakesNothingMore) {
 }
 
 TEST(ChainFinal, AnExpiredChainIsRefusedWhenTheTimeIsGiven) {
-  Chat chat(ChainText{.head = "expires: 2026-11-15T08:00:00Z\n"}.of(5), 4);
+  ChainConversation chat(ChainText{.head = "expires: 2026-11-15T08:00:00Z\n"}.of(5), 4);
   const auto blob = save_chain(chat.turn().state, "n", {});
   const auto at = *parse_rfc3339("2026-11-15T08:00:00Z");
   EXPECT_TRUE(load_chain(chat.model(), blob, {}));
@@ -450,7 +450,7 @@ TEST(ChainFinal, AnExpiredChainIsRefusedWhenTheTimeIsGiven) {
 }
 
 TEST(ChainFinal, UnderInteractionItIsTheConfirmation) {
-  Chat chat(ChainText{.profile = "interaction"}.of(8));
+  ChainConversation chat(ChainText{.profile = "interaction"}.of(8));
   chat.type_all({"1,2", "3", "2"});
   EXPECT_TRUE(chat.output().starts_with("Summary:\n- E1: included\n")) << chat.output();
   EXPECT_TRUE(chat.output().ends_with("\n\n1) Confirm\n2) Restart\n3) Edit specific step")) << chat.output();
@@ -459,7 +459,7 @@ TEST(ChainFinal, UnderInteractionItIsTheConfirmation) {
 }
 
 TEST(ChainFinal, InRussianTheAnchorsStay) {
-  Chat chat(ChainText{.head = "locale: ru\n"}.of(5), 4);
+  ChainConversation chat(ChainText{.head = "locale: ru\n"}.of(5), 4);
   EXPECT_TRUE(chat.says("\nA) Include — взять в этот объём (recommended)\n")) << chat.output();
   EXPECT_TRUE(chat.says("\nNote: options differ in kind"));
   chat.type("a");

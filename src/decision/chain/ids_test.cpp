@@ -149,7 +149,7 @@ TEST(AmbS13, OtherQuestionsOfTheChainLeaveOptionsTheirSlugs) {
 }
 
 TEST(AmbS13, ARevisionHasItsOptionsId) {
-  testing::Chat chat(testing::ChainText{}.of(5), 4);
+  testing::ChainConversation chat(testing::ChainText{}.of(5), 4);
   const auto first_id = chat.turn().question_id;
   chat.type_all({"A", "A", "A", "A", "A", "B", "A"});
   EXPECT_EQ(chat.label(), "D3.revise-1");

@@ -118,7 +118,7 @@ bool looks_like_letters(std::string_view input, const Prompt& prompt) {
   if (case_fold(text) == kNone) return true;
   const std::string numbers = letters_as_numbers(text, prompt.options.size());
   if (numbers == text) return false;
-  Question question;
+  InputContext question;
   question.option_count = 9;
   question.select = {SelectMode::kMany, 1, 9};
   const auto read = classify(numbers, question);
@@ -128,7 +128,7 @@ bool looks_like_letters(std::string_view input, const Prompt& prompt) {
 ChainInput read_letters(std::string_view input, const Prompt& prompt, const Profile& profile) {
   if (is_letter_list(input)) return pick_letters(input, prompt);
   const auto texts = texts_of(prompt);
-  Question question;
+  InputContext question;
   question.option_count = static_cast<int>(prompt.options.size());
   question.labels = texts;
   question.commands = profile.commands;
@@ -142,7 +142,7 @@ ChainInput read_letters(std::string_view input, const Prompt& prompt, const Prof
 
 ChainInput read_numbers(std::string_view input, const Prompt& prompt, const Profile& profile) {
   const auto texts = texts_of(prompt);
-  Question question;
+  InputContext question;
   question.option_count = static_cast<int>(prompt.options.size());
   question.select = prompt.select;
   question.labels = texts;

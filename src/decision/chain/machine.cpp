@@ -120,7 +120,7 @@ class Machine {
     return labelled(std::move(held), chain_prompt(model_, state_));
   }
 
-  // By its key, or by its label in this chain: 3.2, D3.2.
+  // AttachedBy its key, or by its label in this chain: 3.2, D3.2.
   std::optional<std::size_t> named_option(std::string_view input) const {
     for (std::size_t i = 0; i < model_.count(); ++i) {
       if (chain_.options[i].key == input) return i;
@@ -133,11 +133,12 @@ class Machine {
   }
 
   std::optional<std::size_t> named_in_picker(std::string_view input) const {
-    if (state_.open != Open::kPickRevise && state_.open != Open::kCutMore) return std::nullopt;
+    if (state_.open != OpenPrompt::kPickRevise && state_.open != OpenPrompt::kCutMore) return std::nullopt;
     // A key that is also a letter of the list means the letter, as everywhere else.
     if (index_of_letter(input) || reads_as_ordinal(input)) return std::nullopt;
     const auto named = named_option(input);
-    if (named && state_.open == Open::kCutMore && state_.dispositions[*named] != Bucket::kInclude) return std::nullopt;
+    if (named && state_.open == OpenPrompt::kCutMore && state_.dispositions[*named] != Bucket::kInclude)
+      return std::nullopt;
     return named;
   }
 
@@ -150,7 +151,7 @@ class Machine {
 
   ChainTurn cancel() {
     state_.end = ChainEnd::kCancelled;
-    state_.open = Open::kNothing;
+    state_.open = OpenPrompt::kNothing;
     state_.is_held = false;
     return turn(ChainEvent::kFlowCancel, std::string(kFlowCancel));
   }
@@ -170,7 +171,7 @@ class Machine {
   }
 
   bool is_doc_page() const {
-    if (state_.open != Open::kCourse || state_.course != Course::kChoice) return false;
+    if (state_.open != OpenPrompt::kPhase || state_.phase != ChainPhase::kChoice) return false;
     const auto pages = pages_of(chain_, model_.profile, state_.cap);
     return state_.page + 1 < pages.size() && !pages[state_.page].has_own_option;
   }
@@ -204,19 +205,19 @@ class Machine {
   ChainTurn on(const PickedOptions& picked, const Prompt& prompt, std::string_view) {
     state_.attempts = 0;
     switch (state_.open) {
-      case Open::kCourse:
-        return on_course(picked, prompt);
-      case Open::kChild:
-      case Open::kRevise:
+      case OpenPrompt::kPhase:
+        return on_phase(picked, prompt);
+      case OpenPrompt::kChild:
+      case OpenPrompt::kRevise:
         return on_bucket(only(picked, prompt).id, prompt);
-      case Open::kConflict:
+      case OpenPrompt::kConflict:
         return on_conflict(only(picked, prompt).id);
-      case Open::kFinal:
+      case OpenPrompt::kFinal:
         return on_final(only(picked, prompt).id);
-      case Open::kPickRevise:
-      case Open::kCutMore:
+      case OpenPrompt::kPickRevise:
+      case OpenPrompt::kCutMore:
         return on_picker(only(picked, prompt));
-      case Open::kNothing:
+      case OpenPrompt::kNothing:
         break;
     }
     SB_ASSERT(false);
@@ -237,33 +238,33 @@ class Machine {
     fresh.cap = state_.cap;
     fresh.dispositions.resize(model_.count());
     const auto shape = shape_of(chain_, model_.profile, fresh.cap);
-    if (shape == Shape::kSplit) {
-      fresh.course = asks_meta(chain_, model_.profile, fresh.cap) ? Course::kMeta : Course::kChildren;
+    if (shape == ChainShape::kSplit) {
+      fresh.phase = asks_meta(chain_, model_.profile, fresh.cap) ? ChainPhase::kMeta : ChainPhase::kChildren;
     } else {
-      fresh.course = chooses_many(chain_) ? Course::kGroups : Course::kChoice;
+      fresh.phase = chooses_many(chain_) ? ChainPhase::kGroups : ChainPhase::kChoice;
     }
-    fresh.needs_final = shape == Shape::kSplit || (shape == Shape::kBatch && chooses_many(chain_));
+    fresh.needs_final = shape == ChainShape::kSplit || (shape == ChainShape::kBatch && chooses_many(chain_));
     state_ = std::move(fresh);
-    go_on();
+    advance();
   }
 
   // The next question follows from what is decided, never from a list kept aside.
-  void go_on() {
+  void advance() {
     state_.stage = 1;
     state_.picker_page = 0;
-    if (state_.course == Course::kGroups) skip_decided_groups();
+    if (state_.phase == ChainPhase::kGroups) skip_decided_groups();
     const std::size_t undecided = first_undecided(state_);
     const bool has_nothing_left = undecided == model_.count();
-    if (has_nothing_left || (state_.course == Course::kNarrow && proposed_to_leave(model_, state_).empty())) {
-      state_.course = Course::kChildren;
+    if (has_nothing_left || (state_.phase == ChainPhase::kNarrow && proposed_to_drop(model_, state_).empty())) {
+      state_.phase = ChainPhase::kChildren;
       state_.page = 0;
     }
-    if (state_.course != Course::kChildren) {
-      state_.open = Open::kCourse;
+    if (state_.phase != ChainPhase::kChildren) {
+      state_.open = OpenPrompt::kPhase;
     } else if (has_nothing_left) {
       validate();
     } else {
-      state_.open = Open::kChild;
+      state_.open = OpenPrompt::kChild;
       state_.option = undecided;
       state_.needs_final = true;
     }
@@ -279,18 +280,18 @@ class Machine {
     };
     while (state_.page < pages.size() && !has_undecided(pages[state_.page])) ++state_.page;
     if (state_.page < pages.size()) return;
-    state_.course = Course::kRest;
+    state_.phase = ChainPhase::kRest;
     state_.page = 0;
   }
 
   void validate() {
     if (const auto violation = violation_to_ask(model_, state_)) {
-      state_.open = Open::kConflict;
+      state_.open = OpenPrompt::kConflict;
       state_.conflict = {violation->first, violation->second};
       ++state_.pairs[state_.conflict].asked;
       state_.needs_final = true;
     } else if (state_.needs_final) {
-      state_.open = Open::kFinal;
+      state_.open = OpenPrompt::kFinal;
     } else {
       end();
     }
@@ -298,29 +299,29 @@ class Machine {
 
   void end() {
     state_.end = ChainEnd::kDone;
-    state_.open = Open::kNothing;
+    state_.open = OpenPrompt::kNothing;
   }
 
   ChainTurn hold(const Prompt& prompt) {
     state_.is_held = true;
     state_.attempts = 0;
     // An option in question has no disposition until it is answered again.
-    if (state_.open == Open::kRevise) state_.dispositions[state_.option].reset();
+    if (state_.open == OpenPrompt::kRevise) state_.dispositions[state_.option].reset();
     return labelled(turn(ChainEvent::kHold, ""), prompt);
   }
 
   ChainTurn ask_named(std::size_t index) {
     state_.is_held = false;
     state_.stage = 1;
-    if (state_.course == Course::kChoice) {
+    if (state_.phase == ChainPhase::kChoice) {
       const auto pages = pages_of(chain_, model_.profile, state_.cap);
-      state_.open = Open::kCourse;
+      state_.open = OpenPrompt::kPhase;
       state_.page = 0;
       while (index >= pages[state_.page].last) ++state_.page;
       return show();
     }
     state_.option = index;
-    state_.open = state_.dispositions[index] ? Open::kRevise : Open::kChild;
+    state_.open = state_.dispositions[index] ? OpenPrompt::kRevise : OpenPrompt::kChild;
     state_.needs_final = true;
     return show();
   }
@@ -334,23 +335,23 @@ class Machine {
     state_.dispositions[state_.option] = id == "include" ? Bucket::kInclude
                                          : id == "defer" ? Bucket::kDefer
                                                          : Bucket::kCut;
-    go_on();
+    advance();
     return show();
   }
 
-  ChainTurn on_course(const PickedOptions& picked, const Prompt& prompt) {
-    switch (state_.course) {
-      case Course::kChoice:
+  ChainTurn on_phase(const PickedOptions& picked, const Prompt& prompt) {
+    switch (state_.phase) {
+      case ChainPhase::kChoice:
         return on_choice(only(picked, prompt));
-      case Course::kMeta:
+      case ChainPhase::kMeta:
         return on_meta(only(picked, prompt).id);
-      case Course::kNarrow:
+      case ChainPhase::kNarrow:
         return on_narrow(only(picked, prompt).id, prompt);
-      case Course::kGroups:
+      case ChainPhase::kGroups:
         return on_group(picked, prompt);
-      case Course::kRest:
+      case ChainPhase::kRest:
         return on_rest(only(picked, prompt).id);
-      case Course::kChildren:
+      case ChainPhase::kChildren:
         break;
     }
     SB_ASSERT(false);
@@ -367,32 +368,32 @@ class Machine {
     for (std::size_t i = 0; i < model_.count(); ++i) {
       state_.dispositions[i] = i == *chosen ? Bucket::kInclude : Bucket::kCut;
     }
-    go_on();
+    advance();
     return show();
   }
 
   ChainTurn on_meta(const std::string& id) {
     state_.page = 0;
     if (id == "narrow") {
-      state_.course = Course::kNarrow;
+      state_.phase = ChainPhase::kNarrow;
       // With nothing to let go, the proposal to keep all is still asked for.
-      if (proposed_to_leave(model_, state_).empty()) return show();
+      if (proposed_to_drop(model_, state_).empty()) return show();
     } else {
-      state_.course = id == "groups" ? Course::kGroups : Course::kChildren;
+      state_.phase = id == "groups" ? ChainPhase::kGroups : ChainPhase::kChildren;
     }
-    go_on();
+    advance();
     return show();
   }
 
   ChainTurn on_narrow(const std::string& id, const Prompt& prompt) {
     if (id == "hold") return hold(prompt);
     if (id == "approve") {
-      for (const std::size_t i : proposed_to_leave(model_, state_)) {
+      for (const std::size_t i : proposed_to_drop(model_, state_)) {
         state_.dispositions[i] = chain_.options[i].recommended;
       }
     }
-    state_.course = id == "groups" ? Course::kGroups : Course::kChildren;
-    go_on();
+    state_.phase = id == "groups" ? ChainPhase::kGroups : ChainPhase::kChildren;
+    advance();
     return show();
   }
 
@@ -403,7 +404,7 @@ class Machine {
       }
     }
     ++state_.page;
-    go_on();
+    advance();
     return show();
   }
 
@@ -413,8 +414,8 @@ class Machine {
         if (!disposition) disposition = id == "defer-all" ? Bucket::kDefer : Bucket::kCut;
       }
     }
-    state_.course = Course::kChildren;
-    go_on();
+    state_.phase = ChainPhase::kChildren;
+    advance();
     return show();
   }
 
@@ -431,7 +432,7 @@ class Machine {
       const bool is_first_cut = id == "cut" || id == "keep-second";
       state_.dispositions[is_first_cut ? violation->first : violation->second] = Bucket::kCut;
     }
-    go_on();
+    advance();
     return show();
   }
 
@@ -459,9 +460,9 @@ class Machine {
       SB_ASSERT(open_violations(model_, state_).empty());
       end();
     } else if (id == "revise") {
-      state_.open = Open::kPickRevise;
+      state_.open = OpenPrompt::kPickRevise;
     } else if (id == "cut-more") {
-      state_.open = Open::kCutMore;
+      state_.open = OpenPrompt::kCutMore;
     } else {
       for (const auto& violation : open_violations(model_, state_)) {
         state_.pairs[{violation.first, violation.second}].is_waived = true;
@@ -484,13 +485,13 @@ class Machine {
   ChainTurn choose_in_picker(std::size_t index) {
     state_.attempts = 0;
     state_.picker_page = 0;
-    if (state_.open == Open::kPickRevise) {
-      state_.open = Open::kRevise;
+    if (state_.open == OpenPrompt::kPickRevise) {
+      state_.open = OpenPrompt::kRevise;
       state_.option = index;
       state_.stage = 1;
     } else {
       state_.dispositions[index] = Bucket::kCut;
-      go_on();
+      advance();
     }
     return show();
   }

@@ -31,7 +31,7 @@ void add_final(ChainPlan& plan, const Chain& chain, const Profile& profile, cons
 void add_pages(ChainPlan& plan, const Chain& chain, const Profile& profile, const ChainIds& ids, int cap) {
   const auto own_option = chooses_many(chain) ? kNoneId : kMoreId;
   for (const auto& page : pages_of(chain, profile, cap)) {
-    PlannedPrompt prompt{parent_label(chain), ids.whole(), {}, std::nullopt};
+    ChainPlanEntry prompt{parent_label(chain), ids.whole(), {}, std::nullopt};
     for (std::size_t i = page.first; i < page.last; ++i) prompt.options.push_back(chain.options[i].key);
     if (page.has_own_option) prompt.options.emplace_back(own_option);
     plan.prompts.push_back(std::move(prompt));
@@ -55,21 +55,21 @@ bool chooses_many(const Chain& chain) {
   return chain.relation != Relation::kAlternatives;
 }
 
-Shape shape_of(const Chain& chain, const Profile& profile, int cap) {
-  if (chain.options.size() <= static_cast<std::size_t>(cap)) return Shape::kSingle;
+ChainShape shape_of(const Chain& chain, const Profile& profile, int cap) {
+  if (chain.options.size() <= static_cast<std::size_t>(cap)) return ChainShape::kSingle;
   switch (chain.relation) {
     case Relation::kAlternatives:
-      return Shape::kBatch;
+      return ChainShape::kBatch;
     case Relation::kIndependent:
-      return profile.independent == IndependentOverflow::kSplit ? Shape::kSplit : Shape::kBatch;
+      return profile.independent == IndependentOverflow::kSplit ? ChainShape::kSplit : ChainShape::kBatch;
     case Relation::kUnknown:
-      return Shape::kSplit;
+      return ChainShape::kSplit;
   }
-  return Shape::kSplit;
+  return ChainShape::kSplit;
 }
 
 bool asks_meta(const Chain& chain, const Profile& profile, int cap) {
-  return shape_of(chain, profile, cap) == Shape::kSplit && profile.meta_above > 0 &&
+  return shape_of(chain, profile, cap) == ChainShape::kSplit && profile.meta_above > 0 &&
          chain.options.size() > static_cast<std::size_t>(profile.meta_above);
 }
 
@@ -90,8 +90,8 @@ std::vector<PageRange> groups_of(std::size_t count, int cap) {
 }
 
 std::vector<PageRange> group_pages_of(const Chain& chain, const Profile& profile, int cap) {
-  return shape_of(chain, profile, cap) == Shape::kSplit ? groups_of(chain.options.size(), cap)
-                                                        : pages_of(chain, profile, cap);
+  return shape_of(chain, profile, cap) == ChainShape::kSplit ? groups_of(chain.options.size(), cap)
+                                                             : pages_of(chain, profile, cap);
 }
 
 Result<ChainPlan> plan_chain(const Chain& chain, const Profile& profile, int host_cap) {
@@ -103,23 +103,24 @@ Result<ChainPlan> plan_chain(const Chain& chain, const Profile& profile, int hos
   if (plan.has_meta) {
     plan.prompts.push_back({meta_label(chain), ids.meta(), {"split", "narrow", "groups"}, std::nullopt});
   }
-  if (plan.shape == Shape::kSplit) {
+  if (plan.shape == ChainShape::kSplit) {
     add_children(plan, chain, ids, cap);
   } else {
     add_pages(plan, chain, profile, ids, cap);
   }
-  const bool is_confirmed = plan.shape == Shape::kSplit || (plan.shape == Shape::kBatch && chooses_many(chain));
+  const bool is_confirmed =
+      plan.shape == ChainShape::kSplit || (plan.shape == ChainShape::kBatch && chooses_many(chain));
   if (is_confirmed) add_final(plan, chain, profile, ids);
   return plan;
 }
 
-std::string_view to_string(Shape shape) {
+std::string_view to_string(ChainShape shape) {
   switch (shape) {
-    case Shape::kSingle:
+    case ChainShape::kSingle:
       return "single";
-    case Shape::kBatch:
+    case ChainShape::kBatch:
       return "batch";
-    case Shape::kSplit:
+    case ChainShape::kSplit:
       return "split";
   }
   return "split";

@@ -18,13 +18,13 @@
 
 namespace sb::decision {
 
-enum class Shape {
+enum class ChainShape {
   kSingle,  // all options in one question
   kBatch,   // pages
   kSplit,   // one question an option
 };
 
-struct PlannedPrompt {
+struct ChainPlanEntry {
   std::string label;
   std::string id;
   std::vector<std::string> options;  // declared keys, buckets, or the chain's own option ids
@@ -32,9 +32,9 @@ struct PlannedPrompt {
 };
 
 struct ChainPlan {
-  Shape shape = Shape::kSingle;
+  ChainShape shape = ChainShape::kSingle;
   bool has_meta = false;
-  std::vector<PlannedPrompt> prompts;
+  std::vector<ChainPlanEntry> prompts;
 };
 
 // Ids of options that belong to the chain and not to the declaration.
@@ -43,7 +43,7 @@ inline constexpr std::string_view kNotNowId = "not-now";
 // The smaller of the profile's cap and the host's (0: the host has none). Refuses fewer than 3.
 Result<int> effective_cap(const Profile& profile, int host_cap);
 
-Shape shape_of(const Chain& chain, const Profile& profile, int cap);
+ChainShape shape_of(const Chain& chain, const Profile& profile, int cap);
 bool asks_meta(const Chain& chain, const Profile& profile, int cap);
 // Several may be chosen in the one question or in each page; otherwise exactly one.
 bool chooses_many(const Chain& chain);
@@ -56,7 +56,7 @@ std::vector<PageRange> group_pages_of(const Chain& chain, const Profile& profile
 
 Result<ChainPlan> plan_chain(const Chain& chain, const Profile& profile, int host_cap);
 
-std::string_view to_string(Shape shape);
+std::string_view to_string(ChainShape shape);
 // As `split plan --json` prints it.
 Value to_value(const ChainPlan& plan);
 

@@ -9,8 +9,8 @@
 namespace sb::decision {
 namespace {
 
+using testing::ChainConversation;
 using testing::ChainText;
-using testing::Chat;
 using testing::Ids;
 
 ChainPlan plan_of(const std::string& yaml, int cap = 0, const Profiles& profiles = Profiles::built_in()) {
@@ -49,7 +49,7 @@ TEST(ReqSplit1, EveryOptionStandsInExactlyOnePageOrChild) {
       EXPECT_EQ(batch.size(), static_cast<std::size_t>(count));
       EXPECT_EQ(std::set(batch.begin(), batch.end()).size(), static_cast<std::size_t>(count));
       const auto split = plan_of(ChainText{}.of(count), cap);
-      if (split.shape != Shape::kSplit) continue;
+      if (split.shape != ChainShape::kSplit) continue;
       std::set<std::string> children;
       for (const auto& prompt : split.prompts) children.insert(prompt.id);
       EXPECT_EQ(children.size(), static_cast<std::size_t>(count) + 1 + (split.has_meta ? 1 : 0));
@@ -58,13 +58,13 @@ TEST(ReqSplit1, EveryOptionStandsInExactlyOnePageOrChild) {
 }
 
 TEST(ReqSplit3, OverTheCapThereAreTwoShapes) {
-  EXPECT_EQ(plan_of(kAlternatives.of(5)).shape, Shape::kBatch);
-  EXPECT_EQ(plan_of(ChainText{}.of(5)).shape, Shape::kSplit);
+  EXPECT_EQ(plan_of(kAlternatives.of(5)).shape, ChainShape::kBatch);
+  EXPECT_EQ(plan_of(ChainText{}.of(5)).shape, ChainShape::kSplit);
 }
 
 TEST(ReqSplit4, AlternativesAreBatched) {
   const auto plan = plan_of(kAlternatives.of(5), 4);
-  EXPECT_EQ(plan.shape, Shape::kBatch);
+  EXPECT_EQ(plan.shape, ChainShape::kBatch);
   ASSERT_EQ(plan.prompts.size(), 2u);
   EXPECT_EQ(plan.prompts[0].options, (Ids{"E1", "E2", "E3", "more"}));
   EXPECT_EQ(plan.prompts[1].options, (Ids{"E4", "E5"}));
@@ -77,7 +77,7 @@ TEST(ReqSplit5, TheDocumentsStyleShowsFourAndThenTheFifth) {
   ASSERT_EQ(plan.prompts.size(), 2u);
   EXPECT_EQ(plan.prompts[0].options, (Ids{"E1", "E2", "E3", "E4"}));
   EXPECT_EQ(plan.prompts[1].options, (Ids{"E5"}));
-  Chat chat(yaml, 4, profiles);
+  ChainConversation chat(yaml, 4, profiles);
   EXPECT_TRUE(chat.says("Option 5")) << chat.output();
   chat.type("none of those please");
   EXPECT_TRUE(chat.is_asking());
@@ -87,19 +87,19 @@ TEST(ReqSplit5, TheDocumentsStyleShowsFourAndThenTheFifth) {
 TEST(AmbS2, TheDocumentsStyleTakesEveryAnswerItNames) {
   const auto yaml = ChainText{.relation = "alternatives", .profile = "doc"}.of(5);
   for (const auto* input : {"none", "None", "D3: none", "something else"}) {
-    Chat chat(yaml, 4, doc_profiles());
+    ChainConversation chat(yaml, 4, doc_profiles());
     EXPECT_TRUE(chat.says("To see the next ones, answer none or say it in words.")) << chat.output();
     EXPECT_EQ(chat.type(input).option_ids(), (Ids{"E5"})) << input;
   }
   // A letter that is not there is a slip and turns no page.
-  Chat chat(yaml, 4, doc_profiles());
+  ChainConversation chat(yaml, 4, doc_profiles());
   chat.type("E");
   EXPECT_TRUE(chat.says("Answer with one letter as shown: A, B, C, D, or none to see the next ones.")) << chat.output();
   EXPECT_EQ(chat.option_ids(), (Ids{"E1", "E2", "E3", "E4"}));
 }
 
 TEST(ReqSplit6, IndependentItemsAreSplit) {
-  EXPECT_EQ(plan_of(ChainText{}.of(5), 4).shape, Shape::kSplit);
+  EXPECT_EQ(plan_of(ChainText{}.of(5), 4).shape, ChainShape::kSplit);
 }
 
 TEST(ReqSplit7, ASplitAsksOneQuestionAnOption) {
@@ -111,30 +111,30 @@ TEST(ReqSplit7, ASplitAsksOneQuestionAnOption) {
 }
 
 TEST(ReqSplit8, UnknownIsSplit) {
-  EXPECT_EQ(plan_of(ChainText{.relation = "unknown"}.of(5)).shape, Shape::kSplit);
-  EXPECT_EQ(plan_of(ChainText{.relation = "unknown", .profile = "interaction"}.of(8)).shape, Shape::kSplit);
+  EXPECT_EQ(plan_of(ChainText{.relation = "unknown"}.of(5)).shape, ChainShape::kSplit);
+  EXPECT_EQ(plan_of(ChainText{.relation = "unknown", .profile = "interaction"}.of(8)).shape, ChainShape::kSplit);
 }
 
 TEST(ReqSplit9, IndependentItemsAreNotBatchedUnasked) {
-  for (int count = 5; count < 20; ++count) EXPECT_EQ(plan_of(ChainText{}.of(count), 4).shape, Shape::kSplit);
+  for (int count = 5; count < 20; ++count) EXPECT_EQ(plan_of(ChainText{}.of(count), 4).shape, ChainShape::kSplit);
 }
 
 TEST(ReqSplit36, UpToTheCapItIsOneOrdinaryQuestion) {
   for (const auto* relation : {"independent", "alternatives", "unknown"}) {
     const auto plan = plan_of(ChainText{.relation = relation}.of(4), 4);
-    EXPECT_EQ(plan.shape, Shape::kSingle);
+    EXPECT_EQ(plan.shape, ChainShape::kSingle);
     ASSERT_EQ(plan.prompts.size(), 1u);
     EXPECT_EQ(plan.prompts[0].label, "D3");
     EXPECT_EQ(plan.prompts[0].options, (Ids{"E1", "E2", "E3", "E4"}));
   }
-  EXPECT_EQ(plan_of(ChainText{}.of(4), 3).shape, Shape::kSplit);
+  EXPECT_EQ(plan_of(ChainText{}.of(4), 3).shape, ChainShape::kSplit);
 }
 
 TEST(ReqSplit37, FiveAndSixAreSplitOrBatchedWithoutAMetaQuestion) {
   for (const int count : {5, 6}) {
     EXPECT_FALSE(plan_of(ChainText{}.of(count), 4).has_meta);
-    EXPECT_EQ(plan_of(ChainText{}.of(count), 4).shape, Shape::kSplit);
-    EXPECT_EQ(plan_of(kAlternatives.of(count), 4).shape, Shape::kBatch);
+    EXPECT_EQ(plan_of(ChainText{}.of(count), 4).shape, ChainShape::kSplit);
+    EXPECT_EQ(plan_of(kAlternatives.of(count), 4).shape, ChainShape::kBatch);
   }
 }
 
@@ -149,7 +149,7 @@ TEST(ReqSplit38, AboveSixTheMetaQuestionComesFirst) {
 }
 
 TEST(ReqSplit54, TheShapeFollowsTheRelationAlone) {
-  EXPECT_EQ(plan_of(ChainText{.head = "instruction: Batch these\n"}.of(5), 4).shape, Shape::kSplit);
+  EXPECT_EQ(plan_of(ChainText{.head = "instruction: Batch these\n"}.of(5), 4).shape, ChainShape::kSplit);
 }
 
 TEST(ReqSplit55, NIndependentOptionsCauseAtLeastNMinusOnePrompts) {
@@ -161,7 +161,7 @@ TEST(ReqSplit55, NIndependentOptionsCauseAtLeastNMinusOnePrompts) {
 TEST(AmbS1, TheRelationIsDeclaredAndUnknownWithoutOne) {
   auto yaml = ChainText{}.of(5);
   yaml.erase(yaml.find("relation: independent\n"), 22);
-  EXPECT_EQ(plan_of(yaml).shape, Shape::kSplit);
+  EXPECT_EQ(plan_of(yaml).shape, ChainShape::kSplit);
   auto wrong = ChainText{.relation = "related"}.of(5);
   EXPECT_FALSE(testing::parse_chain(wrong));
 }
@@ -206,14 +206,14 @@ TEST(AmbS23, OneMultiSelectDoesNotReplaceFourBuckets) {
 }
 
 TEST(ChainPlan, TheCapIsTheSmallerOfProfileAndHost) {
-  EXPECT_EQ(plan_of(ChainText{}.of(5), 100).shape, Shape::kSplit);
-  EXPECT_EQ(plan_of(ChainText{.profile = "interaction"}.of(7), 100).shape, Shape::kSingle);
-  EXPECT_EQ(plan_of(ChainText{.profile = "interaction"}.of(5), 4).shape, Shape::kBatch);
+  EXPECT_EQ(plan_of(ChainText{}.of(5), 100).shape, ChainShape::kSplit);
+  EXPECT_EQ(plan_of(ChainText{.profile = "interaction"}.of(7), 100).shape, ChainShape::kSingle);
+  EXPECT_EQ(plan_of(ChainText{.profile = "interaction"}.of(5), 4).shape, ChainShape::kBatch);
 }
 
 TEST(ChainPlan, UnderInteractionIndependentItemsArePagesOfTheirOwn) {
   const auto plan = plan_of(ChainText{.profile = "interaction"}.of(8));
-  EXPECT_EQ(plan.shape, Shape::kBatch);
+  EXPECT_EQ(plan.shape, ChainShape::kBatch);
   ASSERT_EQ(plan.prompts.size(), 3u);
   EXPECT_EQ(plan.prompts[0].options, (Ids{"E1", "E2", "E3", "E4", "E5", "E6", "none-of-these"}));
   EXPECT_EQ(plan.prompts[1].options, (Ids{"E7", "E8", "none-of-these"}));

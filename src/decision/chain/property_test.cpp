@@ -84,7 +84,7 @@ void check_move(const ChainModel& model, const ChainTurn& before, const std::str
     EXPECT_EQ(after.output, "");
   }
   const bool is_complete = first_undecided(after.state) == model.count();
-  if (after.state.open == Open::kFinal) {
+  if (after.state.open == OpenPrompt::kFinal) {
     EXPECT_TRUE(is_complete) << "final with something undecided";
     EXPECT_FALSE(violation_to_ask(model, after.state)) << "final past a conflict";
   }
@@ -94,10 +94,10 @@ void check_move(const ChainModel& model, const ChainTurn& before, const std::str
     EXPECT_TRUE(open_violations(model, after.state).empty()) << "shipped what does not hold together";
     EXPECT_FALSE(before.state.is_held);
     const bool is_ordinary = !before.state.needs_final;
-    EXPECT_TRUE(is_ordinary || before.state.open == Open::kFinal) << "done without an explicit yes";
+    EXPECT_TRUE(is_ordinary || before.state.open == OpenPrompt::kFinal) << "done without an explicit yes";
   }
   // One child's answer decides one option.
-  const bool asks_option = before.state.open == Open::kChild || before.state.open == Open::kRevise;
+  const bool asks_option = before.state.open == OpenPrompt::kChild || before.state.open == OpenPrompt::kRevise;
   if (asks_option && !before.state.is_held && after.event == ChainEvent::kNone) {
     for (std::size_t i = 0; i < model.count(); ++i) {
       const bool is_same = before.state.dispositions[i] == after.state.dispositions[i];
@@ -170,7 +170,7 @@ TEST(ChainProperty, AnsweringAlwaysLeadsToTheEnd) {
     while (turn->state.end == ChainEnd::kNo && steps < 400) {
       const auto prompt = chain_prompt(model, turn->state);
       std::size_t pick = below(random, prompt.options.size());
-      if (turn->state.open == Open::kFinal) pick = 0;
+      if (turn->state.open == OpenPrompt::kFinal) pick = 0;
       if (prompt.options[pick].id == "hold" || prompt.options[pick].id == "narrow") pick = 0;
       auto next = chain_answer(model, turn->state, {prompt.options[pick].id});
       ASSERT_TRUE(next.has_value()) << next.error().to_string();
@@ -192,9 +192,10 @@ TEST(ChainProperty, EveryOptionIsReachable) {
     auto turn = chain_begin(model, 3 + static_cast<int>(below(random, 5)));
     ASSERT_TRUE(turn.has_value());
     std::set<std::size_t> shown;
-    for (int steps = 0; turn->state.end == ChainEnd::kNo && turn->state.open != Open::kFinal && steps < 200; ++steps) {
+    for (int steps = 0; turn->state.end == ChainEnd::kNo && turn->state.open != OpenPrompt::kFinal && steps < 200;
+         ++steps) {
       const auto prompt = chain_prompt(model, turn->state);
-      if (turn->state.open == Open::kChild) shown.insert(turn->state.option);
+      if (turn->state.open == OpenPrompt::kChild) shown.insert(turn->state.option);
       for (const auto& option : prompt.options) {
         if (const auto index = declared_index(model, option)) shown.insert(*index);
       }
@@ -208,16 +209,17 @@ TEST(ChainProperty, EveryOptionIsReachable) {
   }
 }
 
-GsShape shape_of_prompt(const Prompt& prompt, const ChainTurn& turn) {
+GstackShape shape_of_prompt(const Prompt& prompt, const ChainTurn& turn) {
   switch (prompt.kind) {
-    case Kind::kCherryPick:
-      return GsShape::kSplit;
-    case Kind::kConflict:
-      return GsShape::kConflict;
-    case Kind::kFinal:
-      return GsShape::kFinal;
+    case DecisionKind::kCherryPick:
+      return GstackShape::kSplit;
+    case DecisionKind::kConflict:
+      return GstackShape::kConflict;
+    case DecisionKind::kFinal:
+      return GstackShape::kFinal;
     default:
-      return turn.state.course == Course::kMeta && turn.state.open == Open::kCourse ? GsShape::kMeta : GsShape::kMenu;
+      return turn.state.phase == ChainPhase::kMeta && turn.state.open == OpenPrompt::kPhase ? GstackShape::kMeta
+                                                                                            : GstackShape::kMenu;
   }
 }
 
@@ -234,20 +236,20 @@ TEST(ChainProperty, OurOwnLinterAcceptsEveryQuestion) {
     ASSERT_TRUE(turn.has_value());
     LintContext context;
     context.profile = "gstack";
-    context.gs = GsFacts{};
+    context.gs = GstackFacts{};
     context.gs->cap = turn->state.cap;
-    const bool is_split = shape_of(model.chain, model.profile, turn->state.cap) == Shape::kSplit;
+    const bool is_split = shape_of(model.chain, model.profile, turn->state.cap) == ChainShape::kSplit;
     for (int step = 0; step < 60 && turn->state.end == ChainEnd::kNo; ++step) {
       const auto prompt = chain_prompt(model, turn->state);
       if (turn->state.is_held) {
-        if (is_split) context.gs->chain.push_back({turn->label, turn->question_id, GsEvent::kResume, "", "", {}});
+        if (is_split) context.gs->chain.push_back({turn->label, turn->question_id, GstackEvent::kResume, "", "", {}});
         *turn = chain_step(model, turn->state, "continue");
         continue;
       }
       context.gs->shape = shape_of_prompt(prompt, *turn);
       if (is_split) {
         context.gs->options = static_cast<int>(model.count());
-        context.gs->chain.push_back({turn->label, turn->question_id, GsEvent::kAsked, "", "", {}});
+        context.gs->chain.push_back({turn->label, turn->question_id, GstackEvent::kAsked, "", "", {}});
       }
       for (const auto& finding : lint(turn->output, context)) {
         ADD_FAILURE() << finding.rule << " SB_SEED=" << seed + static_cast<std::uint64_t>(i) << "\n" << turn->output;
@@ -256,7 +258,7 @@ TEST(ChainProperty, OurOwnLinterAcceptsEveryQuestion) {
       const std::size_t pick = below(random, prompt.options.size());
       const auto& id = prompt.options[pick].id;
       if (is_split) {
-        const auto event = id == "hold" ? GsEvent::kHold : GsEvent::kAnswered;
+        const auto event = id == "hold" ? GstackEvent::kHold : GstackEvent::kAnswered;
         context.gs->chain.push_back({turn->label, turn->question_id, event, id, "human", 1});
       }
       *turn = *chain_answer(model, turn->state, {id});

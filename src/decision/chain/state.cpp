@@ -13,20 +13,20 @@ namespace {
 template <class Enum, std::size_t size>
 using Names = std::array<std::pair<Enum, std::string_view>, size>;
 
-constexpr Names<Course, 6> kCourses = {{{Course::kChoice, "choice"},
-                                        {Course::kMeta, "meta"},
-                                        {Course::kNarrow, "narrow"},
-                                        {Course::kGroups, "groups"},
-                                        {Course::kRest, "rest"},
-                                        {Course::kChildren, "children"}}};
-constexpr Names<Open, 8> kOpens = {{{Open::kCourse, "course"},
-                                    {Open::kChild, "child"},
-                                    {Open::kRevise, "revise"},
-                                    {Open::kConflict, "conflict"},
-                                    {Open::kFinal, "final"},
-                                    {Open::kPickRevise, "pick-revise"},
-                                    {Open::kCutMore, "cut-more"},
-                                    {Open::kNothing, "nothing"}}};
+constexpr Names<ChainPhase, 6> kCourses = {{{ChainPhase::kChoice, "choice"},
+                                            {ChainPhase::kMeta, "meta"},
+                                            {ChainPhase::kNarrow, "narrow"},
+                                            {ChainPhase::kGroups, "groups"},
+                                            {ChainPhase::kRest, "rest"},
+                                            {ChainPhase::kChildren, "children"}}};
+constexpr Names<OpenPrompt, 8> kOpens = {{{OpenPrompt::kPhase, "course"},
+                                          {OpenPrompt::kChild, "child"},
+                                          {OpenPrompt::kRevise, "revise"},
+                                          {OpenPrompt::kConflict, "conflict"},
+                                          {OpenPrompt::kFinal, "final"},
+                                          {OpenPrompt::kPickRevise, "pick-revise"},
+                                          {OpenPrompt::kCutMore, "cut-more"},
+                                          {OpenPrompt::kNothing, "nothing"}}};
 constexpr Names<ChainEnd, 3> kChainEnds = {
     {{ChainEnd::kNo, "no"}, {ChainEnd::kDone, "done"}, {ChainEnd::kCancelled, "cancelled"}}};
 constexpr Names<Bucket, 3> kBucketMarks = {{{Bucket::kInclude, "i"}, {Bucket::kDefer, "d"}, {Bucket::kCut, "c"}}};
@@ -142,20 +142,21 @@ bool has_undecided_on_page(const ChainModel& model, const ChainState& state) {
 bool has_shape_for(const ChainModel& model, const ChainState& state) {
   const auto shape = shape_of(model.chain, model.profile, state.cap);
   const bool has_meta = asks_meta(model.chain, model.profile, state.cap);
-  switch (state.course) {
-    case Course::kChoice:
-      return shape != Shape::kSplit && !chooses_many(model.chain) &&
+  switch (state.phase) {
+    case ChainPhase::kChoice:
+      return shape != ChainShape::kSplit && !chooses_many(model.chain) &&
              state.page < pages_of(model.chain, model.profile, state.cap).size();
-    case Course::kMeta:
+    case ChainPhase::kMeta:
       return has_meta;
-    case Course::kNarrow:
+    case ChainPhase::kNarrow:
       return has_meta && first_undecided(state) < model.count();
-    case Course::kGroups:
-      return chooses_many(model.chain) && (shape != Shape::kSplit || has_meta) && has_undecided_on_page(model, state);
-    case Course::kRest:
-      return (has_meta || shape != Shape::kSplit) && chooses_many(model.chain) &&
+    case ChainPhase::kGroups:
+      return chooses_many(model.chain) && (shape != ChainShape::kSplit || has_meta) &&
+             has_undecided_on_page(model, state);
+    case ChainPhase::kRest:
+      return (has_meta || shape != ChainShape::kSplit) && chooses_many(model.chain) &&
              first_undecided(state) < model.count();
-    case Course::kChildren:
+    case ChainPhase::kChildren:
       return true;
   }
   return false;
@@ -165,31 +166,31 @@ bool has_shape_for(const ChainModel& model, const ChainState& state) {
 bool is_reachable(const ChainModel& model, const ChainState& state) {
   if (!has_shape_for(model, state)) return false;
   const bool is_complete = first_undecided(state) == model.count();
-  const bool is_over = state.course == Course::kChildren && is_complete;
+  const bool is_over = state.phase == ChainPhase::kChildren && is_complete;
   if (state.stage == 2 && state.cap >= 4) return false;
-  const bool asks_option = state.open == Open::kChild || state.open == Open::kRevise;
-  const bool is_split = shape_of(model.chain, model.profile, state.cap) == Shape::kSplit;
+  const bool asks_option = state.open == OpenPrompt::kChild || state.open == OpenPrompt::kRevise;
+  const bool is_split = shape_of(model.chain, model.profile, state.cap) == ChainShape::kSplit;
   if ((asks_option || is_split) && !state.needs_final) return false;
   if (state.end != ChainEnd::kNo) {
-    return state.open == Open::kNothing && !state.is_held && (state.end == ChainEnd::kCancelled || is_over);
+    return state.open == OpenPrompt::kNothing && !state.is_held && (state.end == ChainEnd::kCancelled || is_over);
   }
   switch (state.open) {
-    case Open::kCourse:
-      return state.course != Course::kChildren;
-    case Open::kChild:
-      return !state.dispositions[state.option] && (chooses_many(model.chain) || state.course == Course::kChildren);
-    case Open::kRevise:
+    case OpenPrompt::kPhase:
+      return state.phase != ChainPhase::kChildren;
+    case OpenPrompt::kChild:
+      return !state.dispositions[state.option] && (chooses_many(model.chain) || state.phase == ChainPhase::kChildren);
+    case OpenPrompt::kRevise:
       return true;
-    case Open::kConflict:
+    case OpenPrompt::kConflict:
       return is_over && state.needs_final && violation_asked(model, state).has_value();
-    case Open::kFinal:
+    case OpenPrompt::kFinal:
       return is_over && state.needs_final && !violation_to_ask(model, state).has_value();
-    case Open::kPickRevise:
+    case OpenPrompt::kPickRevise:
       return is_over && state.needs_final;
-    case Open::kCutMore:
+    case OpenPrompt::kCutMore:
       return is_over && state.needs_final &&
              std::count(state.dispositions.begin(), state.dispositions.end(), Bucket::kInclude) > 0;
-    case Open::kNothing:
+    case OpenPrompt::kNothing:
       return false;
   }
   return false;
@@ -221,7 +222,7 @@ Value to_value(const ChainState& state) {
                         {"hash", state.definition_hash},
                         {"nonce", state.nonce},
                         {"cap", state.cap},
-                        {"course", name_of(kCourses, state.course)},
+                        {"course", name_of(kCourses, state.phase)},
                         {"page", state.page},
                         {"open", name_of(kOpens, state.open)},
                         {"option", state.option},
@@ -252,7 +253,7 @@ Result<ChainState> chain_state_from(const Value& value, const ChainModel& model)
   }
   state.nonce = reader.string("nonce");
   state.cap = static_cast<int>(reader.integer("cap", 3, model.profile.max_options));
-  state.course = reader.one_of("course", kCourses);
+  state.phase = reader.one_of("course", kCourses);
   state.page = reader.index("page", model.count());
   state.open = reader.one_of("open", kOpens);
   state.option = reader.index("option", model.count() - 1);
@@ -308,7 +309,7 @@ std::optional<Violation> violation_asked(const ChainModel& model, const ChainSta
   return std::nullopt;
 }
 
-std::vector<std::size_t> proposed_to_leave(const ChainModel& model, const ChainState& state) {
+std::vector<std::size_t> proposed_to_drop(const ChainModel& model, const ChainState& state) {
   std::vector<std::size_t> leaving;
   for (std::size_t i = 0; i < model.count(); ++i) {
     const auto& recommended = model.chain.options[i].recommended;

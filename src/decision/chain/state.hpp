@@ -28,8 +28,8 @@
 
 namespace sb::decision {
 
-enum class Course { kChoice, kMeta, kNarrow, kGroups, kRest, kChildren };
-enum class Open { kCourse, kChild, kRevise, kConflict, kFinal, kPickRevise, kCutMore, kNothing };
+enum class ChainPhase { kChoice, kMeta, kNarrow, kGroups, kRest, kChildren };
+enum class OpenPrompt { kPhase, kChild, kRevise, kConflict, kFinal, kPickRevise, kCutMore, kNothing };
 enum class ChainEnd { kNo, kDone, kCancelled };
 
 // The two options a conflict prompt is about: dependant and required, or of a clash in declared order.
@@ -44,9 +44,9 @@ struct ChainState {
   std::string definition_hash;
   std::string nonce;
   int cap = 4;
-  Course course = Course::kChildren;
+  ChainPhase phase = ChainPhase::kChildren;
   std::size_t page = 0;
-  Open open = Open::kNothing;
+  OpenPrompt open = OpenPrompt::kNothing;
   std::size_t option = 0;
   int stage = 1;
   std::size_t picker_page = 0;
@@ -86,7 +86,7 @@ std::optional<Violation> violation_to_ask(const ChainModel& model, const ChainSt
 // What the open conflict prompt is about; nothing when that holds together by now.
 std::optional<Violation> violation_asked(const ChainModel& model, const ChainState& state);
 // The options the narrowing proposes to let go: undecided ones recommended to be deferred or cut.
-std::vector<std::size_t> proposed_to_leave(const ChainModel& model, const ChainState& state);
+std::vector<std::size_t> proposed_to_drop(const ChainModel& model, const ChainState& state);
 
 inline constexpr int kPromptsPerPair = 3;
 

@@ -62,11 +62,11 @@ struct ChainText {
   }
 };
 
-class Chat {
+class ChainConversation {
  public:
-  explicit Chat(const std::string& yaml, int cap = 0, const Profiles& profiles = Profiles::built_in())
-      : Chat(chain_of(yaml, profiles), cap) {}
-  Chat(std::shared_ptr<const Declaration> declaration, int cap)
+  explicit ChainConversation(const std::string& yaml, int cap = 0, const Profiles& profiles = Profiles::built_in())
+      : ChainConversation(chain_of(yaml, profiles), cap) {}
+  ChainConversation(std::shared_ptr<const Declaration> declaration, int cap)
       : declaration_(std::move(declaration)), model_(std::make_shared<const ChainModel>(*declaration_)) {
     auto turn = chain_begin(*model_, cap);
     if (!turn) {
@@ -76,7 +76,7 @@ class Chat {
     turn_ = std::move(*turn);
   }
 
-  Chat& type(std::string_view input) {
+  ChainConversation& type(std::string_view input) {
     const auto blob = save_chain(turn_.state, "n", {});
     auto state = load_chain(*model_, blob, {});
     if (!state) {
@@ -87,12 +87,12 @@ class Chat {
     turn_ = chain_step(*model_, std::move(*state), input);
     return *this;
   }
-  Chat& type_all(const std::vector<std::string>& inputs) {
+  ChainConversation& type_all(const std::vector<std::string>& inputs) {
     for (const auto& input : inputs) type(input);
     return *this;
   }
   // The letter of the option with this id.
-  Chat& choose(std::string_view id) {
+  ChainConversation& choose(std::string_view id) {
     const auto options = prompt().options;
     for (std::size_t i = 0; i < options.size(); ++i) {
       if (options[i].id == id) return type(std::string(1, static_cast<char>('A' + i)));

@@ -76,7 +76,7 @@ Checked<Declaration> parse_declaration(const Document& document, const Profiles&
     decision.id = read_id(fields, "decision");
     decision.profile = profile->id;
     decision.locale = read_locale(fields, document.root.string_at("instruction").value_or(""));
-    read_decision(fields, Setting::kAlone, *profile, context, decision);
+    read_decision(fields, Placement::kStandalone, *profile, context, decision);
     declaration.what = std::move(decision);
   } else if (*kind == "flow") {
     declaration.what = read_flow(fields, *profile, context);
@@ -244,29 +244,29 @@ std::string_view to_string(OnTimeout on_timeout) {
   return {};
 }
 
-std::string_view to_string(Kind kind) {
+std::string_view to_string(DecisionKind kind) {
   switch (kind) {
-    case Kind::kChoice:
+    case DecisionKind::kChoice:
       return "choice";
-    case Kind::kApproval:
+    case DecisionKind::kApproval:
       return "approval";
-    case Kind::kConfirmation:
+    case DecisionKind::kConfirmation:
       return "confirmation";
-    case Kind::kClarification:
+    case DecisionKind::kClarification:
       return "clarification";
-    case Kind::kRouting:
+    case DecisionKind::kRouting:
       return "routing";
-    case Kind::kCherryPick:
+    case DecisionKind::kCherryPick:
       return "cherry-pick";
-    case Kind::kMeta:
+    case DecisionKind::kMeta:
       return "meta";
-    case Kind::kConflict:
+    case DecisionKind::kConflict:
       return "conflict";
-    case Kind::kFinal:
+    case DecisionKind::kFinal:
       return "final";
-    case Kind::kRevise:
+    case DecisionKind::kRevise:
       return "revise";
-    case Kind::kSecret:
+    case DecisionKind::kSecret:
       return "secret";
   }
   return {};

@@ -24,7 +24,7 @@ enum class Door { kTwoWay, kOneWay };
 enum class Relation { kAlternatives, kIndependent, kUnknown };
 enum class OnTimeout { kWait, kPark, kDeny, kDefault };
 enum class Bucket { kInclude, kDefer, kCut, kHold };
-enum class Kind {
+enum class DecisionKind {
   kChoice,
   kApproval,
   kConfirmation,
@@ -88,7 +88,7 @@ struct Decision {
   std::string label;        // D3.2
   std::string question_id;  // gstack's id, where there is one
   std::string skill;
-  Kind kind = Kind::kChoice;
+  DecisionKind kind = DecisionKind::kChoice;
   Relation relation = Relation::kUnknown;
   std::string instruction, header, title;
   Sections sections;
@@ -115,7 +115,7 @@ struct Decision {
 };
 
 // A flow's steps are decisions whose id is the step's key.
-struct Step {
+struct FlowStep {
   Decision decision;
   std::string title;                    // what the edit picker shows; the key where none is given
   std::vector<std::string> depends_on;  // keys of earlier steps
@@ -133,7 +133,7 @@ struct Flow {
   bool literal_format = false;  // the format hint is always `1 / 2 / 1,3`
   bool command_case_fold = false;
   std::optional<TimestampMs> expires;
-  std::vector<Step> steps;
+  std::vector<FlowStep> steps;
 };
 
 struct ChainOption {
@@ -180,7 +180,7 @@ std::string_view to_string(Bucket bucket);  // include, defer, cut, hold
 std::string_view to_string(SelectMode mode);
 std::string_view to_string(Relation relation);
 std::string_view to_string(Door door);
-std::string_view to_string(Kind kind);
+std::string_view to_string(DecisionKind kind);
 std::string_view to_string(OnTimeout on_timeout);
 
 }  // namespace sb::decision

@@ -17,10 +17,10 @@ struct ReadContext {
 };
 
 // What a decision stands in: alone, or as a step of a flow.
-enum class Setting { kAlone, kInFlow };
+enum class Placement { kStandalone, kInFlow };
 
 // Reads everything of a decision but its id. `profile` and `locale` are those of what is around it.
-void read_decision(Fields& fields, Setting setting, const Profile& profile, const ReadContext& context,
+void read_decision(Fields& fields, Placement placement, const Profile& profile, const ReadContext& context,
                    Decision& decision);
 Flow read_flow(Fields& fields, const Profile& profile, const ReadContext& context);
 Chain read_chain(Fields& fields, const Profile& profile);

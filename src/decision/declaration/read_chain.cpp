@@ -17,8 +17,8 @@ constexpr std::string_view kChainWords[] = {"continue", "reset", "abort", "cance
 constexpr std::pair<std::string_view, Bucket> kBuckets[] = {
     {"include", Bucket::kInclude}, {"defer", Bucket::kDefer}, {"cut", Bucket::kCut}, {"hold", Bucket::kHold}};
 constexpr std::pair<std::string_view, Relation> kChainRelations[] = {{"alternatives", Relation::kAlternatives},
-                                                                {"independent", Relation::kIndependent},
-                                                                {"unknown", Relation::kUnknown}};
+                                                                     {"independent", Relation::kIndependent},
+                                                                     {"unknown", Relation::kUnknown}};
 
 void read_recommendation(Fields& fields, ChainOption& option) {
   const auto reader = fields.get("recommend");

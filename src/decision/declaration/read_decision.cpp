@@ -32,17 +32,17 @@ constexpr Table<OnTimeout> kOnTimeouts[] = {{"wait", OnTimeout::kWait},
                                             {"park", OnTimeout::kPark},
                                             {"deny", OnTimeout::kDeny},
                                             {"default", OnTimeout::kDefault}};
-constexpr Table<Kind> kKinds[] = {{"choice", Kind::kChoice},
-                                  {"approval", Kind::kApproval},
-                                  {"confirmation", Kind::kConfirmation},
-                                  {"clarification", Kind::kClarification},
-                                  {"routing", Kind::kRouting},
-                                  {"cherry-pick", Kind::kCherryPick},
-                                  {"meta", Kind::kMeta},
-                                  {"conflict", Kind::kConflict},
-                                  {"final", Kind::kFinal},
-                                  {"revise", Kind::kRevise},
-                                  {"secret", Kind::kSecret}};
+constexpr Table<DecisionKind> kKinds[] = {{"choice", DecisionKind::kChoice},
+                                          {"approval", DecisionKind::kApproval},
+                                          {"confirmation", DecisionKind::kConfirmation},
+                                          {"clarification", DecisionKind::kClarification},
+                                          {"routing", DecisionKind::kRouting},
+                                          {"cherry-pick", DecisionKind::kCherryPick},
+                                          {"meta", DecisionKind::kMeta},
+                                          {"conflict", DecisionKind::kConflict},
+                                          {"final", DecisionKind::kFinal},
+                                          {"revise", DecisionKind::kRevise},
+                                          {"secret", DecisionKind::kSecret}};
 constexpr Table<Field::Type> kFieldTypes[] = {{"string", Field::Type::kString},
                                               {"integer", Field::Type::kInteger},
                                               {"number", Field::Type::kNumber},
@@ -170,10 +170,10 @@ void read_options(Fields& fields, const Profile& profile, Decision& decision) {
   }
 }
 
-void read_select(Fields& fields, Setting setting, Select& select) {
+void read_select(Fields& fields, Placement placement, Select& select) {
   const auto mode = fields.get("select");
   if (mode) select.mode = mode->choice<SelectMode>(kSelectModes).value_or(SelectMode::kOne);
-  if (setting == Setting::kInFlow && select.mode != SelectMode::kOne && select.mode != SelectMode::kMany) {
+  if (placement == Placement::kInFlow && select.mode != SelectMode::kOne && select.mode != SelectMode::kMany) {
     mode->fault(fmt::format("a step of a flow cannot be select: {}", to_string(select.mode)),
                 "Use one or many, or ask it as a decision of its own");
   }
@@ -362,13 +362,13 @@ void check_contract(Fields& fields, const Profile& profile, const Decision& deci
       const std::string_view id = finding.rule.substr(0, 6);
       const bool is_of_instruction = id == "INT002" || id == "INT005" || id == "INT011";
       if (is_of_instruction && first == 0) {
-        fields.get("instruction")->fault(std::string(rule.broken), std::string(rule.mend));
+        fields.get("instruction")->fault(std::string(rule.broken), std::string(rule.fix));
       } else if (id == "INT012" || id == "INT013") {
         const auto line = static_cast<std::size_t>(
             std::count(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(finding.start), '\n'));
         const std::size_t index = line < 2 ? first : std::min(first + line - 2, decision.options.size() - 1);
         options->items()[index].fault(fmt::format("option \"{}\": {}", decision.options[index].label, rule.broken),
-                                      std::string(rule.mend));
+                                      std::string(rule.fix));
       }
     }
   }
@@ -418,9 +418,9 @@ void check_label(const Reader& reader, const std::string& label, const Profile& 
   }
 }
 
-void read_decision(Fields& fields, Setting setting, const Profile& profile, const ReadContext& context,
+void read_decision(Fields& fields, Placement placement, const Profile& profile, const ReadContext& context,
                    Decision& decision) {
-  const bool is_alone = setting == Setting::kAlone;
+  const bool is_alone = placement == Placement::kStandalone;
   const auto instruction = fields.get("instruction", Need::kRequired);
   if (instruction) {
     if (auto line = read_line(*instruction)) {
@@ -428,13 +428,13 @@ void read_decision(Fields& fields, Setting setting, const Profile& profile, cons
       decision.instruction = std::move(*line);
     }
   }
-  read_select(fields, setting, decision.select);
+  read_select(fields, placement, decision.select);
   read_options(fields, profile, decision);
   read_bounds(fields, decision);
   check_contract(fields, profile, decision);
   read_door(fields, decision);
   if (const auto sections = fields.get("sections")) decision.sections = read_sections(*sections, decision);
-  decision.kind = fields.choice<Kind>("kind", kKinds).value_or(Kind::kChoice);
+  decision.kind = fields.choice<DecisionKind>("kind", kKinds).value_or(DecisionKind::kChoice);
   if (const auto reader = fields.get("relation")) {
     decision.relation = reader->choice<Relation>(kRelations).value_or(Relation::kUnknown);
     if (decision.relation == Relation::kAlternatives && decision.select.mode == SelectMode::kMany) {
@@ -452,7 +452,7 @@ void read_decision(Fields& fields, Setting setting, const Profile& profile, cons
   if (fields.has("question_id")) decision.question_id = read_id(fields, "question_id");
   fields.get("question_id");
   read_form(fields, decision);
-  decision.secret = fields.boolean("secret").value_or(false) || decision.kind == Kind::kSecret;
+  decision.secret = fields.boolean("secret").value_or(false) || decision.kind == DecisionKind::kSecret;
   decision.typed_confirmation = read_line(fields, "typed_confirmation").value_or("");
   decision.digest = fields.string("digest", Need::kOptional, 256).value_or("");
   static constexpr Table<bool> kGates[] = {{"human_approval", true}};

@@ -15,8 +15,8 @@ bool is_step_key(std::string_view key) {
              key, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'; });
 }
 
-Step read_step(const Reader& reader, const Flow& flow, const Profile& profile, const ReadContext& context) {
-  Step step;
+FlowStep read_step(const Reader& reader, const Flow& flow, const Profile& profile, const ReadContext& context) {
+  FlowStep step;
   Fields fields = reader.fields();
   step.decision.profile = profile.id;
   step.decision.locale = flow.locale;
@@ -27,7 +27,7 @@ Step read_step(const Reader& reader, const Flow& flow, const Profile& profile, c
                  "Start with a lower-case letter, then letters, digits, hyphens and underscores, at most 64");
     }
   }
-  read_decision(fields, Setting::kInFlow, profile, context, step.decision);
+  read_decision(fields, Placement::kInFlow, profile, context, step.decision);
   step.title = step.key();
   if (const auto title = fields.get("title")) {
     if (auto line = read_line(*title)) {
@@ -46,7 +46,8 @@ Step read_step(const Reader& reader, const Flow& flow, const Profile& profile, c
 }
 
 // Steps depend on earlier ones only: later answers cannot have been given when the step is asked.
-void read_dependencies(const Reader& reader, const std::unordered_map<std::string, std::size_t>& earlier, Step& step) {
+void read_dependencies(const Reader& reader, const std::unordered_map<std::string, std::size_t>& earlier,
+                       FlowStep& step) {
   const Value* list = reader.value().find("depends_on");
   if (!list || !list->is_array()) return;
   for (std::size_t i = 0; i < list->size(); ++i) {
@@ -82,7 +83,7 @@ Flow read_flow(Fields& fields, const Profile& profile, const ReadContext& contex
   if (!list) return flow;
   std::unordered_map<std::string, std::size_t> keys;
   for (const Reader& item : list->items(limits::kFlowSteps)) {
-    Step step = read_step(item, flow, profile, context);
+    FlowStep step = read_step(item, flow, profile, context);
     read_dependencies(item, keys, step);
     if (!step.key().empty() && !keys.emplace(step.key(), flow.steps.size()).second) {
       item.fault(fmt::format("two steps have the key \"{}\"", step.key()), "Give each a key of its own");

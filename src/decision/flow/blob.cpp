@@ -14,7 +14,7 @@ namespace sb::decision {
 namespace {
 
 constexpr std::array<std::string_view, 7> kFlowPhases = {"step",      "confirm",   "edit_pick", "edit",
-                                                     "suspended", "cancelled", "done"};
+                                                         "suspended", "cancelled", "done"};
 
 std::string_view name_of(FlowPhase phase) {
   return kFlowPhases[static_cast<std::size_t>(phase)];

@@ -27,7 +27,7 @@ class FlowMachine {
   FlowOutcome take(std::string_view input) {
     const Prompt prompt = current_prompt();
     collect_question_facts(prompt);
-    Question question;
+    InputContext question;
     question.option_count = static_cast<int>(prompt.options.size());
     question.select = prompt.select;
     question.labels = labels_;
@@ -60,9 +60,9 @@ class FlowMachine {
     Decision picker;
     picker.id = flow_.id;
     picker.locale = flow_.locale;
-    picker.kind = Kind::kRevise;
+    picker.kind = DecisionKind::kRevise;
     picker.instruction = text(flow_.locale, "edit_pick");
-    for (const Step& step : flow_.steps) {
+    for (const FlowStep& step : flow_.steps) {
       Option option;
       option.id = step.key();
       option.label = step.title;
@@ -77,7 +77,7 @@ class FlowMachine {
     prompt.profile = flow_.profile;
     prompt.locale = flow_.locale;
     prompt.definition_hash = hash_;
-    prompt.kind = Kind::kConfirmation;
+    prompt.kind = DecisionKind::kConfirmation;
     for (const auto label : kConfirmOptions) {
       Option option;
       option.id = slug_of(label);
@@ -196,7 +196,7 @@ class FlowMachine {
     if (!is_any_valid) return state_.streak == 0 ? reject(line) : on(Invalid{InvalidReason::kShape}, prompt, {});
     state_.streak = 0;
     if (!state_.answers[state_.step].empty()) state_.chosen.clear();
-    FlowOutcome outcome = go_on();
+    FlowOutcome outcome = advance();
     if (!line.empty() && outcome.event == FlowEvent::kNone) outcome.output = render_retry(line, outcome.output);
     return outcome;
   }
@@ -307,7 +307,7 @@ class FlowMachine {
     state_.streak = 0;
     state_.answers[state_.step] = std::move(ordinals);
     if (state_.phase == FlowPhase::kEdit) drop_dependents(flow_.steps[state_.step].key());
-    return go_on();
+    return advance();
   }
 
   // Answers that were given in view of the edited one are asked again, and those given in view of these.
@@ -324,7 +324,7 @@ class FlowMachine {
   }
 
   // The first open step, or the confirmation.
-  FlowOutcome go_on() {
+  FlowOutcome advance() {
     for (std::size_t i = 0; i < flow_.steps.size(); ++i) {
       if (!state_.answers[i].empty()) continue;
       const bool is_same = state_.phase == FlowPhase::kStep && state_.step == i;
@@ -348,8 +348,9 @@ class FlowMachine {
     if (flow_.confirm == Confirm::kAlways || flow_.steps.size() != 1) return false;
     const Decision& only = flow_.steps[0].decision;
     return only.select.mode == SelectMode::kOne &&
-           (only.kind == Kind::kApproval || (only.options.size() == 2 && reads_as_approval(only.options[0].label) &&
-                                             reads_as_approval(only.options[1].label)));
+           (only.kind == DecisionKind::kApproval ||
+            (only.options.size() == 2 && reads_as_approval(only.options[0].label) &&
+             reads_as_approval(only.options[1].label)));
   }
 
   FlowOutcome execute() {

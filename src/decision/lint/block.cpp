@@ -60,7 +60,7 @@ std::optional<Marker> finish_marker(std::string_view line, std::size_t length, b
   return Marker{length, text, 0, is_numeric};
 }
 
-std::optional<Marker> loose_marker(std::string_view line) {
+std::optional<Marker> lenient_marker(std::string_view line) {
   std::size_t at = 0;
   while (at < line.size() && at < 8 && (line[at] == ' ' || line[at] == '\t' || line[at] == '*' || line[at] == '_')) {
     // "* text" is a bullet, "**1)** text" is an emphasised number.
@@ -104,7 +104,7 @@ Marked mark_line(const Line& line, const std::vector<Span>& code) {
   if (line.is_blank()) return {LineKind::kBlank, {}};
   if (const auto strict = strict_marker(line.text)) return {LineKind::kStrict, *strict};
   if (!any_contains(code, line.span.begin)) {
-    if (const auto loose = loose_marker(line.text)) return {LineKind::kLoose, *loose};
+    if (const auto loose = lenient_marker(line.text)) return {LineKind::kLoose, *loose};
   }
   const bool indented = line.text.starts_with(" ") || line.text.starts_with("\t");
   return {indented ? LineKind::kIndented : LineKind::kText, {}};
@@ -166,7 +166,7 @@ class Assembler {
     OptionLine option = option_of(lines_[i], marks_[i].marker);
     if (blocks_.empty()) {
       open(std::move(option));
-    } else if (!pending_.empty() && starts_anew(option)) {
+    } else if (!pending_.empty() && starts_over(option)) {
       open(std::move(option));
     } else {
       Block& block = blocks_.back();
@@ -178,7 +178,7 @@ class Assembler {
     forget_blanks();
   }
 
-  bool starts_anew(const OptionLine& option) const {
+  bool starts_over(const OptionLine& option) const {
     const OptionLine& last = blocks_.back().options.back();
     if (option.number > 0) return option.number == 1 || option.number != last.number + 1;
     return option.marker == blocks_.back().options.front().marker;

@@ -22,7 +22,7 @@ std::string header_label(std::string_view line) {
   std::size_t end = 0;
   while (end < line.size() && line[end] != ' ' && line[end] != '\t' && !line.substr(end).starts_with("\u2014")) ++end;
   const auto label = line.substr(0, end);
-  if (!parse_gs_label(label)) return {};
+  if (!parse_gstack_label(label)) return {};
   const auto rest = trimmed(line.substr(end));
   const bool has_dash = rest.starts_with("\u2014") || rest.starts_with("-") || rest.starts_with("\u2013");
   return has_dash ? std::string(label) : std::string();
@@ -61,21 +61,21 @@ std::string_view behind(const Line& line, std::string_view anchor) {
   return trimmed(rest);
 }
 
-GsShape shape_of(const Brief& brief, const LintContext& context) {
-  if (context.gs && context.gs->shape != GsShape::kDeduced) return context.gs->shape;
-  if (!brief.label) return GsShape::kBrief;
+GstackShape shape_of(const Brief& brief, const LintContext& context) {
+  if (context.gs && context.gs->shape != GstackShape::kDeduced) return context.gs->shape;
+  if (!brief.label) return GstackShape::kBrief;
   switch (brief.label->part) {
-    case GsLabel::Part::kMeta:
-      return GsShape::kMeta;
-    case GsLabel::Part::kChild:
-    case GsLabel::Part::kRevise:
-      return GsShape::kSplit;
-    case GsLabel::Part::kFinal:
-      return GsShape::kFinal;
-    case GsLabel::Part::kParent:
+    case GstackLabel::Part::kMeta:
+      return GstackShape::kMeta;
+    case GstackLabel::Part::kChild:
+    case GstackLabel::Part::kRevise:
+      return GstackShape::kSplit;
+    case GstackLabel::Part::kFinal:
+      return GstackShape::kFinal;
+    case GstackLabel::Part::kParent:
       break;
   }
-  return GsShape::kBrief;
+  return GstackShape::kBrief;
 }
 
 struct Check {
@@ -83,7 +83,7 @@ struct Check {
   const std::vector<Line>& lines;
   const Brief& brief;
   const LintContext& context;
-  GsShape shape;
+  GstackShape shape;
   Span head;
   Report& report;
 };
@@ -92,13 +92,13 @@ bool label_fits(const Check& c) {
   if (!c.brief.label) return false;
   const auto part = c.brief.label->part;
   switch (c.shape) {
-    case GsShape::kSplit:
-      return part == GsLabel::Part::kChild || part == GsLabel::Part::kRevise;
-    case GsShape::kMeta:
-      return part == GsLabel::Part::kMeta;
-    case GsShape::kFinal:
-    case GsShape::kConflict:
-      return part == GsLabel::Part::kFinal;
+    case GstackShape::kSplit:
+      return part == GstackLabel::Part::kChild || part == GstackLabel::Part::kRevise;
+    case GstackShape::kMeta:
+      return part == GstackLabel::Part::kMeta;
+    case GstackShape::kFinal:
+    case GstackShape::kConflict:
+      return part == GstackLabel::Part::kFinal;
     default:
       return true;
   }
@@ -113,7 +113,7 @@ void check_recommendation(const Check& c) {
   const auto choice = trimmed(said.substr(0, std::min(because, said.size())));
   const bool is_bucket = choice.starts_with("Include") || choice.starts_with("Defer") || choice.starts_with("Cut") ||
                          choice == "A" || choice == "B" || choice == "C" || choice.starts_with("Not now");
-  if (!has_reason || (c.shape == GsShape::kSplit && !is_bucket)) c.report.add(rule::kGsRecommendation, line->span);
+  if (!has_reason || (c.shape == GstackShape::kSplit && !is_bucket)) c.report.add(rule::kGsRecommendation, line->span);
 }
 
 void check_marks(const Check& c) {
@@ -131,7 +131,7 @@ void check_marks(const Check& c) {
 void check_completeness(const Check& c) {
   const auto score = section(c.lines, "Completeness:");
   const bool has_note = c.text.find(kKindNote) != std::string_view::npos;
-  const bool is_child = c.shape == GsShape::kSplit;
+  const bool is_child = c.shape == GstackShape::kSplit;
   if (is_child ? (score || !has_note) : (score.has_value() == has_note)) {
     c.report.add(rule::kGsCompleteness, score ? score->span : c.head);
   }
@@ -192,14 +192,14 @@ void check_qid(const Check& c) {
   const std::size_t infix = id.find("-split-");
   const bool is_split_id = infix != std::string_view::npos && infix > 0;
   const bool is_closed = span.end < c.text.size() && c.text[span.end] == '>';
-  const bool is_chain = c.shape == GsShape::kSplit || c.shape == GsShape::kMeta || c.shape == GsShape::kFinal ||
-                        c.shape == GsShape::kConflict;
+  const bool is_chain = c.shape == GstackShape::kSplit || c.shape == GstackShape::kMeta ||
+                        c.shape == GstackShape::kFinal || c.shape == GstackShape::kConflict;
   if (!is_closed || !is_good_id(id) || (is_chain && !is_split_id)) c.report.add(rule::kGsQid, span);
 }
 
 }  // namespace
 
-std::optional<GsLabel> parse_gs_label(std::string_view label) {
+std::optional<GstackLabel> parse_gstack_label(std::string_view label) {
   const auto number = [](std::string_view digits) -> std::optional<long> {
     if (digits.empty() || digits.size() > 9) return std::nullopt;
     long value = 0;
@@ -213,18 +213,20 @@ std::optional<GsLabel> parse_gs_label(std::string_view label) {
   const std::size_t dot = label.find('.');
   const auto parent = number(label.substr(1, dot == std::string_view::npos ? dot : dot - 1));
   if (!parent) return std::nullopt;
-  GsLabel out{*parent, GsLabel::Part::kParent, 0};
+  GstackLabel out{*parent, GstackLabel::Part::kParent, 0};
   if (dot == std::string_view::npos) return out;
   const auto part = label.substr(dot + 1);
   if (part == "final") {
-    out.part = GsLabel::Part::kFinal;
+    out.part = GstackLabel::Part::kFinal;
     return out;
   }
   const bool is_revise = part.starts_with("revise-");
   const auto child = number(is_revise ? part.substr(7) : part);
   if (!child) return std::nullopt;
   out.child = *child;
-  out.part = is_revise ? GsLabel::Part::kRevise : *child == 0 ? GsLabel::Part::kMeta : GsLabel::Part::kChild;
+  out.part = is_revise     ? GstackLabel::Part::kRevise
+             : *child == 0 ? GstackLabel::Part::kMeta
+                           : GstackLabel::Part::kChild;
   return out;
 }
 
@@ -237,7 +239,7 @@ std::optional<Brief> parse_brief(std::string_view text) {
     brief.span = line.span;
     break;
   }
-  if (!brief.label_text.empty()) brief.label = parse_gs_label(brief.label_text);
+  if (!brief.label_text.empty()) brief.label = parse_gstack_label(brief.label_text);
   for (const Line& line : lines) {
     const auto option = letter_option(line);
     const auto body = trimmed(line.text);
@@ -260,8 +262,8 @@ void check_brief(std::string_view text, const Brief& brief, const LintContext& c
   const auto lines = split_lines(text, {0, text.size()});
   const Span head{brief.span.begin, std::min(text.find('\n', brief.span.begin), text.size())};
   const Check c{text, lines, brief, context, shape_of(brief, context), head, report};
-  const bool is_full = c.shape == GsShape::kBrief;
-  const bool explains = is_full || c.shape == GsShape::kSplit || c.shape == GsShape::kMenu;
+  const bool is_full = c.shape == GstackShape::kBrief;
+  const bool explains = is_full || c.shape == GstackShape::kSplit || c.shape == GstackShape::kMenu;
   if (!label_fits(c)) report.add(rule::kGsHeader, head);
   if (explains) {
     const auto eli10 = section(lines, "ELI10:");
@@ -269,14 +271,14 @@ void check_brief(std::string_view text, const Brief& brief, const LintContext& c
     check_recommendation(c);
     check_completeness(c);
   }
-  if (c.shape != GsShape::kConflict) check_marks(c);
+  if (c.shape != GstackShape::kConflict) check_marks(c);
   if (is_full) {
     check_pros_cons(c);
     if (!section(lines, "Net:")) report.add(rule::kGsNet, head);
   }
   const int cap = context.gs ? context.gs->cap : 4;
   if (static_cast<int>(brief.options.size()) > cap) report.add(rule::kGsOptionCap, brief.span);
-  if (c.shape == GsShape::kSplit) check_buckets(c);
+  if (c.shape == GstackShape::kSplit) check_buckets(c);
   check_qid(c);
 }
 

@@ -12,18 +12,18 @@
 namespace sb::decision::linting {
 
 // D7, D7.3, D7.0, D7.final, D7.revise-2
-struct GsLabel {
+struct GstackLabel {
   enum class Part { kParent, kMeta, kChild, kFinal, kRevise };
   long number = 0;
   Part part = Part::kParent;
   long child = 0;
 };
 
-std::optional<GsLabel> parse_gs_label(std::string_view label);
+std::optional<GstackLabel> parse_gstack_label(std::string_view label);
 
 struct Brief {
   std::string label_text;  // of the header; empty when there is none
-  std::optional<GsLabel> label;
+  std::optional<GstackLabel> label;
   std::vector<OptionLine> options;  // A) B) …, without the mark of recommendation
   Span span;                        // from the first line of the text to the last that belongs to the brief
   Span body;                        // the brief alone, without what was said before it
@@ -34,6 +34,6 @@ std::optional<Brief> parse_brief(std::string_view text);
 void check_brief(std::string_view text, const Brief& brief, const LintContext& context, Report& report);
 
 // `asked_now` is the label of the prompt being linted, if any; it counts as the last entry of the log.
-void check_chain(const GsFacts& facts, const std::string& asked_now, Span where, Report& report);
+void check_chain(const GstackFacts& facts, const std::string& asked_now, Span where, Report& report);
 
 }  // namespace sb::decision::linting

@@ -28,32 +28,32 @@ bool is_split_id(std::string_view id) {
 
 class Replay {
  public:
-  Replay(const GsFacts& facts, Span where, Report& report) : facts_(facts), where_(where), report_(report) {}
+  Replay(const GstackFacts& facts, Span where, Report& report) : facts_(facts), where_(where), report_(report) {}
 
-  void take(const GsRecord& record) {
+  void take(const GstackRecord& record) {
     check_answer(record);
-    const auto label = parse_gs_label(record.label);
+    const auto label = parse_gstack_label(record.label);
     if (!label) return out_of_order();
     if (!parents_.contains(label->number) && label->number < highest_) out_of_order();
     highest_ = std::max(highest_, label->number);
     Parent& parent = parents_[label->number];
     switch (record.event) {
-      case GsEvent::kAsked:
+      case GstackEvent::kAsked:
         asked(*label, parent);
         break;
-      case GsEvent::kAnswered:
+      case GstackEvent::kAnswered:
         answered(*label, parent, record);
         break;
-      case GsEvent::kHold:
+      case GstackEvent::kHold:
         parent.is_held = parent.was_held = true;
         break;
-      case GsEvent::kResume:
+      case GstackEvent::kResume:
         parent.is_held = false;
         break;
-      case GsEvent::kReset:
+      case GstackEvent::kReset:
         parent = Parent{};
         break;
-      case GsEvent::kExecuted:
+      case GstackEvent::kExecuted:
         if (parent.has_children && !parent.has_final) out_of_order();
         break;
     }
@@ -62,7 +62,7 @@ class Replay {
  private:
   void out_of_order() { report_.add(rule::kGsLabelSeq, where_); }
 
-  void asked(const GsLabel& label, Parent& parent) {
+  void asked(const GstackLabel& label, Parent& parent) {
     if (parent.is_held) report_.add(rule::kGsHoldContinues, where_);
     for (const auto& [number, other] : parents_) {
       // A new parent while an older chain has no final: that chain was left without an end.
@@ -70,28 +70,28 @@ class Replay {
       if (number < label.number && left_open) out_of_order();
     }
     switch (label.part) {
-      case GsLabel::Part::kParent:
+      case GstackLabel::Part::kParent:
         if (parent.has_children || parent.has_final || parent.asked.contains(0)) out_of_order();
         parent.asked.insert(0);
         break;
-      case GsLabel::Part::kMeta:
+      case GstackLabel::Part::kMeta:
         if (parent.has_children) out_of_order();
         parent.has_meta = true;
         break;
-      case GsLabel::Part::kChild:
+      case GstackLabel::Part::kChild:
         child(label, parent);
         break;
-      case GsLabel::Part::kRevise:
+      case GstackLabel::Part::kRevise:
         if (!parent.has_final && !parent.was_held) out_of_order();
         if (!parent.asked.contains(label.child) && !parent.is_narrowed) out_of_order();
         break;
-      case GsLabel::Part::kFinal:
+      case GstackLabel::Part::kFinal:
         final(parent);
         break;
     }
   }
 
-  void child(const GsLabel& label, Parent& parent) {
+  void child(const GstackLabel& label, Parent& parent) {
     if (!parent.has_children && facts_.options > 6 && !parent.has_meta) report_.add(rule::kGsMetaMissing, where_);
     const bool is_next = label.child == parent.last_child + 1;
     const bool is_again = label.child == parent.last_child && !parent.settled.contains(label.child);
@@ -107,25 +107,25 @@ class Replay {
 
   void final(Parent& parent) {
     const auto wanted = facts_.options > 0 ? static_cast<std::size_t>(facts_.options) : parent.asked.size();
-    const bool is_conflict = facts_.shape == GsShape::kConflict;
+    const bool is_conflict = facts_.shape == GstackShape::kConflict;
     const bool is_open = facts_.conflicts_open > 0 && !is_conflict;
     const bool is_short = parent.settled.size() < wanted && !parent.is_narrowed;
     if (is_short || parent.is_held || is_open) report_.add(rule::kGsFinalEarly, where_);
     parent.has_final = true;
   }
 
-  void answered(const GsLabel& label, Parent& parent, const GsRecord& record) {
+  void answered(const GstackLabel& label, Parent& parent, const GstackRecord& record) {
     if (record.choice == "hold") {
       parent.is_held = parent.was_held = true;
-    } else if (label.part == GsLabel::Part::kChild && record.choice != "not-now") {
+    } else if (label.part == GstackLabel::Part::kChild && record.choice != "not-now") {
       parent.settled.insert(label.child);
-    } else if (label.part == GsLabel::Part::kMeta && record.choice != "split" && record.choice != "A") {
+    } else if (label.part == GstackLabel::Part::kMeta && record.choice != "split" && record.choice != "A") {
       parent.is_narrowed = true;
     }
   }
 
-  void check_answer(const GsRecord& record) {
-    const bool is_answer = record.event == GsEvent::kAnswered || record.event == GsEvent::kExecuted;
+  void check_answer(const GstackRecord& record) {
+    const bool is_answer = record.event == GstackEvent::kAnswered || record.event == GstackEvent::kExecuted;
     if (!is_answer) return;
     const auto& by = record.resolved_by;
     if (is_split_id(record.id) && (by == "preference" || by == "auto" || by == "auto-decided" || by == "deadline")) {
@@ -134,7 +134,7 @@ class Replay {
     if (by == "timeout" || by == "unknown" || record.answers == 0) report_.add(rule::kGsNonHuman, where_);
   }
 
-  const GsFacts& facts_;
+  const GstackFacts& facts_;
   Span where_;
   Report& report_;
   std::map<long, Parent> parents_;
@@ -142,27 +142,27 @@ class Replay {
 };
 
 // With no log, only what the prompt itself and the counts tell.
-void check_without_log(const GsFacts& facts, const std::string& asked_now, Span where, Report& report) {
-  const auto label = parse_gs_label(asked_now);
+void check_without_log(const GstackFacts& facts, const std::string& asked_now, Span where, Report& report) {
+  const auto label = parse_gstack_label(asked_now);
   if (!label) return;
-  const bool is_first_child = label->part == GsLabel::Part::kChild && label->child == 1;
+  const bool is_first_child = label->part == GstackLabel::Part::kChild && label->child == 1;
   if (is_first_child && facts.options > 6) report.add(rule::kGsMetaMissing, where);
-  const bool is_final = label->part == GsLabel::Part::kFinal && facts.shape != GsShape::kConflict;
+  const bool is_final = label->part == GstackLabel::Part::kFinal && facts.shape != GstackShape::kConflict;
   if (is_final && facts.conflicts_open > 0) report.add(rule::kGsFinalEarly, where);
 }
 
 }  // namespace
 
-void check_chain(const GsFacts& facts, const std::string& asked_now, Span where, Report& report) {
+void check_chain(const GstackFacts& facts, const std::string& asked_now, Span where, Report& report) {
   if (facts.is_prose && facts.tool_works) report.add(rule::kGsProseNotTool, where);
   if (facts.chain.empty()) return check_without_log(facts, asked_now, where, report);
   Replay replay(facts, where, report);
-  for (const GsRecord& record : facts.chain) replay.take(record);
+  for (const GstackRecord& record : facts.chain) replay.take(record);
   if (asked_now.empty()) return;
   const bool is_logged =
-      !facts.chain.empty() && facts.chain.back().label == asked_now && facts.chain.back().event == GsEvent::kAsked;
+      !facts.chain.empty() && facts.chain.back().label == asked_now && facts.chain.back().event == GstackEvent::kAsked;
   if (is_logged) return;
-  GsRecord now;
+  GstackRecord now;
   now.label = asked_now;
   replay.take(now);
 }

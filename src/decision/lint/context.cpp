@@ -14,12 +14,12 @@ constexpr std::pair<std::string_view, LintPhase> kLintPhases[] = {
     {"result", LintPhase::kResult},   {"event", LintPhase::kEvent}};
 constexpr std::pair<std::string_view, LintChannel> kChannels[] = {
     {"agent", LintChannel::kAgent}, {"tool", LintChannel::kTool}, {"question", LintChannel::kQuestion}};
-constexpr std::pair<std::string_view, GsShape> kShapes[] = {
-    {"brief", GsShape::kBrief}, {"split", GsShape::kSplit}, {"menu", GsShape::kMenu},
-    {"final", GsShape::kFinal}, {"meta", GsShape::kMeta},   {"conflict", GsShape::kConflict}};
-constexpr std::pair<std::string_view, GsEvent> kEvents[] = {
-    {"asked", GsEvent::kAsked},   {"answered", GsEvent::kAnswered}, {"hold", GsEvent::kHold},
-    {"resume", GsEvent::kResume}, {"reset", GsEvent::kReset},       {"executed", GsEvent::kExecuted}};
+constexpr std::pair<std::string_view, GstackShape> kShapes[] = {
+    {"brief", GstackShape::kBrief}, {"split", GstackShape::kSplit}, {"menu", GstackShape::kMenu},
+    {"final", GstackShape::kFinal}, {"meta", GstackShape::kMeta},   {"conflict", GstackShape::kConflict}};
+constexpr std::pair<std::string_view, GstackEvent> kEvents[] = {
+    {"asked", GstackEvent::kAsked},   {"answered", GstackEvent::kAnswered}, {"hold", GstackEvent::kHold},
+    {"resume", GstackEvent::kResume}, {"reset", GstackEvent::kReset},       {"executed", GstackEvent::kExecuted}};
 constexpr std::pair<std::string_view, bool> kTransports[] = {{"prose", true}, {"tool", false}};
 constexpr std::pair<std::string_view, int> kProfiles[] = {{"interaction", 0}, {"gstack", 1}};
 
@@ -64,12 +64,12 @@ void read_errors(Fields& fields, LintContext& context) {
   }
 }
 
-GsRecord read_record(const Reader& item) {
-  GsRecord record;
+GstackRecord read_record(const Reader& item) {
+  GstackRecord record;
   Fields fields = item.fields();
   record.label = fields.string("label", Need::kRequired).value_or("");
   record.id = fields.string("id").value_or("");
-  record.event = fields.choice<GsEvent>("event", kEvents).value_or(GsEvent::kAsked);
+  record.event = fields.choice<GstackEvent>("event", kEvents).value_or(GstackEvent::kAsked);
   record.choice = fields.string("choice").value_or("");
   record.resolved_by = fields.string("resolved_by").value_or("");
   if (const auto answers = fields.integer("answers", 0, kMany)) record.answers = static_cast<int>(*answers);
@@ -77,15 +77,15 @@ GsRecord read_record(const Reader& item) {
   return record;
 }
 
-void read_gs(Fields& fields, LintContext& context) {
+void read_gstack(Fields& fields, LintContext& context) {
   const auto gs = fields.get("gs");
   if (!gs) return;
-  GsFacts facts;
+  GstackFacts facts;
   if (gs->value().is_string()) {
-    facts.shape = gs->choice<GsShape>(kShapes).value_or(GsShape::kDeduced);
+    facts.shape = gs->choice<GstackShape>(kShapes).value_or(GstackShape::kDeduced);
   } else {
     Fields inner = gs->fields();
-    facts.shape = inner.choice<GsShape>("shape", kShapes).value_or(GsShape::kDeduced);
+    facts.shape = inner.choice<GstackShape>("shape", kShapes).value_or(GstackShape::kDeduced);
     facts.cap = static_cast<int>(inner.integer("cap", 1, kMany).value_or(4));
     facts.options = static_cast<int>(inner.integer("options", 0, kMany).value_or(0));
     facts.conflicts_open = static_cast<int>(inner.integer("conflicts_open", 0, kMany).value_or(0));
@@ -114,7 +114,7 @@ Checked<LintContext> read_lint_context(const Document& document) {
   read_errors(fields, context);
   context.fields = fields.strings("fields");
   context.prompt_open = fields.boolean("prompt_open").value_or(false);
-  read_gs(fields, context);
+  read_gstack(fields, context);
   fields.finish();
   if (!faults.empty()) return std::unexpected(std::move(faults));
   return context;

@@ -22,10 +22,10 @@ constexpr Language kLanguages[] = {
     {"zh", kEastAsian}, {"ja", kEastAsian}, {"ko", kEastAsian},
 };
 
-constexpr std::pair<std::string_view, Idea> kIdeas[] = {
-    {"offers", Idea::kOffer},  {"choices", Idea::kChoice},  {"narration", Idea::kNarration},
-    {"status", Idea::kStatus}, {"summary", Idea::kSummary}, {"reasoning", Idea::kReasoning},
-    {"drops", Idea::kDrop},
+constexpr std::pair<std::string_view, PhraseKind> kIdeas[] = {
+    {"offers", PhraseKind::kOffer},  {"choices", PhraseKind::kChoice},  {"narration", PhraseKind::kNarration},
+    {"status", PhraseKind::kStatus}, {"summary", PhraseKind::kSummary}, {"reasoning", PhraseKind::kReasoning},
+    {"drops", PhraseKind::kDrop},
 };
 
 // <name> in a pattern stands for the word list of that name. A group name of the pattern itself, (?<name>…), is not
@@ -68,7 +68,7 @@ std::optional<Span> LazyPattern::find(std::string_view text) const {
     uses_.fetch_add(1, std::memory_order_relaxed);
     std::call_once(once_, compile, pattern_, Pattern::kNone);
   }
-  const auto place = (is_used_much ? *fast_ : *pattern_).place_in(text);
+  const auto place = (is_used_much ? *fast_ : *pattern_).find_range(text);
   return place ? std::optional(Span{place->first, place->second}) : std::nullopt;
 }
 
@@ -79,19 +79,20 @@ Lexicon::Lexicon(std::string_view code, std::string_view yaml) : language(code) 
   const Value& words = root["words"];
   version = root["version"].as_string();
   blocks = root["blocks"].as_bool();
-  for (const auto& [name, idea] : kIdeas) {
+  for (const auto& [name, phrase_kind] : kIdeas) {
     const Value* list = root.find(name);
     if (list == nullptr) continue;
     for (const Value& item : list->items()) {
       auto phrase = std::make_unique<Phrase>(expand_member(item, "find", words), expand_member(item, "unless", words));
-      phrase->idea = idea;
+      phrase->phrase_kind = phrase_kind;
       phrase->lexicon = this;
       for (const Value& word : item["on"].items()) phrase->on.push_back(word.as_string());
       if (const Value* with = item.find("with")) {
         for (const Value& word : with->items()) phrase->with.push_back(word.as_string());
       }
       phrase->last_only = item.string_at("where") == "last";
-      if (const auto scope = item.string_at("scope")) phrase->when = *scope == "in" ? When::kIn : When::kOut;
+      if (const auto scope = item.string_at("scope"))
+        phrase->when = *scope == "in" ? ScopeFilter::kIn : ScopeFilter::kOut;
       SB_ASSERT(!phrase->on.empty() && !phrase->find.empty());
       phrases.push_back(std::move(phrase));
     }

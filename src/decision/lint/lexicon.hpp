@@ -40,8 +40,8 @@
 
 namespace sb::decision::linting {
 
-enum class Idea { kOffer, kChoice, kNarration, kStatus, kSummary, kReasoning, kDrop };
-enum class When { kAlways, kIn, kOut };
+enum class PhraseKind { kOffer, kChoice, kNarration, kStatus, kSummary, kReasoning, kDrop };
+enum class ScopeFilter { kAlways, kIn, kOut };
 
 struct Lexicon;
 
@@ -64,13 +64,13 @@ class LazyPattern {
 };
 
 struct Phrase {
-  Idea idea = Idea::kOffer;
+  PhraseKind phrase_kind = PhraseKind::kOffer;
   std::vector<std::string> on;
   std::vector<std::string> with;
   LazyPattern find;
   LazyPattern unless;
   bool last_only = false;
-  When when = When::kAlways;
+  ScopeFilter when = ScopeFilter::kAlways;
   const Lexicon* lexicon = nullptr;
 
   Phrase(std::string find_expression, std::string unless_expression)

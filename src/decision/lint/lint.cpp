@@ -29,7 +29,7 @@ class Run {
     } else if (!is_asking) {
       ordinary();
     } else if (context_.phase == LintPhase::kResult) {
-      prose({.scope = When::kIn});
+      prose({.scope = ScopeFilter::kIn});
       if (context_.gs) check_chain(*context_.gs, "", body_, report_);
     } else if (!check_event(text_, context_, report_)) {
       context_.profile == "gstack" ? gstack() : interaction();
@@ -68,7 +68,7 @@ class Run {
         if (shown >= 2) dropped_only(block);
       }
     }
-    prose({.scope = When::kOut});
+    prose({.scope = ScopeFilter::kOut});
     if (context_.gs) check_chain(*context_.gs, "", body_, report_);
   }
 
@@ -114,7 +114,7 @@ class Run {
     compare_with_previous(within);
     escapes();
     hide(question);
-    prose({.questions = !has_block, .silence = true, .scope = When::kIn});
+    prose({.questions = !has_block, .silence = true, .scope = ScopeFilter::kIn});
   }
 
   bool block(Span within, std::vector<Span>& question) {
@@ -142,11 +142,11 @@ class Run {
       const Span where = brief ? Span{brief->span.begin, brief->span.begin + brief->label_text.size()} : body_;
       check_chain(*context_.gs, brief ? brief->label_text : "", where, report_);
     }
-    if (!brief) return prose({.questions = true, .silence = true, .scope = When::kIn});
+    if (!brief) return prose({.questions = true, .silence = true, .scope = ScopeFilter::kIn});
     check_brief(text_, *brief, context_, report_);
     check_declared(context_, brief->options, report_);
     hide({brief->body});
-    prose({.choices = false, .scope = When::kIn});
+    prose({.choices = false, .scope = ScopeFilter::kIn});
   }
 
   // \uXXXX where a person would read it. (In a payload of JSON an escape is how a character is written.)

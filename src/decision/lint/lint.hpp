@@ -30,27 +30,27 @@ enum class LintChannel {
 };
 
 // The shape of a gstack question; kDeduced reads it off the label.
-enum class GsShape { kDeduced, kBrief, kSplit, kMenu, kFinal, kMeta, kConflict };
-enum class GsEvent { kAsked, kAnswered, kHold, kResume, kReset, kExecuted };
+enum class GstackShape { kDeduced, kBrief, kSplit, kMenu, kFinal, kMeta, kConflict };
+enum class GstackEvent { kAsked, kAnswered, kHold, kResume, kReset, kExecuted };
 
 // One line of a chain's log, oldest first.
-struct GsRecord {
+struct GstackRecord {
   std::string label;  // D3.2
   std::string id;     // the question's id, where known
-  GsEvent event = GsEvent::kAsked;
+  GstackEvent event = GstackEvent::kAsked;
   std::string choice;
   std::string resolved_by;     // human, preference, timeout, ...; empty: not said
   std::optional<int> answers;  // how many answers came back; 0 is an empty map
 };
 
-struct GsFacts {
-  GsShape shape = GsShape::kDeduced;
+struct GstackFacts {
+  GstackShape shape = GstackShape::kDeduced;
   int cap = 4;              // options one question of the host holds
   int options = 0;          // of the parent; 0: not said
   int conflicts_open = 0;   // neither mended nor waived
   bool is_prose = false;    // the brief went out as prose,
   bool tool_works = false;  // although the question tool works
-  std::vector<GsRecord> chain;
+  std::vector<GstackRecord> chain;
 };
 
 struct DeclaredOption {
@@ -68,7 +68,7 @@ struct LintContext {
   int attempt = 0;                      // of a retry, from 1
   std::map<int, std::string> errors;    // the catalogue: attempt, line
   std::vector<std::string> fields;      // of a confirmation, in order
-  std::optional<GsFacts> gs;
+  std::optional<GstackFacts> gs;
 
   bool prompt_open = false;    // a planned prompt waits: the whole contract holds and prose blocks
   bool blocking_only = false;  // leave out what could only advise; cheaper, since fewer lexicons are read
@@ -91,7 +91,7 @@ bool has_blocking(const std::vector<Finding>& findings);
 struct RuleText {
   std::string_view id;
   std::string_view broken;
-  std::string_view mend;
+  std::string_view fix;
 };
 const RuleText& rule_text(std::string_view rule);
 const std::vector<RuleText>& rule_texts();
@@ -101,9 +101,9 @@ Checked<LintContext> read_lint_context(const Document& document);
 
 // A text that breaks the contract is sent back at most this often in a row (AMB-22); then it goes through, or the step
 // ends, but nothing loops.
-inline constexpr int kMaxSentBack = 3;
-inline bool may_send_back(int times_in_a_row) {
-  return times_in_a_row < kMaxSentBack;
+inline constexpr int kMaxRejectionsInRow = 3;
+inline bool may_reject_again(int times_in_a_row) {
+  return times_in_a_row < kMaxRejectionsInRow;
 }
 
 }  // namespace sb::decision

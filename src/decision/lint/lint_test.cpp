@@ -374,9 +374,9 @@ TEST(Amb17, AWarningInsideTheBlockIsAnExplanation) {
   EXPECT_THAT(lint_rules("Drop it?\n\n1) Keep\n2) Drop (cannot be undone)"), ElementsAre("INT013-EXPLANATION"));
 }
 TEST(Amb22, SendingBackIsBounded) {
-  EXPECT_TRUE(may_send_back(0));
-  EXPECT_TRUE(may_send_back(2));
-  EXPECT_FALSE(may_send_back(3));
+  EXPECT_TRUE(may_reject_again(0));
+  EXPECT_TRUE(may_reject_again(2));
+  EXPECT_FALSE(may_reject_again(3));
 }
 TEST(Amb32, AQuestionToolsPayloadIsJudgedByContent) {
   const std::string question = R"({"questions":[{"question":"Which?","options":[{"label":"a"},{"label":"Other"}]}]})";

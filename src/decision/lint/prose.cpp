@@ -30,21 +30,21 @@ struct Classes {
 };
 constexpr Classes kClasses;
 
-std::string_view rule_of(Idea idea) {
-  switch (idea) {
-    case Idea::kOffer:
+std::string_view rule_of(PhraseKind phrase_kind) {
+  switch (phrase_kind) {
+    case PhraseKind::kOffer:
       return rule::kSoftOffer;
-    case Idea::kChoice:
+    case PhraseKind::kChoice:
       return rule::kInlineChoice;
-    case Idea::kNarration:
+    case PhraseKind::kNarration:
       return rule::kNarration;
-    case Idea::kStatus:
+    case PhraseKind::kStatus:
       return rule::kStatus;
-    case Idea::kSummary:
+    case PhraseKind::kSummary:
       return rule::kFreeSummary;
-    case Idea::kReasoning:
+    case PhraseKind::kReasoning:
       return rule::kReasoning;
-    case Idea::kDrop:
+    case PhraseKind::kDrop:
       return rule::kGsDropNarration;
   }
   return {};
@@ -206,7 +206,7 @@ class Scanner {
   void note(const std::vector<const Phrase*>& phrases) {
     for (const Phrase* phrase : phrases) {
       if (!is_wanted(*phrase)) continue;
-      auto& list = phrase->idea == Idea::kChoice ? line_phrases_ : sentence_phrases_;
+      auto& list = phrase->phrase_kind == PhraseKind::kChoice ? line_phrases_ : sentence_phrases_;
       if (std::find(list.begin(), list.end(), phrase) == list.end()) list.push_back(phrase);
     }
   }
@@ -304,13 +304,13 @@ class Scanner {
   }
 
   bool is_wanted(const Phrase& phrase) const {
-    if (phrase.when != When::kAlways && phrase.when != rules_.scope) return false;
-    switch (phrase.idea) {
-      case Idea::kOffer:
+    if (phrase.when != ScopeFilter::kAlways && phrase.when != rules_.scope) return false;
+    switch (phrase.phrase_kind) {
+      case PhraseKind::kOffer:
         return rules_.offers;
-      case Idea::kChoice:
+      case PhraseKind::kChoice:
         return rules_.choices;
-      case Idea::kDrop:
+      case PhraseKind::kDrop:
         return rules_.drops;
       default:
         return rules_.silence;
@@ -323,18 +323,18 @@ class Scanner {
     for (const Phrase* phrase : phrases) {
       if (phrase->last_only != at_end) continue;
       if (!is_made) {
-        clean_.make(source, span, phrase->idea != Idea::kChoice);
+        clean_.make(source, span, phrase->phrase_kind != PhraseKind::kChoice);
         if (!at_end && is_long() && is_known_clean(phrases)) return;
       }
       is_made = true;
       if (!holds_any(clean_.text, phrase->with)) continue;
       const auto match = phrase->find.find(clean_.text);
       if (!match || phrase->unless.matches(clean_.text)) continue;
-      const bool is_choice = phrase->idea == Idea::kChoice;
+      const bool is_choice = phrase->phrase_kind == PhraseKind::kChoice;
       if (is_choice && any_contains(masked_.quotes, Clean::origin(source, span, false, match->begin))) continue;
       // The whole sentence is what is wrong, so that one that asks and offers counts once.
       const Span told = is_choice ? span : Span{Clean::behind_marker(source, span), span.end};
-      report_.add(rule_of(phrase->idea), told, phrase->lexicon->version, phrase->lexicon->blocks);
+      report_.add(rule_of(phrase->phrase_kind), told, phrase->lexicon->version, phrase->lexicon->blocks);
       is_clean = false;
     }
     if (is_made && is_clean && !at_end && is_long()) {

@@ -19,7 +19,7 @@ struct ProseRules {
   bool questions = false;  // INT021
   bool silence = false;    // INT030-033
   bool drops = true;
-  When scope = When::kIn;
+  ScopeFilter scope = ScopeFilter::kIn;
 };
 
 // Looks at masked.prose only between the bytes that are not blanked; `text` is the original.

@@ -58,7 +58,7 @@ Result<ShownQuestion> question_of(const Value& value, int max_options) {
     const auto entry = index_in(kEntryNames, option["entry"]);
     if (!entry) return damaged("entry");
     question.options.push_back({SB_TRY(string_of(option, "id")), SB_TRY(string_of(option, "label")),
-                                SB_TRY(string_of(option, "shown")), static_cast<Entry>(*entry)});
+                                SB_TRY(string_of(option, "shown")), static_cast<EntryKind>(*entry)});
   }
   return question;
 }

@@ -14,13 +14,13 @@
 namespace sb::decision {
 
 // What choosing an entry means: a declared option, the next page, none of this page, or (of a yes/no row) no.
-enum class Entry { kOption, kMore, kNone, kNo };
+enum class EntryKind { kOption, kMore, kNone, kNo };
 
 struct ShownOption {
   std::string id;
   std::string label;  // as declared
   std::string shown;  // as the host shows it, and answers with it
-  Entry entry = Entry::kOption;
+  EntryKind entry = EntryKind::kOption;
 
   bool operator==(const ShownOption&) const = default;
 };

@@ -19,8 +19,8 @@ constexpr std::string_view kKindPhrase = "options differ in kind, not coverage";
 
 bool is_held_to_it(const Prompt& prompt) {
   if (!prompt.is_declared) return false;
-  const auto label = linting::parse_gs_label(prompt.label);
-  return !label || label->part == linting::GsLabel::Part::kParent;
+  const auto label = linting::parse_gstack_label(prompt.label);
+  return !label || label->part == linting::GstackLabel::Part::kParent;
 }
 
 // Something that rules an option out needs no balance of arguments.
@@ -29,9 +29,9 @@ bool is_hard_stop(const std::string& point) {
                              [&](std::string_view words) { return point.find(words) != std::string::npos; });
 }
 
-class Lacks {
+class MissingParts {
  public:
-  explicit Lacks(const Prompt& prompt) : prompt_(prompt) {}
+  explicit MissingParts(const Prompt& prompt) : prompt_(prompt) {}
 
   void require(const std::string& part) {
     const Sections& sections = prompt_.sections;
@@ -112,7 +112,7 @@ class Lacks {
   template <class Check>
   void for_declared(Check check) {
     for (std::size_t i = 0; i < prompt_.options.size(); ++i) {
-      if (entry_of(prompt_, i) == Entry::kOption) check(prompt_.options[i]);
+      if (entry_of(prompt_, i) == EntryKind::kOption) check(prompt_.options[i]);
     }
   }
 
@@ -122,9 +122,9 @@ class Lacks {
 
 }  // namespace
 
-std::vector<std::string> lacking_parts(const Prompt& prompt, const Profile& profile) {
+std::vector<std::string> missing_brief_parts(const Prompt& prompt, const Profile& profile) {
   if (!is_held_to_it(prompt)) return {};
-  Lacks lacks(prompt);
+  MissingParts lacks(prompt);
   for (const std::string& part : profile.sections_required) lacks.require(part);
   return lacks.take();
 }

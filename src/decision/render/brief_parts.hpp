@@ -13,6 +13,6 @@
 namespace sb::decision {
 
 // One sentence part a lack: `sections.net is missing`. Empty where the brief is whole.
-std::vector<std::string> lacking_parts(const Prompt& prompt, const Profile& profile);
+std::vector<std::string> missing_brief_parts(const Prompt& prompt, const Profile& profile);
 
 }  // namespace sb::decision

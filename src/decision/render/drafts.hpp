@@ -28,7 +28,7 @@ std::string sentence_of(const Prompt& prompt, std::string_view header, ShownFiel
 // Of a chain's own questions (narrow, conflict, final), the list of what is being agreed to: without it "Ship this
 // scope?" asks for a signature on a blank sheet, so it is shown also where nothing else is explained. Empty for other
 // kinds.
-std::string agreed_on(const Prompt& prompt);
+std::string agreement_text(const Prompt& prompt);
 
 // The brief with what the profile shows of it: under one that explains nothing, no sections, details or marks.
 std::string brief_of(const Prompt& prompt, const Profile& profile, ShownFields& shown);

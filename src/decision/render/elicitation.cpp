@@ -51,7 +51,7 @@ void draft_choice(const Prompt& prompt, const Profile& profile, Rendered& render
   }
   ShownOption& last = labels.options.back();
   const bool has_twin = std::ranges::count(labels.options, last.id, &ShownOption::id) > 1;
-  if (last.entry != Entry::kOption && has_twin) last.shown = "signalbox:" + last.id;
+  if (last.entry != EntryKind::kOption && has_twin) last.shown = "signalbox:" + last.id;
   const bool is_many = prompt.select.mode == SelectMode::kMany;
   rendered.shape.requested_schema =
       one_property(is_many ? "choices" : "choice", choice_property(prompt, titled(labels.options, titles), shown));

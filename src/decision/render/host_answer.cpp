@@ -22,33 +22,33 @@ HostAnswer parse_answer(const AnswerShape& shape, const Value& host_answer) {
   return readers::invalid("shape");
 }
 
-std::string_view to_string(HostResult result) {
+std::string_view to_string(HostAnswerKind result) {
   switch (result) {
-    case HostResult::kSelected:
+    case HostAnswerKind::kSelected:
       return "selected";
-    case HostResult::kNone:
+    case HostAnswerKind::kNone:
       return "none";
-    case HostResult::kMore:
+    case HostAnswerKind::kMore:
       return "more";
-    case HostResult::kFilled:
+    case HostAnswerKind::kFilled:
       return "filled";
-    case HostResult::kOpened:
+    case HostAnswerKind::kOpened:
       return "opened";
-    case HostResult::kFreeText:
+    case HostAnswerKind::kFreeText:
       return "free_text";
-    case HostResult::kInvalid:
+    case HostAnswerKind::kInvalid:
       return "invalid";
-    case HostResult::kDeclined:
+    case HostAnswerKind::kDeclined:
       return "declined";
-    case HostResult::kCancelled:
+    case HostAnswerKind::kCancelled:
       return "cancelled";
-    case HostResult::kDismissed:
+    case HostAnswerKind::kDismissed:
       return "dismissed";
-    case HostResult::kSkipped:
+    case HostAnswerKind::kSkipped:
       return "skipped";
-    case HostResult::kTimedOut:
+    case HostAnswerKind::kTimedOut:
       return "timed_out";
-    case HostResult::kEmpty:
+    case HostAnswerKind::kEmpty:
       return "empty";
   }
   return "";
@@ -56,37 +56,37 @@ std::string_view to_string(HostResult result) {
 
 namespace readers {
 
-HostAnswer without_answer(HostResult result) {
+HostAnswer without_answer(HostAnswerKind result) {
   HostAnswer answer;
   answer.result = result;
   return answer;
 }
 
 HostAnswer invalid(std::string reason) {
-  HostAnswer answer = without_answer(HostResult::kInvalid);
+  HostAnswer answer = without_answer(HostAnswerKind::kInvalid);
   answer.reason = std::move(reason);
   return answer;
 }
 
 HostAnswer free_text(std::string text) {
-  HostAnswer answer = without_answer(HostResult::kFreeText);
+  HostAnswer answer = without_answer(HostAnswerKind::kFreeText);
   answer.text = std::move(text);
   return answer;
 }
 
 HostAnswer chosen(const AnswerShape& shape, const std::vector<const ShownOption*>& entries) {
-  if (entries.empty()) return without_answer(HostResult::kEmpty);
-  const auto is_own = [](const ShownOption* entry) { return entry->entry != Entry::kOption; };
+  if (entries.empty()) return without_answer(HostAnswerKind::kEmpty);
+  const auto is_own = [](const ShownOption* entry) { return entry->entry != EntryKind::kOption; };
   if (std::ranges::any_of(entries, is_own)) {
     if (entries.size() > 1) return invalid("arity");
-    const Entry entry = entries.front()->entry;
-    if (entry == Entry::kMore) return without_answer(HostResult::kMore);
-    return without_answer(entry == Entry::kNone ? HostResult::kNone : HostResult::kEmpty);
+    const EntryKind entry = entries.front()->entry;
+    if (entry == EntryKind::kMore) return without_answer(HostAnswerKind::kMore);
+    return without_answer(entry == EntryKind::kNone ? HostAnswerKind::kNone : HostAnswerKind::kEmpty);
   }
   const int count = static_cast<int>(entries.size());
   const bool is_many = shape.select.mode == SelectMode::kMany;
   if (is_many ? count < shape.select.min || count > shape.select.max : count != 1) return invalid("arity");
-  HostAnswer answer = without_answer(HostResult::kSelected);
+  HostAnswer answer = without_answer(HostAnswerKind::kSelected);
   for (const ShownOption* entry : entries) answer.option_ids.push_back(entry->id);
   return answer;
 }

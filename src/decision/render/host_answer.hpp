@@ -13,7 +13,7 @@
 
 namespace sb::decision {
 
-enum class HostResult {
+enum class HostAnswerKind {
   kSelected,  // option_ids, at least one
   kNone,      // "none of these" on a page of a many-question: nothing of this page
   kMore,      // the next page is wanted: no answer yet
@@ -31,7 +31,7 @@ enum class HostResult {
 };
 
 struct HostAnswer {
-  HostResult result = HostResult::kEmpty;
+  HostAnswerKind result = HostAnswerKind::kEmpty;
   std::vector<std::string> option_ids;  // in shown order
   std::string text;
   std::string notes;
@@ -40,7 +40,7 @@ struct HostAnswer {
   // `field: what is wrong`.
   std::string reason;
 
-  bool is_answer() const { return result == HostResult::kSelected || result == HostResult::kFilled; }
+  bool is_answer() const { return result == HostAnswerKind::kSelected || result == HostAnswerKind::kFilled; }
   bool operator==(const HostAnswer&) const = default;
 };
 
@@ -49,6 +49,6 @@ struct HostAnswer {
 HostAnswer parse_answer(const AnswerShape& shape, const Value& host_answer);
 
 std::string_view to_string(
-    HostResult result);  // selected, none, more, filled, opened, free_text, invalid, declined, ...
+    HostAnswerKind result);  // selected, none, more, filled, opened, free_text, invalid, declined, ...
 
 }  // namespace sb::decision

@@ -5,9 +5,9 @@
 namespace sb::decision {
 namespace {
 
-class Losses {
+class OmittedFields {
  public:
-  explicit Losses(const ShownFields& shown) : shown_(shown) {}
+  explicit OmittedFields(const ShownFields& shown) : shown_(shown) {}
 
   void text(std::string_view name, std::string_view value) { field(name, !value.empty()); }
   void field(std::string_view name, bool is_declared) { fact(name, is_declared && !shown_.has(name)); }
@@ -22,7 +22,7 @@ class Losses {
 };
 
 // The very same text under another name is not lost: a chain's header is its label, its title often the instruction.
-void note_heading(const Prompt& prompt, const ShownFields& shown, Losses& losses) {
+void note_heading(const Prompt& prompt, const ShownFields& shown, OmittedFields& losses) {
   const bool is_header_label = prompt.header == prompt.label;
   const bool is_title_instruction = prompt.title == prompt.instruction;
   losses.field("decision_label", !prompt.label.empty() && !(is_header_label && shown.has("header")));
@@ -31,7 +31,7 @@ void note_heading(const Prompt& prompt, const ShownFields& shown, Losses& losses
   losses.field("title", !prompt.title.empty() && !(is_title_instruction && shown.has("instruction")));
 }
 
-void note_sections(const Sections& sections, Losses& losses) {
+void note_sections(const Sections& sections, OmittedFields& losses) {
   losses.text("sections.context", sections.context);
   losses.text("sections.eli10", sections.eli10);
   losses.text("sections.stakes", sections.stakes);
@@ -41,7 +41,7 @@ void note_sections(const Sections& sections, Losses& losses) {
   losses.text("sections.safety_notice", sections.safety_notice);
 }
 
-void note_option(const Option& option, Losses& losses) {
+void note_option(const Option& option, OmittedFields& losses) {
   losses.text("description", option.description);
   losses.field("recommended", option.recommended);
   losses.field("completeness", option.completeness.has_value());
@@ -54,7 +54,7 @@ void note_option(const Option& option, Losses& losses) {
 }  // namespace
 
 std::vector<std::string> fields_not_shown(const Prompt& prompt, Host host, const ShownFields& shown) {
-  Losses losses(shown);
+  OmittedFields losses(shown);
   note_heading(prompt, shown, losses);
   note_sections(prompt.sections, losses);
   for (const Option& option : prompt.options) note_option(option, losses);

@@ -71,7 +71,8 @@ std::string check_prompt(Dice& dice, const Decision& decision, const Prompt& pro
     const Option& option = prompt.options[place];
     if (!option.role.empty()) {
       const HostAnswer answer = parse_answer(*shape, pick(*rendered, prompt, {place}));
-      if (answer.result != (is_many ? HostResult::kNone : HostResult::kMore)) return "the pager's option is lost";
+      if (answer.result != (is_many ? HostAnswerKind::kNone : HostAnswerKind::kMore))
+        return "the pager's option is lost";
       leads_on = true;
       continue;
     }
@@ -84,7 +85,7 @@ std::string check_prompt(Dice& dice, const Decision& decision, const Prompt& pro
     std::vector<std::string> expected;
     for (const std::size_t each : places) expected.push_back(prompt.options[each].id);
     const HostAnswer answer = parse_answer(*shape, pick(*rendered, prompt, places));
-    if (answer.result != HostResult::kSelected || answer.option_ids != expected) {
+    if (answer.result != HostAnswerKind::kSelected || answer.option_ids != expected) {
       return fmt::format("{} is read back as {} {} {}", fmt::join(expected, " "), to_string(answer.result),
                          fmt::join(answer.option_ids, " "), answer.reason);
     }
@@ -158,7 +159,7 @@ TEST(NeverDropped, TwoProfilesGiveTheSameDecision) {
         const std::size_t size = prompt.select.mode == SelectMode::kMany ? prompt.select.min : 1;
         const auto places = choice_with(dice, prompt, static_cast<std::size_t>(place - prompt.options.begin()), size);
         const HostAnswer answer = parse_answer(rendered->shape, pick(*rendered, prompt, places));
-        ASSERT_EQ(answer.result, HostResult::kSelected) << to_json(source);
+        ASSERT_EQ(answer.result, HostAnswerKind::kSelected) << to_json(source);
         is_found = std::ranges::find(answer.option_ids, wanted.id) != answer.option_ids.end();
       }
       EXPECT_TRUE(is_found) << to_json(source);

@@ -62,7 +62,7 @@ std::string try_question(Dice& dice, const Declaration& declaration, FlowOutcome
 }
 
 std::string compare_values(const Declaration& declaration, const Value& values, const Seen& seen) {
-  for (const Step& step : declaration.flow()->steps) {
+  for (const FlowStep& step : declaration.flow()->steps) {
     for (const Option& option : step.decision.options) {
       if (!seen.labels.at(step.key()).contains(option.id)) return option.id + " was never shown";
     }
@@ -119,8 +119,8 @@ Value random_chain(Dice& dice, const std::string& profile) {
 // The ids a host's answer is read back to; of the pager's own entries, their ids.
 std::vector<std::string> read_back(const Rendered& rendered, const Prompt& prompt, std::size_t place) {
   const HostAnswer answer = parse_answer(rendered.shape, pick(rendered, prompt, {place}));
-  if (answer.result == HostResult::kMore) return {std::string(kMoreId)};
-  if (answer.result == HostResult::kNone) return {std::string(kNoneId)};
+  if (answer.result == HostAnswerKind::kMore) return {std::string(kMoreId)};
+  if (answer.result == HostAnswerKind::kNone) return {std::string(kNoneId)};
   return answer.option_ids;
 }
 

@@ -54,9 +54,9 @@ TEST(Pages, ADeclaredLabelLikeThePagersStaysAndThePagersIsNumbered) {
   const auto pages = pages_of(yaml, Host::kAskUserQuestion);
   ASSERT_EQ(pages.size(), 2u);
   EXPECT_THAT(rows_of(pages[0]), ElementsAre("more OPTIONS", "More options (page 2)", "a3", "More options (page 2.1)"));
-  EXPECT_THAT(pages[0].lossy, ElementsAre("pager_label"));
+  EXPECT_THAT(pages[0].omitted_fields, ElementsAre("pager_label"));
   EXPECT_THAT(rows_of(pages[1]), ElementsAre("a4", "a5"));
-  EXPECT_THAT(pages[1].lossy, testing::IsEmpty());
+  EXPECT_THAT(pages[1].omitted_fields, testing::IsEmpty());
 }
 
 TEST(Pages, TheRussianPagerIsNumberedToo) {
@@ -75,14 +75,14 @@ TEST(Pages, NoneOfTheseIsNumberedWhereItIsDeclared) {
   ASSERT_EQ(pages.size(), 2u);
   EXPECT_THAT(pages[0].bytes(), HasSubstr(R"json("title":"None of these (page 1)")json"));
   EXPECT_THAT(pages[1].bytes(), HasSubstr(R"json("title":"None of these (page 2)")json"));
-  EXPECT_THAT(pages[0].lossy, Contains("pager_label"));
+  EXPECT_THAT(pages[0].omitted_fields, Contains("pager_label"));
 }
 
 TEST(FlowSteps, TwoFlowsWithAStepOfTheSameKeyAreToldApart) {
   const auto first_step = [](const std::string& flow, const std::string& key, Host host) {
     const Declaration declaration = declared("flow: " + flow + "\nsteps:\n  - {key: " + key +
                                              ", instruction: Where to?, options: [staging, production]}\n");
-    const Step& step = declaration.flow()->steps.front();
+    const FlowStep& step = declaration.flow()->steps.front();
     const auto prompts = prompts_of(*declaration.flow(), step, declaration.profile, declaration.hash);
     return render(prompts.at(0), declaration.profile, host)->payload;
   };

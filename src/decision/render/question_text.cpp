@@ -43,7 +43,7 @@ std::string header_of(const Prompt& prompt, int limit, ShownFields& shown) {
 std::string question_of(const Prompt& prompt, const Profile& profile, std::string_view header, ShownFields& shown) {
   if (explains(profile)) return brief_of(prompt, profile, shown);
   std::string question = sentence_of(prompt, header, shown);
-  append(question, agreed_on(prompt), "sections.eli10", shown);
+  append(question, agreement_text(prompt), "sections.eli10", shown);
   append(question, prompt.sections.safety_notice, "sections.safety_notice", shown);
   append(question, prompt.irreversible_note, "irreversible_note", shown);
   return question;
@@ -54,7 +54,7 @@ std::string brief_of(const Prompt& prompt, const Profile& profile, ShownFields& 
   Prompt plain = prompt;
   if (!explains(profile)) {
     plain.sections = Sections{};
-    plain.sections.eli10 = agreed_on(prompt);
+    plain.sections.eli10 = agreement_text(prompt);
     plain.sections.safety_notice = prompt.sections.safety_notice;
   }
   for (Option& option : plain.options) {
@@ -77,10 +77,10 @@ std::string sentence_of(const Prompt& prompt, std::string_view header, ShownFiel
   return fmt::format("{} — {}", prompt.label, prompt.instruction);
 }
 
-std::string agreed_on(const Prompt& prompt) {
-  const bool is_about_a_list = prompt.kind == Kind::kMeta || prompt.kind == Kind::kConflict ||
-                               prompt.kind == Kind::kFinal ||
-                               (prompt.kind == Kind::kConfirmation && !prompt.label.empty());
+std::string agreement_text(const Prompt& prompt) {
+  const bool is_about_a_list = prompt.kind == DecisionKind::kMeta || prompt.kind == DecisionKind::kConflict ||
+                               prompt.kind == DecisionKind::kFinal ||
+                               (prompt.kind == DecisionKind::kConfirmation && !prompt.label.empty());
   return is_about_a_list ? on_one_line(prompt.sections.eli10) : std::string();
 }
 

@@ -125,7 +125,7 @@ inline int random_count(Dice& dice) {
 
 // Puts plain labels in place of the odd ones and gives those back in order: a definition is refused for many a label
 // (an explanation, a word for "other"), and here the renderers are to meet the worst a profile of any kind could allow.
-inline std::vector<std::string> tame_labels(Value& source) {
+inline std::vector<std::string> plain_labels(Value& source) {
   std::vector<std::string> labels;
   if (Value* options = source.find("options")) {
     for (Value& option : options->items()) {
@@ -135,7 +135,7 @@ inline std::vector<std::string> tame_labels(Value& source) {
   }
   if (Value* steps = source.find("steps")) {
     for (Value& step : steps->items()) {
-      for (std::string& label : tame_labels(step)) labels.push_back(std::move(label));
+      for (std::string& label : plain_labels(step)) labels.push_back(std::move(label));
     }
   }
   return labels;
@@ -146,7 +146,7 @@ inline void put_labels(Declaration& declaration, const std::vector<std::string>&
   if (auto* decision = std::get_if<Decision>(&declaration.what)) {
     for (Option& option : decision->options) option.label = labels.at(next++);
   } else if (auto* flow = std::get_if<Flow>(&declaration.what)) {
-    for (Step& step : flow->steps) {
+    for (FlowStep& step : flow->steps) {
       for (Option& option : step.decision.options) option.label = labels.at(next++);
     }
   } else {
@@ -155,7 +155,7 @@ inline void put_labels(Declaration& declaration, const std::vector<std::string>&
 }
 
 // Gives a decision what its profile wants to see in a brief, so that it can be shown as one.
-inline void make_whole(Decision& decision, const Profile& profile) {
+inline void fill_brief(Decision& decision, const Profile& profile) {
   if (profile.sections_required.empty() || decision.options.empty()) return;
   const std::string point = "an argument that is long enough for a brief, with A) and B) in it";
   Sections& sections = decision.sections;
@@ -169,15 +169,15 @@ inline void make_whole(Decision& decision, const Profile& profile) {
   }
 }
 
-inline void make_whole(Declaration& declaration) {
-  if (auto* decision = std::get_if<Decision>(&declaration.what)) make_whole(*decision, declaration.profile);
+inline void fill_brief(Declaration& declaration) {
+  if (auto* decision = std::get_if<Decision>(&declaration.what)) fill_brief(*decision, declaration.profile);
   if (auto* flow = std::get_if<Flow>(&declaration.what)) {
-    for (Step& step : flow->steps) make_whole(step.decision, declaration.profile);
+    for (FlowStep& step : flow->steps) fill_brief(step.decision, declaration.profile);
   }
 }
 
 inline Declaration declared_from(Value source, const Profiles& profiles) {
-  const std::vector<std::string> labels = tame_labels(source);
+  const std::vector<std::string> labels = plain_labels(source);
   const auto document = parse_document("random.json", to_json(source));
   auto declaration = parse_declaration(*document, profiles);
   if (!declaration) {
@@ -185,7 +185,7 @@ inline Declaration declared_from(Value source, const Profiles& profiles) {
     std::abort();
   }
   put_labels(*declaration, labels);
-  make_whole(*declaration);
+  fill_brief(*declaration);
   return std::move(*declaration);
 }
 

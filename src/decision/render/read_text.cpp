@@ -28,8 +28,8 @@ std::vector<std::string> all_labels(const AnswerShape& shape) {
 
 HostAnswer read_free_line(const std::string& line) {
   if (!is_utf8(line)) return invalid("encoding");
-  if (is_blank(line)) return without_answer(HostResult::kEmpty);
-  HostAnswer answer = without_answer(HostResult::kFilled);
+  if (is_blank(line)) return without_answer(HostAnswerKind::kEmpty);
+  HostAnswer answer = without_answer(HostAnswerKind::kFilled);
   answer.text = line;
   answer.fields = Value::object({{"text", line}});
   return answer;
@@ -99,19 +99,19 @@ HostAnswer read_ordinals(const AnswerShape& shape, const Selection& selection) {
 }
 
 HostAnswer invalid_line(InvalidReason reason) {
-  if (reason == InvalidReason::kEmpty) return without_answer(HostResult::kEmpty);
+  if (reason == InvalidReason::kEmpty) return without_answer(HostAnswerKind::kEmpty);
   return invalid(std::string(to_string(reason)));
 }
 
 }  // namespace
 
 HostAnswer text(const AnswerShape& shape, const Value& given) {
-  if (given.is_null()) return without_answer(HostResult::kEmpty);
+  if (given.is_null()) return without_answer(HostAnswerKind::kEmpty);
   if (!given.is_string() || shape.questions.empty()) return invalid("shape");
   const std::string& line = given.as_string();
   const bool is_command = std::ranges::find(shape.commands, line) != shape.commands.end();
   if (shape.select.mode != SelectMode::kOne && shape.select.mode != SelectMode::kMany) {
-    return is_command ? without_answer(HostResult::kCancelled) : read_free_line(line);
+    return is_command ? without_answer(HostAnswerKind::kCancelled) : read_free_line(line);
   }
   const std::vector<std::string> labels = all_labels(shape);
   const Input input = classify(line, {.option_count = static_cast<int>(shape.questions.front().options.size()),
@@ -122,22 +122,23 @@ HostAnswer text(const AnswerShape& shape, const Value& given) {
                                       .commands = shape.commands,
                                       .command_case_fold = false});
   if (const auto* selection = std::get_if<Selection>(&input)) return read_ordinals(shape, *selection);
-  if (std::holds_alternative<CancelCommand>(input)) return without_answer(HostResult::kCancelled);
+  if (std::holds_alternative<CancelCommand>(input)) return without_answer(HostAnswerKind::kCancelled);
   if (const auto* wrong = std::get_if<Invalid>(&input)) return invalid_line(wrong->reason);
   return free_text(line);
 }
 
 HostAnswer brief(const AnswerShape& shape, const Value& given) {
-  if (given.is_null()) return without_answer(HostResult::kEmpty);
+  if (given.is_null()) return without_answer(HostAnswerKind::kEmpty);
   if (!given.is_string() || shape.questions.empty()) return invalid("shape");
   const std::string& line = given.as_string();
   if (!is_utf8(line)) return invalid("encoding");
-  if (is_blank(line)) return without_answer(HostResult::kEmpty);
-  if (std::ranges::find(shape.commands, line) != shape.commands.end()) return without_answer(HostResult::kCancelled);
+  if (is_blank(line)) return without_answer(HostAnswerKind::kEmpty);
+  if (std::ranges::find(shape.commands, line) != shape.commands.end())
+    return without_answer(HostAnswerKind::kCancelled);
   const Letters letters = address_of(line);
   if (!letters.label.empty() && "D" + letters.label != shape.label) return invalid("other_brief");
   if (letters.choices == "none" && shape.questions.front().is_many && shape.select.min == 0) {
-    return without_answer(HostResult::kNone);
+    return without_answer(HostAnswerKind::kNone);
   }
   if (auto answer = read_letters(shape, letters.choices)) return std::move(*answer);
   const bool is_near = looks_like_letters(shape.questions.front(), letters.choices) || is_label(shape, letters.choices);

@@ -62,7 +62,7 @@ const Value* first_of(const Value& item, std::initializer_list<std::string_view>
 
 HostAnswer read_labels(const AnswerShape& shape, std::string_view text) {
   if (!is_utf8(text)) return invalid("encoding");
-  if (is_blank(text)) return without_answer(HostResult::kEmpty);
+  if (is_blank(text)) return without_answer(HostAnswerKind::kEmpty);
   const ShownQuestion& question = shape.questions.front();
   if (const ShownOption* entry = find_shown(question.options, text)) return chosen(shape, {entry});
   if (!question.is_many) return free_text(std::string(text));
@@ -86,7 +86,7 @@ HostAnswer read_list(const AnswerShape& shape, const Value& list) {
 }
 
 HostAnswer read_value(const AnswerShape& shape, const Value& value) {
-  if (value.is_null()) return without_answer(HostResult::kEmpty);
+  if (value.is_null()) return without_answer(HostAnswerKind::kEmpty);
   if (value.is_string()) return read_labels(shape, value.as_string());
   if (value.is_array()) return read_list(shape, value);
   return invalid("shape");
@@ -98,7 +98,7 @@ HostAnswer read_record(const AnswerShape& shape, const Value& record) {
   const Value* typed = first_of(record, {"free_text", "other_text"});
   if (typed && typed->is_string() && !typed->as_string().empty()) return free_text(typed->as_string());
   const Value* value = first_of(record, {"option_label", "label", "user_answer", "choice", "answer"});
-  return value ? read_value(shape, *value) : without_answer(HostResult::kEmpty);
+  return value ? read_value(shape, *value) : without_answer(HostAnswerKind::kEmpty);
 }
 
 const Value* record_for(const Value& list, const AnswerShape& shape) {
@@ -114,26 +114,26 @@ HostAnswer read_answers(const AnswerShape& shape, const Value& given) {
   if (answers.is_object()) {
     if (const Value* value = by_question(answers, shape)) return read_value(shape, *value);
     const bool is_only_one = answers.size() == 1 && given["questions"].is_array() && given["questions"].size() == 1;
-    return is_only_one ? read_value(shape, answers.members().front().value) : without_answer(HostResult::kEmpty);
+    return is_only_one ? read_value(shape, answers.members().front().value) : without_answer(HostAnswerKind::kEmpty);
   }
   if (answers.is_array()) {
     const Value* record = record_for(answers, shape);
-    return record ? read_record(shape, *record) : without_answer(HostResult::kEmpty);
+    return record ? read_record(shape, *record) : without_answer(HostAnswerKind::kEmpty);
   }
   if (!answers.is_null()) return invalid("shape");
   const Value& questions = given["questions"];
   if (!questions.is_array()) return invalid("shape");
   const Value* record = record_for(questions, shape);
   const bool is_answered = record && first_of(*record, {"user_answer", "answer", "choice"});
-  return is_answered ? read_record(shape, *record) : without_answer(HostResult::kEmpty);
+  return is_answered ? read_record(shape, *record) : without_answer(HostAnswerKind::kEmpty);
 }
 
 // Why a question was left without an answer, where the host says so.
-std::optional<HostResult> unanswered(const Value& annotation) {
+std::optional<HostAnswerKind> unanswered(const Value& annotation) {
   const std::string kind = annotation.string_at("unanswered").value_or("");
-  if (kind == "skipped") return HostResult::kSkipped;
+  if (kind == "skipped") return HostAnswerKind::kSkipped;
   // Whoever writes in the chat instead has closed the dialog, not passed over the question.
-  if (kind == "dismissed" || kind == "replied_in_chat") return HostResult::kDismissed;
+  if (kind == "dismissed" || kind == "replied_in_chat") return HostAnswerKind::kDismissed;
   return std::nullopt;
 }
 
@@ -141,11 +141,11 @@ std::optional<HostResult> unanswered(const Value& annotation) {
 
 HostAnswer ask_user_question(const AnswerShape& shape, const Value& given) {
   if (shape.questions.empty()) return invalid("shape");
-  if (given.is_null()) return without_answer(HostResult::kEmpty);
+  if (given.is_null()) return without_answer(HostAnswerKind::kEmpty);
   if (!given.is_object()) return invalid("shape");
   // The dialog resolved itself while nobody was there: whatever stands in `answers` is not a person's.
   const Value& away = given["afkTimeoutMs"];
-  if (!away.is_null()) return without_answer(HostResult::kTimedOut);
+  if (!away.is_null()) return without_answer(HostAnswerKind::kTimedOut);
   const Value* annotation = by_question(given["annotations"], shape);
   const std::string response = given.string_at("response").value_or("");
   const auto why = annotation ? unanswered(*annotation) : std::nullopt;
@@ -178,13 +178,13 @@ HostAnswer read_rows(const AnswerShape& shape, const Value& map) {
     const ShownOption* entry = find_shown(row.options, item.as_string());
     if (!entry) return is_utf8(item.as_string()) ? free_text(item.as_string()) : invalid("encoding");
     ++answered;
-    if (entry->entry == Entry::kOption) entries.push_back(entry);
+    if (entry->entry == EntryKind::kOption) entries.push_back(entry);
   }
-  if (answered == 0) return without_answer(HostResult::kEmpty);
+  if (answered == 0) return without_answer(HostAnswerKind::kEmpty);
   if (answered < shape.questions.size()) return invalid("arity");
   if (entries.empty()) {
     const bool may_be_none = shape.has_none || shape.select.min == 0;
-    return may_be_none ? without_answer(HostResult::kNone) : invalid("arity");
+    return may_be_none ? without_answer(HostAnswerKind::kNone) : invalid("arity");
   }
   return chosen(shape, entries);
 }
@@ -193,13 +193,13 @@ HostAnswer read_rows(const AnswerShape& shape, const Value& map) {
 
 HostAnswer request_user_input(const AnswerShape& shape, const Value& given) {
   if (shape.questions.empty()) return invalid("shape");
-  if (given.is_null()) return without_answer(HostResult::kEmpty);
+  if (given.is_null()) return without_answer(HostAnswerKind::kEmpty);
   if (!given.is_object()) return invalid("shape");
   const Value* inner = given.find("answers");
   const Value& map = inner && inner->is_object() ? *inner : given;
   if (shape.select.mode == SelectMode::kMany) return read_rows(shape, map);
   const Value* list = codex_answer(map, shape.questions.front().key);
-  if (!list) return without_answer(HostResult::kEmpty);
+  if (!list) return without_answer(HostAnswerKind::kEmpty);
   if (list->is_array() && list->size() == 1) return read_value(shape, list->items().front());
   return read_value(shape, *list);
 }

@@ -13,7 +13,7 @@ HostAnswer elicitation(const AnswerShape& shape, const Value& given);
 
 HostAnswer invalid(std::string reason);
 HostAnswer free_text(std::string text);
-HostAnswer without_answer(HostResult result);
+HostAnswer without_answer(HostAnswerKind result);
 
 // What choosing these entries means: an answer, the next page, none, or invalid when they are too many or too few.
 HostAnswer chosen(const AnswerShape& shape, const std::vector<const ShownOption*>& entries);

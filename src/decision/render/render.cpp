@@ -79,7 +79,7 @@ Status check_grammar(const Prompt& prompt, const Profile& profile, Host host) {
 // What the profile demands of a brief is demanded where one is shown: other hosts show none of it.
 Status check_parts(const Prompt& prompt, const Profile& profile, Host host) {
   if (host != Host::kBrief) return {};
-  const auto lacks = lacking_parts(prompt, profile);
+  const auto lacks = missing_brief_parts(prompt, profile);
   if (lacks.empty()) return {};
   return fail(ErrorCode::kInvalid,
               fmt::format("{} is no whole {} brief: {}", name_of(prompt), profile.id, fmt::join(lacks, "; ")),
@@ -141,9 +141,9 @@ void draft(const Prompt& prompt, const Profile& profile, Rendered& rendered, Sho
 // Behind what is lost as declared stands what the draft had to change.
 void note_losses(const Prompt& prompt, const ShownFields& shown, Rendered& rendered) {
   auto lost = fields_not_shown(prompt, rendered.host, shown);
-  lost.insert(lost.end(), rendered.lossy.begin(), rendered.lossy.end());
+  lost.insert(lost.end(), rendered.omitted_fields.begin(), rendered.omitted_fields.end());
   if (prompt.has_numbered_pager) lost.emplace_back("pager_label");
-  rendered.lossy = std::move(lost);
+  rendered.omitted_fields = std::move(lost);
 }
 
 // What stands in a question's text so that hooks know it again.

@@ -34,7 +34,7 @@ struct Rendered {
   std::string before;  // text: to be shown before the block and apart from it (AMB-17); mostly empty
   // Every field of the prompt that is not shown, by name: description, recommended, sections.eli10, ... Sorted as they
   // stand in the declaration.
-  std::vector<std::string> lossy;
+  std::vector<std::string> omitted_fields;
   AnswerShape shape;
   // SHA-256, hex, over profile id, definition hash and what is shown, without the marker: asking again with another
   // nonce does not change it.

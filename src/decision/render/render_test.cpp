@@ -72,7 +72,7 @@ TEST(ReqInt3, ToolsGetTheContentInTheirOwnShape) {
   EXPECT_EQ(question["question"], Value("Which branch should be released? <sb:abc>"));
   EXPECT_EQ(question["multiSelect"], Value(false));
   EXPECT_EQ(to_json(question["options"]), R"([{"label":"Main","description":""},{"label":"Hotfix","description":""}])");
-  EXPECT_THAT(shown.lossy, testing::ElementsAre("description", "recommended"));
+  EXPECT_THAT(shown.omitted_fields, testing::ElementsAre("description", "recommended"));
 }
 
 TEST(ReqInt31, OneQuestionACall) {
@@ -133,9 +133,9 @@ TEST(Amb17, NothingButTheBlockInTheBlock) {
   const Rendered shown = rendered(yaml, Host::kText, {.shows_before = true});
   EXPECT_EQ(shown.text, "Which branch should be released?\n\n1) Main\n2) Hotfix");
   EXPECT_EQ(shown.before, "We freeze tonight.\n\nTell ops.");
-  EXPECT_THAT(shown.lossy, Not(Contains("sections.context")));
-  EXPECT_THAT(rendered(yaml, Host::kText).lossy, Contains("sections.context"));
-  EXPECT_THAT(rendered(yaml, Host::kText).lossy, Contains("sections.safety_notice"));
+  EXPECT_THAT(shown.omitted_fields, Not(Contains("sections.context")));
+  EXPECT_THAT(rendered(yaml, Host::kText).omitted_fields, Contains("sections.context"));
+  EXPECT_THAT(rendered(yaml, Host::kText).omitted_fields, Contains("sections.safety_notice"));
 }
 
 TEST(Amb32, ContentRulesHoldInToolCalls) {
@@ -171,7 +171,7 @@ TEST(OneWay, ANoteWithTheWordsOfTheQuestionIsNotTakenForShown) {
   for (const Host host : {Host::kBrief, Host::kAskUserQuestion, Host::kElicitation}) {
     const Rendered shown = rendered(yaml, host);
     EXPECT_THAT(shown.shape.questions.at(0).text, testing::ContainsRegex("users_old.*\n.*Drop the table"));
-    EXPECT_THAT(shown.lossy, Not(Contains("irreversible_note")));
+    EXPECT_THAT(shown.omitted_fields, Not(Contains("irreversible_note")));
   }
 }
 
@@ -180,12 +180,12 @@ TEST(Lossy, AFieldWithTheWordsOfAnotherIsStillNamed) {
       "decision: d\nlabel: D1\nheader: keep\ntitle: Which\ninstruction: Which one shall we keep in D1?\n"
       "sections: {context: one, safety_notice: keep}\n"
       "options: [{id: a, label: First one, description: First}, {id: b, label: Second one}]\n";
-  EXPECT_THAT(rendered(yaml, Host::kText).lossy,
+  EXPECT_THAT(rendered(yaml, Host::kText).omitted_fields,
               testing::ElementsAre("decision_label", "header", "title", "sections.context", "sections.safety_notice",
                                    "description"));
-  EXPECT_THAT(rendered(yaml, Host::kAskUserQuestion).lossy,
+  EXPECT_THAT(rendered(yaml, Host::kAskUserQuestion).omitted_fields,
               testing::ElementsAre("title", "sections.context", "description"));
-  EXPECT_THAT(rendered(yaml, Host::kRequestUserInput).lossy,
+  EXPECT_THAT(rendered(yaml, Host::kRequestUserInput).omitted_fields,
               testing::ElementsAre("title", "sections.context", "sections.safety_notice", "description"));
 }
 
@@ -217,14 +217,15 @@ TEST(Gstack, AToolQuestionCarriesTheWholeBrief) {
   EXPECT_EQ(option["description"], Value("In use today."));
   EXPECT_EQ(option["preview"], Value("redis-cli"));
   EXPECT_EQ(question_of(shown)["header"], Value("Cache"));
-  EXPECT_THAT(shown.lossy, testing::IsEmpty());
+  EXPECT_THAT(shown.omitted_fields, testing::IsEmpty());
 }
 
 TEST(Gstack, WhatAHostCannotShowIsNamed) {
   const Rendered shown = rendered(kExplained, Host::kRequestUserInput);
-  EXPECT_THAT(shown.lossy, testing::IsSupersetOf({"sections.eli10", "sections.stakes", "sections.recommendation",
-                                                  "sections.net", "pros", "cons", "completeness", "preview"}));
-  EXPECT_THAT(rendered(kExplained, Host::kElicitation).lossy, testing::ElementsAre("preview"));
+  EXPECT_THAT(shown.omitted_fields,
+              testing::IsSupersetOf({"sections.eli10", "sections.stakes", "sections.recommendation", "sections.net",
+                                     "pros", "cons", "completeness", "preview"}));
+  EXPECT_THAT(rendered(kExplained, Host::kElicitation).omitted_fields, testing::ElementsAre("preview"));
 }
 
 // The chip holds 12 characters; a longer label goes into the question.

@@ -70,12 +70,12 @@ std::string ordinal_mark(OrdinalStyle style, std::size_t index) {
   return (style == OrdinalStyle::kLetterParen ? letters_of(index) : std::to_string(index + 1)) + ") ";
 }
 
-Entry entry_of(const Prompt& prompt, std::size_t index) {
+EntryKind entry_of(const Prompt& prompt, std::size_t index) {
   const Option& option = prompt.options[index];
   const bool is_own = !option.role.empty() && index + 1 == prompt.options.size();
-  if (is_own && option.id == kMoreId) return Entry::kMore;
-  if (is_own && option.id == kNoneId) return Entry::kNone;
-  return Entry::kOption;
+  if (is_own && option.id == kMoreId) return EntryKind::kMore;
+  if (is_own && option.id == kNoneId) return EntryKind::kNone;
+  return EntryKind::kOption;
 }
 
 ShownLabels shown_labels(const Prompt& prompt, const Profile& profile) {

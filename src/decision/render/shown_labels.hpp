@@ -30,7 +30,7 @@ std::string ordinal_mark(OrdinalStyle style, std::size_t index);
 std::string letters_of(std::size_t index);
 
 // What each entry of a prompt means: the pager's own are told apart from declared options of the same id.
-Entry entry_of(const Prompt& prompt, std::size_t index);
+EntryKind entry_of(const Prompt& prompt, std::size_t index);
 
 // The entry with exactly this label; also without its "(recommended)", where that is still only one.
 const ShownOption* find_shown(const std::vector<ShownOption>& options, std::string_view answer);

@@ -32,7 +32,7 @@ Value tool_option(std::string_view label, std::string description) {
 
 void note_labels(const ShownLabels& labels, const Profile& profile, Rendered& rendered, ShownFields& shown) {
   if (profile.recommended == RecommendedMark::kSuffix) shown.add("recommended");
-  if (labels.has_ordinals) rendered.lossy.emplace_back("label");
+  if (labels.has_ordinals) rendered.omitted_fields.emplace_back("label");
 }
 
 // A host without multi-select is asked yes or no about each option; "none of these" is then no to all of them.
@@ -43,7 +43,7 @@ void yes_or_no_each(const Prompt& prompt, const Profile& profile, std::string_vi
   const std::string no(decision::text(prompt.locale, "no"));
   Value questions = Value::array();
   for (std::size_t i = 0; i < prompt.options.size(); ++i) {
-    if (entry_of(prompt, i) == Entry::kNone) {
+    if (entry_of(prompt, i) == EntryKind::kNone) {
       rendered.shape.has_none = true;
       continue;
     }
@@ -60,10 +60,10 @@ void yes_or_no_each(const Prompt& prompt, const Profile& profile, std::string_vi
          {"options",
           Value(Value::Array{tool_option(yes, description_of(option, profile, shown)), tool_option(no, "")})}}));
     rendered.shape.questions.push_back(
-        {key, question, false, {{option.id, option.label, yes, Entry::kOption}, {"", "", no, Entry::kNo}}});
+        {key, question, false, {{option.id, option.label, yes, EntryKind::kOption}, {"", "", no, EntryKind::kNo}}});
   }
   rendered.payload = Value::object({{"questions", std::move(questions)}});
-  rendered.lossy.emplace_back("select.many");
+  rendered.omitted_fields.emplace_back("select.many");
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ void request_user_input(const Prompt& prompt, const Profile& profile, Rendered& 
   const std::string header = header_of(prompt, limits_of(Host::kRequestUserInput).header, shown);
   if (prompt.select.mode == SelectMode::kMany) return yes_or_no_each(prompt, profile, header, rendered, shown);
   std::string question = sentence_of(prompt, header, shown);
-  if (const std::string list = agreed_on(prompt); !list.empty()) {
+  if (const std::string list = agreement_text(prompt); !list.empty()) {
     question = fmt::format("{} {}", list, question);
     shown.add("sections.eli10");
   }

@@ -108,10 +108,10 @@ Value to_value(const CommandRun& run) {
                                {"exit", run.exit},
                                {"output", is_utf8(run.output) ? run.output : to_base64url(run.output)},
                                {"sandbox", run.sandbox},
-                               {"ms", run.took_ms}});
+                               {"ms", run.duration_ms}});
   if (run.timed_out) value.set("timed_out", true);
-  if (run.output_cut) value.set("output_cut", true);
-  if (!run.not_run.empty()) value.set("not_run", run.not_run);
+  if (run.output_truncated) value.set("output_cut", true);
+  if (!run.not_run_reason.empty()) value.set("not_run", run.not_run_reason);
   return value;
 }
 
@@ -136,7 +136,7 @@ Value to_value(const std::vector<workflow::RecordedAssessment>& recorded) {
 Value with_counts(const Program& program, const Node& node, const Step& step, const Value& after, Value sent) {
   LoopScope scope(program, after);
   const Value& view = scope.at(node.position.loops);
-  for (const workflow::Count& count : step.counts) {
+  for (const workflow::DerivedCount& count : step.counts) {
     const Value* list = workflow::look_up(view, count.of);
     const auto is_counted = [&](const Value& item) { return !count.where || workflow::holds(*count.where, item); };
     const bool is_list = list != nullptr && list->is_array();
@@ -156,26 +156,26 @@ class Delivery {
         submission_(submission),
         pieces_(std::move(pieces)) {}
 
-  Outcome run(Value after, bool gate_passed) && {
+  AdvanceResult run(Value after, bool gate_passed) && {
     outcome_.context = std::move(after);
     outcome_.move =
         next_position(program_, node_.position, node_.jumps, outcome_.context, submission_.artifacts, false);
     if (!gate_passed) outcome_.blockers = check(program_, node_, outcome_.context, submission_);
-    std::ranges::copy(outcome_.move.lacking, std::back_inserter(outcome_.blockers));
+    std::ranges::copy(outcome_.move.missing, std::back_inserter(outcome_.blockers));
     outcome_.blockers = bounded(std::move(outcome_.blockers));
     if (!outcome_.blockers.empty()) {
-      outcome_.kind = Outcome::Kind::kBlocked;
+      outcome_.kind = AdvanceResult::Kind::kBlocked;
       outcome_.delivered.push_back(blocked_event(node_, outcome_.blockers, submission_));
       return std::move(outcome_);
     }
-    outcome_.kind = !gate_passed && is_gated() ? Outcome::Kind::kGate : Outcome::Kind::kAdvanced;
-    if (outcome_.kind == Outcome::Kind::kGate) outcome_.gate = here_.step->confirmation.kind;
+    outcome_.kind = !gate_passed && is_gated() ? AdvanceResult::Kind::kGate : AdvanceResult::Kind::kAdvanced;
+    if (outcome_.kind == AdvanceResult::Kind::kGate) outcome_.gate = here_.step->confirmation.kind;
     for (const Piece& piece : pieces_) {
       if (piece.is_asked_for) outcome_.artifacts[piece.kind] = piece.hash;
     }
     const auto reading = workflow::read_assessments(program_.definition(), *here_.step, submission_.artifacts);
     if (!gate_passed) outcome_.delivered.push_back(recorded(reading.recorded));
-    tell(reading.recorded, gate_passed);
+    add_agent_notes(reading.recorded, gate_passed);
     return std::move(outcome_);
   }
 
@@ -211,7 +211,7 @@ class Delivery {
     return {"output_recorded", std::move(payload)};
   }
 
-  void tell(const std::vector<workflow::RecordedAssessment>& assessments, bool gate_passed) {
+  void add_agent_notes(const std::vector<workflow::RecordedAssessment>& assessments, bool gate_passed) {
     std::vector<std::string>& notes = outcome_.notes_to_agent;
     if (!gate_passed) {
       for (const Piece& piece : pieces_) {
@@ -221,7 +221,8 @@ class Delivery {
       for (const auto& assessment : assessments) std::ranges::copy(assessment.notes, std::back_inserter(notes));
     }
     // A gate that is still to be decided moves nothing yet; what the cursor met is told when it moves.
-    if (outcome_.kind == Outcome::Kind::kAdvanced) std::ranges::copy(outcome_.move.warnings, std::back_inserter(notes));
+    if (outcome_.kind == AdvanceResult::Kind::kAdvanced)
+      std::ranges::copy(outcome_.move.warnings, std::back_inserter(notes));
   }
 
   const Program& program_;
@@ -229,7 +230,7 @@ class Delivery {
   const ProgramStep& here_;
   const Submission& submission_;
   std::vector<Piece> pieces_;
-  Outcome outcome_;
+  AdvanceResult outcome_;
 };
 
 }  // namespace
@@ -246,8 +247,8 @@ Event blocked_event(const Node& node, const std::vector<Blocker>& blockers, cons
   return {"attempt_blocked", std::move(payload)};
 }
 
-Result<Outcome> advance(const Program& program, const Node& node, const Value& context, const Submission& submission,
-                        bool gate_passed) {
+Result<AdvanceResult> advance(const Program& program, const Node& node, const Value& context,
+                              const Submission& submission, bool gate_passed) {
   const StepNo number = SB_TRY(step_of(program, node));
   SB_TRY(check_notes_bytes(submission.notes));
   std::vector<Piece> pieces = SB_TRY(pieces_of(program, program.at(number), submission.artifacts));

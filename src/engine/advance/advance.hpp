@@ -1,6 +1,6 @@
 // What follows from a submission. Pure: same definition, node and submission, same events.
 //
-//   Outcome outcome = advance(program, node, context, submission);
+//   AdvanceResult outcome = advance(program, node, context, submission);
 //
 // All checks are made and told together: notes, contract, assessments with their consequences, criteria, captures, the
 // verification command's result, what the next step needs. Only when all hold does the cursor move, and it moves only
@@ -22,11 +22,11 @@ struct CommandRun {
   std::string command = {};
   int exit = 0;
   std::string output = {};  // what is kept of it
-  bool timed_out = false, output_cut = false;
+  bool timed_out = false, output_truncated = false;
   std::string sandbox = {};  // bubblewrap, or none with the reason
-  std::int64_t took_ms = 0;
-  std::string not_run = {};    // why it was not run: not trusted
-  bool was_cancelled = false;  // whoever waited for it does no longer: nothing was delivered
+  std::int64_t duration_ms = 0;
+  std::string not_run_reason = {};  // why it was not run: not trusted
+  bool was_cancelled = false;       // whoever waited for it does no longer: nothing was delivered
 };
 
 struct Submission {
@@ -62,11 +62,11 @@ struct Blocker {
 Value to_value(const Blocker& blocker);
 
 // What the cursor met on the way from one step to the next.
-struct Move {
+struct CursorMove {
   std::vector<Event> trace;  // step_skipped, loop_*, jumped; without `node`
   Position to;               // step empty: the end
   std::map<std::string, int> jumps;
-  std::vector<Blocker> lacking;       // keys that a loop or `needs` ahead must have and that are not set
+  std::vector<Blocker> missing;       // keys that a loop or `needs` ahead must have and that are not set
   std::vector<std::string> warnings;  // a limit was reached while more was wanted
 };
 
@@ -79,8 +79,8 @@ struct Move {
 // (step_program.hpp) and leaves the loop right there. A jump keeps the iterations of loops around both steps and leaves
 // the others; one into a loop that is not around the jumping step enters that loop anew. A parallel loop opens at its
 // own id, without a frame of its own; going on from there is going on behind it.
-Move next_position(const Program& program, const Position& from, const std::map<std::string, int>& jumps,
-                   const Value& context, std::span<const Value> artifacts, bool at_start);
+CursorMove next_position(const Program& program, const Position& from, const std::map<std::string, int>& jumps,
+                         const Value& context, std::span<const Value> artifacts, bool at_start);
 
 // What a node at this position is.
 NodeKind kind_at(const Program& program, const Position& position);
@@ -88,8 +88,8 @@ NodeKind kind_at(const Program& program, const Position& position);
 // The context a step at this position sees: the branch's own and the variables of the loops around it.
 Value context_at(const Program& program, const Position& position, const Value& context);
 
-// Everything wrong with the submission, apart from what `Move::lacking` says; empty when it may pass. `after` is the
-// context with the submission merged in.
+// Everything wrong with the submission, apart from what `CursorMove::lacking` says; empty when it may pass. `after` is
+// the context with the submission merged in.
 std::vector<Blocker> check(const Program& program, const Node& node, const Value& after, const Submission& submission);
 
 // kInvalid, kLimit: reserved keys, too large, not an object. Shallow; null removes.
@@ -99,7 +99,7 @@ Result<Value> merge_context(const Value& context, const Value& changes);
 // loop or step right behind needs.
 Value requirements(const Program& program, const Position& position, const Value& context);
 
-struct Outcome {
+struct AdvanceResult {
   enum class Kind { kBlocked, kGate, kAdvanced };
   Kind kind = Kind::kAdvanced;
   std::vector<Blocker> blockers;        // kBlocked
@@ -107,17 +107,17 @@ struct Outcome {
   std::vector<Event> delivered;         // output_recorded or attempt_blocked, without `node`; none after a gate
   Value context;                        // the branch's, after
   std::map<std::string, std::string> artifacts;  // those asked for, newest of each kind: kind to hash
-  Move move;                                     // kGate, kAdvanced
+  CursorMove move;                               // kGate, kAdvanced
   std::vector<std::string> notes_to_agent;       // unsolicited artifacts, normalised levels, limits reached
 };
 
 // The event of a refused attempt, its `node` aside. The artifacts are named by the hash they will be stored under.
 Event blocked_event(const Node& node, const std::vector<Blocker>& blockers, const Submission& submission);
 
-// For a node of kStep whose attempt is open and which waits for nothing. `gate_passed`: its gate has been decided
+// Kind a node of kStep whose attempt is open and which waits for nothing. `gate_passed`: its gate has been decided
 // already and what was delivered is only moved on. kLimit and kInvalid for submissions no retry of the same bytes can
 // mend; they are not attempts.
-Result<Outcome> advance(const Program& program, const Node& node, const Value& context, const Submission& submission,
-                        bool gate_passed = false);
+Result<AdvanceResult> advance(const Program& program, const Node& node, const Value& context,
+                              const Submission& submission, bool gate_passed = false);
 
 }  // namespace sb::engine

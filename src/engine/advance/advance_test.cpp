@@ -25,7 +25,7 @@ Submission sending(std::string notes, std::vector<Value> artifacts = {}, Value c
 
 // The error of a submission that is not even an attempt; nothing when it is one.
 std::optional<ErrorCode> refused(const Submission& submission) {
-  const Journey journey(program_of("[" + kOne + "]"));
+  const SessionSimulator journey(program_of("[" + kOne + "]"));
   const auto outcome = advance(journey.program(), journey.tip(), Value::object(), submission);
   return outcome ? std::nullopt : std::optional(outcome.error().code);
 }
@@ -57,9 +57,9 @@ TEST(Submissions, MustBeMadeOfObjectsWithAKind) {
 }
 
 TEST(Output, IsRecordedWithWhatItSetsAndRemoves) {
-  Journey journey(program_of("[" + kOne + "," + kTwo + "]"), json(R"({"old": 1})"));
+  SessionSimulator journey(program_of("[" + kOne + "," + kTwo + "]"), json(R"({"old": 1})"));
   const Value artifact = json(R"({"b": 1, "kind": "note"})");
-  const Outcome outcome = journey.deliver(sending("done", {artifact}, json(R"({"old": null, "new": [1]})")));
+  const AdvanceResult outcome = journey.deliver(sending("done", {artifact}, json(R"({"old": null, "new": [1]})")));
   const Value recorded = journey.payloads("output_recorded").at(0);
   EXPECT_EQ(recorded["notes"], Value("done"));
   EXPECT_EQ(recorded["context_set"], json(R"({"new": [1]})"));
@@ -73,7 +73,7 @@ TEST(Output, IsRecordedWithWhatItSetsAndRemoves) {
 }
 
 TEST(Output, KeepsTheNewestOfEachKindAskedFor) {
-  Journey journey(
+  SessionSimulator journey(
       program_of("[{id: each, type: loop, title: L, loop: {type: while, condition: {var: go}, maxIterations: 3}, body: "
                  "[{id: look, "
                  "title: T, prompt: P, outputContract: {contractRef: wr.contracts.loop_control}}]}]"));
@@ -87,7 +87,7 @@ TEST(Output, KeepsTheNewestOfEachKindAskedFor) {
 }
 
 TEST(Output, OfABlockedAttemptIsRecordedToo) {
-  Journey journey(program_of("[" + kOne + "]"));
+  SessionSimulator journey(program_of("[" + kOne + "]"));
   journey.deliver(sending(" ", {json(R"({"kind": "x"})")}));
   const Value blocked = journey.payloads("attempt_blocked").at(0);
   EXPECT_EQ(blocked["attempt"], Value(1));
@@ -95,13 +95,13 @@ TEST(Output, OfABlockedAttemptIsRecordedToo) {
   EXPECT_EQ(blocked["artifacts"].size(), 1u);
   EXPECT_EQ(blocked["blockers"].items().at(0)["code"], Value("MISSING_REQUIRED_NOTES"));
   EXPECT_EQ(journey.tip().attempt, 2);
-  EXPECT_EQ(journey.tip().blocked_in_row, 1);
+  EXPECT_EQ(journey.tip().consecutive_blocks, 1);
   journey.deliver(sending("done"));
   EXPECT_TRUE(journey.is_over());
 }
 
 TEST(Pain11, ARewoundStepDoesNotSeeWhatTheOtherBranchSet) {
-  Journey journey(program_of("[" + kOne + "," + kTwo + ",{id: three, title: T, prompt: P}]"));
+  SessionSimulator journey(program_of("[" + kOne + "," + kTwo + ",{id: three, title: T, prompt: P}]"));
   journey.deliver(sending("n", {}, json(R"({"one": 1})")));
   journey.deliver(sending("n", {}, json(R"({"future": 1})")));
   journey.deliver_at(2, sending("again", {}, json(R"({"other": 1})")));
@@ -111,9 +111,10 @@ TEST(Pain11, ARewoundStepDoesNotSeeWhatTheOtherBranchSet) {
 }
 
 std::optional<workflow::Confirmation::Kind> gate_of(const std::string& confirmation, const std::string& context) {
-  const Journey journey(program_of("[{id: one, title: T, prompt: P, requireConfirmation: " + confirmation + "}]"));
+  const SessionSimulator journey(
+      program_of("[{id: one, title: T, prompt: P, requireConfirmation: " + confirmation + "}]"));
   const auto outcome = advance(journey.program(), journey.tip(), Value::object(), sending("n", {}, json(context)));
-  if (!outcome || outcome->kind != Outcome::Kind::kGate) return std::nullopt;
+  if (!outcome || outcome->kind != AdvanceResult::Kind::kGate) return std::nullopt;
   return outcome->gate;
 }
 
@@ -129,21 +130,21 @@ TEST(Gate, OpensByKindAndCondition) {
 }
 
 TEST(Gate, StoresTheOutputAndMovesOnAfterTheVerdict) {
-  Journey journey(program_of("[{id: one, title: T, prompt: P, requireConfirmation: true}," + kTwo + "]"));
+  SessionSimulator journey(program_of("[{id: one, title: T, prompt: P, requireConfirmation: true}," + kTwo + "]"));
   const Submission submission = sending("done", {json(R"({"kind": "x"})")}, json(R"({"a": 1})"));
   const auto gate = advance(journey.program(), journey.tip(), Value::object(), submission);
   ASSERT_TRUE(gate);
   EXPECT_EQ(gate->delivered.size(), 1u);
   const auto passed = advance(journey.program(), journey.tip(), Value::object(), submission, true);
   ASSERT_TRUE(passed);
-  EXPECT_EQ(passed->kind, Outcome::Kind::kAdvanced);
+  EXPECT_EQ(passed->kind, AdvanceResult::Kind::kAdvanced);
   EXPECT_THAT(passed->delivered, IsEmpty());
   EXPECT_EQ(passed->move.to.step, "two");
   EXPECT_EQ(passed->context, json(R"({"a": 1})"));
 }
 
 TEST(Gate, RejectedGoesBackToTheStep) {
-  Journey journey(program_of("[{id: one, title: T, prompt: P, requireConfirmation: true}," + kTwo + "]"));
+  SessionSimulator journey(program_of("[{id: one, title: T, prompt: P, requireConfirmation: true}," + kTwo + "]"));
   journey.deliver_at(1, sending("done"), false);
   EXPECT_EQ(journey.tip().number, 1);
   EXPECT_EQ(journey.tip().attempt, 2);
@@ -154,15 +155,15 @@ TEST(Gate, RejectedGoesBackToTheStep) {
 }
 
 TEST(Gate, IsNotOpenedForWhatIsBlocked) {
-  Journey journey(
+  SessionSimulator journey(
       program_of("[{id: one, title: T, prompt: P, requireConfirmation: true},{id: two, title: T, prompt: P, "
                  "needs: [key]}]"));
   EXPECT_EQ(journey.deliver(sending("")).blockers.size(), 2u);
-  EXPECT_EQ(journey.deliver(sending("done")).kind, Outcome::Kind::kBlocked);
+  EXPECT_EQ(journey.deliver(sending("done")).kind, AdvanceResult::Kind::kBlocked);
 }
 
 std::vector<std::string> captures(const std::string& steps, const std::string& context = "{}") {
-  const Journey journey(program_of(steps), json(context));
+  const SessionSimulator journey(program_of(steps), json(context));
   std::vector<std::string> keys;
   const Value required = requirements(journey.program(), journey.tip().position, journey.context(journey.tip()));
   for (const Value& capture : required["captures"].items())
@@ -175,7 +176,7 @@ const std::string kLoop =
     "prompt: P}]}";
 
 TEST(Requirements, SayWhatTheStepIsCheckedFor) {
-  const Journey journey(program_of(
+  const SessionSimulator journey(program_of(
       "[{id: one, title: T, prompt: P, outputContract: {contractRef: wr.contracts.loop_control}, "
       "assessmentRefs: [plan], validationCriteria: [{type: contains, value: risk, message: Name it.}]}," +
           kTwo + "]",
@@ -227,7 +228,7 @@ TEST(Requirements, ListTheOptionsOfADecisionBehind) {
 TEST(Advance, IsAFunctionOfItsInput) {
   const auto program = program_of("[" + kOne + "," + kLoop + "]");
   const Submission submission = sending("done", {json(R"({"kind": "x"})")}, json(R"({"xs": [1, 2]})"));
-  const Journey journey(program);
+  const SessionSimulator journey(program);
   const auto first = advance(*program, journey.tip(), Value::object(), submission);
   const auto second = advance(*program, journey.tip(), Value::object(), submission);
   ASSERT_TRUE(first && second);

@@ -174,7 +174,7 @@ std::vector<Blocker> bounded(std::vector<Blocker> blockers) {
   return kept;
 }
 
-std::vector<Blocker> lacking(const KeyNeed& need, std::string_view who, const Value& context) {
+std::vector<Blocker> missing_needs(const KeyNeed& need, std::string_view who, const Value& context) {
   const Value* value = workflow::look_up(context, need.key);
   if (value == nullptr || value->is_null()) return {missing_key(need.key, who, kind_of(need.kind))};
   if (!fits(need.kind, *value)) return {invalid_key(need.key, who, kind_of(need.kind), *value)};

@@ -22,7 +22,7 @@ struct KeyNeed {
   std::string key;
   Kind kind = Kind::kAnything;
 };
-std::vector<Blocker> lacking(const KeyNeed& need, std::string_view who, const Value& context);
+std::vector<Blocker> missing_needs(const KeyNeed& need, std::string_view who, const Value& context);
 // What must be set before this step opens or this loop is entered.
 std::vector<KeyNeed> needs_of(const workflow::Step& step);
 std::string described(const workflow::Step& step);  // `The loop "build"`, `The step "plan"`

@@ -17,12 +17,12 @@ namespace {
 
 using workflow::Step;
 
-constexpr std::size_t kMisfitsTold = 5;
+constexpr std::size_t kViolationsShown = 5;
 constexpr std::size_t kOutputTailBytes = 1'200;
 
 std::string joined(std::vector<std::string> parts) {
   std::string text;
-  const std::size_t told = std::min(parts.size(), kMisfitsTold);
+  const std::size_t told = std::min(parts.size(), kViolationsShown);
   for (std::size_t i = 0; i < told; ++i) text += (i == 0 ? "" : "; ") + parts[i];
   if (parts.size() > told) text += fmt::format("; and {} more", parts.size() - told);
   return text;
@@ -37,10 +37,10 @@ std::string tail_of(std::string_view output) {
   return std::string(output);
 }
 
-std::vector<std::string> told(const std::vector<workflow::Misfit>& misfits) {
+std::vector<std::string> told(const std::vector<workflow::SchemaViolation>& violations) {
   std::vector<std::string> lines;
-  for (const workflow::Misfit& misfit : misfits) {
-    lines.push_back(misfit.pointer.empty() ? misfit.message : misfit.pointer + " " + misfit.message);
+  for (const workflow::SchemaViolation& violation : violations) {
+    lines.push_back(violation.pointer.empty() ? violation.message : violation.pointer + " " + violation.message);
   }
   return lines;
 }
@@ -96,21 +96,21 @@ class Checks {
           narrowed_example(*contract, step_, view_));
       return;
     }
-    const std::vector<std::string> misfits = workflow::misfits(*contract, *artifact);
-    if (misfits.empty()) return check_narrowings(*contract, *artifact);
+    const std::vector<std::string> violations = workflow::violations(*contract, *artifact);
+    if (violations.empty()) return check_narrowings(*contract, *artifact);
     add(BlockerCode::kInvalidOutput, contract->ref,
-        fmt::format("The artifact {} does not fit: {}.", quote_json(contract->kind), joined(misfits)),
+        fmt::format("The artifact {} does not fit: {}.", quote_json(contract->kind), joined(violations)),
         "Mend these and send it again.", narrowed_example(*contract, step_, view_));
   }
 
   void check_narrowings(const workflow::Contract& contract, const Value& artifact) {
     for (const workflow::Narrowing& narrowing : step_.contract->narrowings) {
-      if (!counts(narrowing, view_)) continue;
-      const std::vector<std::string> misfits = told(narrowing.schema->check(artifact));
-      if (misfits.empty()) continue;
+      if (!applies(narrowing, view_)) continue;
+      const std::vector<std::string> violations = told(narrowing.schema->check(artifact));
+      if (violations.empty()) continue;
       add(BlockerCode::kInvalidOutput, contract.ref,
           fmt::format("{} The artifact {} does not fit that: {}.", narrowing.message, quote_json(contract.kind),
-                      joined(misfits)),
+                      joined(violations)),
           "Mend these and send it again.", narrowed_example(contract, step_, view_));
     }
   }
@@ -155,7 +155,7 @@ class Checks {
 
   void check_criteria() {
     if (!step_.criteria) return;
-    for (const std::string& message : workflow::unmet(*step_.criteria, submission_.notes, view_)) {
+    for (const std::string& message : workflow::unmet_criteria(*step_.criteria, submission_.notes, view_)) {
       add(BlockerCode::kCriteria, step_.id, message, "Change the notes so that this holds.");
     }
   }
@@ -193,10 +193,10 @@ class Checks {
   void check_command() {
     if (step_.command.empty()) return;
     CommandRun missing;
-    missing.not_run = "nobody ran it";
+    missing.not_run_reason = "nobody ran it";
     const CommandRun& run = submission_.command ? *submission_.command : missing;
-    if (!run.not_run.empty()) {
-      add(BlockerCode::kNotTrusted, step_.id, fmt::format("`{}` was not run: {}", step_.command, run.not_run),
+    if (!run.not_run_reason.empty()) {
+      add(BlockerCode::kNotTrusted, step_.id, fmt::format("`{}` was not run: {}", step_.command, run.not_run_reason),
           "When a person has done that, send this again.");
       return;
     }

@@ -28,7 +28,7 @@ Submission sending(std::string notes, std::vector<Value> artifacts = {}, Value c
 // What is wrong with delivering this to a single step with these members.
 std::vector<Blocker> blockers_of(const std::string& members, const Submission& submission,
                                  const std::string& more = "") {
-  Journey journey(program_of("[{id: one, title: T, prompt: P" + members + "}]", more));
+  SessionSimulator journey(program_of("[{id: one, title: T, prompt: P" + members + "}]", more));
   return journey.deliver(submission).blockers;
 }
 
@@ -48,11 +48,11 @@ TEST(Checks, NotesAreNeeded) {
 
 // Dotted ids come from templates; the original answers with an internal error.
 TEST(Pain5, MissingNotesOnAnExpandedStepAreOnlyMissingNotes) {
-  workflow::FakeSurroundings around;
+  workflow::FakeResolver around;
   around.add_routine(
       "wr.templates.routine.look",
       "{id: routine-look, name: R, description: D, version: 1.0.0, steps: [{id: see, title: S, prompt: P}]}");
-  Journey journey(
+  SessionSimulator journey(
       program_of("[{id: one, title: T, templateCall: {templateId: wr.templates.routine.look}}]", "", around));
   ASSERT_EQ(journey.tip().position.step, "one.see");
   EXPECT_THAT(codes(journey.deliver({}).blockers), ElementsAre("MISSING_REQUIRED_NOTES"));
@@ -115,9 +115,9 @@ TEST(Assessment, IsNeededAndItsConsequencesBlock) {
 }
 
 TEST(Assessment, IsRecordedAndWhatWasNormalisedIsTold) {
-  Journey journey(program_of("[{id: one, title: T, prompt: P" + kAssessed + "}]", kAssessments));
-  const Outcome outcome = journey.deliver(sending("n", {rated(" HIGH ")}));
-  ASSERT_EQ(outcome.kind, Outcome::Kind::kAdvanced);
+  SessionSimulator journey(program_of("[{id: one, title: T, prompt: P" + kAssessed + "}]", kAssessments));
+  const AdvanceResult outcome = journey.deliver(sending("n", {rated(" HIGH ")}));
+  ASSERT_EQ(outcome.kind, AdvanceResult::Kind::kAdvanced);
   EXPECT_EQ(outcome.notes_to_agent.size(), 1u);
   const Value recorded = journey.payloads("output_recorded").at(0)["assessments"];
   EXPECT_EQ(recorded.items().at(0)["ratings"].items().at(0)["level"], Value("high"));
@@ -158,9 +158,9 @@ TEST(Pain19, CapturesAreEnforced) {
 }
 
 TEST(Pain19, ACaptureSetByAnEarlierStepCounts) {
-  Journey journey(program_of("[{id: one, title: T, prompt: P, captures: {size: {type: integer}}}]"),
-                  json(R"({"size": 3})"));
-  EXPECT_EQ(journey.deliver(sending("n")).kind, Outcome::Kind::kAdvanced);
+  SessionSimulator journey(program_of("[{id: one, title: T, prompt: P, captures: {size: {type: integer}}}]"),
+                           json(R"({"size": 3})"));
+  EXPECT_EQ(journey.deliver(sending("n")).kind, AdvanceResult::Kind::kAdvanced);
 }
 
 // The original says to use the same token again, and gives causes of the inside or none at all.
@@ -215,23 +215,23 @@ TEST(Checks, ARefusalOfTheNotesRepeatsTheBound) {
 }
 
 TEST(Checks, AKeyIsToldOnceThoughTwoWantIt) {
-  Journey journey(program_of(
+  SessionSimulator journey(program_of(
       "[{id: one, title: T, prompt: P, captures: {xs: {type: array}}}, {id: each, type: loop, title: L, loop: {type: "
       "forEach, items: xs, maxIterations: 3}, body: [{id: two, title: T, prompt: P}]}]"));
   EXPECT_THAT(codes(journey.deliver(sending("n")).blockers), ElementsAre("MISSING_CONTEXT_KEY"));
 }
 
-Submission ran(int exit, std::string output = "", bool timed_out = false, std::string not_run = "") {
+Submission ran(int exit, std::string output = "", bool timed_out = false, std::string not_run_reason = "") {
   Submission submission = sending("n");
   submission.command =
-      CommandRun{"make test", exit, std::move(output), timed_out, false, "none", 3, std::move(not_run)};
+      CommandRun{"make test", exit, std::move(output), timed_out, false, "none", 3, std::move(not_run_reason)};
   return submission;
 }
 
 class CommandCheck : public testing::Test {
  protected:
-  Outcome deliver(const Submission& submission) {
-    Journey journey(program_of("[{id: one, title: T, prompt: P, verification: {command: make test}}]"));
+  AdvanceResult deliver(const Submission& submission) {
+    SessionSimulator journey(program_of("[{id: one, title: T, prompt: P, verification: {command: make test}}]"));
     journey.deliver(sending("n"));
     EXPECT_EQ(journey.tip().position.step, "one__verification");
     return journey.deliver(submission);
@@ -239,7 +239,7 @@ class CommandCheck : public testing::Test {
 };
 
 TEST_F(CommandCheck, PassesByTheCommandsExit) {
-  EXPECT_EQ(deliver(ran(0)).kind, Outcome::Kind::kAdvanced);
+  EXPECT_EQ(deliver(ran(0)).kind, AdvanceResult::Kind::kAdvanced);
   EXPECT_EQ(deliver(ran(0)).delivered.at(0).payload["command"]["exit"], Value(0));
 }
 

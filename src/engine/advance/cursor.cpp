@@ -52,16 +52,16 @@ class Cursor {
     move_.jumps = jumps;
   }
 
-  Move from_start() && {
+  CursorMove from_start() && {
     settle(program_.first());
     return std::move(move_);
   }
 
-  Move from_behind(const Position& from, std::span<const Value> artifacts) && {
+  CursorMove from_behind(const Position& from, std::span<const Value> artifacts) && {
     frames_ = from.loops;
     const StepNo number = program_.find(from.step);
     if (number == kNoStep || !stands_in(number)) {
-      move_.lacking.push_back(
+      move_.missing.push_back(
           {BlockerCode::kInvalidContext, from.step,
            fmt::format("The session stands at {}, which its workflow does not have.", quote_json(from.step)),
            "Start it anew.", Value()});
@@ -74,7 +74,7 @@ class Cursor {
  private:
   const ProgramStep& at(StepNo number) const { return program_.at(number); }
   const Value& view() { return scope_.at(frames_); }
-  bool is_exhausted() const { return move_.trace.size() >= limits::kStepsPassed; }
+  bool is_exhausted() const { return move_.trace.size() >= limits::kSkippedStepsPerAdvance; }
 
   bool stands_in(StepNo number) const {
     std::size_t depth = frames_.size();
@@ -99,7 +99,7 @@ class Cursor {
 
   // Walks until a step opens, a key is lacking, or the end.
   void settle(StepNo number) {
-    while (number != kNoStep && move_.lacking.empty()) {
+    while (number != kNoStep && move_.missing.empty()) {
       const Step& step = *at(number).step;
       if (is_skipped(step)) {
         number = behind(number);
@@ -143,15 +143,15 @@ class Cursor {
     trace("step_skipped", Value::object({{"step", step.id},
                                          {"loops", to_value(frames_)},
                                          {"condition", workflow::to_text(*step.run_condition)},
-                                         {"saw", brief(workflow::seen_by(*step.run_condition, view()))}}));
+                                         {"saw", brief(workflow::observed_values(*step.run_condition, view()))}}));
     return true;
   }
 
   bool has_what_it_needs(const Step& step) {
     for (const KeyNeed& need : needs_of(step)) {
-      for (Blocker& blocker : lacking(need, described(step), view())) move_.lacking.push_back(std::move(blocker));
+      for (Blocker& blocker : missing_needs(need, described(step), view())) move_.missing.push_back(std::move(blocker));
     }
-    return move_.lacking.empty();
+    return move_.missing.empty();
   }
 
   // What comes when this step is done or passed over.
@@ -247,7 +247,7 @@ class Cursor {
   void warn_of_limit(const Step& step, int iterations, const Verdict& verdict) {
     const bool by_us = iterations < step.loop()->loop.max_iterations;
     const std::string why =
-        by_us ? fmt::format("{} steps were passed over without one to do", limits::kStepsPassed)
+        by_us ? fmt::format("{} steps were passed over without one to do", limits::kSkippedStepsPerAdvance)
               : fmt::format("its limit of {} iterations was reached", step.loop()->loop.max_iterations);
     std::string rest = "it was to go on";
     if (verdict.left_over > 0) {
@@ -289,7 +289,7 @@ class Cursor {
     if (contract == nullptr) return false;
     for (auto artifact = artifacts.rbegin(); artifact != artifacts.rend(); ++artifact) {
       if (artifact->string_at("kind") != contract->kind || is_for_another(loop, *artifact)) continue;
-      if (!workflow::misfits(*contract, *artifact).empty()) continue;
+      if (!workflow::violations(*contract, *artifact).empty()) continue;
       return artifact->string_at("decision") == "stop";
     }
     return false;
@@ -331,9 +331,10 @@ class Cursor {
     if (target == kNoStep || target > number) return kNoStep;
     const auto taken = move_.jumps.find(step.id);
     const int count = taken == move_.jumps.end() ? 0 : taken->second;
-    if (count >= step.jump->at_most) {
+    if (count >= step.jump->max_times) {
       move_.warnings.push_back(fmt::format("Step {} was to go back to {} again; it has, {} of {} times. Going on.",
-                                           quote_json(step.id), quote_json(step.jump->to), count, step.jump->at_most));
+                                           quote_json(step.id), quote_json(step.jump->to), count,
+                                           step.jump->max_times));
       return kNoStep;
     }
     move_.jumps[step.id] = count + 1;
@@ -359,13 +360,13 @@ class Cursor {
   const Program& program_;
   LoopScope scope_;
   std::vector<LoopFrame> frames_;
-  Move move_;
+  CursorMove move_;
 };
 
 }  // namespace
 
-Move next_position(const Program& program, const Position& from, const std::map<std::string, int>& jumps,
-                   const Value& context, std::span<const Value> artifacts, bool at_start) {
+CursorMove next_position(const Program& program, const Position& from, const std::map<std::string, int>& jumps,
+                         const Value& context, std::span<const Value> artifacts, bool at_start) {
   Cursor cursor(program, jumps, context);
   if (at_start && from.step.empty()) return std::move(cursor).from_start();
   return std::move(cursor).from_behind(from, artifacts);

@@ -21,13 +21,13 @@ Submission sets(const std::string& context) {
 }
 
 TEST(Jump, GoesBackAtMostSoOften) {
-  Journey journey(
+  SessionSimulator journey(
       program_of("[" + step("one") + "," + step("two") + "," +
                  step("three", "jumpIf: {when: {var: bad}, to: two, atMost: 2}") + "," + step("four") + "]"),
       json(R"({"bad": true})"));
   for (int i = 0; i < 6; ++i) journey.deliver({});
   EXPECT_THAT(journey.opened(), ElementsAre("one", "two", "three", "two", "three", "two", "three"));
-  const Outcome last = journey.deliver({});
+  const AdvanceResult last = journey.deliver({});
   EXPECT_EQ(journey.tip().position.step, "four");
   ASSERT_EQ(last.notes_to_agent.size(), 1u);
   EXPECT_THAT(last.notes_to_agent[0], HasSubstr("2 of 2"));
@@ -38,7 +38,7 @@ TEST(Jump, GoesBackAtMostSoOften) {
 }
 
 TEST(Jump, IsNotTakenWhenItsConditionDoesNotHold) {
-  Journey journey(
+  SessionSimulator journey(
       program_of("[" + step("one") + "," + step("two", "jumpIf: {when: {var: bad}, to: one, atMost: 2}") + "]"));
   journey.deliver({});
   EXPECT_THAT(journey.deliver({}).notes_to_agent, IsEmpty());
@@ -46,7 +46,7 @@ TEST(Jump, IsNotTakenWhenItsConditionDoesNotHold) {
 }
 
 TEST(Jump, SeesTheContextAfterItsStep) {
-  Journey journey(
+  SessionSimulator journey(
       program_of("[" + step("one") + "," + step("two", "jumpIf: {when: {var: bad}, to: one, atMost: 2}") + "]"));
   journey.deliver({});
   journey.deliver(sets(R"({"bad": "yes"})"));
@@ -56,9 +56,10 @@ TEST(Jump, SeesTheContextAfterItsStep) {
 const std::string kTwice = "type: for, count: 2, maxIterations: 5";
 
 TEST(Jump, ToALoopEntersItAnew) {
-  Journey journey(program_of("[{id: build, type: loop, title: L, loop: {" + kTwice + "}, body: [" + step("body") +
-                             "]}," + step("rework", "jumpIf: {when: {var: bad}, to: build, atMost: 1}") + "]"),
-                  json(R"({"bad": true})"));
+  SessionSimulator journey(
+      program_of("[{id: build, type: loop, title: L, loop: {" + kTwice + "}, body: [" + step("body") + "]}," +
+                 step("rework", "jumpIf: {when: {var: bad}, to: build, atMost: 1}") + "]"),
+      json(R"({"bad": true})"));
   for (int i = 0; i < 3; ++i) journey.deliver({});
   EXPECT_EQ(place_of(journey.tip().position), "build@0/body");
   EXPECT_EQ(journey.payloads("loop_entered").size(), 2u);
@@ -69,16 +70,17 @@ TEST(Jump, IntoALoopEntersTheLoop) {
   const auto bundle = workflow::compiled(
       workflow_text("[{id: build, type: loop, title: L, loop: {" + kTwice + "}, body: [" + step("body") + "," +
                     step("test") + "]}," + step("rework", "jumpIf: {when: {var: bad}, to: build, atMost: 1}") + "]"));
-  auto changed = std::make_shared<workflow::Compiled>(*bundle.back());
+  auto changed = std::make_shared<workflow::CompiledWorkflow>(*bundle.back());
   changed->definition.steps[1].jump->to = "test";
-  Journey journey(std::make_shared<Program>(changed), json(R"({"bad": true})"));
+  SessionSimulator journey(std::make_shared<Program>(changed), json(R"({"bad": true})"));
   for (int i = 0; i < 5; ++i) journey.deliver({});
   EXPECT_EQ(place_of(journey.tip().position), "build@0/body");
 }
 
 TEST(Jump, WithinALoopKeepsTheRound) {
-  Journey journey(program_of("[{id: build, type: loop, title: L, loop: {" + kTwice + "}, body: [" + step("body") + "," +
-                             step("test", "jumpIf: {when: {var: bad}, to: body, atMost: 1}") + "]}]"));
+  SessionSimulator journey(program_of("[{id: build, type: loop, title: L, loop: {" + kTwice + "}, body: [" +
+                                      step("body") + "," +
+                                      step("test", "jumpIf: {when: {var: bad}, to: body, atMost: 1}") + "]}]"));
   for (int i = 0; i < 3; ++i) journey.deliver({});
   EXPECT_EQ(place_of(journey.tip().position), "build@1/test");
   journey.deliver(sets(R"({"bad": true})"));
@@ -86,8 +88,9 @@ TEST(Jump, WithinALoopKeepsTheRound) {
 }
 
 TEST(Jump, OutOfALoopLeavesIt) {
-  Journey journey(program_of("[" + step("one") + ",{id: build, type: loop, title: L, loop: {" + kTwice + "}, body: [" +
-                             step("test", "jumpIf: {when: {var: bad}, to: one, atMost: 1}") + "]}]"));
+  SessionSimulator journey(program_of("[" + step("one") + ",{id: build, type: loop, title: L, loop: {" + kTwice +
+                                      "}, body: [" + step("test", "jumpIf: {when: {var: bad}, to: one, atMost: 1}") +
+                                      "]}]"));
   journey.deliver({});
   journey.deliver(sets(R"({"bad": true})"));
   EXPECT_EQ(place_of(journey.tip().position), "one");
@@ -95,7 +98,7 @@ TEST(Jump, OutOfALoopLeavesIt) {
 }
 
 TEST(Jump, IsCountedOnItsBranch) {
-  Journey journey(
+  SessionSimulator journey(
       program_of("[" + step("one") + "," + step("two", "jumpIf: {when: {var: bad}, to: one, atMost: 1}") + "]"),
       json(R"({"bad": true})"));
   journey.deliver({});
@@ -107,8 +110,8 @@ TEST(Jump, IsCountedOnItsBranch) {
 }
 
 TEST(Needs, BlockTheStepBefore) {
-  Journey journey(program_of("[" + step("one") + "," + step("two", "needs: [shape, size]") + "]"));
-  const Outcome outcome = journey.deliver({});
+  SessionSimulator journey(program_of("[" + step("one") + "," + step("two", "needs: [shape, size]") + "]"));
+  const AdvanceResult outcome = journey.deliver({});
   ASSERT_EQ(outcome.blockers.size(), 1u);
   EXPECT_EQ(outcome.blockers[0].subject, "shape, size");
   EXPECT_EQ(outcome.blockers[0].code, BlockerCode::kMissingContext);
@@ -117,29 +120,30 @@ TEST(Needs, BlockTheStepBefore) {
 }
 
 TEST(Needs, OfASkippedStepDoNotCount) {
-  Journey journey(program_of("[" + step("one") + "," + step("two", "needs: [shape], runCondition: {var: big}") + "]"));
+  SessionSimulator journey(
+      program_of("[" + step("one") + "," + step("two", "needs: [shape], runCondition: {var: big}") + "]"));
   journey.deliver({});
   EXPECT_TRUE(journey.is_over());
 }
 
 TEST(Needs, OfTheFirstStepAreLackingAtTheStart) {
-  Journey journey(program_of("[" + step("one", "needs: [ticket]") + "]"));
-  ASSERT_EQ(journey.start().lacking.size(), 1u);
-  EXPECT_EQ(journey.start().lacking[0].subject, "ticket");
+  SessionSimulator journey(program_of("[" + step("one", "needs: [ticket]") + "]"));
+  ASSERT_EQ(journey.start().missing.size(), 1u);
+  EXPECT_EQ(journey.start().missing[0].subject, "ticket");
 }
 
 TEST(Decision, WaitsForAPerson) {
-  Journey journey(program_of("[" + step("one") +
-                             ",{id: pick, type: decision, title: Pick, decision: {instruction: Which one?, "
-                             "optionsFrom: shapes}, captureAs: shape}," +
-                             step("two", "needs: [shape]") + "]"));
+  SessionSimulator journey(program_of("[" + step("one") +
+                                      ",{id: pick, type: decision, title: Pick, decision: {instruction: Which one?, "
+                                      "optionsFrom: shapes}, captureAs: shape}," +
+                                      step("two", "needs: [shape]") + "]"));
   EXPECT_EQ(journey.deliver({}).blockers.at(0).subject, "shapes");
   EXPECT_EQ(journey.deliver(sets(R"({"shapes": []})")).blockers.at(0).code, BlockerCode::kInvalidContext);
   EXPECT_EQ(journey.deliver(sets(R"({"shapes": [3]})")).blockers.at(0).code, BlockerCode::kInvalidContext);
   journey.deliver(sets(R"({"shapes": ["a", {"id": "b", "label": "B"}]})"));
   EXPECT_EQ(journey.tip().kind, NodeKind::kDecision);
   EXPECT_EQ(journey.summary().status, SessionStatus::kWaiting);
-  EXPECT_FALSE(journey.settle().lacking.empty()) << "nothing was captured";
+  EXPECT_FALSE(journey.settle().missing.empty()) << "nothing was captured";
   journey.settle(json(R"({"shape": "a"})"));
   EXPECT_EQ(journey.tip().position.step, "two");
   EXPECT_EQ(journey.summary().status, SessionStatus::kOpen);
@@ -148,11 +152,11 @@ TEST(Decision, WaitsForAPerson) {
 class ChildNodes : public testing::Test {
  protected:
   ChildNodes() { around_.add_workflow(workflow_text("[" + step("inner") + "]", "")); }
-  workflow::FakeSurroundings around_;
+  workflow::FakeResolver around_;
 };
 
 TEST_F(ChildNodes, OfACallAndOfAParallelStepAreJoined) {
-  Journey journey(std::make_shared<Program>(
+  SessionSimulator journey(std::make_shared<Program>(
       workflow::compiled("{id: outer-flow, name: O, description: D, version: 1.0.0, steps: [" + step("one") +
                              ",{id: call, type: workflow, title: C, workflowId: test-flow, captureAs: got},"
                              "{id: both, type: parallel, title: B, parallelDelegations: [{workflowId: test-flow}]}," +
@@ -175,11 +179,12 @@ TEST_F(ChildNodes, OfAParallelLoopStandAtTheLoopAndGoOnBehindIt) {
       ",{id: rounds, type: loop, title: R, loop: {type: for, count: 2, maxIterations: 2, iterationVar: round}, body: ["
       "{id: each, type: loop, title: E, loop: {type: forEach, items: xs, maxIterations: 2, parallel: 2}, body: [" +
       step("body") + "]}]}]}";
-  Journey journey(std::make_shared<Program>(workflow::compiled(flow, around_).back()), json(R"({"xs": [1, 2, 3]})"));
+  SessionSimulator journey(std::make_shared<Program>(workflow::compiled(flow, around_).back()),
+                           json(R"({"xs": [1, 2, 3]})"));
   journey.deliver({});
   EXPECT_EQ(place_of(journey.tip().position), "rounds@0/each");
   EXPECT_EQ(journey.tip().kind, NodeKind::kChildren);
-  const Move first = journey.settle();
+  const CursorMove first = journey.settle();
   ASSERT_EQ(first.warnings.size(), 1u);
   EXPECT_THAT(first.warnings[0], HasSubstr("1 items were not visited"));
   EXPECT_EQ(place_of(journey.tip().position), "rounds@1/each");
@@ -193,14 +198,14 @@ TEST_F(ChildNodes, OfAnEmptyParallelLoopAreNotOpened) {
       "{id: outer-flow, name: O, description: D, version: 1.0.0, steps: [{id: each, type: loop, title: E, loop: {type: "
       "forEach, items: xs, maxIterations: 2, parallel: 2}, body: [" +
       step("body") + "]}," + step("two") + "]}";
-  Journey journey(std::make_shared<Program>(workflow::compiled(flow, around_).back()), json(R"({"xs": []})"));
+  SessionSimulator journey(std::make_shared<Program>(workflow::compiled(flow, around_).back()), json(R"({"xs": []})"));
   EXPECT_THAT(journey.opened(), ElementsAre("two"));
 }
 
 // The original pins what it has not expanded, records the advance and then cannot show the step.
 TEST(Pain2, VirtualStepsAreStepsLikeOthers) {
-  Journey journey(program_of("[" + step("one", "audit: {prompt: Look again.}, verification: {prompt: Check it.}") +
-                             "," + step("two") + "]"));
+  SessionSimulator journey(program_of(
+      "[" + step("one", "audit: {prompt: Look again.}, verification: {prompt: Check it.}") + "," + step("two") + "]"));
   Submission done;
   done.notes = "done";
   for (int i = 0; i < 4; ++i) journey.deliver(done);
@@ -209,8 +214,8 @@ TEST(Pain2, VirtualStepsAreStepsLikeOthers) {
 
 TEST(Cursor, APlaceTheWorkflowDoesNotHaveIsTold) {
   const auto program = program_of("[" + step("one") + "]");
-  EXPECT_FALSE(next_position(*program, {"gone", {}}, {}, Value::object(), {}, false).lacking.empty());
-  EXPECT_FALSE(next_position(*program, {"one", {{"loop", 0}}}, {}, Value::object(), {}, false).lacking.empty());
+  EXPECT_FALSE(next_position(*program, {"gone", {}}, {}, Value::object(), {}, false).missing.empty());
+  EXPECT_FALSE(next_position(*program, {"one", {{"loop", 0}}}, {}, Value::object(), {}, false).missing.empty());
   Node node;
   node.position.step = "gone";
   const auto outcome = advance(*program, node, Value::object(), {});

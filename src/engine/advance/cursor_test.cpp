@@ -34,7 +34,7 @@ Submission says(const std::string& decision, const std::string& loop_id = "") {
 }
 
 // Delivers nothing in particular until the end; at most `most` times.
-void run(Journey& journey, int most = 100) {
+void run(SessionSimulator& journey, int most = 100) {
   for (int i = 0; i < most && !journey.is_over() && !testing::Test::HasFailure(); ++i) {
     if (journey.tip().kind == NodeKind::kStep) {
       journey.deliver({});
@@ -45,14 +45,14 @@ void run(Journey& journey, int most = 100) {
 }
 
 TEST(Cursor, GoesThroughTheStepsInOrder) {
-  Journey journey(program_of("[" + step("one") + "," + step("two") + "," + step("three") + "]"));
+  SessionSimulator journey(program_of("[" + step("one") + "," + step("two") + "," + step("three") + "]"));
   run(journey);
   EXPECT_THAT(journey.opened(), ElementsAre("one", "two", "three", ""));
   EXPECT_EQ(journey.summary().status, SessionStatus::kComplete);
 }
 
 TEST(Cursor, TestsTheConditionOfTheFirstStepToo) {
-  Journey journey(program_of("[" + step("one", "runCondition: {var: big}") + "," + step("two") + "]"));
+  SessionSimulator journey(program_of("[" + step("one", "runCondition: {var: big}") + "," + step("two") + "]"));
   EXPECT_THAT(journey.opened(), ElementsAre("two"));
   const auto skipped = journey.payloads("step_skipped");
   ASSERT_EQ(skipped.size(), 1u);
@@ -63,14 +63,15 @@ TEST(Cursor, TestsTheConditionOfTheFirstStepToo) {
 }
 
 TEST(Cursor, EndsAtOnceWhenEverythingIsSkipped) {
-  Journey journey(program_of("[" + step("one", "runCondition: {var: big}") + "]"));
+  SessionSimulator journey(program_of("[" + step("one", "runCondition: {var: big}") + "]"));
   EXPECT_THAT(journey.opened(), ElementsAre(""));
   EXPECT_TRUE(journey.is_over());
 }
 
 TEST(Pain10, ASkippedStepIsNotRunLater) {
-  Journey journey(program_of("[" + step("s-one") + "," + step("s-two", "runCondition: {var: late, equals: true}") +
-                             "," + step("s-three") + "," + step("s-four") + "]"));
+  SessionSimulator journey(program_of("[" + step("s-one") + "," +
+                                      step("s-two", "runCondition: {var: late, equals: true}") + "," + step("s-three") +
+                                      "," + step("s-four") + "]"));
   journey.deliver({});
   EXPECT_EQ(journey.tip().position.step, "s-three");
   journey.deliver(sets(R"({"late": true})"));
@@ -80,7 +81,7 @@ TEST(Pain10, ASkippedStepIsNotRunLater) {
 }
 
 TEST(Pain10, WhatTheConditionSawIsRecorded) {
-  Journey journey(program_of("[" + step("one") + "," + step("two", "runCondition: {var: size, gt: 3}") + "]"));
+  SessionSimulator journey(program_of("[" + step("one") + "," + step("two", "runCondition: {var: size, gt: 3}") + "]"));
   journey.deliver(sets(R"({"size": 2, "other": 1})"));
   const auto skipped = journey.payloads("step_skipped");
   ASSERT_EQ(skipped.size(), 1u);
@@ -88,7 +89,8 @@ TEST(Pain10, WhatTheConditionSawIsRecorded) {
 }
 
 TEST(Cursor, RecordsOnlyTheSizeOfLargeThingsItSaw) {
-  Journey journey(program_of("[" + step("one") + "," + step("two", "runCondition: {var: text, equals: x}") + "]"));
+  SessionSimulator journey(
+      program_of("[" + step("one") + "," + step("two", "runCondition: {var: text, equals: x}") + "]"));
   Submission submission;
   submission.context = Value::object({{"text", std::string(100'000, 'a')}});
   journey.deliver(submission);
@@ -110,7 +112,7 @@ class CountedLoops : public testing::TestWithParam<Counted> {};
 
 TEST_P(CountedLoops, Iterate) {
   const Counted& row = GetParam();
-  Journey journey(program_of("[" + loop("each", row.how, step("body")) + "]"), json(row.context));
+  SessionSimulator journey(program_of("[" + loop("each", row.how, step("body")) + "]"), json(row.context));
   run(journey);
   EXPECT_EQ(journey.opened(), row.opened);
   const auto left = journey.payloads("loop_left");
@@ -150,10 +152,11 @@ INSTANTIATE_TEST_SUITE_P(
         Counted{"for beyond its limit", "type: for, count: 3, maxIterations: 1", "{}", {"each@0/body", ""}, "limit"}));
 
 TEST(Pain12, ForEachBeyondMaxIterationsIsReported) {
-  Journey journey(program_of("[" + loop("each", "type: forEach, items: xs, maxIterations: 2", step("body")) + "]"),
-                  json(R"({"xs": [1, 2, 3, 4, 5]})"));
+  SessionSimulator journey(
+      program_of("[" + loop("each", "type: forEach, items: xs, maxIterations: 2", step("body")) + "]"),
+      json(R"({"xs": [1, 2, 3, 4, 5]})"));
   journey.deliver({});
-  const Outcome outcome = journey.deliver({});
+  const AdvanceResult outcome = journey.deliver({});
   ASSERT_EQ(outcome.notes_to_agent.size(), 1u);
   EXPECT_THAT(outcome.notes_to_agent[0], HasSubstr("3 items were not visited"));
   const auto left = journey.payloads("loop_left");
@@ -163,10 +166,10 @@ TEST(Pain12, ForEachBeyondMaxIterationsIsReported) {
 }
 
 TEST(Pain12, ContinueAtTheLimitIsReported) {
-  Journey journey(program_of(
+  SessionSimulator journey(program_of(
       "[" + loop("audit", "type: while, condition: {var: go}, maxIterations: 2", step("look", kControl)) + "]"));
   EXPECT_THAT(journey.deliver(says("continue")).notes_to_agent, IsEmpty());
-  const Outcome last = journey.deliver(says("continue"));
+  const AdvanceResult last = journey.deliver(says("continue"));
   ASSERT_EQ(last.notes_to_agent.size(), 1u);
   EXPECT_THAT(last.notes_to_agent[0], HasSubstr("limit of 2 iterations"));
   EXPECT_EQ(journey.payloads("loop_left").at(0)["wanted_more"], Value(true));
@@ -174,18 +177,18 @@ TEST(Pain12, ContinueAtTheLimitIsReported) {
 }
 
 TEST(Pain12, StopAtTheLimitIsNoWarning) {
-  Journey journey(program_of(
+  SessionSimulator journey(program_of(
       "[" + loop("audit", "type: while, condition: {var: go}, maxIterations: 1", step("look", kControl)) + "]"));
   EXPECT_THAT(journey.deliver(says("stop")).notes_to_agent, IsEmpty());
   EXPECT_EQ(journey.payloads("loop_left").at(0)["reason"], Value("stop"));
 }
 
 TEST(Pain12, AStopFromAnotherBodyStepDoesNotLeaveMidBody) {
-  Journey journey(program_of("[" +
-                             loop("audit", "type: while, condition: {var: go}, maxIterations: 3",
-                                  step("draft") + "," + step("look", kControl) + "," + step("mend")) +
-                             "]"));
-  const Outcome outcome = journey.deliver(says("stop"));
+  SessionSimulator journey(program_of("[" +
+                                      loop("audit", "type: while, condition: {var: go}, maxIterations: 3",
+                                           step("draft") + "," + step("look", kControl) + "," + step("mend")) +
+                                      "]"));
+  const AdvanceResult outcome = journey.deliver(says("stop"));
   EXPECT_EQ(place_of(journey.tip().position), "audit@0/look");
   ASSERT_EQ(outcome.notes_to_agent.size(), 1u);
   EXPECT_THAT(outcome.notes_to_agent[0], HasSubstr("not asked for"));
@@ -200,7 +203,7 @@ TEST(Pain12, AStopFromAnotherBodyStepDoesNotLeaveMidBody) {
 }
 
 TEST(Pain12, AConditionIsNotTestedMidBody) {
-  Journey journey(
+  SessionSimulator journey(
       program_of("[" +
                  loop("work", "type: while, condition: {var: go}, maxIterations: 5", step("one") + "," + step("two")) +
                  "]"),
@@ -212,7 +215,7 @@ TEST(Pain12, AConditionIsNotTestedMidBody) {
 }
 
 TEST(ArtifactLoop, IsEnteredAlways) {
-  Journey journey(program_of(
+  SessionSimulator journey(program_of(
       "[" + loop("audit", "type: until, condition: {var: go}, maxIterations: 3", step("look", kControl)) + "]"));
   EXPECT_THAT(journey.opened(), ElementsAre("audit@0/look"));
 }
@@ -223,17 +226,17 @@ TEST(ArtifactLoop, TheLastDecisionOfTheSubmissionCounts) {
                  "," + step("end") + "]");
   Submission both;
   both.artifacts = {loop_control("stop"), loop_control("continue")};
-  Journey goes_on(program);
+  SessionSimulator goes_on(program);
   goes_on.deliver(both);
   EXPECT_EQ(place_of(goes_on.tip().position), "audit@1/look");
   std::swap(both.artifacts[0], both.artifacts[1]);
-  Journey stops(program);
+  SessionSimulator stops(program);
   stops.deliver(both);
   EXPECT_EQ(place_of(stops.tip().position), "end");
 }
 
 TEST(ArtifactLoop, AnInvalidLastDecisionDoesNotHideAValidOne) {
-  Journey journey(program_of(
+  SessionSimulator journey(program_of(
       "[" + loop("audit", "type: while, condition: {var: go}, maxIterations: 3", step("look", kControl)) + "]"));
   Submission both;
   both.artifacts = {loop_control("stop"), loop_control("perhaps")};
@@ -252,24 +255,24 @@ TEST(ArtifactLoop, ADecisionForAnotherLoopAroundIsNotTaken) {
            loop("inner", std::string(kNested) + "the-inner}", step("look", kControl)) + "," + step("rest", kControl)) +
       "]");
   for (const char* id : {"the-outer", "outer"}) {
-    Journey journey(program);
+    SessionSimulator journey(program);
     journey.deliver(says("stop", id));
     EXPECT_EQ(place_of(journey.tip().position), "outer@0/inner@1/look") << id;
   }
   for (const char* id : {"the-inner", "inner", "", "a name nobody knows"}) {
-    Journey journey(program);
+    SessionSimulator journey(program);
     journey.deliver(says("stop", id));
     EXPECT_EQ(place_of(journey.tip().position), "outer@0/rest") << id;
   }
 }
 
 TEST(ArtifactLoop, WithoutACarrierTheLastStepOfTheBodyDecides) {
-  Journey journey(program_of("[" +
-                             loop("audit",
-                                  "type: while, maxIterations: 3, conditionSource: {kind: artifact_contract, "
-                                  "contractRef: wr.contracts.loop_control}",
-                                  step("draft") + "," + step("look")) +
-                             "]"));
+  SessionSimulator journey(program_of("[" +
+                                      loop("audit",
+                                           "type: while, maxIterations: 3, conditionSource: {kind: artifact_contract, "
+                                           "contractRef: wr.contracts.loop_control}",
+                                           step("draft") + "," + step("look")) +
+                                      "]"));
   journey.deliver(says("stop"));
   EXPECT_EQ(place_of(journey.tip().position), "audit@0/look");
   EXPECT_THAT(journey.deliver(says("stop")).notes_to_agent, IsEmpty());
@@ -277,24 +280,25 @@ TEST(ArtifactLoop, WithoutACarrierTheLastStepOfTheBodyDecides) {
 }
 
 TEST(Loops, NestAndBeginAgainInEachRound) {
-  Journey journey(program_of("[" +
-                             loop("outer", "type: for, count: 2, maxIterations: 9, iterationVar: outerRound",
-                                  loop("inner", "type: forEach, items: xs, maxIterations: 9", step("body"))) +
-                             "," + step("end") + "]"),
-                  json(R"({"xs": ["a", "b"]})"));
+  SessionSimulator journey(program_of("[" +
+                                      loop("outer", "type: for, count: 2, maxIterations: 9, iterationVar: outerRound",
+                                           loop("inner", "type: forEach, items: xs, maxIterations: 9", step("body"))) +
+                                      "," + step("end") + "]"),
+                           json(R"({"xs": ["a", "b"]})"));
   run(journey);
   EXPECT_THAT(journey.opened(), ElementsAre("outer@0/inner@0/body", "outer@0/inner@1/body", "outer@1/inner@0/body",
                                             "outer@1/inner@1/body", "end", ""));
 }
 
 TEST(Loops, AnInnerLoopMayRunOverTheOuterItem) {
-  Journey journey(program_of("[" +
-                             loop("outer",
-                                  "type: forEach, items: groups, itemVar: group, indexVar: gi, iterationVar: gn, "
-                                  "maxIterations: 9",
-                                  loop("inner", "type: forEach, items: group.files, maxIterations: 9", step("body"))) +
-                             "]"),
-                  json(R"({"groups": [{"files": ["a"]}, {"files": []}, {"files": ["b", "c"]}]})"));
+  SessionSimulator journey(
+      program_of("[" +
+                 loop("outer",
+                      "type: forEach, items: groups, itemVar: group, indexVar: gi, iterationVar: gn, "
+                      "maxIterations: 9",
+                      loop("inner", "type: forEach, items: group.files, maxIterations: 9", step("body"))) +
+                 "]"),
+      json(R"({"groups": [{"files": ["a"]}, {"files": []}, {"files": ["b", "c"]}]})"));
   std::vector<std::string> files;
   while (!journey.is_over()) {
     const Node& tip = journey.tip();
@@ -306,20 +310,20 @@ TEST(Loops, AnInnerLoopMayRunOverTheOuterItem) {
 
 TEST(Loops, AListThatChangesWhileItIsVisitedIsVisitedAsItIs) {
   const auto program = program_of("[" + loop("each", "type: forEach, items: xs, maxIterations: 9", step("body")) + "]");
-  Journey grows(program, json(R"({"xs": [1]})"));
+  SessionSimulator grows(program, json(R"({"xs": [1]})"));
   grows.deliver(sets(R"({"xs": [1, 2]})"));
   EXPECT_EQ(place_of(grows.tip().position), "each@1/body");
-  Journey shrinks(program, json(R"({"xs": [1, 2, 3]})"));
+  SessionSimulator shrinks(program, json(R"({"xs": [1, 2, 3]})"));
   shrinks.deliver(sets(R"({"xs": [1]})"));
   EXPECT_TRUE(shrinks.is_over());
-  Journey vanishes(program, json(R"({"xs": [1, 2, 3]})"));
-  const Outcome outcome = vanishes.deliver(sets(R"({"xs": null})"));
+  SessionSimulator vanishes(program, json(R"({"xs": [1, 2, 3]})"));
+  const AdvanceResult outcome = vanishes.deliver(sets(R"({"xs": null})"));
   ASSERT_EQ(outcome.blockers.size(), 1u);
   EXPECT_EQ(outcome.blockers[0].subject, "xs");
 }
 
 TEST(Loops, ALoopOfItsOwnConditionIsSkippedWhole) {
-  Journey journey(
+  SessionSimulator journey(
       program_of("[" + step("one") + "," +
                  loop("each", "type: for, count: 2, maxIterations: 9", step("body"), "runCondition: {var: go}") + "]"));
   journey.deliver({});
@@ -329,7 +333,7 @@ TEST(Loops, ALoopOfItsOwnConditionIsSkippedWhole) {
 }
 
 TEST(Loops, ABodyWhoseStepsAreAllSkippedIsCountedThrough) {
-  Journey journey(
+  SessionSimulator journey(
       program_of("[" + loop("each", "type: for, count: 3, maxIterations: 9", step("body", "runCondition: {var: go}")) +
                  "," + step("end") + "]"));
   EXPECT_THAT(journey.opened(), ElementsAre("end"));
@@ -343,9 +347,9 @@ TEST(Loops, LoopsInsideLoopsOfSkippedStepsDoNotSpin) {
     const std::string n = std::to_string(i);
     body = loop("loop-" + n, "type: for, count: 1000, maxIterations: 1000, iterationVar: round" + n, body);
   }
-  Journey journey(program_of("[" + body + "," + step("end") + "]"));
+  SessionSimulator journey(program_of("[" + body + "," + step("end") + "]"));
   EXPECT_THAT(journey.opened(), ElementsAre("end"));
-  EXPECT_LT(journey.events().size(), limits::kStepsPassed + 100);
+  EXPECT_LT(journey.events().size(), limits::kSkippedStepsPerAdvance + 100);
   ASSERT_FALSE(journey.start().warnings.empty());
   EXPECT_THAT(journey.start().warnings[0], HasSubstr("passed over"));
 }
@@ -365,9 +369,9 @@ TEST(Loops, AKeyThatALoopNeedsBlocksTheStepBeforeIt) {
         Row{"type: for, count: n, maxIterations: 9", R"({"n": 1.5})", BlockerCode::kInvalidContext, "n"},
         Row{"type: for, count: n, maxIterations: 9", R"({"n": -1})", BlockerCode::kInvalidContext, "n"},
         Row{"type: forEach, items: xs, maxIterations: 9, parallel: 2", "{}", BlockerCode::kMissingContext, "xs"}}) {
-    Journey journey(program_of("[" + step("one") + "," + loop("each", row.how, step("body")) + "]"));
-    const Outcome outcome = journey.deliver(sets(row.context));
-    ASSERT_EQ(outcome.kind, Outcome::Kind::kBlocked) << row.how;
+    SessionSimulator journey(program_of("[" + step("one") + "," + loop("each", row.how, step("body")) + "]"));
+    const AdvanceResult outcome = journey.deliver(sets(row.context));
+    ASSERT_EQ(outcome.kind, AdvanceResult::Kind::kBlocked) << row.how;
     ASSERT_EQ(outcome.blockers.size(), 1u) << row.how;
     EXPECT_EQ(outcome.blockers[0].code, row.code) << row.how;
     EXPECT_EQ(outcome.blockers[0].subject, row.key);

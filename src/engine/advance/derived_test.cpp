@@ -35,7 +35,8 @@ steps:
           message: There is a major finding.
 )";
 
-Outcome sent(const Program& program, const std::string& step, const Value& context, const Submission& submission) {
+AdvanceResult sent(const Program& program, const std::string& step, const Value& context,
+                   const Submission& submission) {
   Node node;
   node.position.step = step;
   auto outcome = advance(program, node, context, submission);
@@ -54,12 +55,12 @@ Value findings(std::initializer_list<const char*> severities) {
 
 TEST(Counts, AreOursWhateverTheAgentSends) {
   const Program program(compiled(kReview).back());
-  const Outcome outcome = sent(
+  const AdvanceResult outcome = sent(
       program, "check", Value::object(),
       {.notes = "n",
        .context =
            Value::object({{"findings", findings({"major", "minor", "major"})}, {"isFix", false}, {"majorCount", 0}})});
-  ASSERT_EQ(outcome.kind, Outcome::Kind::kAdvanced);
+  ASSERT_EQ(outcome.kind, AdvanceResult::Kind::kAdvanced);
   EXPECT_EQ(outcome.context["majorCount"], Value(2));
   EXPECT_EQ(outcome.context["findingCount"], Value(3));
   EXPECT_EQ(outcome.delivered.front().payload["context_set"]["majorCount"], Value(2)) << "the log must agree";
@@ -67,9 +68,10 @@ TEST(Counts, AreOursWhateverTheAgentSends) {
 
 TEST(Counts, OfWhatIsNoListAreNone) {
   const Program program(compiled(kReview).back());
-  const Outcome outcome = sent(program, "check", Value::object(),
-                               {.notes = "n", .context = Value::object({{"findings", "none"}, {"isFix", false}})});
-  EXPECT_EQ(outcome.kind, Outcome::Kind::kBlocked) << "the capture says it must be a list";
+  const AdvanceResult outcome =
+      sent(program, "check", Value::object(),
+           {.notes = "n", .context = Value::object({{"findings", "none"}, {"isFix", false}})});
+  EXPECT_EQ(outcome.kind, AdvanceResult::Kind::kBlocked) << "the capture says it must be a list";
   EXPECT_EQ(outcome.context["majorCount"], Value(0));
 }
 
@@ -79,12 +81,12 @@ TEST(Narrow, RefusesWithItsReasonAndAnExampleThatFits) {
   Value clean = bundle.back()->contracts.find("wr.contracts.review_verdict")->example;
   clean.set("verdict", "clean");
   const Value serious = Value::object({{"majorCount", 1}});
-  const Outcome refused = sent(program, "tell", serious, {.artifacts = {clean}});
-  ASSERT_EQ(refused.kind, Outcome::Kind::kBlocked);
+  const AdvanceResult refused = sent(program, "tell", serious, {.artifacts = {clean}});
+  ASSERT_EQ(refused.kind, AdvanceResult::Kind::kBlocked);
   ASSERT_EQ(refused.blockers.size(), 1u);
   EXPECT_THAT(refused.blockers.front().message, HasSubstr("There is a major finding."));
   EXPECT_EQ(sent(program, "tell", serious, {.artifacts = {refused.blockers.front().example}}).kind,
-            Outcome::Kind::kAdvanced);
+            AdvanceResult::Kind::kAdvanced);
 }
 
 TEST(Narrow, CountsOnlyWhereItsConditionHolds) {
@@ -93,7 +95,7 @@ TEST(Narrow, CountsOnlyWhereItsConditionHolds) {
   Value clean = bundle.back()->contracts.find("wr.contracts.review_verdict")->example;
   clean.set("verdict", "clean");
   EXPECT_EQ(sent(program, "tell", Value::object({{"majorCount", 0}}), {.artifacts = {clean}}).kind,
-            Outcome::Kind::kAdvanced);
+            AdvanceResult::Kind::kAdvanced);
 }
 
 TEST(Captures, OfAnEarlierRoundDoNotCount) {
@@ -116,12 +118,12 @@ steps:
   const Value before = Value::object({{"seen", "something else"}});
   const auto stale = advance(program, node, before, {.notes = "n"});
   ASSERT_TRUE(stale);
-  ASSERT_EQ(stale->kind, Outcome::Kind::kBlocked);
+  ASSERT_EQ(stale->kind, AdvanceResult::Kind::kBlocked);
   EXPECT_EQ(stale->blockers.front().subject, "seen");
   EXPECT_EQ(to_json(stale->blockers.front().example), R"({"seen":"example"})");
   const auto fresh = advance(program, node, before, {.notes = "n", .context = Value::object({{"seen", "this"}})});
   ASSERT_TRUE(fresh);
-  EXPECT_EQ(fresh->kind, Outcome::Kind::kAdvanced);
+  EXPECT_EQ(fresh->kind, AdvanceResult::Kind::kAdvanced);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace sb::engine {
 
-bool counts(const workflow::Narrowing& narrowing, const Value& context) {
+bool applies(const workflow::Narrowing& narrowing, const Value& context) {
   return !narrowing.when || workflow::holds(*narrowing.when, context);
 }
 
@@ -14,7 +14,7 @@ Value narrowed_example(const workflow::Contract& contract, const workflow::Step&
   std::vector<Value> schemas;
   if (step.contract) {
     for (const workflow::Narrowing& narrowing : step.contract->narrowings) {
-      if (counts(narrowing, context)) schemas.push_back(narrowing.source);
+      if (applies(narrowing, context)) schemas.push_back(narrowing.source);
     }
   }
   if (schemas.empty()) return contract.example;

@@ -9,7 +9,7 @@
 namespace sb::engine {
 namespace {
 
-std::string dump(const Replayed& state) {
+std::string dump(const SessionState& state) {
   std::string text = to_json(to_value(state.summary));
   for (const auto& [number, node] : state.nodes) text += "\n" + to_json(to_value(node));
   for (const auto& [key, attempt] : state.attempts) text += "\n" + to_json(to_value(attempt));
@@ -39,7 +39,7 @@ class RandomSession {
     }
   }
 
-  const Journey& journey() const { return journey_; }
+  const SessionSimulator& journey() const { return journey_; }
   const std::string& text() const { return text_; }
   // The state as rows have it, by the number of its last event.
   const std::map<std::int64_t, std::string>& snapshots() const { return snapshots_; }
@@ -66,7 +66,7 @@ class RandomSession {
       return true;
     }
     if (number != journey_.summary().tip || node.kind == NodeKind::kEnd) return false;
-    return journey_.settle(json(R"({"color": "red"})")).lacking.empty();
+    return journey_.settle(json(R"({"color": "red"})")).missing.empty();
   }
 
   // The step that opened stands behind the one before it, unless a loop began a round or a jump was taken.
@@ -89,7 +89,7 @@ class RandomSession {
 
   Dice dice_;
   std::string text_;
-  Journey journey_;
+  SessionSimulator journey_;
   std::map<std::int64_t, std::string> snapshots_;
   std::map<std::pair<NodeNo, int>, std::string> marks_;
 };
@@ -121,7 +121,7 @@ class SessionProperties : public testing::TestWithParam<int> {
 
 void expect_replay(const RandomSession& session) {
   const auto& events = session.journey().events();
-  Replayed state;
+  SessionState state;
   for (const store::Event& event : events) {
     ASSERT_TRUE(apply(state, {event.type, json(event.payload)}, event.seq, event.time_ms));
     const auto kept = session.snapshots().find(event.seq);

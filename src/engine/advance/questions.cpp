@@ -29,7 +29,7 @@ const decision::Profiles& profiles() {
   return all;
 }
 
-std::string question_name(std::string_view what, const Asked& asked) {
+std::string question_name(std::string_view what, const QuestionContext& asked) {
   const std::string slug = decision::slug_of(asked.node.position.step).substr(0, 32);
   return fmt::format("{}-{}-{}-{}", what, slug, asked.node.number, asked.node.attempt);
 }
@@ -41,7 +41,7 @@ Checked<Declaration> declare(Value root) {
 
 std::string shown(std::string_view text, std::size_t budget) {
   if (text.size() <= budget) return std::string(text);
-  const std::string_view start = beginning(text, budget);
+  const std::string_view start = utf8_prefix(text, budget);
   return fmt::format("{}\n[{} of {} bytes shown; signalbox session show prints all]", start, start.size(), text.size());
 }
 
@@ -53,7 +53,7 @@ std::string shown_context(const Value& context) {
   std::size_t told = 0;
   for (const auto& [name, value] : by_name) {
     const std::string json = to_canonical_json(*value);
-    const std::string_view start = beginning(json, kShownValueBytes);
+    const std::string_view start = utf8_prefix(json, kShownValueBytes);
     std::string line = fmt::format("\n{}: {}", quote_json(name), value->is_null() ? "(removed)" : start);
     if (start.size() < json.size()) line += fmt::format("… [{} of {} bytes shown]", start.size(), json.size());
     if (lines.size() + line.size() > kShownContextBytes) break;
@@ -66,11 +66,11 @@ std::string shown_context(const Value& context) {
   return lines;
 }
 
-const workflow::Step& step_of(const Asked& asked) {
+const workflow::Step& step_of(const QuestionContext& asked) {
   return asked.program.step(asked.node.position.step);
 }
 
-std::string where(const Asked& asked) {
+std::string where(const QuestionContext& asked) {
   return fmt::format("{}: {}\nGoal: {}\nSession {}", asked.program.definition().name, step_of(asked).title,
                      shown(asked.summary.goal, 500), asked.summary.id);
 }
@@ -79,7 +79,8 @@ Value option(std::string_view id, std::string_view label) {
   return Value::object({{"id", id}, {"label", label}});
 }
 
-Value plain_question(const Asked& asked, std::string_view name, std::string_view instruction, std::string context) {
+Value plain_question(const QuestionContext& asked, std::string_view name, std::string_view instruction,
+                     std::string context) {
   return Value::object({{"decision", question_name(name, asked)},
                         {"profile", "workflow"},
                         {"instruction", instruction},
@@ -133,7 +134,7 @@ Value value_of_choice(const Value* items, const Value& options, const std::strin
 
 }  // namespace
 
-Checked<Declaration> gate_question(const Asked& asked, const Delivered& delivered, bool needs_signature,
+Checked<Declaration> gate_question(const QuestionContext& asked, const AttemptOutput& delivered, bool needs_signature,
                                    std::string_view reason) {
   std::string context = where(asked);
   if (!reason.empty()) context += fmt::format("\n\n{}", shown(reason, kShownReasonBytes));
@@ -154,7 +155,7 @@ Checked<Declaration> gate_question(const Asked& asked, const Delivered& delivere
 }
 
 // One value with a name before each part: no text of one part can pass for another part.
-std::string delivery_digest(const Delivered& delivered) {
+std::string delivery_digest(const AttemptOutput& delivered) {
   const Value all =
       Value::object({{"notes", delivered.notes},
                      {"artifacts", Value(Value::Array(delivered.artifacts))},
@@ -162,21 +163,22 @@ std::string delivery_digest(const Delivered& delivered) {
   return "sha256:" + sha256_hex(to_canonical_json(all));
 }
 
-Checked<Declaration> breaker_question(const Asked& asked, std::string_view what_happened) {
+Checked<Declaration> breaker_question(const QuestionContext& asked, std::string_view what_happened) {
   Value question = plain_question(asked, "stuck", "What shall become of this step, which does not get through?",
                                   fmt::format("{}\n\n{}", where(asked), shown(what_happened, kShownNotesBytes)));
-  question.set("options", Value(Value::Array{option(kAgain, "Let it try again"), option(kStop, "Stop the session")}));
+  question.set("options", Value(Value::Array{option(kRetry, "Let it try again"), option(kStop, "Stop the session")}));
   return declare(std::move(question));
 }
 
-Checked<Declaration> quorum_question(const Asked& asked, std::string_view what_happened) {
+Checked<Declaration> quorum_question(const QuestionContext& asked, std::string_view what_happened) {
   Value question = plain_question(asked, "quorum", "How shall it go on after too few sessions ended well?",
                                   fmt::format("{}\n\n{}", where(asked), shown(what_happened, kShownNotesBytes)));
-  question.set("options", Value(Value::Array{option(kGoOn, "Go on without them"), option(kStop, "Stop the session")}));
+  question.set("options",
+               Value(Value::Array{option(kContinueAnyway, "Go on without them"), option(kStop, "Stop the session")}));
   return declare(std::move(question));
 }
 
-Checked<Declaration> step_question(const Asked& asked, const Value& context) {
+Checked<Declaration> step_question(const QuestionContext& asked, const Value& context) {
   const workflow::DecisionStep& step = *step_of(asked).decision();
   Value question = step.declaration;
   question.set("decision", question_name("ask", asked));
@@ -196,13 +198,13 @@ Checked<Declaration> step_question(const Asked& asked, const Value& context) {
   return declared;
 }
 
-std::optional<Declaration> declaration_of(const inbox::Opened& opened) {
+std::optional<Declaration> declaration_of(const inbox::OpenedDecision& opened) {
   auto declared = declare(opened.source);
   if (!declared || declared->hash != opened.definition) return std::nullopt;
   return std::move(*declared);
 }
 
-Value chosen_value(const workflow::DecisionStep& step, const Value& context, const inbox::Outcome& outcome) {
+Value chosen_value(const workflow::DecisionStep& step, const Value& context, const inbox::DecisionOutcome& outcome) {
   if (outcome.options.empty()) {
     const Value* text = outcome.values.find("text");
     return text != nullptr && outcome.values.size() == 1 ? *text : outcome.values;

@@ -17,14 +17,14 @@
 namespace sb::engine {
 
 // Where a question comes up.
-struct Asked {
+struct QuestionContext {
   const Program& program;
   const Summary& summary;
   const Node& node;
 };
 
 // What an attempt delivered.
-struct Delivered {
+struct AttemptOutput {
   std::string notes;
   std::vector<Value> artifacts;
   std::vector<std::string> hashes;
@@ -33,29 +33,29 @@ struct Delivered {
 
 inline constexpr std::string_view kApprove = "approve";
 inline constexpr std::string_view kReject = "reject";
-inline constexpr std::string_view kAgain = "again";
+inline constexpr std::string_view kRetry = "again";
 inline constexpr std::string_view kStop = "stop";
-inline constexpr std::string_view kGoOn = "go-on";
+inline constexpr std::string_view kContinueAnyway = "go-on";
 
 // approve or reject what the step delivered: notes, artifacts and the context keys it sets are shown, and bound by the
 // question's digest. `needs_signature`: of a human_approval gate. `reason`: why a person is asked now, where an
 // evaluator was.
-Checked<decision::Declaration> gate_question(const Asked& asked, const Delivered& delivered, bool needs_signature,
-                                             std::string_view reason);
+Checked<decision::Declaration> gate_question(const QuestionContext& asked, const AttemptOutput& delivered,
+                                             bool needs_signature, std::string_view reason);
 // `sha256:…` of {notes, artifacts, context} as canonical JSON.
-std::string delivery_digest(const Delivered& delivered);
+std::string delivery_digest(const AttemptOutput& delivered);
 // again or stop, after too many refused attempts or rejections.
-Checked<decision::Declaration> breaker_question(const Asked& asked, std::string_view what_happened);
+Checked<decision::Declaration> breaker_question(const QuestionContext& asked, std::string_view what_happened);
 // go-on or stop, when too few children ended well.
-Checked<decision::Declaration> quorum_question(const Asked& asked, std::string_view what_happened);
+Checked<decision::Declaration> quorum_question(const QuestionContext& asked, std::string_view what_happened);
 // Of a decision step; its options from the context where it says so. Faults name the context's key.
-Checked<decision::Declaration> step_question(const Asked& asked, const Value& context);
+Checked<decision::Declaration> step_question(const QuestionContext& asked, const Value& context);
 
 // The declaration an asked question came from, to show it by; nothing where this version would read it otherwise.
-std::optional<decision::Declaration> declaration_of(const inbox::Opened& opened);
+std::optional<decision::Declaration> declaration_of(const inbox::OpenedDecision& opened);
 
 // What the answer to a decision step is kept as: the chosen item (its `value`, else its id, else the text itself) for
 // one, a list of them for many, the text, or the form's values.
-Value chosen_value(const workflow::DecisionStep& step, const Value& context, const inbox::Outcome& outcome);
+Value chosen_value(const workflow::DecisionStep& step, const Value& context, const inbox::DecisionOutcome& outcome);
 
 }  // namespace sb::engine

@@ -31,7 +31,7 @@ void add_contract(std::string& lines, const Program& program, const Step& step, 
                        step.contract->is_required ? "An artifact" : "If it applies, an artifact", contract->kind,
                        trimmed_end(contract->help), to_json(narrowed_example(*contract, step, context)));
   for (const workflow::Narrowing& narrowing : step.contract->narrowings) {
-    if (counts(narrowing, context)) lines += fmt::format("  {}\n", trimmed_end(narrowing.message));
+    if (applies(narrowing, context)) lines += fmt::format("  {}\n", trimmed_end(narrowing.message));
   }
 }
 
@@ -52,7 +52,8 @@ void add_assessments(std::string& lines, const Program& program, const Step& ste
   for (const std::string& ref : step.assessment_refs) {
     const workflow::AssessmentDefinition* assessment = program.definition().assessment(ref);
     if (assessment == nullptr) continue;
-    lines += fmt::format("- An artifact `wr.assessment` for `{}`: {}\n", assessment->id, trimmed_end(assessment->purpose));
+    lines +=
+        fmt::format("- An artifact `wr.assessment` for `{}`: {}\n", assessment->id, trimmed_end(assessment->purpose));
     for (const workflow::AssessmentDimension& dimension : assessment->dimensions) {
       lines += fmt::format("  - `{}`{} {}: {}\n", dimension.id, dimension.is_required ? "" : " (optional)",
                            fmt::join(dimension.levels, "|"), trimmed_end(dimension.purpose));
@@ -92,7 +93,7 @@ void add_what_follows(std::string& lines, const Step& step, const Value& context
 
 }  // namespace
 
-std::string requirement_lines(const Program& program, const Position& position, const Value& context) {
+std::string requirement_text(const Program& program, const Position& position, const Value& context) {
   const StepNo number = program.find(position.step);
   if (number == kNoStep) return {};
   const Step& step = *program.at(number).step;

@@ -82,12 +82,12 @@ class Ahead {
     }
     if (const auto* loop = step.loop()) made_.insert(loop->loop.capture_as);
     for (const workflow::Capture& capture : step.captures) made_.insert(capture.key);
-    for (const workflow::Count& count : step.counts) made_.insert(count.key);
+    for (const workflow::DerivedCount& count : step.counts) made_.insert(count.key);
   }
 
   void consider(const KeyNeed& need) {
     const std::string top = need.key.substr(0, need.key.find('.'));
-    if (made_.contains(need.key) || made_.contains(top) || lacking(need, "", view_).empty()) return;
+    if (made_.contains(need.key) || made_.contains(top) || missing_needs(need, "", view_).empty()) return;
     const auto is_same = [&](const KeyNeed& other) { return other.key == need.key; };
     if (std::ranges::none_of(found_, is_same)) found_.push_back(need);
   }

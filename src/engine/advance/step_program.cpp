@@ -97,7 +97,7 @@ class Layout {
 
 }  // namespace
 
-Program::Program(std::shared_ptr<const workflow::Compiled> compiled) : compiled_(std::move(compiled)) {
+Program::Program(std::shared_ptr<const workflow::CompiledWorkflow> compiled) : compiled_(std::move(compiled)) {
   SB_ASSERT(compiled_ != nullptr);
   Layout layout(steps_);
   layout.add(compiled_->definition.steps, kNoStep);

@@ -32,9 +32,9 @@ struct ProgramStep {
 
 class Program {
  public:
-  explicit Program(std::shared_ptr<const workflow::Compiled> compiled);
+  explicit Program(std::shared_ptr<const workflow::CompiledWorkflow> compiled);
 
-  const workflow::Compiled& compiled() const { return *compiled_; }
+  const workflow::CompiledWorkflow& compiled() const { return *compiled_; }
   const workflow::Definition& definition() const { return compiled_->definition; }
   const std::string& hash() const { return compiled_->hash; }
   const ProgramStep& at(StepNo number) const { return steps_[static_cast<std::size_t>(number)]; }
@@ -45,7 +45,7 @@ class Program {
   StepNo find(std::string_view id) const;                 // kNoStep when there is none
 
  private:
-  std::shared_ptr<const workflow::Compiled> compiled_;
+  std::shared_ptr<const workflow::CompiledWorkflow> compiled_;
   std::vector<ProgramStep> steps_;
   bool has_commands_ = false;
   std::map<std::string, StepNo, std::less<>> by_id_;

@@ -49,11 +49,11 @@ std::string child_line(const ChildView& child) {
 
 }  // namespace
 
-Value Answer::to_value() const {
+Value SessionResponse::to_value() const {
   return Value::object({{"text", text}, {"line", line}});
 }
 
-Answer Answer::from(const Value& value) {
+SessionResponse SessionResponse::from(const Value& value) {
   return {value.string_at("text").value_or(""), value["line"]};
 }
 
@@ -83,7 +83,7 @@ std::string render_awaiting(const AwaitingView& view) {
     return text + "Nothing is needed from you. Continue with the same token later to see how it went.\n";
   }
   text += view.shown.empty() ? decision.string_at("text").value_or("") : view.shown + '\n';
-  if (view.lacks_operator) {
+  if (view.has_no_operator) {
     return text +
            "\nIt needs an operator's signature, and there is no operator yet: a person runs `signalbox operator init`. "
            "Tell them so. Then continue with the same token, which asks anew.\n";
@@ -129,7 +129,7 @@ std::string render_complete(const Program& program, const std::vector<std::strin
   return text + fmt::format("{} is complete. Nothing is left to deliver.\n", program.definition().name);
 }
 
-std::string delivered_before_notice(const Summary& summary) {
+std::string already_delivered_notice(const Summary& summary) {
   if (summary.status == SessionStatus::kComplete && summary.step_id.empty()) {
     return "this step was delivered before, and the session is complete. Delivering it again starts a new branch from "
            "here.";

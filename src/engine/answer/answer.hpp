@@ -17,15 +17,15 @@
 
 namespace sb::engine {
 
-struct Answer {
+struct SessionResponse {
   std::string text;
   Value line;
 
   Value to_value() const;
-  static Answer from(const Value& value);
+  static SessionResponse from(const Value& value);
 };
 
-enum class Occasion { kStart, kAdvance, kRehydrate };
+enum class RenderReason { kStart, kAdvance, kRehydrate };
 
 // What a step's text is made of. Order: notices; (start and resume only) goal, preconditions, standing guidance,
 // clarification prompts until something was delivered, references, recall; then title, loop banner, role, prompt,
@@ -35,7 +35,7 @@ struct StepView {
   const Program& program;
   const Node& node;
   const Value& context;  // context_at
-  Occasion occasion = Occasion::kAdvance;
+  RenderReason render_reason = RenderReason::kAdvance;
   std::string goal = {};  // shown when a session is taken up again
   std::vector<std::string> notices = {};
   std::string recall = {};  // engine/recall/recall.hpp
@@ -46,7 +46,7 @@ std::string render_step(const StepView& view);
 // What stands above a step when a session is taken up again; for those that wait for somebody then.
 std::string render_opening(const StepView& view);
 // The step's checks as the agent is told of them, one `- ` line each; empty when there are none.
-std::string requirement_lines(const Program& program, const Position& position, const Value& context);
+std::string requirement_text(const Program& program, const Position& position, const Value& context);
 
 // An attempt that was not counted may be made again with the token it came with.
 std::string render_blocked(const Program& program, const Node& node, const std::vector<Blocker>& blockers,
@@ -64,7 +64,7 @@ struct AwaitingView {
   std::string command = {};  // with which a person answers
   std::string shown = {};    // the question as it is shown; empty: the decision's own text
   bool is_signed = false;
-  bool lacks_operator = false;           // asked before anybody could sign: it cannot be answered, only asked anew
+  bool has_no_operator = false;          // asked before anybody could sign: it cannot be answered, only asked anew
   const ChildView* evaluator = nullptr;  // the session that judges, where there is one
 };
 std::string render_awaiting(const AwaitingView& view);
@@ -77,6 +77,6 @@ std::string render_complete(const Program& program, const std::vector<std::strin
 
 // Notices for render_step.
 // The node shown was delivered before, and work has gone on at `tip`.
-std::string delivered_before_notice(const Summary& summary);
+std::string already_delivered_notice(const Summary& summary);
 
 }  // namespace sb::engine

@@ -16,9 +16,9 @@ using testing::StartsWith;
 
 constexpr const char* kHead = "id: told\nname: Told\ndescription: For telling.\nversion: 1.0.0\n";
 
-class Told {
+class RenderedSteps {
  public:
-  explicit Told(const std::string& yaml) : program_(workflow::compiled(kHead + yaml).back()) {}
+  explicit RenderedSteps(const std::string& yaml) : program_(workflow::compiled(kHead + yaml).back()) {}
 
   const Program& program() const { return program_; }
   Node node(const std::string& step, std::vector<LoopFrame> loops = {}) const {
@@ -27,11 +27,11 @@ class Told {
     node.position = {step, std::move(loops)};
     return node;
   }
-  std::string step(const std::string& id, Occasion occasion = Occasion::kAdvance,
+  std::string step(const std::string& id, RenderReason render_reason = RenderReason::kAdvance,
                    const Value& context = Value::object(), std::vector<LoopFrame> loops = {}) const {
     const Node at = node(id, std::move(loops));
     const Value seen = context_at(program_, at.position, context);
-    return render_step({.program = program_, .node = at, .context = seen, .occasion = occasion});
+    return render_step({.program = program_, .node = at, .context = seen, .render_reason = render_reason});
   }
 
  private:
@@ -62,59 +62,60 @@ steps:
 )";
 
 TEST(Pain1, StandingGuidanceReachesTheAgentAtStartAndResume) {
-  const Told told(kFull);
-  for (const Occasion occasion : {Occasion::kStart, Occasion::kRehydrate}) {
-    const std::string text = told.step("mend", occasion);
+  const RenderedSteps rendered(kFull);
+  for (const RenderReason render_reason : {RenderReason::kStart, RenderReason::kRehydrate}) {
+    const std::string text = rendered.step("mend", render_reason);
     EXPECT_THAT(text, HasSubstr("- The tests pass.\n"));
     EXPECT_THAT(text, HasSubstr("- Small commits only.\n"));
     EXPECT_THAT(text, HasSubstr("- Which browser?\n"));
   }
-  const std::string later = told.step("rest");
+  const std::string later = rendered.step("rest");
   EXPECT_THAT(later, Not(HasSubstr("The tests pass.")));
   EXPECT_THAT(later, Not(HasSubstr("Small commits only.")));
 }
 
 TEST(Pain1, RoleAndGuidanceComeWithTheirStep) {
-  for (const Occasion occasion : {Occasion::kStart, Occasion::kAdvance, Occasion::kRehydrate}) {
-    const std::string text = Told(kFull).step("mend", occasion, Value::object({{"what", "the tap"}}));
+  for (const RenderReason render_reason : {RenderReason::kStart, RenderReason::kAdvance, RenderReason::kRehydrate}) {
+    const std::string text = RenderedSteps(kFull).step("mend", render_reason, Value::object({{"what", "the tap"}}));
     EXPECT_THAT(text, HasSubstr("You are a careful plumber."));
     EXPECT_THAT(text, HasSubstr("- Start at the tap.\n"));
   }
 }
 
 TEST(Answer, ClarificationsAreAskedUntilSomethingWasDelivered) {
-  const Told told(kFull);
-  EXPECT_THAT(told.step("mend", Occasion::kStart), HasSubstr("from what you have; raise the rest with `ask`"));
-  Node node = told.node("rest");
+  const RenderedSteps rendered(kFull);
+  EXPECT_THAT(rendered.step("mend", RenderReason::kStart), HasSubstr("from what you have; raise the rest with `ask`"));
+  Node node = rendered.node("rest");
   node.depth = 1;
   const Value context = Value::object();
-  const std::string later =
-      render_step({.program = told.program(), .node = node, .context = context, .occasion = Occasion::kRehydrate});
+  const std::string later = render_step(
+      {.program = rendered.program(), .node = node, .context = context, .render_reason = RenderReason::kRehydrate});
   EXPECT_THAT(later, Not(HasSubstr("Which browser?")));
 }
 
 TEST(Answer, ReferencesAreFullAtTheStartAndShortLater) {
-  const Told told(kFull);
-  const Node node = told.node("mend");
+  const RenderedSteps rendered(kFull);
+  const Node node = rendered.node("mend");
   const Value context = Value::object();
   const Value found = Value(Value::Array{Value::object({{"id", "guide"}, {"path", "/srv/docs/style.md"}}),
                                          Value::object({{"id", "gone"}, {"path", Value()}})});
-  StepView view{.program = told.program(), .node = node, .context = context, .occasion = Occasion::kStart};
+  StepView view{.program = rendered.program(), .node = node, .context = context, .render_reason = RenderReason::kStart};
   view.references = found;
   const std::string start = render_step(view);
   EXPECT_THAT(start, HasSubstr("- Style guide (authoritative): How we write\n  /srv/docs/style.md"));
   EXPECT_THAT(start, HasSubstr("- Old notes: History\n  not found: docs/old.md\n"));
-  view.occasion = Occasion::kRehydrate;
+  view.render_reason = RenderReason::kRehydrate;
   const std::string later = render_step(view);
   EXPECT_THAT(later, HasSubstr("- Style guide: /srv/docs/style.md\n"));
   EXPECT_THAT(later, Not(HasSubstr("How we write")));
 }
 
 TEST(Answer, PartsStandInOneOrder) {
-  const Told told(kFull);
-  const Node node = told.node("mend");
+  const RenderedSteps rendered(kFull);
+  const Node node = rendered.node("mend");
   const Value context = Value::object({{"what", "the tap"}, {"size", "big"}});
-  StepView view{.program = told.program(), .node = node, .context = context, .occasion = Occasion::kRehydrate};
+  StepView view{
+      .program = rendered.program(), .node = node, .context = context, .render_reason = RenderReason::kRehydrate};
   view.goal = "Dry floor";
   view.notices = {"something was odd"};
   view.recall = "Noted so far";
@@ -131,25 +132,26 @@ TEST(Answer, PartsStandInOneOrder) {
 }
 
 TEST(Answer, MarksWhatIsNotSet) {
-  EXPECT_THAT(Told(kFull).step("mend"), HasSubstr("Look at [unset: what] and [unset: missing]."));
+  EXPECT_THAT(RenderedSteps(kFull).step("mend"), HasSubstr("Look at [unset: what] and [unset: missing]."));
 }
 
 TEST(Answer, ShowsFragmentsWhoseConditionHolds) {
-  const std::string text = Told(kFull).step("mend", Occasion::kAdvance, Value::object({{"size", "SMALL"}}));
+  const std::string text =
+      RenderedSteps(kFull).step("mend", RenderReason::kAdvance, Value::object({{"size", "SMALL"}}));
   EXPECT_THAT(text, HasSubstr("It is small."));
   EXPECT_THAT(text, Not(HasSubstr("It is big.")));
 }
 
 // The original showed a step with references nothing, and one without everything.
 TEST(RunnersUp, FunctionReferencesShowWhatIsReferredTo) {
-  const Told told(kFull);
-  EXPECT_THAT(told.step("mend"), HasSubstr("- tally(): Count the findings.\n"));
-  EXPECT_THAT(told.step("mend"), Not(HasSubstr("Never shown.")));
-  EXPECT_THAT(told.step("rest", Occasion::kRehydrate), Not(HasSubstr("Count the findings.")));
+  const RenderedSteps rendered(kFull);
+  EXPECT_THAT(rendered.step("mend"), HasSubstr("- tally(): Count the findings.\n"));
+  EXPECT_THAT(rendered.step("mend"), Not(HasSubstr("Never shown.")));
+  EXPECT_THAT(rendered.step("rest", RenderReason::kRehydrate), Not(HasSubstr("Count the findings.")));
 }
 
 TEST(Answer, TheNearestFunctionOfAScopeIsShown) {
-  const Told told(R"(
+  const RenderedSteps rendered(R"(
 functionDefinitions: [{name: check, definition: The workflow's.}, {name: far, definition: From afar.}]
 steps:
   - id: again
@@ -159,7 +161,7 @@ steps:
     loop: {type: for, count: 2, maxIterations: 3}
     body: [{id: look, title: Look, prompt: Look., functionReferences: [check(), far()]}]
 )");
-  const std::string text = told.step("look", Occasion::kAdvance, Value::object(), {{"again", 0}});
+  const std::string text = rendered.step("look", RenderReason::kAdvance, Value::object(), {{"again", 0}});
   EXPECT_THAT(text, HasSubstr("- check(n: number): The loop's.\n- far(): From afar.\n"));
 }
 
@@ -179,16 +181,16 @@ TEST(Answer, LoopsSayWhereTheyAre) {
        "Again: iteration 2 of 2\nItem: {\"name\":\"door\"}\n"},
   };
   for (const Case& one : table) {
-    const Told told(
+    const RenderedSteps rendered(
         fmt::format("steps:\n  - id: again\n    type: loop\n    title: Again\n    loop: {}\n"
                     "    body: [{{id: look, title: Look, prompt: Look.}}]\n",
                     one.loop));
-    EXPECT_THAT(told.step("look", Occasion::kAdvance, one.context, {{"again", 1}}), HasSubstr(one.banner));
+    EXPECT_THAT(rendered.step("look", RenderReason::kAdvance, one.context, {{"again", 1}}), HasSubstr(one.banner));
   }
 }
 
 TEST(Answer, NestedLoopsEachHaveTheirLineAndLongItemsAreShortened) {
-  const Told told(R"(
+  const RenderedSteps rendered(R"(
 steps:
   - id: outer
     type: loop
@@ -202,14 +204,14 @@ steps:
         body: [{id: look, title: Look, prompt: Look.}]
 )");
   const Value context = Value::object({{"texts", Value(Value::Array{Value(std::string(5'000, 'x'))})}});
-  const std::string text = told.step("look", Occasion::kAdvance, context, {{"outer", 0}, {"inner", 1}});
+  const std::string text = rendered.step("look", RenderReason::kAdvance, context, {{"outer", 0}, {"inner", 1}});
   EXPECT_THAT(text, HasSubstr("Outer: iteration 1 of 1\nItem: xxx"));
   EXPECT_THAT(text, HasSubstr("x… (5000 bytes in all)\n"));
   EXPECT_THAT(text, HasSubstr("Inner: iteration 2 of 2\n"));
 }
 
 TEST(Answer, SaysWhatWillBeChecked) {
-  const Told told(R"(
+  const RenderedSteps rendered(R"(
 assessments:
   - id: depth
     purpose: How deep it went.
@@ -233,7 +235,7 @@ steps:
 )");
   const Value none = Value::object();
   const auto lines = [&](const std::string& step, const Value& context = Value::object()) {
-    return requirement_lines(told.program(), {step, {}}, context);
+    return requirement_text(rendered.program(), {step, {}}, context);
   };
   EXPECT_EQ(lines("plain"), "- Notes: what you did, found and decided.\n");
   EXPECT_EQ(lines("silent"), "");
@@ -253,13 +255,13 @@ steps:
   EXPECT_THAT(lines("judged", Value::object({{"risky", true}})), HasSubstr("- It must be approved"));
   EXPECT_THAT(lines("judged"), Not(HasSubstr("approved")));
   EXPECT_THAT(lines("last__verification"), Not(HasSubstr("make test"))) << "its own words say so already";
-  EXPECT_THAT(told.step("last__verification"), HasSubstr("make test"));
-  EXPECT_THAT(told.step("plain"), HasSubstr("Checked on delivery:\n- Notes:"));
-  EXPECT_THAT(told.step("silent"), Not(HasSubstr("Checked on")));
+  EXPECT_THAT(rendered.step("last__verification"), HasSubstr("make test"));
+  EXPECT_THAT(rendered.step("plain"), HasSubstr("Checked on delivery:\n- Notes:"));
+  EXPECT_THAT(rendered.step("silent"), Not(HasSubstr("Checked on")));
 }
 
 TEST(Answer, TellsOfAKeyTheLoopBehindNeeds) {
-  const Told told(R"(
+  const RenderedSteps rendered(R"(
 steps:
   - {id: plan, title: T, prompt: P}
   - id: each
@@ -268,7 +270,7 @@ steps:
     loop: {type: forEach, items: slices, maxIterations: 5}
     body: [{id: build, title: T, prompt: P}]
 )");
-  EXPECT_THAT(told.step("plan"), HasSubstr("- Context key `slices` (array)\n"));
+  EXPECT_THAT(rendered.step("plan"), HasSubstr("- Context key `slices` (array)\n"));
 }
 
 TEST(Answer, TheInterlockIsSaidInOneLine) {
@@ -279,15 +281,15 @@ TEST(Answer, TheInterlockIsSaidInOneLine) {
       {"writes: none, commands: read-only", "change no file; run only commands that change nothing.\n"},
   };
   for (const auto& [fields, line] : table) {
-    EXPECT_THAT(Told(fmt::format("steps: [{{id: one, title: T, prompt: P, {}}}]", fields)).step("one"),
+    EXPECT_THAT(RenderedSteps(fmt::format("steps: [{{id: one, title: T, prompt: P, {}}}]", fields)).step("one"),
                 HasSubstr(line));
   }
-  const std::string free = Told("steps: [{id: one, title: T, prompt: P, commands: any}]").step("one");
+  const std::string free = RenderedSteps("steps: [{id: one, title: T, prompt: P, commands: any}]").step("one");
   EXPECT_THAT(free, Not(HasSubstr("Enforced while")));
 }
 
 TEST(Answer, AsksForFilesWhereTheAuthorWantsIt) {
-  EXPECT_THAT(Told("steps: [{id: one, title: T, prompt: P, askForFiles: true}]").step("one"),
+  EXPECT_THAT(RenderedSteps("steps: [{id: one, title: T, prompt: P, askForFiles: true}]").step("one"),
               HasSubstr("ask for them by name"));
 }
 
@@ -303,11 +305,11 @@ TEST(Answer, MetricsFootersFollowTheProfile) {
                                            {"ticket", false, true, false, false},
                                            {"none", false, false, false, false}}) {
     SCOPED_TRACE(one.profile);
-    const Told told(
+    const RenderedSteps rendered(
         fmt::format("metricsProfile: {}\nsteps: [{{id: one, title: T, prompt: P}}, {{id: two, title: T, prompt: P}}]",
                     one.profile));
-    const std::string first = told.step("one");
-    const std::string last = told.step("two");
+    const std::string first = rendered.step("one");
+    const std::string last = rendered.step("two");
     EXPECT_EQ(first.contains("metrics_commit_shas"), one.commits_first);
     EXPECT_EQ(last.contains("metrics_commit_shas"), one.commits_first);
     EXPECT_FALSE(first.contains("metrics_outcome"));
@@ -318,14 +320,14 @@ TEST(Answer, MetricsFootersFollowTheProfile) {
 }
 
 TEST(Pain18, ABlockedAnswerHelpsAndNeverSendsTheAgentBackWithAUsedToken) {
-  const Told told(
+  const RenderedSteps rendered(
       "steps: [{id: one, title: Dig, prompt: P, outputContract: {contractRef: wr.contracts.loop_control}}]");
   Blocker blocker;
   blocker.code = BlockerCode::kMissingOutput;
   blocker.message = "There is no artifact of kind wr.loop_control.";
   blocker.fix = "Send one in artifacts.";
-  blocker.example = told.program().compiled().contracts.find("wr.contracts.loop_control")->example;
-  const std::string text = render_blocked(told.program(), told.node("one"), {blocker});
+  blocker.example = rendered.program().compiled().contracts.find("wr.contracts.loop_control")->example;
+  const std::string text = render_blocked(rendered.program(), rendered.node("one"), {blocker});
   EXPECT_THAT(text, HasSubstr("Dig (step one)"));
   EXPECT_THAT(text, HasSubstr("There is no artifact of kind wr.loop_control.\n  Send one in artifacts.\n"));
   EXPECT_THAT(text, HasSubstr("Example: {\"kind\":\"wr.loop_control\",\"decision\":\"stop\"}"));
@@ -335,17 +337,17 @@ TEST(Pain18, ABlockedAnswerHelpsAndNeverSendsTheAgentBackWithAUsedToken) {
 }
 
 TEST(Answer, ABlockThatCostsNoAttemptLeavesTheTokenGood) {
-  const Told told("steps: [{id: one, title: Dig, prompt: P}]");
-  const std::string text = render_blocked(told.program(), told.node("one"), {}, false);
+  const RenderedSteps rendered("steps: [{id: one, title: Dig, prompt: P}]");
+  const std::string text = render_blocked(rendered.program(), rendered.node("one"), {}, false);
   EXPECT_THAT(text, HasSubstr("again with the same token"));
   EXPECT_THAT(text, Not(HasSubstr("spent")));
 }
 
 TEST(Answer, OfManyBlockersTheFirstAreToldAndTheRestCounted) {
-  const Told told("steps: [{id: one, title: T, prompt: P}]");
+  const RenderedSteps rendered("steps: [{id: one, title: T, prompt: P}]");
   std::vector<Blocker> blockers(limits::kBlockers + 3);
   for (Blocker& blocker : blockers) blocker.message = "missing";
-  EXPECT_THAT(render_blocked(told.program(), told.node("one"), blockers), HasSubstr("- and 3 more\n"));
+  EXPECT_THAT(render_blocked(rendered.program(), rendered.node("one"), blockers), HasSubstr("- and 3 more\n"));
 }
 
 TEST(Answer, AWaitSaysWhoAnswersAndWhere) {
@@ -376,7 +378,7 @@ TEST(Answer, AWaitSaysWhoAnswersAndWhere) {
 }
 
 TEST(Answer, ChildrenComeWithTheirTokensAndOutcomes) {
-  workflow::FakeSurroundings around;
+  workflow::FakeResolver around;
   around.add_workflow("{id: helper, name: H, description: D, version: 1.0.0, steps: [{id: sub, title: S, prompt: P}]}");
   const Program program(workflow::compiled(std::string(kHead) +
                                                "steps: [{id: fan, type: parallel, title: Fan out, parallelDelegations: "
@@ -398,23 +400,23 @@ TEST(Answer, ChildrenComeWithTheirTokensAndOutcomes) {
 }
 
 TEST(Answer, TheEndAndAnOldNodeAreTold) {
-  const Told told("steps: [{id: one, title: T, prompt: P}]");
-  EXPECT_EQ(render_complete(told.program(), {"a limit was reached"}),
+  const RenderedSteps rendered("steps: [{id: one, title: T, prompt: P}]");
+  EXPECT_EQ(render_complete(rendered.program(), {"a limit was reached"}),
             "Note: a limit was reached\n\nTold is complete. Nothing is left to deliver.\n");
   Summary summary;
   summary.tip = 7;
   summary.step_id = "build";
   summary.step_title = "Build it";
-  EXPECT_THAT(delivered_before_notice(summary), HasSubstr("stands at \"Build it\" (step build, node 7)"));
-  EXPECT_THAT(delivered_before_notice(summary), HasSubstr("new branch"));
+  EXPECT_THAT(already_delivered_notice(summary), HasSubstr("stands at \"Build it\" (step build, node 7)"));
+  EXPECT_THAT(already_delivered_notice(summary), HasSubstr("new branch"));
   summary.status = SessionStatus::kComplete;
   summary.step_id.clear();
-  EXPECT_THAT(delivered_before_notice(summary), HasSubstr("the session is complete"));
+  EXPECT_THAT(already_delivered_notice(summary), HasSubstr("the session is complete"));
 }
 
 TEST(Answer, ComesBackFromItsJson) {
-  const Answer answer{"text\nof it", Value::object({{"kind", "ok"}, {"isComplete", false}})};
-  const Answer again = Answer::from(answer.to_value());
+  const SessionResponse answer{"text\nof it", Value::object({{"kind", "ok"}, {"isComplete", false}})};
+  const SessionResponse again = SessionResponse::from(answer.to_value());
   EXPECT_EQ(again.text, answer.text);
   EXPECT_EQ(again.line, answer.line);
 }

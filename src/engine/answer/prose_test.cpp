@@ -20,11 +20,13 @@ void take_out(std::string& text, std::string part) {
 }
 
 // What is left of a step's text when all that its author wrote, and the list of checks, is taken out.
-std::string own_words(const Program& program, const workflow::Step& step, const Node& node, Occasion occasion) {
+std::string own_words(const Program& program, const workflow::Step& step, const Node& node,
+                      RenderReason render_reason) {
   const Value context = context_at(program, node.position, Value::object());
-  std::string text = render_step({.program = program, .node = node, .context = context, .occasion = occasion});
+  std::string text =
+      render_step({.program = program, .node = node, .context = context, .render_reason = render_reason});
   const workflow::Definition& definition = program.definition();
-  take_out(text, requirement_lines(program, node.position, context));
+  take_out(text, requirement_text(program, node.position, context));
   take_out(text, workflow::fill_in(step.prompt, context));
   take_out(text, workflow::fill_in_line(step.title, context));
   take_out(text, step.agent_role);
@@ -43,7 +45,7 @@ TEST(Answer, OurOwnWordsAroundAStepAreFew) {
   const auto catalog = workflow::Catalog::open(files, Environment(), {"/user/c", "/user/d", "/user/s"}, std::string());
   ASSERT_TRUE(catalog) << catalog.error().to_string();
   int steps = 0;
-  for (const workflow::Entry* entry : catalog->list(true)) {
+  for (const workflow::CatalogEntry* entry : catalog->list(true)) {
     const auto bundle = catalog->compile(*entry);
     ASSERT_TRUE(bundle) << entry->id << ": " << bundle.error().front().to_string();
     const Program program(bundle->back());
@@ -56,9 +58,10 @@ TEST(Answer, OurOwnWordsAroundAStepAreFew) {
         node.position.loops.insert(node.position.loops.begin(), {program.at(loop).step->id, 0});
       }
       node.depth = number;
-      for (const Occasion occasion : {Occasion::kStart, Occasion::kAdvance, Occasion::kRehydrate}) {
-        if (occasion == Occasion::kStart && number != program.first()) continue;
-        const std::string words = own_words(program, step, node, occasion);
+      for (const RenderReason render_reason :
+           {RenderReason::kStart, RenderReason::kAdvance, RenderReason::kRehydrate}) {
+        if (render_reason == RenderReason::kStart && number != program.first()) continue;
+        const std::string words = own_words(program, step, node, render_reason);
         EXPECT_LE(words.size(), limits::kAnswerProseBytes) << entry->id << " " << step.id << "\n" << words;
       }
       ++steps;

@@ -9,13 +9,13 @@ namespace sb::engine {
 
 enum class Surface { kCommands, kTools };
 
-enum class NextStep {
+enum class RemedyKind {
   kFindSession,  // that a token no longer leads to
   kGiveContext,  // a key the workflow needs from the beginning
-  kGoBack        // to an earlier step, or to a new session
+  kRewind        // to an earlier step, or to a new session
 };
 
 // A whole sentence without its full stop.
-std::string_view remedy_for(NextStep step, Surface surface);
+std::string_view remedy_for(RemedyKind step, Surface surface);
 
 }  // namespace sb::engine

@@ -12,7 +12,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(Remedy, EachSurfaceHasWordsOfItsOwn) {
-  for (const NextStep step : {NextStep::kFindSession, NextStep::kGiveContext, NextStep::kGoBack}) {
+  for (const RemedyKind step : {RemedyKind::kFindSession, RemedyKind::kGiveContext, RemedyKind::kRewind}) {
     EXPECT_NE(remedy_for(step, Surface::kCommands), remedy_for(step, Surface::kTools));
     EXPECT_THAT(std::string(remedy_for(step, Surface::kTools)),
                 testing::ContainsRegex("resume_session|start_workflow"));

@@ -36,7 +36,7 @@ Value session_value(const Summary& summary) {
   return value;
 }
 
-Value candidate_value(const Candidate& candidate) {
+Value candidate_value(const ResumeCandidate& candidate) {
   Value value = session_value(candidate.summary);
   value.erase("goal");
   value.set("recap", candidate.summary.recap);

@@ -9,6 +9,6 @@ namespace sb::engine {
 // {sessionId, workflowId, workflowName, title, goal, status, stepId, stepTitle, …}
 Value session_value(const Summary& summary);
 // The same with {why, tier}, and without the goal, which its title begins.
-Value candidate_value(const Candidate& candidate);
+Value candidate_value(const ResumeCandidate& candidate);
 
 }  // namespace sb::engine

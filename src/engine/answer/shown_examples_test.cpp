@@ -55,7 +55,7 @@ std::vector<std::string> faults_of(const Program& program, const std::string& st
     return faults;
   };
   const std::vector<Blocker> refused = check(program, node, context, sent);
-  sent.artifacts = examples_in(requirement_lines(program, node.position, context));
+  sent.artifacts = examples_in(requirement_text(program, node.position, context));
   std::vector<std::string> faults = tell("told");
   sent.artifacts.clear();
   for (const Blocker& blocker : refused) {
@@ -76,14 +76,14 @@ std::vector<std::string> faults_of(const Program& program, const std::string& st
 
 TEST(ShownExamples, OfEveryBundledStepPassTheirOwnCheck) {
   const FakeFiles files;
-  const auto catalog = workflow::Catalog::open(files, {}, Homes{"/config", "/data", "/state"}, std::string());
+  const auto catalog = workflow::Catalog::open(files, {}, HomeDirectories{"/config", "/data", "/state"}, std::string());
   ASSERT_TRUE(catalog);
   const Value contexts[] = {Value::object(),
                             json(R"({"reviewTargetFound": true, "checklistFailedCount": 0, "isFixOrRetry": true})"),
                             json(R"({"reviewTargetFound": true, "checklistFailedCount": 2})"),
                             json(R"({"reviewTargetFound": true, "acceptanceCriteriaSource": "none"})")};
   int steps = 0;
-  for (const workflow::Entry* entry : catalog->list(true)) {
+  for (const workflow::CatalogEntry* entry : catalog->list(true)) {
     const auto bundle = catalog->compile(*entry);
     ASSERT_TRUE(bundle) << entry->id;
     const Program program(bundle->back());
@@ -106,7 +106,7 @@ constexpr const char* kNarrowed = R"([{id: one, title: T, prompt: P, outputContr
 
 TEST(ShownExamples, FitWhatTheStepNarrows) {
   const auto program = program_of(kNarrowed);
-  const std::string lines = requirement_lines(*program, {"one", {}}, Value::object());
+  const std::string lines = requirement_text(*program, {"one", {}}, Value::object());
   const auto shown = examples_in(lines);
   ASSERT_EQ(shown.size(), 1u);
   EXPECT_EQ(shown[0]["confidence"], Value("low"));

@@ -44,7 +44,7 @@ std::vector<std::string> reference_lines(const StepView& view) {
   for (const workflow::Reference& reference : view.program.definition().references) {
     const std::string path = reference_path(view.references, reference.id);
     const std::string where = path.empty() ? fmt::format("not found: {}", reference.source) : path;
-    const bool is_short = view.occasion == Occasion::kRehydrate;
+    const bool is_short = view.render_reason == RenderReason::kRehydrate;
     lines.push_back(is_short ? fmt::format("{}: {}", reference.title, where)
                              : fmt::format("{}{}: {}\n  {}{}", reference.title,
                                            reference.is_authoritative ? " (authoritative)" : "", reference.purpose,
@@ -60,7 +60,7 @@ void add_notices(std::string& text, const StepView& view) {
 
 void add_opening(std::string& text, const StepView& view) {
   const Definition& definition = view.program.definition();
-  const bool is_taken_up = view.occasion == Occasion::kRehydrate;
+  const bool is_taken_up = view.render_reason == RenderReason::kRehydrate;
   if (is_taken_up && !view.goal.empty()) add_paragraph(text, "Goal: " + view.goal);
   add_list(text, "Must hold first:", definition.preconditions);
   add_list(text, "Throughout:", definition.meta_guidance);
@@ -225,10 +225,10 @@ std::string render_step(const StepView& view) {
   const ProgramStep& place = view.program.at(number);
   const Step& step = *place.step;
 
-  if (view.occasion != Occasion::kAdvance) add_opening(text, view);
+  if (view.render_reason != RenderReason::kAdvance) add_opening(text, view);
   add_own_words(text, view, step);
   if (step.ask_for_files) add_paragraph(text, "If you need files you do not have, ask for them by name first.");
-  const std::string checks = requirement_lines(view.program, view.node.position, view.context);
+  const std::string checks = requirement_text(view.program, view.node.position, view.context);
   if (!checks.empty()) add_paragraph(text, "Checked on delivery:\n" + checks);
   add_paragraph(text, interlock_text(step.interlock));
   const bool may_write = !step.interlock.writes_declared || !step.interlock.writes.empty();

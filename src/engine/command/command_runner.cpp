@@ -18,7 +18,7 @@ std::string project_of(const workflow::Origin& origin) {
   std::string folder = origin.folder.empty() ? parent_path(origin.file) : origin.folder;
   for (const std::string_view tail : {"/.signalbox/workflows", "/.workrail/workflows", "/workflows"}) {
     if (!folder.ends_with(tail)) continue;
-    folder.resize(folder.size() - tail.size());
+    folder.erase(folder.size() - tail.size());
     break;
   }
   return folder.empty() ? "/" : folder;
@@ -73,7 +73,7 @@ std::string as_text(std::string bytes) {
 
 }  // namespace
 
-std::string SandboxedCommands::refusal(const std::string& command, const workflow::Origin& origin) const {
+std::string SandboxedCommandRunner::refusal(const std::string& command, const workflow::Origin& origin) const {
   if (origin.kind != workflow::SourceKind::kProject) return {};
   const std::string trust = fmt::format("signalbox trust {}", shell_word(project_of(origin)));
   const auto real = seams_.files.canonical(origin.file);
@@ -91,41 +91,41 @@ std::string SandboxedCommands::refusal(const std::string& command, const workflo
   return fmt::format("the project's files are not trusted. A person who has read them runs: {}", trust);
 }
 
-const Sandbox& SandboxedCommands::sandbox() {
+const Sandbox& SandboxedCommandRunner::sandbox() {
   static std::mutex one_at_a_time;
   const std::scoped_lock lock(one_at_a_time);
   if (!sandbox_) sandbox_ = find_sandbox(seams_);
   return *sandbox_;
 }
 
-CommandRun SandboxedCommands::run(const std::string& command, const std::string& workspace,
-                                  std::span<const workflow::Origin> origins) {
+CommandRun SandboxedCommandRunner::run(const std::string& command, const std::string& workspace,
+                                       std::span<const workflow::Origin> origins) {
   CommandRun run;
   run.command = command;
   if (command.find('\0') != std::string::npos) {
-    run.not_run = "the command holds a NUL character";
+    run.not_run_reason = "the command holds a NUL character";
     return run;
   }
   for (const workflow::Origin& origin : origins) {
-    if (run.not_run.empty()) run.not_run = refusal(command, origin);
+    if (run.not_run_reason.empty()) run.not_run_reason = refusal(command, origin);
   }
-  if (!run.not_run.empty()) return run;
+  if (!run.not_run_reason.empty()) return run;
   const auto folder = seams_.files.canonical(workspace);
   if (!folder || seams_.files.kind(*folder) != FileKind::kDirectory) {
-    run.not_run = fmt::format("the workspace {} is not a folder", quote_json(workspace));
+    run.not_run_reason = fmt::format("the workspace {} is not a folder", quote_json(workspace));
     return run;
   }
   Command words{.argv = {},
                 .environment = clean_environment(seams_.environment),
                 .timeout_ms = limits_.time_ms,
                 .max_output_bytes = limits_.output_bytes,
-                .merges_errors = true,
-                .keeps_tail = true,
-                .ends_all = true,
-                .keeps_going = keeps_going_};
+                .merge_stderr = true,
+                .keep_tail = true,
+                .kill_descendants = true,
+                .should_continue = should_continue_};
   if (sandbox().works()) {
-    words.argv = sandbox_words(sandbox(), seams_.files, *folder,
-                               hidden_paths(seams_.files, seams_.environment, homes_, secret_files_));
+    words.argv = sandbox_arguments(sandbox(), seams_.files, *folder,
+                                   hidden_paths(seams_.files, seams_.environment, homes_, secret_files_));
     words.directory = "/";
   } else {
     words.directory = *folder;
@@ -133,16 +133,16 @@ CommandRun SandboxedCommands::run(const std::string& command, const std::string&
   words.argv.insert(words.argv.end(), {"/bin/sh", "-c", command});
   const TimestampMs began = seams_.clock.now_ms();
   auto exit = seams_.process.run(words);
-  run.took_ms = seams_.clock.now_ms() - began;
+  run.duration_ms = seams_.clock.now_ms() - began;
   if (!exit) {
-    run.not_run = exit.error().to_string();
+    run.not_run_reason = exit.error().to_string();
     return run;
   }
   run.sandbox = sandbox().name();
   run.exit = exit->code;
   run.timed_out = exit->timed_out;
-  run.was_cancelled = exit->was_stopped;
-  run.output_cut = exit->output_cut;
+  run.was_cancelled = exit->was_cancelled;
+  run.output_truncated = exit->output_truncated;
   run.output = as_text(std::move(exit->output));
   return run;
 }

@@ -23,7 +23,7 @@ namespace sb::engine {
 class CommandRunner {
  public:
   virtual ~CommandRunner() = default;
-  // Never fails: a command that may not run says so in `not_run`.
+  // Never fails: a command that may not run says so in `not_run_reason`.
   // `origins`: every file the session's workflow was made from that somebody must vouch for.
   virtual CommandRun run(const std::string& command, const std::string& workspace,
                          std::span<const workflow::Origin> origins) = 0;
@@ -38,15 +38,15 @@ struct CommandLimits {
 // (inbox/operators/trust.hpp) and the workflow's file is still the one the session pinned.
 //
 // Whether bubblewrap works is tried once, at the first command. run() from any thread.
-class SandboxedCommands final : public CommandRunner {
+class SandboxedCommandRunner final : public CommandRunner {
  public:
-  SandboxedCommands(const Seams& seams, const Homes& homes, const inbox::Operators& operators,
-                    CommandLimits limits = {})
+  SandboxedCommandRunner(const Seams& seams, const HomeDirectories& homes, const inbox::Operators& operators,
+                         CommandLimits limits = {})
       : seams_(seams), homes_(homes), operators_(operators), limits_(limits) {}
   CommandRun run(const std::string& command, const std::string& workspace,
                  std::span<const workflow::Origin> origins) override;
-  // Asked about once a second while a command runs; false ends it.
-  void watch(std::function<bool()> keeps_going) { keeps_going_ = std::move(keeps_going); }
+  // QuestionContext about once a second while a command runs; false ends it.
+  void watch(std::function<bool()> should_continue) { should_continue_ = std::move(should_continue); }
   // From commands to come, besides what is always hidden.
   void hide(std::vector<std::string> secret_files) { secret_files_ = std::move(secret_files); }
 
@@ -56,11 +56,11 @@ class SandboxedCommands final : public CommandRunner {
   const Sandbox& sandbox();
 
   Seams seams_;
-  Homes homes_;
+  HomeDirectories homes_;
   const inbox::Operators& operators_;
   CommandLimits limits_;
   std::optional<Sandbox> sandbox_;
-  std::function<bool()> keeps_going_;
+  std::function<bool()> should_continue_;
   std::vector<std::string> secret_files_;
 };
 

@@ -31,7 +31,7 @@ std::string read_all(const std::string& path) {
 }
 
 // Whether a process runs that has this word among its arguments.
-bool somebody_runs(const std::string& word) {
+bool is_process_running(const std::string& word) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos || std::stoi(name) == ::getpid()) continue;
@@ -43,7 +43,7 @@ bool somebody_runs(const std::string& word) {
 // Killing is quick, but not done when kill() returns.
 bool ends_soon(const std::string& word) {
   for (int i = 0; i < 500; ++i) {
-    if (!somebody_runs(word)) return true;
+    if (!is_process_running(word)) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return false;
@@ -74,7 +74,7 @@ class Place {
                                {"HOME", directory + "/home"},
                                {"LANG", "C.UTF-8"},
                                {"SECRET_TOKEN", "abc"}});
-    commands = std::make_unique<SandboxedCommands>(seams, homes, operators, limits);
+    commands = std::make_unique<SandboxedCommandRunner>(seams, homes, operators, limits);
     marker = std::to_string(7'000'000 + std::hash<std::string>{}(directory) % 1'000'000);
   }
   ~Place() { std::filesystem::remove_all(directory); }
@@ -87,7 +87,7 @@ class Place {
 
   std::string directory, workspace;
   std::string marker;  // a number of seconds nobody else sleeps
-  Homes homes;
+  HomeDirectories homes;
   Environment environment;
   SystemFiles files;
   SystemClock clock;
@@ -96,7 +96,7 @@ class Place {
   FakeStreams streams;
   inbox::Operators operators;
   Seams seams{files, clock, random, process, environment, streams};
-  std::unique_ptr<SandboxedCommands> commands;
+  std::unique_ptr<SandboxedCommandRunner> commands;
 };
 
 bool sandbox_works() {
@@ -107,13 +107,13 @@ bool sandbox_works() {
 TEST(CommandRunner, SaysWhatTheCommandPrintedAndHowItEnded) {
   Place place;
   const CommandRun run = place.run("echo out; echo err >&2; pwd; exit 3");
-  EXPECT_EQ(run.not_run, "");
+  EXPECT_EQ(run.not_run_reason, "");
   EXPECT_EQ(run.exit, 3);
   EXPECT_EQ(run.output, "out\nerr\n" + place.workspace + "\n");
   EXPECT_FALSE(run.timed_out);
-  EXPECT_FALSE(run.output_cut);
+  EXPECT_FALSE(run.output_truncated);
   EXPECT_EQ(run.sandbox, sandbox_works() ? "bubblewrap" : run.sandbox);
-  EXPECT_GE(run.took_ms, 0);
+  EXPECT_GE(run.duration_ms, 0);
 }
 
 TEST(CommandRunner, TheWorkspaceIsWritableAndNothingElse) {
@@ -204,7 +204,7 @@ TEST_P(EveryWay, OneThatIgnoresSignalsIsEnded) {
 TEST_P(EveryWay, OneThatFloodsKeepsItsBeginningAndItsEnd) {
   const CommandRun run = place_.run("echo first; yes | head -c 30000000; echo last");
   EXPECT_EQ(run.exit, 0);
-  EXPECT_TRUE(run.output_cut);
+  EXPECT_TRUE(run.output_truncated);
   EXPECT_THAT(run.output, StartsWith("first\ny\n"));
   EXPECT_TRUE(run.output.ends_with("y\nlast\n"));
   EXPECT_THAT(run.output, HasSubstr("[… 29996011 bytes left out …]"));
@@ -214,7 +214,7 @@ TEST_P(EveryWay, OneThatFloodsKeepsItsBeginningAndItsEnd) {
 TEST_P(EveryWay, OneThatFloodsForeverIsEnded) {
   const CommandRun run = hasty_.run("yes " + hasty_.marker);
   EXPECT_TRUE(run.timed_out);
-  EXPECT_TRUE(run.output_cut);
+  EXPECT_TRUE(run.output_truncated);
   EXPECT_TRUE(ends_soon(hasty_.marker));
 }
 
@@ -286,8 +286,8 @@ TEST(CommandRunner, ABwrapInTheWorkspaceIsNotOurs) {
 
 TEST(CommandRunner, ASandboxThatDoesNotWorkIsToldWithItsReason) {
   Place place;
-  FakeProcess process([](const Command& command) -> Result<Exit> {
-    Exit exit;
+  FakeProcess process([](const Command& command) -> Result<ProcessResult> {
+    ProcessResult exit;
     if (command.argv[0] == "/bin/sh") return exit;
     exit.code = 1;
     exit.errors = "bwrap: No permissions to create new namespace\nmore\n";
@@ -297,14 +297,14 @@ TEST(CommandRunner, ASandboxThatDoesNotWorkIsToldWithItsReason) {
   ASSERT_TRUE(files.write_atomic("/usr/bin/bwrap", ""));
   ASSERT_TRUE(files.make_directories("/work"));
   const Seams seams{files, place.clock, place.random, process, place.environment, place.streams};
-  SandboxedCommands commands(seams, place.homes, place.operators);
+  SandboxedCommandRunner commands(seams, place.homes, place.operators);
   EXPECT_EQ(commands.run("true", "/work", {}).sandbox, "none: bwrap: No permissions to create new namespace");
 }
 
 TEST(CommandRunner, AMissingWorkspaceIsSaid) {
   Place place;
-  EXPECT_THAT(place.commands->run("true", place.directory + "/gone", {}).not_run, HasSubstr("is not a folder"));
-  EXPECT_THAT(place.commands->run(std::string("a\0b", 3), place.workspace, {}).not_run, HasSubstr("NUL"));
+  EXPECT_THAT(place.commands->run("true", place.directory + "/gone", {}).not_run_reason, HasSubstr("is not a folder"));
+  EXPECT_THAT(place.commands->run(std::string("a\0b", 3), place.workspace, {}).not_run_reason, HasSubstr("NUL"));
 }
 
 // A project with a workflow file in it, as the catalog tells where it came from.
@@ -330,35 +330,35 @@ class Project : public testing::Test {
 
 TEST_F(Project, ItsCommandsDoNotRunBeforeItIsTrusted) {
   const CommandRun run = this->run();
-  EXPECT_THAT(run.not_run, HasSubstr("signalbox trust " + place_.workspace));
+  EXPECT_THAT(run.not_run_reason, HasSubstr("signalbox trust " + place_.workspace));
   EXPECT_EQ(run.output, "");
   EXPECT_FALSE(std::filesystem::exists(place_.workspace + "/ran"));
 }
 
 TEST_F(Project, ItsCommandsRunWhileItIsTrusted) {
   trust();
-  EXPECT_EQ(run().not_run, "");
+  EXPECT_EQ(run().not_run_reason, "");
   EXPECT_EQ(run().output, "ran\n");
   place_.write("work/.signalbox/other", "new");
-  EXPECT_THAT(run().not_run, HasSubstr("signalbox trust"));
+  EXPECT_THAT(run().not_run_reason, HasSubstr("signalbox trust"));
   trust();
-  EXPECT_EQ(run().not_run, "");
+  EXPECT_EQ(run().not_run_reason, "");
 }
 
 // Trusting what the file says now is not trusting what the session pinned before.
 TEST_F(Project, AFileThatChangedSinceTheSessionBeganIsNotRun) {
   place_.write("work/.signalbox/workflows/a.yaml", "id: b\n");
   trust();
-  EXPECT_THAT(run().not_run, HasSubstr("not any more as it was"));
+  EXPECT_THAT(run().not_run_reason, HasSubstr("not any more as it was"));
   std::filesystem::remove(origin_.file);
-  EXPECT_THAT(run().not_run, HasSubstr("not any more as it was"));
+  EXPECT_THAT(run().not_run_reason, HasSubstr("not any more as it was"));
   EXPECT_FALSE(std::filesystem::exists(place_.workspace + "/ran"));
 }
 
 TEST_F(Project, AnEditedFileStillVouchesForACommandThatStandsInIt) {
   place_.write("work/.signalbox/workflows/a.yaml",
                "id: b\nsteps: [{verification: {command: echo ran > ran; echo ran}}]\n");
-  EXPECT_THAT(run().not_run, HasSubstr("not trusted"));
+  EXPECT_THAT(run().not_run_reason, HasSubstr("not trusted"));
   trust();
   EXPECT_EQ(run().output, "ran\n");
 }
@@ -369,16 +369,16 @@ TEST_F(Project, AnyFolderOfWorkflowsIsCoveredByTheProjectsTrust) {
     origin_.folder = place_.workspace + "/" + folder;
     if (folder.ends_with("/deeper")) origin_.folder = parent_path(origin_.folder);
     origin_.file = place_.workspace + "/" + folder + "/b.yaml";
-    EXPECT_TRUE(run().not_run.ends_with("signalbox trust " + place_.workspace)) << run().not_run;
+    EXPECT_TRUE(run().not_run_reason.ends_with("signalbox trust " + place_.workspace)) << run().not_run_reason;
     trust();
-    EXPECT_EQ(run().not_run, "") << folder;
+    EXPECT_EQ(run().not_run_reason, "") << folder;
   }
 }
 
 TEST_F(Project, OtherOriginsNeedNoTrust) {
   for (const SourceKind kind : {SourceKind::kBundled, SourceKind::kUser, SourceKind::kManaged, SourceKind::kNamed}) {
     origin_.kind = kind;
-    EXPECT_EQ(run().not_run, "");
+    EXPECT_EQ(run().not_run_reason, "");
   }
 }
 
@@ -387,7 +387,7 @@ TEST_F(Project, AFolderWithBlanksIsQuoted) {
   const std::string folder = place_.directory + "/it's mine";
   origin_.folder = folder + "/.workrail/workflows";
   origin_.file = origin_.folder + "/a.json";
-  EXPECT_THAT(run().not_run, HasSubstr("signalbox trust '" + place_.directory + "/it'\\''s mine'"));
+  EXPECT_THAT(run().not_run_reason, HasSubstr("signalbox trust '" + place_.directory + "/it'\\''s mine'"));
 }
 
 }  // namespace

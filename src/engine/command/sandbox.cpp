@@ -141,7 +141,7 @@ std::map<std::string, std::string> clean_environment(const Environment& environm
   return clean;
 }
 
-std::vector<std::string> hidden_paths(const Files& files, const Environment& environment, const Homes& homes,
+std::vector<std::string> hidden_paths(const Files& files, const Environment& environment, const HomeDirectories& homes,
                                       const std::vector<std::string>& further) {
   std::vector<std::string> wanted = {homes.config, homes.data, homes.state};
   wanted.insert(wanted.end(), further.begin(), further.end());
@@ -159,7 +159,7 @@ std::vector<std::string> hidden_paths(const Files& files, const Environment& env
   return hidden;
 }
 
-std::vector<std::string> sandbox_words(const Sandbox& sandbox, const Files& files, const SandboxPlace& place) {
+std::vector<std::string> sandbox_arguments(const Sandbox& sandbox, const Files& files, const SandboxSpec& place) {
   struct Mount {
     std::string path;
     enum Kind { kWritable, kReadOnly, kHidden } kind;
@@ -198,11 +198,11 @@ std::vector<std::string> sandbox_words(const Sandbox& sandbox, const Files& file
   return words;
 }
 
-std::vector<std::string> sandbox_words(const Sandbox& sandbox, const Files& files, const std::string& workspace,
-                                       const std::vector<std::string>& hidden) {
+std::vector<std::string> sandbox_arguments(const Sandbox& sandbox, const Files& files, const std::string& workspace,
+                                           const std::vector<std::string>& hidden) {
   // Whoever could replace `.git` would choose what git runs for the user, outside.
-  return sandbox_words(sandbox, files,
-                       {.workspace = workspace, .sealed = {join_path(workspace, ".git")}, .hidden = hidden});
+  return sandbox_arguments(sandbox, files,
+                           {.workspace = workspace, .sealed = {join_path(workspace, ".git")}, .hidden = hidden});
 }
 
 }  // namespace sb::engine

@@ -27,11 +27,11 @@ std::map<std::string, std::string> clean_environment(const Environment& environm
 
 // What a command may not see: our own homes, keys, credentials, settings and histories, sockets of services. Only
 // paths that exist, absolute, without links. `further`: files that the settings name as secrets.
-std::vector<std::string> hidden_paths(const Files& files, const Environment& environment, const Homes& homes,
+std::vector<std::string> hidden_paths(const Files& files, const Environment& environment, const HomeDirectories& homes,
                                       const std::vector<std::string>& further = {});
 
 // What a command finds in it besides the system, read-only. All paths absolute, without links.
-struct SandboxPlace {
+struct SandboxSpec {
   std::string workspace;
   std::string directory = {};  // where it starts; empty: the workspace
   bool is_writable = true;     // the workspace
@@ -42,8 +42,8 @@ struct SandboxPlace {
   std::vector<std::string> hidden = {};
 };
 // Everything up to the `--` before the command. Whichever place lies deeper decides; of two that are the same, hiding.
-std::vector<std::string> sandbox_words(const Sandbox& sandbox, const Files& files, const SandboxPlace& place);
-std::vector<std::string> sandbox_words(const Sandbox& sandbox, const Files& files, const std::string& workspace,
-                                       const std::vector<std::string>& hidden);
+std::vector<std::string> sandbox_arguments(const Sandbox& sandbox, const Files& files, const SandboxSpec& place);
+std::vector<std::string> sandbox_arguments(const Sandbox& sandbox, const Files& files, const std::string& workspace,
+                                           const std::vector<std::string>& hidden);
 
 }  // namespace sb::engine

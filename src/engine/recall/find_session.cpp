@@ -45,8 +45,8 @@ Result<std::string> find_session(store::Store& store, std::string_view name) {
   });
 }
 
-Status each_summary(store::Store& store, const std::function<bool(const Summary&)>& visit,
-                    const std::function<void(const std::string&)>& damaged) {
+Status for_each_summary(store::Store& store, const std::function<bool(const Summary&)>& visit,
+                        const std::function<void(const std::string&)>& damaged) {
   return store.read([&](store::Snapshot& snapshot) -> Status {
     store::Listing listing{.by = store::Order::kSort, .descending = true, .limit = kResumePage};
     for (;;) {
@@ -66,10 +66,10 @@ Status each_summary(store::Store& store, const std::function<bool(const Summary&
   });
 }
 
-Result<Resumable> find_resumable(store::Store& store, const ResumeQuery& query, std::size_t keep) {
-  Resumable found;
+Result<ResumeMatches> find_resumable(store::Store& store, const ResumeQuery& query, std::size_t keep) {
+  ResumeMatches found;
   Ranking ranking(query, keep);
-  SB_TRY(each_summary(
+  SB_TRY(for_each_summary(
       store,
       [&](const Summary& summary) {
         ranking.add(summary);

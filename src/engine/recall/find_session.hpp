@@ -16,18 +16,18 @@ namespace sb::engine {
 Result<std::string> find_session(store::Store& store, std::string_view name);
 
 // Every summary, newest first, until `visit` gives false. `damaged` hears the ids of those that cannot be read.
-Status each_summary(store::Store& store, const std::function<bool(const Summary&)>& visit,
-                    const std::function<void(const std::string&)>& damaged);
+Status for_each_summary(store::Store& store, const std::function<bool(const Summary&)>& visit,
+                        const std::function<void(const std::string&)>& damaged);
 
-struct Resumable {
-  std::vector<Candidate> candidates;  // best first
+struct ResumeMatches {
+  std::vector<ResumeCandidate> candidates;  // best first
   std::size_t eligible = 0;
   std::vector<std::string> damaged;  // could not be looked at
 
   // Whether one was found by the id or the words that were asked for.
-  bool has_named() const { return !candidates.empty() && candidates.front().is_named(); }
+  bool has_direct_match() const { return !candidates.empty() && candidates.front().is_direct_match(); }
 };
 // Out of all sessions.
-Result<Resumable> find_resumable(store::Store& store, const ResumeQuery& query, std::size_t keep = 5);
+Result<ResumeMatches> find_resumable(store::Store& store, const ResumeQuery& query, std::size_t keep = 5);
 
 }  // namespace sb::engine

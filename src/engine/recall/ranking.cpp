@@ -171,9 +171,9 @@ bool Ranking::is_same_repository(const Summary& summary) const {
   return !query_.workspace.empty() && query_.workspace == summary.workspace;
 }
 
-Candidate Ranking::judge(const Summary& summary) const {
+ResumeCandidate Ranking::judge(const Summary& summary) const {
   const Fit fit = fit_of(words_, summary);
-  Candidate candidate{summary, 6, fit.share, "most recent"};
+  ResumeCandidate candidate{summary, 6, fit.share, "most recent"};
   if (is_same_repository(summary)) candidate.score += kRepositoryBonus;
   const auto place = [&](int tier, std::string why) {
     candidate.tier = tier;
@@ -195,7 +195,7 @@ Candidate Ranking::judge(const Summary& summary) const {
   return candidate;
 }
 
-bool Ranking::may_be_meant(const Candidate& candidate) const {
+bool Ranking::is_eligible(const ResumeCandidate& candidate) const {
   const bool is_id = candidate.tier == 0;
   if (is_id || !query_.session_id.empty()) return is_id;
   if (!is_in_progress(candidate.summary)) return false;
@@ -203,8 +203,8 @@ bool Ranking::may_be_meant(const Candidate& candidate) const {
   return candidate.tier <= kCommitTier || is_same_repository(candidate.summary);
 }
 
-bool Ranking::is_better(const Candidate& a, const Candidate& b) const {
-  const auto order = [&](const Candidate& one) {
+bool Ranking::is_better(const ResumeCandidate& a, const ResumeCandidate& b) const {
+  const auto order = [&](const ResumeCandidate& one) {
     return std::tuple(one.tier, !is_same_repository(one.summary), !is_in_progress(one.summary), -one.score,
                       -one.summary.updated_at);
   };
@@ -214,11 +214,12 @@ bool Ranking::is_better(const Candidate& a, const Candidate& b) const {
 
 void Ranking::add(const Summary& summary) {
   if (query_.same_workspace_only && !is_same_repository(summary)) return;
-  Candidate candidate = judge(summary);
-  if (!may_be_meant(candidate)) return;
+  ResumeCandidate candidate = judge(summary);
+  if (!is_eligible(candidate)) return;
   ++eligible_;
-  const auto at = std::upper_bound(best_.begin(), best_.end(), candidate,
-                                   [this](const Candidate& a, const Candidate& b) { return is_better(a, b); });
+  const auto at =
+      std::upper_bound(best_.begin(), best_.end(), candidate,
+                       [this](const ResumeCandidate& a, const ResumeCandidate& b) { return is_better(a, b); });
   if (at == best_.end() && best_.size() >= keep_) return;
   best_.insert(at, std::move(candidate));
   if (best_.size() > keep_) best_.pop_back();

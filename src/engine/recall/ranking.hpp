@@ -26,13 +26,13 @@ struct ResumeQuery {
   bool same_workspace_only = false;
 };
 
-struct Candidate {
+struct ResumeCandidate {
   Summary summary;
   int tier = 6;
   double score = 0;
   std::string why;  // for people: `all words found`, `same branch`, …
 
-  bool is_named() const { return tier <= 3; }  // by its id or by words
+  bool is_direct_match() const { return tier <= 3; }  // by its id or by words
 };
 
 // The words of a text as searches see them, each once, in order.
@@ -44,19 +44,19 @@ class Ranking {
   Ranking(ResumeQuery query, std::size_t keep = 5);
   void add(const Summary& summary);
   std::size_t eligible() const { return eligible_; }
-  std::vector<Candidate> best() const { return best_; }  // best first
+  std::vector<ResumeCandidate> best() const { return best_; }  // best first
 
  private:
   bool is_same_repository(const Summary& summary) const;
-  bool may_be_meant(const Candidate& candidate) const;
-  bool is_better(const Candidate& a, const Candidate& b) const;
-  Candidate judge(const Summary& summary) const;
+  bool is_eligible(const ResumeCandidate& candidate) const;
+  bool is_better(const ResumeCandidate& a, const ResumeCandidate& b) const;
+  ResumeCandidate judge(const Summary& summary) const;
 
   ResumeQuery query_;
   std::vector<std::string> words_;
   std::size_t keep_;
   std::size_t eligible_ = 0;
-  std::vector<Candidate> best_;
+  std::vector<ResumeCandidate> best_;
 };
 
 }  // namespace sb::engine

@@ -27,12 +27,12 @@ std::vector<std::string> order(const ResumeQuery& query, const std::vector<Summa
   Ranking ranking(query, 10);
   for (const Summary& one : sessions) ranking.add(one);
   std::vector<std::string> ids;
-  for (const Candidate& candidate : ranking.best()) ids.push_back(candidate.summary.id);
+  for (const ResumeCandidate& candidate : ranking.best()) ids.push_back(candidate.summary.id);
   return ids;
 }
 
 // In its own repository, where nothing but the query decides.
-Candidate judged(ResumeQuery query, Summary summary) {
+ResumeCandidate judged(ResumeQuery query, Summary summary) {
   query.repository = summary.repository = "/srv/shop";
   Ranking ranking(query);
   ranking.add(summary);
@@ -89,7 +89,7 @@ TEST(Ranking, PutsEachSessionInItsTier) {
   };
   for (const Case& one : table) {
     SCOPED_TRACE(one.query.text + one.query.git_branch);
-    const Candidate candidate = judged(one.query, summary);
+    const ResumeCandidate candidate = judged(one.query, summary);
     EXPECT_EQ(candidate.tier, one.tier);
     EXPECT_EQ(candidate.why, one.why);
   }
@@ -172,7 +172,7 @@ TEST(Ranking, AnotherProjectsSessionIsNotOfferedForItsBranchOrItsDate) {
   EXPECT_THAT(order(by_words, {away, own}), ElementsAre("s-own"));
   Ranking ranking(by_words);
   ranking.add(own);
-  EXPECT_FALSE(ranking.best().front().is_named());
+  EXPECT_FALSE(ranking.best().front().is_direct_match());
   by_words.text = "x";
   EXPECT_THAT(order(by_words, {away, own}), ElementsAre("s-own", "s-away-from-here"));
 }

@@ -14,11 +14,11 @@ constexpr std::size_t kClosingBytes = 512;
 // So many are looked past for a shorter, older note; then reading stops.
 constexpr std::size_t kPassedOver = 8;
 
-std::string name_of(const PastStep& step) {
+std::string name_of(const RecalledStep& step) {
   return fmt::format("{} ({})", step.title, step.step_id);
 }
 
-std::string entry_for(const PastStep& step) {
+std::string entry_for(const RecalledStep& step) {
   const std::size_t end = step.notes.find_last_not_of(" \t\r\n");
   if (end == std::string::npos) return fmt::format("## {}: no notes\n\n", name_of(step));
   return fmt::format("## {}\n{}\n\n", name_of(step), std::string_view(step.notes).substr(0, end + 1));
@@ -43,7 +43,7 @@ std::string closing(const std::vector<std::string>& names, int unread, std::size
 }  // namespace
 
 Result<std::string> recall(NodeNo from, std::size_t budget,
-                           const std::function<Result<std::optional<PastStep>>(NodeNo)>& before, int depth) {
+                           const std::function<Result<std::optional<RecalledStep>>(NodeNo)>& before, int depth) {
   std::string text(kOpening);
   std::vector<std::string> left_out;
   int read = 0;

@@ -21,11 +21,11 @@ class Branch {
 
   NodeNo tip() const { return static_cast<NodeNo>(notes_.size()) + 1; }
   std::string recalled(std::size_t budget = limits::kRecallBytes, bool knows_depth = true) {
-    const auto before = [this](NodeNo node) -> Result<std::optional<PastStep>> {
+    const auto before = [this](NodeNo node) -> Result<std::optional<RecalledStep>> {
       ++reads;
       if (node <= 1) return std::nullopt;
-      return PastStep{node - 1, fmt::format("s-{}", node - 1), fmt::format("Step {}", node - 1),
-                      notes_[static_cast<std::size_t>(node - 2)], node - 2};
+      return RecalledStep{node - 1, fmt::format("s-{}", node - 1), fmt::format("Step {}", node - 1),
+                          notes_[static_cast<std::size_t>(node - 2)], node - 2};
     };
     const auto text = recall(tip(), budget, before, knows_depth ? static_cast<int>(notes_.size()) : -1);
     EXPECT_TRUE(text);
@@ -102,7 +102,7 @@ TEST(Recall, NeverExceedsItsBudgetAndNeverCutsANote) {
 }
 
 TEST(Recall, PassesOnWhatTheReaderFailedWith) {
-  const auto text = recall(2, 1'000, [](NodeNo) -> Result<std::optional<PastStep>> {
+  const auto text = recall(2, 1'000, [](NodeNo) -> Result<std::optional<RecalledStep>> {
     return fail(ErrorCode::kCorrupt, "event 3 is damaged");
   });
   ASSERT_FALSE(text);

@@ -29,15 +29,15 @@ Value decision_value(const inbox::DecisionState& state, bool may_relay) {
 
 std::string_view why_of(const Waiting& waiting) {
   switch (waiting.what) {
-    case Waiting::For::kGate:
+    case Waiting::Kind::kGate:
       return "A person must accept what this step delivered.";
-    case Waiting::For::kEvaluator:
+    case Waiting::Kind::kEvaluator:
       return "An evaluator judges what this step delivered.";
-    case Waiting::For::kDecision:
+    case Waiting::Kind::kDecision:
       return "A person must decide.";
-    case Waiting::For::kBreaker:
+    case Waiting::Kind::kBreaker:
       return "This step was refused too often; a person decides how it goes on.";
-    case Waiting::For::kQuorum:
+    case Waiting::Kind::kQuorum:
       return "Too few of the parallel sessions ended well; a person decides how it goes on.";
   }
   return "";
@@ -49,26 +49,28 @@ std::string Sessions::Parts::mint(Purpose purpose, std::string_view session, Nod
   return engine::mint({purpose, std::string(session), node, attempt}, keys.current());
 }
 
-Result<Answer> Sessions::Parts::answer_for(store::Snapshot& snapshot, const Program& program, const Summary& summary,
-                                           const Node& node, Occasion occasion, std::vector<std::string> notices,
-                                           const Value& references) {
-  if (node.waiting && occasion != Occasion::kRehydrate) return awaiting(snapshot, program, summary, node);
+Result<SessionResponse> Sessions::Parts::answer_for(store::Snapshot& snapshot, const Program& program,
+                                                    const Summary& summary, const Node& node,
+                                                    RenderReason render_reason, std::vector<std::string> notices,
+                                                    const Value& references) {
+  if (node.waiting && render_reason != RenderReason::kRehydrate) return awaiting(snapshot, program, summary, node);
   const auto view_of = [&](const Value& context) -> Result<StepView> {
-    StepView view{.program = program, .node = node, .context = context, .occasion = occasion};
+    StepView view{.program = program, .node = node, .context = context, .render_reason = render_reason};
     view.goal = summary.goal;
     view.notices = std::move(notices);
     view.references = references;
-    if (occasion == Occasion::kRehydrate) view.recall = SB_TRY(recall_from(snapshot, program, summary.id, node));
+    if (render_reason == RenderReason::kRehydrate)
+      view.recall = SB_TRY(recall_from(snapshot, program, summary.id, node));
     return view;
   };
   if (node.waiting) {
     // Whoever takes the session up here is shown the next step without this.
-    Answer waits = SB_TRY(awaiting(snapshot, program, summary, node));
+    SessionResponse waits = SB_TRY(awaiting(snapshot, program, summary, node));
     const Value nothing = Value::object();
     waits.text = render_opening(SB_TRY(view_of(nothing))) + waits.text;
     return waits;
   }
-  Answer answer;
+  SessionResponse answer;
   answer.line = Value::object({{"kind", "ok"}, {"sessionId", summary.id}});
   if (node.kind == NodeKind::kEnd) {
     answer.text = render_complete(program, notices);
@@ -107,8 +109,8 @@ Result<Answer> Sessions::Parts::answer_for(store::Snapshot& snapshot, const Prog
   return answer;
 }
 
-Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Program& program, const Summary& summary,
-                                         const Node& node) {
+Result<SessionResponse> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Program& program,
+                                                  const Summary& summary, const Node& node) {
   SB_ASSERT(node.waiting);
   const Waiting& waiting = *node.waiting;
   const workflow::Step& step = program.step(node.position.step);
@@ -116,9 +118,9 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
   std::string why(why_of(waiting));
   Value decision;
   std::string shown, command;
-  bool is_signed = false, lacks_operator = false;
+  bool is_signed = false, has_no_operator = false;
   if (!waiting.decision.empty()) {
-    auto state = inbox.look_in(snapshot, waiting.decision);
+    auto state = inbox.peek_in(snapshot, waiting.decision);
     const bool is_gone = !state && state.error().code == ErrorCode::kNotFound;
     if (!state && !is_gone) return std::unexpected(std::move(state).error());
     if (is_gone) {
@@ -127,14 +129,14 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
     } else {
       decision = decision_value(*state, inbox.may_relay(*state));
       is_signed = state->opened.needs_signature;
-      lacks_operator = is_signed && !state->opened.operators;
+      has_no_operator = is_signed && !state->opened.operators;
       const auto declared = declaration_of(state->opened);
       if (declared) shown = inbox::choice_text(*declared);
       command =
           declared ? inbox::answer_command(state->id, *declared) : fmt::format("signalbox inbox answer {}", state->id);
     }
   }
-  Answer answer;
+  SessionResponse answer;
   answer.line =
       Value::object({{"kind", "awaiting_decision"},
                      {"sessionId", summary.id},
@@ -163,21 +165,21 @@ Result<Answer> Sessions::Parts::awaiting(store::Snapshot& snapshot, const Progra
                                  .command = std::move(command),
                                  .shown = std::move(shown),
                                  .is_signed = is_signed,
-                                 .lacks_operator = lacks_operator,
+                                 .has_no_operator = has_no_operator,
                                  .evaluator = judge.token.empty() ? nullptr : &judge});
   return answer;
 }
 
-Result<Answer> Sessions::Parts::blocked(store::Snapshot& snapshot, const Program& program, const Summary& summary,
-                                        const Node& node, const std::vector<Blocker>& all, int next_attempt,
-                                        bool counts) {
+Result<SessionResponse> Sessions::Parts::blocked(store::Snapshot& snapshot, const Program& program,
+                                                 const Summary& summary, const Node& node,
+                                                 const std::vector<Blocker>& all, int next_attempt, bool counts) {
   const std::vector<Blocker> blockers = bounded(all);
   const std::string token = mint(Purpose::kContinue, summary.id, node.number, next_attempt);
   const workflow::Step& step = program.step(node.position.step);
   const Value context = context_at(program, node.position, SB_TRY(read_json_blob(snapshot, node.context)));
   Value told = Value::array();
   for (const Blocker& blocker : blockers) told.push_back(to_value(blocker));
-  Answer answer;
+  SessionResponse answer;
   answer.text = render_blocked(program, node, blockers, counts);
   answer.line =
       Value::object({{"kind", "blocked"},

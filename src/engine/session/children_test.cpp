@@ -39,65 +39,68 @@ steps:
 )";
 }
 
-std::string child_token(const Answer& answer, std::size_t index) {
+std::string child_token(const SessionResponse& answer, std::size_t index) {
   return answer.line["children"].items().at(index).string_at("continueToken").value_or("");
 }
 
 TEST(Pain24, ParallelChildrenAreSessionsAndTheirResultsAreCaptured) {
-  SessionPlace place;
+  SessionTestHome place;
   place.around.add_workflow(kChild);
-  const Answer first = place.start(parallel(""), Value::object({{"area", "the index"}}));
-  const Answer gather = place.go_on(first);
+  const SessionResponse first = place.start(parallel(""), Value::object({{"area", "the index"}}));
+  const SessionResponse gather = place.continue_session(first);
   ASSERT_EQ(gather.line["children"].size(), 2u) << gather.text;
-  EXPECT_THAT(SessionPlace::expect(place.sessions->rehydrate(child_token(gather, 0))).text,
+  EXPECT_THAT(SessionTestHome::expect(place.sessions->rehydrate(child_token(gather, 0))).text,
               HasSubstr("Look at the index."));
-  const Answer early = place.go_on(gather, {.notes = "All done, honestly."});
-  EXPECT_THAT(SessionPlace::blockers(early), ElementsAre("CHILDREN_OPEN", "CHILDREN_OPEN"));
-  EXPECT_EQ(SessionPlace::kind(place.go_on(child_token(gather, 0), {.notes = "Wide it is."})), "complete");
-  EXPECT_EQ(SessionPlace::kind(place.go_on(child_token(gather, 1), {.notes = "Deep it is."})), "complete");
-  const Answer next = place.poll(gather);
+  const SessionResponse early = place.continue_session(gather, {.notes = "All done, honestly."});
+  EXPECT_THAT(SessionTestHome::blockers(early), ElementsAre("CHILDREN_OPEN", "CHILDREN_OPEN"));
+  EXPECT_EQ(SessionTestHome::kind(place.continue_session(child_token(gather, 0), {.notes = "Wide it is."})),
+            "complete");
+  EXPECT_EQ(SessionTestHome::kind(place.continue_session(child_token(gather, 1), {.notes = "Deep it is."})),
+            "complete");
+  const SessionResponse next = place.poll(gather);
   EXPECT_THAT(next.text, HasSubstr("Write: Wide it is. / complete"));
-  EXPECT_EQ(to_json(place.go_on(gather).to_value()), to_json(next.to_value()));
+  EXPECT_EQ(to_json(place.continue_session(gather).to_value()), to_json(next.to_value()));
 }
 
 TEST(Pain24, ADeadChildIsNamedInTheJoin) {
-  SessionPlace place;
+  SessionTestHome place;
   place.around.add_workflow(kChild);
-  const Answer gather = place.go_on(place.start(parallel("")));
-  place.go_on(child_token(gather, 0), {.notes = "Wide it is."});
-  const Answer next = place.go_on(gather, {.artifacts = {Value::object({{"kind", "wr.child_outcome"},
-                                                                        {"child", "deep"},
-                                                                        {"outcome", "dead"},
-                                                                        {"reason", "its process was killed"}})}});
-  EXPECT_EQ(SessionPlace::step(next), "write");
+  const SessionResponse gather = place.continue_session(place.start(parallel("")));
+  place.continue_session(child_token(gather, 0), {.notes = "Wide it is."});
+  const SessionResponse next =
+      place.continue_session(gather, {.artifacts = {Value::object({{"kind", "wr.child_outcome"},
+                                                                   {"child", "deep"},
+                                                                   {"outcome", "dead"},
+                                                                   {"reason", "its process was killed"}})}});
+  EXPECT_EQ(SessionTestHome::step(next), "write");
   EXPECT_THAT(next.text, HasSubstr("deep is dead: its process was killed"));
   const std::string child = *place.context_at_tip(next)["deep"].string_at("session");
   EXPECT_EQ(place.sessions->summary(child)->status, SessionStatus::kStopped);
 }
 
 TEST(Quorum, OpensWhenEnoughHaveEndedWellAndAsksWhenTheyCannot) {
-  SessionPlace place;
+  SessionTestHome place;
   place.around.add_workflow(kChild);
-  const Answer gather = place.go_on(place.start(parallel("    quorum: 1")));
-  place.go_on(child_token(gather, 1), {.notes = "Deep it is."});
-  const Answer next = place.poll(gather);
-  EXPECT_EQ(SessionPlace::step(next), "write") << next.text;
+  const SessionResponse gather = place.continue_session(place.start(parallel("    quorum: 1")));
+  place.continue_session(child_token(gather, 1), {.notes = "Deep it is."});
+  const SessionResponse next = place.poll(gather);
+  EXPECT_EQ(SessionTestHome::step(next), "write") << next.text;
   EXPECT_THAT(next.text, HasSubstr("wide was not waited for"));
 
-  const Answer other = place.go_on(place.start(parallel("    quorum: 2")));
-  place.go_on(child_token(other, 1), {.notes = "Deep it is."});
-  const Answer asked = place.go_on(
+  const SessionResponse other = place.continue_session(place.start(parallel("    quorum: 2")));
+  place.continue_session(child_token(other, 1), {.notes = "Deep it is."});
+  const SessionResponse asked = place.continue_session(
       other, {.artifacts = {Value::object(
                   {{"kind", "wr.child_outcome"}, {"child", "wide"}, {"outcome", "dead"}, {"reason", "gone"}})}});
-  ASSERT_EQ(SessionPlace::kind(asked), "awaiting_decision") << asked.text;
+  ASSERT_EQ(SessionTestHome::kind(asked), "awaiting_decision") << asked.text;
   place.decide(asked, "go-on");
-  EXPECT_EQ(SessionPlace::step(place.poll(asked)), "write");
+  EXPECT_EQ(SessionTestHome::step(place.poll(asked)), "write");
 }
 
 TEST(SubWorkflow, RunsAsAChildAndIsCaptured) {
-  SessionPlace place;
+  SessionTestHome place;
   place.around.add_workflow(kChild);
-  const Answer call = place.start(R"(
+  const SessionResponse call = place.start(R"(
 id: caller-flow
 name: Caller
 description: Calls.
@@ -107,13 +110,13 @@ steps:
   - {id: rest, title: Rest, prompt: "Then {{result.outcome}}."}
 )");
   ASSERT_EQ(call.line["children"].size(), 1u);
-  place.go_on(child_token(call, 0), {.notes = "Fine."});
+  place.continue_session(child_token(call, 0), {.notes = "Fine."});
   EXPECT_THAT(place.poll(call).text, HasSubstr("Then complete."));
 }
 
 TEST(ParallelForEach, RunsSoManyAtOnceAndEveryItem) {
-  SessionPlace place;
-  Answer answer = place.start(R"(
+  SessionTestHome place;
+  SessionResponse answer = place.start(R"(
 id: slices-flow
 name: Slices
 description: Slices.
@@ -127,21 +130,21 @@ steps:
     body: [{id: build-one, title: Build, prompt: "Build {{currentItem.title}}."}]
   - {id: rest, title: Rest, prompt: "Built {{built.length}}."}
 )");
-  const Answer refused = place.go_on(answer, {.notes = "No slices."});
-  EXPECT_THAT(SessionPlace::blockers(refused), ElementsAre("MISSING_CONTEXT_KEY")) << refused.text;
-  answer = place.go_on(
+  const SessionResponse refused = place.continue_session(answer, {.notes = "No slices."});
+  EXPECT_THAT(SessionTestHome::blockers(refused), ElementsAre("MISSING_CONTEXT_KEY")) << refused.text;
+  answer = place.continue_session(
       refused, {.notes = "Four slices.",
                 .context = Value::object(
                     {{"slices", *parse_json(R"([{"title": "a"}, {"title": "b"}, {"title": "c"}, {"title": "d"}])")}})});
   ASSERT_EQ(answer.line["children"].size(), 3u) << answer.text;
   EXPECT_EQ(child_token(answer, 2), "") << "two at once";
-  EXPECT_THAT(SessionPlace::expect(place.sessions->rehydrate(child_token(answer, 1))).text, HasSubstr("Build b."));
-  place.go_on(child_token(answer, 0));
-  const Answer more = place.poll(answer);
+  EXPECT_THAT(SessionTestHome::expect(place.sessions->rehydrate(child_token(answer, 1))).text, HasSubstr("Build b."));
+  place.continue_session(child_token(answer, 0));
+  const SessionResponse more = place.poll(answer);
   EXPECT_NE(child_token(more, 2), "");
-  place.go_on(child_token(more, 1));
-  place.go_on(child_token(more, 2));
-  const Answer rest = place.poll(answer);
+  place.continue_session(child_token(more, 1));
+  place.continue_session(child_token(more, 2));
+  const SessionResponse rest = place.poll(answer);
   EXPECT_THAT(rest.text, HasSubstr("Built 3."));
   EXPECT_THAT(rest.text, HasSubstr("1 items were not visited"));
 }

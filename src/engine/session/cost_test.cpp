@@ -8,7 +8,7 @@
 namespace sb::engine {
 namespace {
 
-using store::SqlitePlace;
+using store::TempSqliteStore;
 using store::sqlite::FaultVfs;
 using store::sqlite::IoCounts;
 
@@ -61,7 +61,7 @@ class CostOfAdvancing : public testing::Test {
 
   void advance() {
     // Notes of one length, so that rows of one size are written.
-    const auto answer = process_->go_on(token_, std::string(200, 'n'));
+    const auto answer = process_->continue_session(token_, std::string(200, 'n'));
     ASSERT_TRUE(answer) << answer.error().error.to_string();
     ASSERT_EQ(answer->line["kind"], Value("ok")) << to_json(answer->to_value());
     token_ = token_in(*answer);
@@ -87,7 +87,7 @@ class CostOfAdvancing : public testing::Test {
   }
 
   FaultVfs vfs_;
-  SqlitePlace place_;
+  TempSqliteStore place_;
   store::SqliteOptions options_;
   std::unique_ptr<SessionProcess> process_;
   std::string token_;

@@ -12,10 +12,10 @@ namespace sb::engine {
 namespace {
 
 constexpr std::string_view kEvaluator = "wr.gate-eval-generic";
-constexpr std::size_t kToldValueBytes = 120;
+constexpr std::size_t kReportedValueBytes = 120;
 
 // The newest of each kind on a branch. What nobody asked for is kept where nothing that was asked for has its kind.
-std::map<std::string, std::string> newest_of(const Node& node, const Outcome& outcome,
+std::map<std::string, std::string> newest_of(const Node& node, const AdvanceResult& outcome,
                                              const std::vector<Value>& artifacts,
                                              const std::vector<std::string>& hashes) {
   std::map<std::string, std::string> by_kind = node.artifacts;
@@ -34,7 +34,7 @@ Result<std::vector<std::string>> put_artifacts(store::Transaction& transaction, 
 
 // What a delivery sets in the context, with the keys that are counted here; null: removed. As `delivered` reads it
 // back.
-Value context_set_by(const Outcome& outcome) {
+Value context_set_by(const AdvanceResult& outcome) {
   Value set = Value::object();
   for (const Event& event : outcome.delivered) {
     if (event.type != "output_recorded") continue;
@@ -47,16 +47,16 @@ Value context_set_by(const Outcome& outcome) {
 }
 
 // What is said to an agent that sends output while the session waits for somebody else.
-std::string not_taken(const Waiting& waiting) {
+std::string ignored_input_note(const Waiting& waiting) {
   switch (waiting.what) {
-    case Waiting::For::kGate:
-    case Waiting::For::kEvaluator:
+    case Waiting::Kind::kGate:
+    case Waiting::Kind::kEvaluator:
       return "Nothing of what you sent now was taken: what this step delivered before waits to be accepted or "
              "rejected.";
-    case Waiting::For::kDecision:
+    case Waiting::Kind::kDecision:
       return "Nothing of what you sent now was taken: the session waits for a decision.";
-    case Waiting::For::kBreaker:
-    case Waiting::For::kQuorum:
+    case Waiting::Kind::kBreaker:
+    case Waiting::Kind::kQuorum:
       break;
   }
   return "Nothing of what you sent now was taken: the session waits for a person to say how it goes on. Send it again "
@@ -68,9 +68,9 @@ std::string printable_id(std::string_view id) {
   return printable(id.substr(0, limits::kIdBytes));
 }
 
-std::string told_value(const Value& value) {
+std::string reported_value(const Value& value) {
   const std::string json = to_json(value);
-  const std::string_view start = beginning(json, kToldValueBytes);
+  const std::string_view start = utf8_prefix(json, kReportedValueBytes);
   return fmt::format("{}{}", start, start.size() < json.size() ? "…" : "");
 }
 
@@ -82,216 +82,221 @@ std::string told(const std::vector<Blocker>& blockers) {
 
 }  // namespace
 
-Result<Answer> Sessions::Parts::go_on(Turn& turn, const Token& token, const Submission& submission, bool has_output) {
-  const auto found = turn.node(token.node);
+Result<SessionResponse> Sessions::Parts::continue_session(SessionUpdate& update, const SessionToken& token,
+                                                          const Submission& submission, bool has_output) {
+  const auto found = update.node(token.node);
   if (!found) {
     return refuse("TOKEN_UNKNOWN_NODE",
-                  Error{ErrorCode::kNotFound, found.error().message, remedy(NextStep::kFindSession), {}, false});
+                  Error{ErrorCode::kNotFound, found.error().message, remedy(RemedyKind::kFindSession), {}, false});
   }
   const Node node = **found;
-  const Summary& summary = turn.summary();
+  const Summary& summary = update.summary();
   if (token.attempt < node.attempt) {
-    const auto attempt = SB_TRY(read_attempt(turn.transaction(), summary.id, token.node, token.attempt));
+    const auto attempt = SB_TRY(read_attempt(update.transaction(), summary.id, token.node, token.attempt));
     if (!attempt) {
       return fail(
           ErrorCode::kCorrupt,
           fmt::format("attempt {} on node {} of session {} is not there", token.attempt, token.node, summary.id),
           "signalbox session verify says what of the session is whole");
     }
-    const Value ended = SB_TRY(read_event(turn.transaction(), summary.id, attempt->ended_seq, "attempt_ended"));
-    return Answer::from(SB_TRY(parse_stored(ended.string_at("answer").value_or(""))));
+    const Value ended = SB_TRY(read_event(update.transaction(), summary.id, attempt->ended_seq, "attempt_ended"));
+    return SessionResponse::from(SB_TRY(parse_stored(ended.string_at("answer").value_or(""))));
   }
   if (token.attempt > node.attempt) {
     return refuse("TOKEN_UNKNOWN_NODE",
                   Error{ErrorCode::kNotFound,
                         "this token is of an attempt that this store does not know",
-                        fmt::format("The store was put back to an earlier day. {}", remedy(NextStep::kFindSession)),
+                        fmt::format("The store was put back to an earlier day. {}", remedy(RemedyKind::kFindSession)),
                         {},
                         false});
   }
-  const auto program = SB_TRY(this->program(turn.transaction(), summary.hash));
+  const auto program = SB_TRY(this->program(update.transaction(), summary.hash));
   if (node.kind == NodeKind::kEnd) {
-    return answer_for(turn.transaction(), *program, summary, node, Occasion::kRehydrate, {});
+    return answer_for(update.transaction(), *program, summary, node, RenderReason::kRehydrate, {});
   }
   if (summary.status == SessionStatus::kStopped) {
     return refuse("PRECONDITION_FAILED", Error{ErrorCode::kConflict,
                                                fmt::format("this session was stopped: {}", summary.stopped_reason),
-                                               remedy(NextStep::kGoBack),
+                                               remedy(RemedyKind::kRewind),
                                                {},
                                                false});
   }
   if (node.attempt >= limits::kNodeAttempts) {
     return refuse(
         "PRECONDITION_FAILED",
-        Error{ErrorCode::kLimit, "this step was tried as often as it may be", remedy(NextStep::kGoBack), {}, false});
+        Error{ErrorCode::kLimit, "this step was tried as often as it may be", remedy(RemedyKind::kRewind), {}, false});
   }
-  if (node.waiting) return poll_waiting(turn, *program, node, submission, has_output);
-  if (node.kind == NodeKind::kDecision) return poll_decision(turn, *program, node.number, submission);
-  if (node.kind == NodeKind::kChildren) return poll_children(turn, *program, node.number, submission, has_output);
-  if (!has_output) return answer_for(turn.transaction(), *program, summary, node, Occasion::kRehydrate, {});
-  return deliver(turn, *program, node.number, submission);
+  if (node.waiting) return poll_waiting(update, *program, node, submission, has_output);
+  if (node.kind == NodeKind::kDecision) return poll_decision(update, *program, node.number, submission);
+  if (node.kind == NodeKind::kChildren) return poll_children(update, *program, node.number, submission, has_output);
+  if (!has_output) return answer_for(update.transaction(), *program, summary, node, RenderReason::kRehydrate, {});
+  return deliver(update, *program, node.number, submission);
 }
 
-Result<Answer> Sessions::Parts::poll_waiting(Turn& turn, const Program& program, const Node& node,
-                                             const Submission& submission, bool has_output) {
-  const auto poll = [&]() -> Result<Answer> {
+Result<SessionResponse> Sessions::Parts::poll_waiting(SessionUpdate& update, const Program& program, const Node& node,
+                                                      const Submission& submission, bool has_output) {
+  const auto poll = [&]() -> Result<SessionResponse> {
     switch (node.waiting->what) {
-      case Waiting::For::kGate:
-      case Waiting::For::kEvaluator:
-        return poll_gate(turn, program, node.number, submission);
-      case Waiting::For::kBreaker:
-      case Waiting::For::kQuorum:
-        return poll_stuck(turn, program, node.number, submission, has_output);
-      case Waiting::For::kDecision:
+      case Waiting::Kind::kGate:
+      case Waiting::Kind::kEvaluator:
+        return poll_gate(update, program, node.number, submission);
+      case Waiting::Kind::kBreaker:
+      case Waiting::Kind::kQuorum:
+        return poll_breaker(update, program, node.number, submission, has_output);
+      case Waiting::Kind::kDecision:
         break;
     }
-    return poll_decision(turn, program, node.number, submission);
+    return poll_decision(update, program, node.number, submission);
   };
-  Answer answer = SB_TRY(poll());
-  const Node& after = turn.known(node.number);
+  SessionResponse answer = SB_TRY(poll());
+  const Node& after = update.known(node.number);
   // A lifted breaker lets the submission be delivered, and that may open a gate of its own.
   const bool still_waits = after.attempt == node.attempt && after.waiting &&
                            (after.waiting->what == node.waiting->what || after.kind == NodeKind::kDecision);
-  if (still_waits && carries_output(submission)) answer.text = not_taken(*after.waiting) + "\n\n" + answer.text;
+  if (still_waits && carries_output(submission))
+    answer.text = ignored_input_note(*after.waiting) + "\n\n" + answer.text;
   return answer;
 }
 
-Result<Answer> Sessions::Parts::deliver(Turn& turn, const Program& program, NodeNo number,
-                                        const Submission& submission) {
-  const Node node = turn.known(number);
-  const Value context = SB_TRY(read_json_blob(turn.transaction(), node.context));
-  const Outcome outcome = SB_TRY(advance(program, node, context, submission));
-  if (outcome.kind == Outcome::Kind::kBlocked) return block(turn, program, number, outcome.blockers, submission);
-  const auto in_the_way = obstacles(program, turn.summary(), outcome.move, outcome.context);
-  if (!in_the_way.empty()) return block(turn, program, number, in_the_way, submission);
-  SB_TRY(put_artifacts(turn.transaction(), submission.artifacts));
+Result<SessionResponse> Sessions::Parts::deliver(SessionUpdate& update, const Program& program, NodeNo number,
+                                                 const Submission& submission) {
+  const Node node = update.known(number);
+  const Value context = SB_TRY(read_json_blob(update.transaction(), node.context));
+  const AdvanceResult outcome = SB_TRY(advance(program, node, context, submission));
+  if (outcome.kind == AdvanceResult::Kind::kBlocked)
+    return block(update, program, number, outcome.blockers, submission);
+  const auto in_the_way = opening_blockers(program, update.summary(), outcome.move, outcome.context);
+  if (!in_the_way.empty()) return block(update, program, number, in_the_way, submission);
+  SB_TRY(put_artifacts(update.transaction(), submission.artifacts));
   for (const Event& event : outcome.delivered) {
     Value payload = event.payload;
     payload.set("node", number);
     payload.set("attempt", node.attempt);
-    SB_TRY(turn.emit(event.type, std::move(payload)));
+    SB_TRY(update.emit(event.type, std::move(payload)));
   }
-  if (outcome.kind == Outcome::Kind::kGate) return ask_gate(turn, program, number, outcome, submission);
-  return move_on(turn, program, number, outcome, submission.artifacts);
+  if (outcome.kind == AdvanceResult::Kind::kGate) return ask_gate(update, program, number, outcome, submission);
+  return finish_attempt(update, program, number, outcome, submission.artifacts);
 }
 
-Result<Answer> Sessions::Parts::move_on(Turn& turn, const Program& program, NodeNo number, const Outcome& outcome,
-                                        const std::vector<Value>& artifacts) {
-  const Node node = turn.known(number);
-  const auto by_kind = newest_of(node, outcome, artifacts, SB_TRY(put_artifacts(turn.transaction(), artifacts)));
-  const NodeNo next = SB_TRY(open_next(turn, program, node, outcome.move, outcome.context, by_kind));
-  Answer answer = SB_TRY(answer_for(turn.transaction(), program, turn.summary(), turn.known(next), Occasion::kAdvance,
-                                    outcome.notes_to_agent));
-  return end_attempt(turn, number, "advanced", next, std::move(answer));
+Result<SessionResponse> Sessions::Parts::finish_attempt(SessionUpdate& update, const Program& program, NodeNo number,
+                                                        const AdvanceResult& outcome,
+                                                        const std::vector<Value>& artifacts) {
+  const Node node = update.known(number);
+  const auto by_kind = newest_of(node, outcome, artifacts, SB_TRY(put_artifacts(update.transaction(), artifacts)));
+  const NodeNo next = SB_TRY(open_next(update, program, node, outcome.move, outcome.context, by_kind));
+  SessionResponse answer = SB_TRY(answer_for(update.transaction(), program, update.summary(), update.known(next),
+                                             RenderReason::kAdvance, outcome.notes_to_agent));
+  return end_attempt(update, number, "advanced", next, std::move(answer));
 }
 
-Result<Answer> Sessions::Parts::end_attempt(Turn& turn, NodeNo number, std::string_view ended, NodeNo successor,
-                                            Answer answer) {
+Result<SessionResponse> Sessions::Parts::end_attempt(SessionUpdate& update, NodeNo number, std::string_view ended,
+                                                     NodeNo successor, SessionResponse answer) {
   Value payload = Value::object({{"node", number},
-                                 {"attempt", turn.known(number).attempt},
+                                 {"attempt", update.known(number).attempt},
                                  {"ended", ended},
                                  {"answer", to_json(answer.to_value())}});
   if (successor != 0) payload.set("successor", successor);
-  SB_TRY(turn.emit("attempt_ended", std::move(payload)));
+  SB_TRY(update.emit("attempt_ended", std::move(payload)));
   return answer;
 }
 
-Result<std::string> Sessions::Parts::ask(Turn& turn, const Checked<decision::Declaration>& declaration) {
+Result<std::string> Sessions::Parts::ask(SessionUpdate& update, const Checked<decision::Declaration>& declaration) {
   if (!declaration) return std::unexpected(declaration.error().front());
-  const inbox::Ticket ticket = SB_TRY(inbox.open_in(
-      turn.transaction(), *declaration, {.workspace = turn.summary().workspace, .session = turn.summary().id}));
-  return ticket.id;
+  const inbox::DecisionHandle handle = SB_TRY(inbox.open_in(
+      update.transaction(), *declaration, {.workspace = update.summary().workspace, .session = update.summary().id}));
+  return handle.id;
 }
 
-Result<Answer> Sessions::Parts::block(Turn& turn, const Program& program, NodeNo number,
-                                      const std::vector<Blocker>& blockers, const Submission& submission) {
-  const Node node = turn.known(number);
-  SB_TRY(put_artifacts(turn.transaction(), submission.artifacts));
+Result<SessionResponse> Sessions::Parts::block(SessionUpdate& update, const Program& program, NodeNo number,
+                                               const std::vector<Blocker>& blockers, const Submission& submission) {
+  const Node node = update.known(number);
+  SB_TRY(put_artifacts(update.transaction(), submission.artifacts));
   Event event = blocked_event(node, bounded(blockers), submission);
   event.payload.set("node", number);
-  SB_TRY(turn.emit(std::move(event.type), std::move(event.payload)));
-  const int limit = turn.summary().is_autonomous ? limits::kBlockedInRowAutonomous : limits::kBlockedInRow;
-  const int in_row = node.blocked_in_row + 1;
+  SB_TRY(update.emit(std::move(event.type), std::move(event.payload)));
+  const int limit = update.summary().is_autonomous ? limits::kConsecutiveBlocksAutonomous : limits::kConsecutiveBlocks;
+  const int in_row = node.consecutive_blocks + 1;
   if (in_row < limit) {
-    Answer answer =
-        SB_TRY(blocked(turn.transaction(), program, turn.summary(), node, blockers, node.attempt + 1, true));
-    return end_attempt(turn, number, "blocked", 0, std::move(answer));
+    SessionResponse answer =
+        SB_TRY(blocked(update.transaction(), program, update.summary(), node, blockers, node.attempt + 1, true));
+    return end_attempt(update, number, "blocked", 0, std::move(answer));
   }
-  return trip_breaker(turn, program, number, "blocked", in_row,
+  return trip_breaker(update, program, number, "blocked", in_row,
                       fmt::format("{} attempts in a row were refused; the last for:\n{}", in_row, told(blockers)));
 }
 
-Result<Answer> Sessions::Parts::trip_breaker(Turn& turn, const Program& program, NodeNo number, std::string_view ended,
-                                             int count, const std::string& why) {
-  const std::string id = SB_TRY(ask(turn, breaker_question({program, turn.summary(), turn.known(number)}, why)));
-  Node next = turn.known(number);
+Result<SessionResponse> Sessions::Parts::trip_breaker(SessionUpdate& update, const Program& program, NodeNo number,
+                                                      std::string_view ended, int count, const std::string& why) {
+  const std::string id = SB_TRY(ask(update, breaker_question({program, update.summary(), update.known(number)}, why)));
+  Node next = update.known(number);
   ++next.attempt;
-  next.waiting = Waiting{Waiting::For::kBreaker, id, "", why};
-  const Answer answer =
-      SB_TRY(end_attempt(turn, number, ended, 0, SB_TRY(awaiting(turn.transaction(), program, turn.summary(), next))));
-  SB_TRY(turn.emit("breaker_tripped",
-                   Value::object({{"node", number}, {"attempts", count}, {"decision", id}, {"reason", why}})));
+  next.waiting = Waiting{Waiting::Kind::kBreaker, id, "", why};
+  const SessionResponse answer = SB_TRY(
+      end_attempt(update, number, ended, 0, SB_TRY(awaiting(update.transaction(), program, update.summary(), next))));
+  SB_TRY(update.emit("breaker_tripped",
+                     Value::object({{"node", number}, {"attempts", count}, {"decision", id}, {"reason", why}})));
   return answer;
 }
 
-Result<Answer> Sessions::Parts::ask_gate(Turn& turn, const Program& program, NodeNo number, const Outcome& outcome,
-                                         const Submission& submission) {
-  const Delivered output{submission.notes, submission.artifacts, {}, context_set_by(outcome)};
+Result<SessionResponse> Sessions::Parts::ask_gate(SessionUpdate& update, const Program& program, NodeNo number,
+                                                  const AdvanceResult& outcome, const Submission& submission) {
+  const AttemptOutput output{submission.notes, submission.artifacts, {}, context_set_by(outcome)};
   const auto& calls = program.compiled().calls;
   const auto evaluator = calls.find(std::string(kEvaluator));
   const bool is_person = outcome.gate == workflow::Confirmation::Kind::kPerson;
-  const Summary& own = turn.summary();
+  const Summary& own = update.summary();
   if (is_person || !own.is_autonomous || evaluator == calls.end() || own.depth + 1 > limits::kChildDepth) {
-    return ask_person(turn, program, number, output, is_person, "");
+    return ask_person(update, program, number, output, is_person, "");
   }
-  const workflow::Step& step = program.step(turn.known(number).position.step);
-  Birth birth;
-  birth.id = make_id("s-", clock.now_ms(), random);
-  birth.program = SB_TRY(this->program(turn.transaction(), evaluator->second));
-  birth.goal = fmt::format("Judge what the step \"{}\" delivered for: {}", step.title, own.goal);
-  birth.context = Value::object({{"gatedStepId", step.id},
-                                 {"gatedStepTitle", step.title},
-                                 {"gatedStepPrompt", step.prompt},
-                                 {"gatedGoal", own.goal},
-                                 {"gatedNotes", submission.notes},
-                                 {"gatedArtifacts", Value(Value::Array(submission.artifacts))},
-                                 {"gatedContext", output.context_set}});
-  birth.workspace = own.workspace;
-  birth.is_autonomous = true;
-  birth.parent_session = own.id;
-  birth.parent_child = "gate";
-  birth.parent_node = number;
-  birth.depth = own.depth + 1;
-  const auto born = give_birth(turn.transaction(), birth);
+  const workflow::Step& step = program.step(update.known(number).position.step);
+  NewSession new_session;
+  new_session.id = make_id("s-", clock.now_ms(), random);
+  new_session.program = SB_TRY(this->program(update.transaction(), evaluator->second));
+  new_session.goal = fmt::format("Judge what the step \"{}\" delivered for: {}", step.title, own.goal);
+  new_session.context = Value::object({{"gatedStepId", step.id},
+                                       {"gatedStepTitle", step.title},
+                                       {"gatedStepPrompt", step.prompt},
+                                       {"gatedGoal", own.goal},
+                                       {"gatedNotes", submission.notes},
+                                       {"gatedArtifacts", Value(Value::Array(submission.artifacts))},
+                                       {"gatedContext", output.context_set}});
+  new_session.workspace = own.workspace;
+  new_session.is_autonomous = true;
+  new_session.parent_session = own.id;
+  new_session.parent_child = "gate";
+  new_session.parent_node = number;
+  new_session.depth = own.depth + 1;
+  const auto born = create_session(update.transaction(), new_session);
   if (!born) {
     // Too large to hand over, or an evaluator that cannot start: a person can still judge it.
     if (born.error().code != ErrorCode::kInvalid && born.error().code != ErrorCode::kLimit) {
       return std::unexpected(born.error());
     }
-    return ask_person(turn, program, number, output, false,
+    return ask_person(update, program, number, output, false,
                       fmt::format("No evaluator could judge it: {}", born.error().message));
   }
-  SB_TRY(turn.emit(
-      "gate_opened",
-      Value::object(
-          {{"node", number}, {"attempt", turn.known(number).attempt}, {"gate", "evaluator"}, {"session", birth.id}})));
-  return awaiting(turn.transaction(), program, turn.summary(), turn.known(number));
+  SB_TRY(update.emit("gate_opened", Value::object({{"node", number},
+                                                   {"attempt", update.known(number).attempt},
+                                                   {"gate", "evaluator"},
+                                                   {"session", new_session.id}})));
+  return awaiting(update.transaction(), program, update.summary(), update.known(number));
 }
 
-Result<Answer> Sessions::Parts::ask_person(Turn& turn, const Program& program, NodeNo number, const Delivered& output,
-                                           bool needs_signature, std::string reason) {
-  const Node& node = turn.known(number);
+Result<SessionResponse> Sessions::Parts::ask_person(SessionUpdate& update, const Program& program, NodeNo number,
+                                                    const AttemptOutput& output, bool needs_signature,
+                                                    std::string reason) {
+  const Node& node = update.known(number);
   const std::string id =
-      SB_TRY(ask(turn, gate_question({program, turn.summary(), node}, output, needs_signature, reason)));
+      SB_TRY(ask(update, gate_question({program, update.summary(), node}, output, needs_signature, reason)));
   Value payload = Value::object({{"node", number}, {"attempt", node.attempt}, {"gate", "person"}, {"decision", id}});
   if (!reason.empty()) payload.set("reason", reason);
-  SB_TRY(turn.emit("gate_opened", std::move(payload)));
-  return awaiting(turn.transaction(), program, turn.summary(), turn.known(number));
+  SB_TRY(update.emit("gate_opened", std::move(payload)));
+  return awaiting(update.transaction(), program, update.summary(), update.known(number));
 }
 
-Status Sessions::Parts::relay(Turn& turn, const Token& token, const RelayedAnswer& answer) {
-  const auto node = turn.node(token.node);
-  // Both are told of by go_on: a token that leads nowhere, and one whose answer is only repeated.
+Status Sessions::Parts::relay(SessionUpdate& update, const SessionToken& token, const RelayedAnswer& answer) {
+  const auto node = update.node(token.node);
+  // Both are told of by continue_session: a token that leads nowhere, and one whose answer is only repeated.
   if (!node || token.attempt != (*node)->attempt) return {};
   const std::string waited = (*node)->waiting ? (*node)->waiting->decision : std::string();
   if (waited.empty()) {
@@ -302,112 +307,113 @@ Status Sessions::Parts::relay(Turn& turn, const Token& token, const RelayedAnswe
                 fmt::format("{} is not what this session waits for", quote_json(printable_id(answer.decision))),
                 fmt::format("The open decision is {}", waited));
   }
-  inbox::Submission submission;
+  inbox::AnswerSubmission submission;
   submission.given = answer.given;
   submission.from = {inbox::Channel::kRelay, answer.by};
   submission.raw = answer.raw;
-  SB_TRY(inbox.answer_in(turn.transaction(), waited, submission, answer.remark));
+  SB_TRY(inbox.answer_in(update.transaction(), waited, submission, answer.remark));
   return {};
 }
 
-Result<Answer> Sessions::Parts::poll_gate(Turn& turn, const Program& program, NodeNo number,
-                                          const Submission& submission) {
-  const Node node = turn.known(number);
+Result<SessionResponse> Sessions::Parts::poll_gate(SessionUpdate& update, const Program& program, NodeNo number,
+                                                   const Submission& submission) {
+  const Node node = update.known(number);
   const Waiting waiting = *node.waiting;
-  store::Transaction& transaction = turn.transaction();
-  const auto ask_again = [&](std::string reason) -> Result<Answer> {
+  store::Transaction& transaction = update.transaction();
+  const auto ask_again = [&](std::string reason) -> Result<SessionResponse> {
     const workflow::Step& step = program.step(node.position.step);
     const bool is_person = step.confirmation.kind == workflow::Confirmation::Kind::kPerson;
-    const Delivered output = SB_TRY(delivered(transaction, turn.summary().id, turn.output_seq(number)));
-    return ask_person(turn, program, number, output, is_person, std::move(reason));
+    const AttemptOutput output = SB_TRY(delivered(transaction, update.summary().id, update.output_seq(number)));
+    return ask_person(update, program, number, output, is_person, std::move(reason));
   };
-  if (waiting.what == Waiting::For::kEvaluator) {
+  if (waiting.what == Waiting::Kind::kEvaluator) {
     const auto child = SB_TRY(read_summary(transaction, waiting.session));
     const bool is_over =
         !child || child->status == SessionStatus::kComplete || child->status == SessionStatus::kStopped;
-    if (!is_over) return awaiting(transaction, program, turn.summary(), node);
+    if (!is_over) return awaiting(transaction, program, update.summary(), node);
     const auto end = child ? SB_TRY(read_node(transaction, waiting.session, child->tip)) : std::nullopt;
     const auto hash = end ? end->artifacts.find("wr.gate_verdict") : std::map<std::string, std::string>::iterator{};
     if (!end || child->status == SessionStatus::kStopped || hash == end->artifacts.end()) {
-      SB_TRY(turn.emit("gate_decided", Value::object({{"node", number},
-                                                      {"attempt", node.attempt},
-                                                      {"verdict", "uncertain"},
-                                                      {"reason", "the evaluator ended without a verdict"},
-                                                      {"session", waiting.session},
-                                                      {"by", "nobody"}})));
+      SB_TRY(update.emit("gate_decided", Value::object({{"node", number},
+                                                        {"attempt", node.attempt},
+                                                        {"verdict", "uncertain"},
+                                                        {"reason", "the evaluator ended without a verdict"},
+                                                        {"session", waiting.session},
+                                                        {"by", "nobody"}})));
       return ask_again("The evaluator ended without a verdict.");
     }
     const Value verdict = SB_TRY(read_json_blob(transaction, hash->second));
     const std::string said = verdict.string_at("verdict").value_or("uncertain");
     const std::string reason = verdict.string_at("rationale").value_or("");
     if (said != "approved" && said != "rejected") {
-      SB_TRY(turn.emit("gate_decided", Value::object({{"node", number},
-                                                      {"attempt", node.attempt},
-                                                      {"verdict", "uncertain"},
-                                                      {"reason", reason},
-                                                      {"session", waiting.session},
-                                                      {"by", "evaluator"}})));
+      SB_TRY(update.emit("gate_decided", Value::object({{"node", number},
+                                                        {"attempt", node.attempt},
+                                                        {"verdict", "uncertain"},
+                                                        {"reason", reason},
+                                                        {"session", waiting.session},
+                                                        {"by", "evaluator"}})));
       return ask_again(fmt::format("The evaluator was not sure: {}", reason));
     }
-    return judged(turn, program, number, said, reason,
-                  Value::object({{"by", "evaluator"}, {"session", waiting.session}}), submission);
+    return apply_verdict(update, program, number, said, reason,
+                         Value::object({{"by", "evaluator"}, {"session", waiting.session}}), submission);
   }
-  const auto ask_anew = [&](std::string_view why) -> Result<Answer> {
-    SB_TRY(turn.emit("gate_decided", Value::object({{"node", number},
-                                                    {"attempt", node.attempt},
-                                                    {"verdict", "uncertain"},
-                                                    {"reason", why},
-                                                    {"decision", waiting.decision},
-                                                    {"by", "nobody"}})));
+  const auto reask = [&](std::string_view why) -> Result<SessionResponse> {
+    SB_TRY(update.emit("gate_decided", Value::object({{"node", number},
+                                                      {"attempt", node.attempt},
+                                                      {"verdict", "uncertain"},
+                                                      {"reason", why},
+                                                      {"decision", waiting.decision},
+                                                      {"by", "nobody"}})));
     return ask_again("");
   };
   const auto loaded = inbox.load_in(transaction, waiting.decision);
   // An imported session comes without its questions.
-  if (!loaded && loaded.error().code == ErrorCode::kNotFound) return ask_anew("its question is not in this inbox");
+  if (!loaded && loaded.error().code == ErrorCode::kNotFound) return reask("its question is not in this inbox");
   if (!loaded) return std::unexpected(loaded.error());
   const inbox::DecisionState& state = *loaded;
-  if (inbox.can_be_asked_anew(state)) return ask_anew("it was asked before anybody could sign");
-  if (state.is_open()) return awaiting(transaction, program, turn.summary(), node);
-  SB_TRY(inbox.take_in(transaction, waiting.decision, turn.summary().id));
-  const inbox::Outcome& outcome = *state.outcome;
-  const bool is_declined = outcome.ending == inbox::Ending::kDeclined;
-  if (!is_declined && !state.is_answered() && outcome.ending != inbox::Ending::kDefaulted) {
-    SB_TRY(turn.emit("gate_decided", Value::object({{"node", number},
-                                                    {"attempt", node.attempt},
-                                                    {"verdict", "uncertain"},
-                                                    {"reason", inbox::to_string(outcome.ending)},
-                                                    {"decision", waiting.decision},
-                                                    {"by", "nobody"}})));
-    return ask_again(fmt::format("The last asking ended as {}.", inbox::to_string(outcome.ending)));
+  if (inbox.can_be_reasked(state)) return reask("it was asked before anybody could sign");
+  if (state.is_open()) return awaiting(transaction, program, update.summary(), node);
+  SB_TRY(inbox.consume_in(transaction, waiting.decision, update.summary().id));
+  const inbox::DecisionOutcome& outcome = *state.outcome;
+  const bool is_declined = outcome.kind == inbox::OutcomeKind::kDeclined;
+  if (!is_declined && !state.is_answered() && outcome.kind != inbox::OutcomeKind::kDefaulted) {
+    SB_TRY(update.emit("gate_decided", Value::object({{"node", number},
+                                                      {"attempt", node.attempt},
+                                                      {"verdict", "uncertain"},
+                                                      {"reason", inbox::to_string(outcome.kind)},
+                                                      {"decision", waiting.decision},
+                                                      {"by", "nobody"}})));
+    return ask_again(fmt::format("The last asking ended as {}.", inbox::to_string(outcome.kind)));
   }
   const bool is_approved = !is_declined && !outcome.options.empty() && outcome.options.front() == kApprove;
   std::string reason = state.free_texts.empty() ? "" : state.free_texts.back();
   if (reason.empty() && !is_approved) reason = "a person rejected it and gave no reason";
   const std::string by = outcome.principal.empty() ? "a person" : outcome.principal;
-  return judged(turn, program, number, is_approved ? "approved" : "rejected", reason,
-                Value::object({{"by", by}, {"decision", waiting.decision}}), submission);
+  return apply_verdict(update, program, number, is_approved ? "approved" : "rejected", reason,
+                       Value::object({{"by", by}, {"decision", waiting.decision}}), submission);
 }
 
-Result<Answer> Sessions::Parts::judged(Turn& turn, const Program& program, NodeNo number, std::string_view verdict,
-                                       std::string reason, Value by, const Submission& submission) {
-  const Node node = turn.known(number);
-  const std::int64_t output_seq = turn.output_seq(number);
+Result<SessionResponse> Sessions::Parts::apply_verdict(SessionUpdate& update, const Program& program, NodeNo number,
+                                                       std::string_view verdict, std::string reason, Value by,
+                                                       const Submission& submission) {
+  const Node node = update.known(number);
+  const std::int64_t output_seq = update.output_seq(number);
   Value payload = std::move(by);
   payload.set("node", number);
   payload.set("attempt", node.attempt);
   payload.set("verdict", verdict);
   payload.set("reason", reason);
-  SB_TRY(turn.emit("gate_decided", std::move(payload)));
+  SB_TRY(update.emit("gate_decided", std::move(payload)));
   if (verdict == "approved") {
-    const Delivered output = SB_TRY(delivered(turn.transaction(), turn.summary().id, output_seq));
-    const Value context = SB_TRY(read_json_blob(turn.transaction(), node.context));
+    const AttemptOutput output = SB_TRY(delivered(update.transaction(), update.summary().id, output_seq));
+    const Value context = SB_TRY(read_json_blob(update.transaction(), node.context));
     const Submission approved{output.notes, output.artifacts, output.context_set, std::nullopt};
-    Outcome outcome = SB_TRY(advance(program, turn.known(number), context, approved, true));
+    AdvanceResult outcome = SB_TRY(advance(program, update.known(number), context, approved, true));
     if (carries_output(submission)) {
       outcome.notes_to_agent.push_back(
           "what this step delivered before was approved; nothing of what you sent now was taken.");
     }
-    return move_on(turn, program, number, outcome, output.artifacts);
+    return finish_attempt(update, program, number, outcome, output.artifacts);
   }
   const std::vector<Blocker> blockers{{BlockerCode::kRejected,
                                        node.position.step,
@@ -416,96 +422,97 @@ Result<Answer> Sessions::Parts::judged(Turn& turn, const Program& program, NodeN
                                        {}}};
   const int rejections = node.rejections + 1;
   if (rejections < limits::kGateRejections) {
-    Answer answer =
-        SB_TRY(blocked(turn.transaction(), program, turn.summary(), node, blockers, node.attempt + 1, true));
-    return end_attempt(turn, number, "rejected", 0, std::move(answer));
+    SessionResponse answer =
+        SB_TRY(blocked(update.transaction(), program, update.summary(), node, blockers, node.attempt + 1, true));
+    return end_attempt(update, number, "rejected", 0, std::move(answer));
   }
-  return trip_breaker(turn, program, number, "rejected", rejections,
+  return trip_breaker(update, program, number, "rejected", rejections,
                       fmt::format("The result was rejected {} times; the last reason:\n{}", rejections, reason));
 }
 
-Result<Answer> Sessions::Parts::poll_stuck(Turn& turn, const Program& program, NodeNo number,
-                                           const Submission& submission, bool has_output) {
-  const Node node = turn.known(number);
+Result<SessionResponse> Sessions::Parts::poll_breaker(SessionUpdate& update, const Program& program, NodeNo number,
+                                                      const Submission& submission, bool has_output) {
+  const Node node = update.known(number);
   const Waiting waiting = *node.waiting;
-  const auto loaded = inbox.load_in(turn.transaction(), waiting.decision);
+  const auto loaded = inbox.load_in(update.transaction(), waiting.decision);
   // An imported session comes without its questions; it may try again.
   const bool is_gone = !loaded && loaded.error().code == ErrorCode::kNotFound;
   if (!loaded && !is_gone) return std::unexpected(loaded.error());
   const inbox::DecisionState state = is_gone ? inbox::DecisionState() : *loaded;
-  if (!is_gone && state.is_open()) return awaiting(turn.transaction(), program, turn.summary(), node);
-  if (!is_gone) SB_TRY(inbox.take_in(turn.transaction(), waiting.decision, turn.summary().id));
-  const std::vector<std::string> options = is_gone ? std::vector{std::string(kAgain)} : state.outcome->options;
+  if (!is_gone && state.is_open()) return awaiting(update.transaction(), program, update.summary(), node);
+  if (!is_gone) SB_TRY(inbox.consume_in(update.transaction(), waiting.decision, update.summary().id));
+  const std::vector<std::string> options = is_gone ? std::vector{std::string(kRetry)} : state.outcome->options;
   const bool is_let_on = is_gone || (state.is_answered() && !options.empty() && options.front() != kStop);
-  const bool is_quorum = waiting.what == Waiting::For::kQuorum;
-  SB_TRY(turn.emit(is_quorum ? "quorum_decided" : "breaker_decided",
-                   Value::object({{"node", number},
-                                  {"decision", waiting.decision},
-                                  {"choice", is_let_on ? options.front() : std::string(kStop)}})));
+  const bool is_quorum = waiting.what == Waiting::Kind::kQuorum;
+  SB_TRY(update.emit(is_quorum ? "quorum_decided" : "breaker_decided",
+                     Value::object({{"node", number},
+                                    {"decision", waiting.decision},
+                                    {"choice", is_let_on ? options.front() : std::string(kStop)}})));
   if (!is_let_on) {
     const std::string by = state.outcome->principal.empty() ? "a person" : state.outcome->principal;
-    SB_TRY(turn.emit("session_stopped",
-                     Value::object({{"reason", "a person stopped it at " + node.position.step}, {"by", by}})));
-    Answer answer;
+    SB_TRY(update.emit("session_stopped",
+                       Value::object({{"reason", "a person stopped it at " + node.position.step}, {"by", by}})));
+    SessionResponse answer;
     answer.text = "A person stopped this session. Nothing more is to be done here.";
     answer.line = Value::object({{"kind", "complete"},
-                                 {"sessionId", turn.summary().id},
+                                 {"sessionId", update.summary().id},
                                  {"isComplete", false},
                                  {"isStopped", true},
                                  {"pending", Value()},
                                  {"nextIntent", "complete"}});
     return answer;
   }
-  if (is_quorum) return join(turn, program, number, submission);
-  if (has_output) return deliver(turn, program, number, submission);
-  return answer_for(turn.transaction(), program, turn.summary(), turn.known(number), Occasion::kRehydrate, {});
+  if (is_quorum) return join(update, program, number, submission);
+  if (has_output) return deliver(update, program, number, submission);
+  return answer_for(update.transaction(), program, update.summary(), update.known(number), RenderReason::kRehydrate,
+                    {});
 }
 
-Result<Answer> Sessions::Parts::poll_decision(Turn& turn, const Program& program, NodeNo number,
-                                              const Submission& submission) {
-  const Node node = turn.known(number);
+Result<SessionResponse> Sessions::Parts::poll_decision(SessionUpdate& update, const Program& program, NodeNo number,
+                                                       const Submission& submission) {
+  const Node node = update.known(number);
   const workflow::DecisionStep& step = *program.step(node.position.step).decision();
-  const Value context = SB_TRY(read_json_blob(turn.transaction(), node.context));
+  const Value context = SB_TRY(read_json_blob(update.transaction(), node.context));
   const Value seen = context_at(program, node.position, context);
-  const auto ask_again = [&]() -> Result<Answer> {
-    const std::string id = SB_TRY(ask(turn, step_question({program, turn.summary(), node}, seen)));
-    SB_TRY(turn.emit(
+  const auto ask_again = [&]() -> Result<SessionResponse> {
+    const std::string id = SB_TRY(ask(update, step_question({program, update.summary(), node}, seen)));
+    SB_TRY(update.emit(
         "gate_opened",
         Value::object({{"node", number}, {"attempt", node.attempt}, {"gate", "decision"}, {"decision", id}})));
-    return awaiting(turn.transaction(), program, turn.summary(), turn.known(number));
+    return awaiting(update.transaction(), program, update.summary(), update.known(number));
   };
   if (!node.waiting) return ask_again();
   const std::string id = node.waiting->decision;
-  const auto loaded = inbox.load_in(turn.transaction(), id);
+  const auto loaded = inbox.load_in(update.transaction(), id);
   if (!loaded && loaded.error().code == ErrorCode::kNotFound) return ask_again();
   if (!loaded) return std::unexpected(loaded.error());
   const inbox::DecisionState& state = *loaded;
-  if (inbox.can_be_asked_anew(state)) return ask_again();
-  if (state.is_open()) return awaiting(turn.transaction(), program, turn.summary(), node);
-  const inbox::Outcome& outcome = *state.outcome;
-  if (outcome.ending != inbox::Ending::kAnswered && outcome.ending != inbox::Ending::kDefaulted) {
+  if (inbox.can_be_reasked(state)) return ask_again();
+  if (state.is_open()) return awaiting(update.transaction(), program, update.summary(), node);
+  const inbox::DecisionOutcome& outcome = *state.outcome;
+  if (outcome.kind != inbox::OutcomeKind::kAnswered && outcome.kind != inbox::OutcomeKind::kDefaulted) {
     // Read, or asking again would join it.
-    SB_TRY(inbox.take_in(turn.transaction(), id, turn.summary().id));
+    SB_TRY(inbox.consume_in(update.transaction(), id, update.summary().id));
     return ask_again();
   }
   Value after = SB_TRY(merge_context(context, submission.context));
   const Value chosen = chosen_value(step, seen, outcome);
   after.set(step.capture_as, chosen);
-  Outcome moved;
+  AdvanceResult moved;
   moved.context = after;
   moved.move = next_position(program, node.position, node.jumps, after, {}, false);
   moved.notes_to_agent = moved.move.warnings;
   // Whoever answered was not the agent, and not every next step names the key.
-  moved.notes_to_agent.push_back(fmt::format("it was decided: {} is {}.", step.capture_as, told_value(chosen)));
-  const auto in_the_way = obstacles(program, turn.summary(), moved.move, after);
+  moved.notes_to_agent.push_back(fmt::format("it was decided: {} is {}.", step.capture_as, reported_value(chosen)));
+  const auto in_the_way = opening_blockers(program, update.summary(), moved.move, after);
   if (!in_the_way.empty())
-    return blocked(turn.transaction(), program, turn.summary(), node, in_the_way, node.attempt, false);
-  SB_TRY(inbox.take_in(turn.transaction(), id, turn.summary().id));
-  SB_TRY(turn.emit("decision_taken", Value::object({{"node", number},
-                                                    {"decision", id},
-                                                    {"options", Value::array(outcome.options)},
-                                                    {"values", outcome.values}})));
-  return move_on(turn, program, number, moved, {});
+    return blocked(update.transaction(), program, update.summary(), node, in_the_way, node.attempt, false);
+  SB_TRY(inbox.consume_in(update.transaction(), id, update.summary().id));
+  SB_TRY(update.emit("decision_taken", Value::object({{"node", number},
+                                                      {"decision", id},
+                                                      {"options", Value::array(outcome.options)},
+                                                      {"values", outcome.values}})));
+  return finish_attempt(update, program, number, moved, {});
 }
 
 }  // namespace sb::engine

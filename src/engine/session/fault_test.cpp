@@ -8,7 +8,7 @@
 namespace sb::engine {
 namespace {
 
-using store::SqlitePlace;
+using store::TempSqliteStore;
 using store::sqlite::Fault;
 using store::sqlite::FaultVfs;
 
@@ -24,7 +24,7 @@ steps:
 )";
 
 // What the caller of one life was told: tokens, and the answers they must give from then on.
-struct Told {
+struct Acknowledged {
   std::string session;
   std::vector<std::pair<std::string, std::string>> answers;  // token, answer as JSON
   std::string gate_token, decision;                          // once the gate is open
@@ -32,52 +32,52 @@ struct Told {
   std::optional<Error> error;
 };
 
-std::string as_json(const Answer& answer) {
+std::string as_json(const SessionResponse& answer) {
   return to_json(answer.to_value());
 }
 
 // Starts, delivers, forks, meets the gate, has it approved and goes on; ends at the first error.
 class Life {
  public:
-  explicit Life(SessionProcess& process, Told& told) : process_(process), told_(told) {}
+  explicit Life(SessionProcess& process, Acknowledged& acknowledged) : process_(process), acknowledged_(acknowledged) {}
 
   void live() {
     const auto first = kept(process_.start(kWorkflow));
     if (!first) return;
-    told_.session = session_in(*first);
+    acknowledged_.session = session_in(*first);
     // Long notes, so that pages are full of what matters.
     const auto second = deliver(token_in(*first), std::string(9'000, 'n'), Value::object({{"colour", "red"}}));
     if (!second) return;
-    const auto back = kept(process_.sessions.rewind(told_.session, 1, "another way"));
+    const auto back = kept(process_.sessions.rewind(acknowledged_.session, 1, "another way"));
     if (!back || !deliver(token_in(*back), std::string(7'000, 'o'), {})) return;
-    const auto waiting = kept(process_.go_on(token_in(*second), "Planned."));
+    const auto waiting = kept(process_.continue_session(token_in(*second), "Planned."));
     if (!waiting) return;
     EXPECT_EQ(waiting->line["kind"], Value("awaiting_decision")) << as_json(*waiting);
-    told_.gate_token = token_in(*second);
-    told_.decision = waiting->line["decision"].string_at("id").value_or("");
-    if (!kept(process_.decide(told_.decision, "approve"))) return;
-    told_.is_decided = true;
-    deliver(told_.gate_token, "", {});
+    acknowledged_.gate_token = token_in(*second);
+    acknowledged_.decision = waiting->line["decision"].string_at("id").value_or("");
+    if (!kept(process_.decide(acknowledged_.decision, "approve"))) return;
+    acknowledged_.is_decided = true;
+    deliver(acknowledged_.gate_token, "", {});
   }
 
  private:
-  std::optional<Answer> kept(Answered<Answer> answer) {
+  std::optional<SessionResponse> kept(SessionResult<SessionResponse> answer) {
     if (answer) return std::move(*answer);
-    told_.error = answer.error().error;
+    acknowledged_.error = answer.error().error;
     return std::nullopt;
   }
   bool kept(const Result<inbox::DecisionState>& state) {
-    if (!state) told_.error = state.error();
+    if (!state) acknowledged_.error = state.error();
     return state.has_value();
   }
-  std::optional<Answer> deliver(const std::string& token, const std::string& notes, Value context) {
-    auto answer = kept(process_.go_on(token, notes, std::move(context)));
-    if (answer) told_.answers.emplace_back(token, as_json(*answer));
+  std::optional<SessionResponse> deliver(const std::string& token, const std::string& notes, Value context) {
+    auto answer = kept(process_.continue_session(token, notes, std::move(context)));
+    if (answer) acknowledged_.answers.emplace_back(token, as_json(*answer));
     return answer;
   }
 
   SessionProcess& process_;
-  Told& told_;
+  Acknowledged& acknowledged_;
 };
 
 store::SqliteOptions options_with(const FaultVfs& vfs) {
@@ -88,15 +88,15 @@ store::SqliteOptions options_with(const FaultVfs& vfs) {
   return options;
 }
 
-Told live(const std::string& path, const store::SqliteOptions& options) {
-  Told told;
+Acknowledged live(const std::string& path, const store::SqliteOptions& options) {
+  Acknowledged acknowledged;
   const auto process = SessionProcess::open(path, options);
   if (!process) {
-    told.error = process.error();
-    return told;
+    acknowledged.error = process.error();
+    return acknowledged;
   }
-  Life(**process, told).live();
-  return told;
+  Life(**process, acknowledged).live();
+  return acknowledged;
 }
 
 std::string damages_of(SessionProcess& process, const std::string& session) {
@@ -108,28 +108,28 @@ std::string damages_of(SessionProcess& process, const std::string& session) {
 }
 
 // All that was acknowledged is there and answers as it did; what was not is there whole or not at all.
-void expect_whole(SessionProcess& process, const Told& told) {
+void expect_whole(SessionProcess& process, const Acknowledged& acknowledged) {
   const auto sessions = process.sessions.list(10);
   ASSERT_TRUE(sessions) << sessions.error().to_string();
   EXPECT_LE(sessions->size(), 1u);
-  EXPECT_TRUE(told.session.empty() || sessions->size() == 1u) << "an acknowledged session is not there";
+  EXPECT_TRUE(acknowledged.session.empty() || sessions->size() == 1u) << "an acknowledged session is not there";
   for (const Summary& summary : *sessions) EXPECT_EQ(damages_of(process, summary.id), "");
-  for (const auto& [token, answer] : told.answers) {
-    const auto again = process.go_on(token, "Something else.");
+  for (const auto& [token, answer] : acknowledged.answers) {
+    const auto again = process.continue_session(token, "Something else.");
     ASSERT_TRUE(again) << again.error().error.to_string();
     EXPECT_EQ(as_json(*again), answer);
   }
-  if (told.gate_token.empty() || told.answers.back().first == told.gate_token) return;
-  const auto gate = process.go_on(told.gate_token, "");
+  if (acknowledged.gate_token.empty() || acknowledged.answers.back().first == acknowledged.gate_token) return;
+  const auto gate = process.continue_session(acknowledged.gate_token, "");
   ASSERT_TRUE(gate) << gate.error().error.to_string();
-  const bool may_have_passed = told.is_decided || told.error;
+  const bool may_have_passed = acknowledged.is_decided || acknowledged.error;
   EXPECT_TRUE(gate->line["kind"] == Value("awaiting_decision") || may_have_passed) << as_json(*gate);
-  EXPECT_TRUE(!told.is_decided || gate->line["kind"] == Value("ok")) << as_json(*gate);
+  EXPECT_TRUE(!acknowledged.is_decided || gate->line["kind"] == Value("ok")) << as_json(*gate);
 }
 
 // The life begins anew in what the fault left behind, and comes to its end.
-void expect_life_goes_on(SessionProcess& process) {
-  Told again;
+void expect_session_continues(SessionProcess& process) {
+  Acknowledged again;
   Life(process, again).live();
   EXPECT_FALSE(again.error) << again.error->to_string();
   EXPECT_EQ(again.answers.size(), 3u);
@@ -138,11 +138,11 @@ void expect_life_goes_on(SessionProcess& process) {
 
 std::int64_t changes_of_a_whole_life() {
   FaultVfs vfs;
-  SqlitePlace place;
+  TempSqliteStore place;
   std::filesystem::create_directory(place.directory() + "/home");
-  const Told told = live(place.path(), options_with(vfs));
-  EXPECT_FALSE(told.error) << told.error->to_string();
-  EXPECT_EQ(told.answers.size(), 3u);
+  const Acknowledged acknowledged = live(place.path(), options_with(vfs));
+  EXPECT_FALSE(acknowledged.error) << acknowledged.error->to_string();
+  EXPECT_EQ(acknowledged.answers.size(), 3u);
   return vfs.changes();
 }
 
@@ -155,18 +155,18 @@ TEST_P(SessionFaults, NothingAcknowledgedIsLostAndNothingIsHalfThere) {
   for (std::int64_t n = 1; n <= changes; ++n) {
     SCOPED_TRACE(testing::Message() << "change " << n << " of " << changes);
     FaultVfs vfs;
-    SqlitePlace place;
+    TempSqliteStore place;
     std::filesystem::create_directory(place.directory() + "/home");
     vfs.fail_at(n, GetParam());
-    const Told told = live(place.path(), options_with(vfs));
-    if (told.error) {
-      EXPECT_EQ(told.error->code, ErrorCode::kIo) << told.error->to_string();
+    const Acknowledged acknowledged = live(place.path(), options_with(vfs));
+    if (acknowledged.error) {
+      EXPECT_EQ(acknowledged.error->code, ErrorCode::kIo) << acknowledged.error->to_string();
     }
-    vfs.heal();
+    vfs.clear_fault();
     const auto process = SessionProcess::open(place.path(), options_with(vfs), 2);
     ASSERT_TRUE(process) << process.error().to_string();
-    expect_whole(**process, told);
-    expect_life_goes_on(**process);
+    expect_whole(**process, acknowledged);
+    expect_session_continues(**process);
     if (HasFailure()) return;
   }
 }
@@ -175,25 +175,25 @@ INSTANTIATE_TEST_SUITE_P(Disks, SessionFaults, testing::Values(Fault::kFull, Fau
 
 // What came of a byte that was changed on its way to the disk.
 struct Flips {
-  int unharmed = 0, refused = 0, told_when_read = 0;
+  int unharmed = 0, refused = 0, acknowledged_when_read = 0;
 };
 
 // Every answer is the one that was given, or there is a word that something is damaged; never another answer.
-void expect_honest(SessionProcess& process, const Told& told, Flips& flips) {
+void expect_honest(SessionProcess& process, const Acknowledged& acknowledged, Flips& flips) {
   bool is_harmed = false;
-  for (const auto& [token, answer] : told.answers) {
-    const auto again = process.go_on(token, "Something else.");
+  for (const auto& [token, answer] : acknowledged.answers) {
+    const auto again = process.continue_session(token, "Something else.");
     if (again) {
       EXPECT_EQ(as_json(*again), answer) << "an answer was invented";
     } else {
       is_harmed = true;
       const Error& error = again.error().error;
-      const bool is_said = error.code == ErrorCode::kCorrupt || damages_of(process, told.session) != "";
+      const bool is_said = error.code == ErrorCode::kCorrupt || damages_of(process, acknowledged.session) != "";
       EXPECT_TRUE(is_said) << error.to_string();
     }
   }
-  if (!is_harmed && damages_of(process, told.session) != "") is_harmed = true;
-  ++(is_harmed ? flips.told_when_read : flips.unharmed);
+  if (!is_harmed && damages_of(process, acknowledged.session) != "") is_harmed = true;
+  ++(is_harmed ? flips.acknowledged_when_read : flips.unharmed);
 }
 
 // `checkpoints`: the damage moves on into the file; else it stays in the log, which is read anew.
@@ -206,29 +206,30 @@ void flip_everywhere(bool checkpoints, Flips& flips) {
   for (std::int64_t n = 1;; ++n) {
     SCOPED_TRACE(testing::Message() << "change " << n << (checkpoints ? ", checkpointed" : ""));
     FaultVfs vfs;
-    SqlitePlace place;
+    TempSqliteStore place;
     std::filesystem::create_directory(place.directory() + "/home");
-    Told told;
+    Acknowledged acknowledged;
     bool has_flipped = false;
     {
       auto process = SessionProcess::open(place.path(), options(vfs));
       ASSERT_TRUE(process);
       vfs.fail_at(n, Fault::kFlip);
-      Life(**process, told).live();
+      Life(**process, acknowledged).live();
       has_flipped = vfs.has_failed();
       // Of the very last commit nobody can say whether it was damaged or never finished.
       (void)(*process)->start(kWorkflow, "another");
       (void)(*process)->start(kWorkflow, "and another");
     }
     if (!has_flipped) return;
-    EXPECT_TRUE(!told.error || told.error->code == ErrorCode::kCorrupt) << told.error->to_string();
+    EXPECT_TRUE(!acknowledged.error || acknowledged.error->code == ErrorCode::kCorrupt)
+        << acknowledged.error->to_string();
     const auto process = SessionProcess::open(place.path(), options(vfs), 2);
     if (!process) {
       ++flips.refused;
       EXPECT_EQ(process.error().code, ErrorCode::kCorrupt) << process.error().to_string();
-      EXPECT_FALSE(process.error().place.file.empty());
+      EXPECT_FALSE(process.error().location.file.empty());
     } else {
-      expect_honest(**process, told, flips);
+      expect_honest(**process, acknowledged, flips);
     }
     if (testing::Test::HasFailure()) return;
   }
@@ -239,8 +240,8 @@ TEST(SessionFlips, AByteChangedInAnyWriteInventsNothing) {
     Flips flips;
     flip_everywhere(checkpoints, flips);
     std::printf("%s: %d unharmed, %d refused at opening, %d told when read\n", checkpoints ? "file" : "log",
-                flips.unharmed, flips.refused, flips.told_when_read);
-    EXPECT_GT(flips.refused + flips.told_when_read, 5);
+                flips.unharmed, flips.refused, flips.acknowledged_when_read);
+    EXPECT_GT(flips.refused + flips.acknowledged_when_read, 5);
   }
 }
 

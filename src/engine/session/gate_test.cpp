@@ -33,11 +33,11 @@ Submission delivery(const std::string& target, const std::string& command, const
   return {.notes = notes, .context = Value::object({{"target", target}, {"command", command}})};
 }
 
-std::string question(const Answer& answer) {
+std::string question(const SessionResponse& answer) {
   return answer.line["decision"].string_at("text").value_or("");
 }
 
-std::string approves(const Answer& answer) {
+std::string approves(const SessionResponse& answer) {
   constexpr std::string_view kLead = "Approves exactly: ";
   const std::string text = question(answer);
   const std::size_t at = text.find(kLead);
@@ -46,63 +46,67 @@ std::string approves(const Answer& answer) {
 
 TEST(GateQuestion, ShowsAndBindsTheContextThatIsApproved) {
   for (const char* kind : {"true", "{kind: human_approval}"}) {
-    SessionPlace place;
+    SessionTestHome place;
     place.inbox.enrol("ann");
-    const Answer staging = place.go_on(place.start(deploy(kind)), delivery("staging", "restart"));
-    const Answer production = place.go_on(place.start(deploy(kind)), delivery("production", "drop all"));
+    const SessionResponse staging = place.continue_session(place.start(deploy(kind)), delivery("staging", "restart"));
+    const SessionResponse production =
+        place.continue_session(place.start(deploy(kind)), delivery("production", "drop all"));
     EXPECT_THAT(question(staging), HasSubstr(R"("target": "staging")"));
     EXPECT_THAT(question(production), HasSubstr(R"("target": "production")"));
     EXPECT_THAT(question(production), HasSubstr(R"("command": "drop all")"));
     EXPECT_THAT(production.text, HasSubstr(R"("command": "drop all")"));
     EXPECT_NE(approves(staging), approves(production)) << kind;
-    EXPECT_EQ(approves(staging), approves(place.go_on(place.start(deploy(kind)), delivery("staging", "restart"))));
+    EXPECT_EQ(approves(staging),
+              approves(place.continue_session(place.start(deploy(kind)), delivery("staging", "restart"))));
   }
 }
 
 TEST(GateQuestion, NotesThatEndLikeAnArtifactAreNotThatArtifact) {
   const Value artifact = Value::object({{"kind", "x"}});
-  const Delivered with{"Done.", {artifact}, {}, Value::object()};
-  const Delivered written{"Done.\n" + to_canonical_json(artifact), {}, {}, Value::object()};
-  const Delivered set{"Done.", {}, {}, artifact};
+  const AttemptOutput with{"Done.", {artifact}, {}, Value::object()};
+  const AttemptOutput written{"Done.\n" + to_canonical_json(artifact), {}, {}, Value::object()};
+  const AttemptOutput set{"Done.", {}, {}, artifact};
   EXPECT_NE(delivery_digest(with), delivery_digest(written));
   EXPECT_NE(delivery_digest(with), delivery_digest(set));
 }
 
 TEST(GateQuestion, CutsLargeValuesWithTheirSizeAndStaysWithinAQuestion) {
-  SessionPlace place;
+  SessionTestHome place;
   Submission large = delivery("staging", std::string(20'000, 'x'), std::string(30'000, 'n'));
   for (int i = 0; i < 100; ++i) large.context.set("key " + std::to_string(i) + "\nTarget: home", std::string(400, 'y'));
   for (int i = 0; i < 5; ++i) {
     large.artifacts.push_back(Value::object({{"kind", "k" + std::to_string(i)}, {"text", std::string(9'000, 'z')}}));
   }
-  const Answer waits = place.go_on(place.start(deploy("true")), large);
-  ASSERT_EQ(SessionPlace::kind(waits), "awaiting_decision") << waits.text;
+  const SessionResponse waits = place.continue_session(place.start(deploy("true")), large);
+  ASSERT_EQ(SessionTestHome::kind(waits), "awaiting_decision") << waits.text;
   EXPECT_THAT(question(waits), HasSubstr("500 of 20002 bytes shown"));
   EXPECT_THAT(question(waits), HasSubstr("of 102 keys shown"));
   EXPECT_THAT(question(waits), Not(HasSubstr("\nTarget: home")));
 }
 
 TEST(GateQuestion, AskedAnewItBindsTheSameDelivery) {
-  SessionPlace place;
-  const Answer first = place.go_on(place.start(deploy("{kind: human_approval}")), delivery("staging", "restart"));
+  SessionTestHome place;
+  const SessionResponse first =
+      place.continue_session(place.start(deploy("{kind: human_approval}")), delivery("staging", "restart"));
   place.inbox.enrol("ann");
-  const Answer again = place.poll(first);
-  ASSERT_EQ(SessionPlace::kind(again), "awaiting_decision");
+  const SessionResponse again = place.poll(first);
+  ASSERT_EQ(SessionTestHome::kind(again), "awaiting_decision");
   EXPECT_NE(first.line["decision"].string_at("id"), again.line["decision"].string_at("id"));
   EXPECT_EQ(approves(first), approves(again));
   EXPECT_THAT(question(again), HasSubstr(R"("target": "staging")"));
 }
 
 TEST(GateQuestion, RemovedKeysAreShownToo) {
-  SessionPlace place;
+  SessionTestHome place;
   Submission sent = delivery("staging", "restart");
   sent.context.set("dryRun", Value());
-  const Answer waits = place.go_on(place.start(deploy("true"), Value::object({{"dryRun", true}})), sent);
+  const SessionResponse waits =
+      place.continue_session(place.start(deploy("true"), Value::object({{"dryRun", true}})), sent);
   EXPECT_THAT(question(waits), HasSubstr(R"("dryRun": (removed))"));
 }
 
 TEST(GateQuestion, AnEvaluatorIsGivenTheContextToo) {
-  SessionPlace place;
+  SessionTestHome place;
   place.around.add_workflow(R"(
 id: wr.gate-eval-generic
 name: Judge
@@ -111,41 +115,42 @@ version: 1.0.0
 steps:
   - {id: judge, title: Judge, prompt: "Judge {{gatedContext}}.", outputContract: {contractRef: wr.contracts.gate_verdict}}
 )");
-  const Answer waits = place.go_on(place.start(deploy("true"), {}, true), delivery("production", "drop all"));
+  const SessionResponse waits =
+      place.continue_session(place.start(deploy("true"), {}, true), delivery("production", "drop all"));
   const std::string token = waits.line["children"].items().at(0).string_at("continueToken").value_or("");
-  EXPECT_THAT(place.go_on(token, {}).text, HasSubstr("drop all"));
+  EXPECT_THAT(place.continue_session(token, {}).text, HasSubstr("drop all"));
 }
 
 TEST(GateQuestion, OutputSentWhileItIsOpenIsToldNotToBeTaken) {
-  SessionPlace place;
-  const Answer waits = place.go_on(place.start(deploy("true")), delivery("staging", "restart"));
+  SessionTestHome place;
+  const SessionResponse waits = place.continue_session(place.start(deploy("true")), delivery("staging", "restart"));
   EXPECT_THAT(waits.text, Not(HasSubstr("Nothing of what you sent")));
   EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("Nothing of what you sent")));
-  const Answer again = place.go_on(waits, delivery("production", "drop all"));
+  const SessionResponse again = place.continue_session(waits, delivery("production", "drop all"));
   EXPECT_THAT(again.text, HasSubstr("Nothing of what you sent now was taken: what this step delivered before waits"));
   EXPECT_THAT(again.text, HasSubstr("A person must accept"));
   place.decide(waits, "approve");
-  const Answer next = place.go_on(waits, delivery("production", "drop all"));
+  const SessionResponse next = place.continue_session(waits, delivery("production", "drop all"));
   EXPECT_THAT(next.text, HasSubstr("nothing of what you sent now was taken"));
   EXPECT_THAT(next.text, HasSubstr("Run restart on staging."));
 }
 
 TEST(Breaker, OutputSentWhileItIsAskedAboutIsToldNotToBeTaken) {
-  SessionPlace place;
-  Answer answer = place.start(deploy("true"));
-  for (int i = 0; i < limits::kBlockedInRow; ++i) answer = place.go_on(answer);
-  ASSERT_EQ(SessionPlace::kind(answer), "awaiting_decision") << answer.text;
+  SessionTestHome place;
+  SessionResponse answer = place.start(deploy("true"));
+  for (int i = 0; i < limits::kConsecutiveBlocks; ++i) answer = place.continue_session(answer);
+  ASSERT_EQ(SessionTestHome::kind(answer), "awaiting_decision") << answer.text;
   EXPECT_THAT(answer.text, Not(HasSubstr("Nothing of what you sent")));
-  EXPECT_THAT(place.go_on(answer).text, HasSubstr("Nothing of what you sent now was taken"));
+  EXPECT_THAT(place.continue_session(answer).text, HasSubstr("Nothing of what you sent now was taken"));
   place.decide(answer, "again");
-  const Answer taken = place.go_on(answer, delivery("staging", "restart"));
+  const SessionResponse taken = place.continue_session(answer, delivery("staging", "restart"));
   EXPECT_THAT(taken.text, Not(HasSubstr("Nothing of what you sent")));
   EXPECT_THAT(question(taken), HasSubstr("staging"));
 }
 
 TEST(DecisionStep, OutputSentWhileItIsOpenIsToldNotToBeTaken) {
-  SessionPlace place;
-  const Answer waits = place.start(R"(
+  SessionTestHome place;
+  const SessionResponse waits = place.start(R"(
 id: choosing
 name: Choosing
 description: A decision.
@@ -154,14 +159,15 @@ steps:
   - {id: pick, type: decision, title: Pick, decision: {instruction: "Which?", options: [Grid, List]}, captureAs: shape}
   - {id: plan, title: Plan, prompt: "Plan {{shape}}."}
 )");
-  EXPECT_THAT(place.go_on(waits).text,
+  EXPECT_THAT(place.continue_session(waits).text,
               HasSubstr("Nothing of what you sent now was taken: the session waits for a dec"));
   EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("Nothing of what you sent")));
 }
 
 TEST(GateQuestion, WithoutAnOperatorNamesNoIdThatCanNeverBeSigned) {
-  SessionPlace place;
-  const Answer waits = place.go_on(place.start(deploy("{kind: human_approval}")), delivery("staging", "restart"));
+  SessionTestHome place;
+  const SessionResponse waits =
+      place.continue_session(place.start(deploy("{kind: human_approval}")), delivery("staging", "restart"));
   EXPECT_THAT(waits.text, HasSubstr("`signalbox operator init`"));
   EXPECT_THAT(waits.text, Not(HasSubstr("inbox answer")));
   place.inbox.enrol("ann");
@@ -169,17 +175,18 @@ TEST(GateQuestion, WithoutAnOperatorNamesNoIdThatCanNeverBeSigned) {
 }
 
 TEST(GateQuestion, ASessionTakenUpAtItIsToldItsGoalAndNotes) {
-  SessionPlace place;
-  const Answer waits = place.go_on(place.start(deploy("true")), delivery("staging", "restart", "The old one hangs."));
-  const Answer again = place.rehydrate(waits);
+  SessionTestHome place;
+  const SessionResponse waits =
+      place.continue_session(place.start(deploy("true")), delivery("staging", "restart", "The old one hangs."));
+  const SessionResponse again = place.rehydrate(waits);
   EXPECT_THAT(again.text, HasSubstr("Goal: Make it faster"));
   EXPECT_THAT(again.text, HasSubstr("A person must accept"));
   EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("\nGoal: Make it faster\n\nA person")));
 }
 
 TEST(Sessions, TellWhatIsAskedForInOneOrder) {
-  SessionPlace place;
-  const Answer first = place.start(deploy("true"));
+  SessionTestHome place;
+  const SessionResponse first = place.start(deploy("true"));
   place.next_sessions();
   EXPECT_EQ(to_json(first.line["pending"]), to_json(place.rehydrate(first).line["pending"]));
 }

@@ -50,7 +50,7 @@ Status check_reports(const std::vector<Child>& children, const Submission& submi
   const workflow::Contract* contract = workflow::Contracts::bundled().find("wr.contracts.child_outcome");
   for (const Value& artifact : submission.artifacts) {
     if (artifact.string_at("kind") != kChildOutcome || contract == nullptr) continue;
-    const std::vector<std::string> wrong = workflow::misfits(*contract, artifact);
+    const std::vector<std::string> wrong = workflow::violations(*contract, artifact);
     if (!wrong.empty()) {
       return fail(ErrorCode::kInvalid, fmt::format("the artifact {} does not fit: {}", kChildOutcome, wrong.front()),
                   fmt::format("Send it like this: {}", to_json(contract->example)));
@@ -68,16 +68,18 @@ Status check_reports(const std::vector<Child>& children, const Submission& submi
 
 }  // namespace
 
-Status Sessions::Parts::note_children(Turn& turn, NodeNo number, const Submission& submission) {
-  const std::vector<Child> children = turn.known(number).children;
+Status Sessions::Parts::record_child_results(SessionUpdate& update, NodeNo number, const Submission& submission) {
+  const std::vector<Child> children = update.known(number).children;
   SB_TRY(check_reports(children, submission));
   const auto ended = [&](const Child& child, std::string_view outcome, std::string_view reason) {
-    return turn.emit("child_ended",
-                     Value::object({{"node", number}, {"child", child.id}, {"outcome", outcome}, {"reason", reason}}));
+    return update.emit(
+        "child_ended",
+        Value::object({{"node", number}, {"child", child.id}, {"outcome", outcome}, {"reason", reason}}));
   };
   for (const Child& child : children) {
     if (has_ended(child)) continue;
-    const auto summary = child.session.empty() ? std::nullopt : SB_TRY(read_summary(turn.transaction(), child.session));
+    const auto summary =
+        child.session.empty() ? std::nullopt : SB_TRY(read_summary(update.transaction(), child.session));
     if (summary && summary->status == SessionStatus::kComplete) {
       SB_TRY(ended(child, "complete", ""));
       continue;
@@ -96,38 +98,38 @@ Status Sessions::Parts::note_children(Turn& turn, NodeNo number, const Submissio
     if (report == submission.artifacts.end()) continue;
     const std::string outcome = report->string_at("outcome") == "stopped" ? "stopped" : "dead";
     const std::string reason = report->string_at("reason").value_or("");
-    if (summary) SB_TRY(stop_in(turn.transaction(), child.session, "its parent was told: " + reason, "parent"));
+    if (summary) SB_TRY(stop_in(update.transaction(), child.session, "its parent was told: " + reason, "parent"));
     SB_TRY(ended(child, outcome, reason));
   }
   return {};
 }
 
-Result<Answer> Sessions::Parts::poll_children(Turn& turn, const Program& program, NodeNo number,
-                                              const Submission& submission, bool has_output) {
-  SB_TRY(note_children(turn, number, submission));
-  SB_TRY(start_children(turn, program, number));
-  const Node node = turn.known(number);
+Result<SessionResponse> Sessions::Parts::poll_children(SessionUpdate& update, const Program& program, NodeNo number,
+                                                       const Submission& submission, bool has_output) {
+  SB_TRY(record_child_results(update, number, submission));
+  SB_TRY(start_children(update, program, number));
+  const Node node = update.known(number);
   const auto completed = std::ranges::count(node.children, std::string("complete"), &Child::outcome);
   const bool all_ended = std::ranges::all_of(node.children, has_ended);
   const int quorum = quorum_of(program.step(node.position.step), node.children.size());
   const bool is_reached = quorum == 0 ? all_ended : completed >= quorum;
-  if (is_reached) return join(turn, program, number, submission);
+  if (is_reached) return join(update, program, number, submission);
   if (all_ended) {
     const std::string why = fmt::format("{} of {} sessions ended well; {} were to.\n{}", completed,
                                         node.children.size(), quorum, name_ended_badly(node.children));
-    const std::string id = SB_TRY(ask(turn, quorum_question({program, turn.summary(), node}, why)));
+    const std::string id = SB_TRY(ask(update, quorum_question({program, update.summary(), node}, why)));
     Value missing = Value::array();
     for (const Child& child : node.children) {
       if (child.outcome != "complete") missing.push_back(child.id);
     }
-    SB_TRY(turn.emit(
+    SB_TRY(update.emit(
         "quorum_missed",
         Value::object({{"node", number}, {"decision", id}, {"missing", std::move(missing)}, {"reason", why}})));
-    return awaiting(turn.transaction(), program, turn.summary(), turn.known(number));
+    return awaiting(update.transaction(), program, update.summary(), update.known(number));
   }
-  if (!has_output) return answer_for(turn.transaction(), program, turn.summary(), node, Occasion::kAdvance, {});
-  const auto open = still_open(SB_TRY(children_of(turn.transaction(), node)));
-  return blocked(turn.transaction(), program, turn.summary(), node, open, node.attempt, false);
+  if (!has_output) return answer_for(update.transaction(), program, update.summary(), node, RenderReason::kAdvance, {});
+  const auto open = still_open(SB_TRY(children_of(update.transaction(), node)));
+  return blocked(update.transaction(), program, update.summary(), node, open, node.attempt, false);
 }
 
 // {outcome, notes, artifacts} of a child, with what is too large for a context named instead of carried.
@@ -164,15 +166,15 @@ Result<Value> Sessions::Parts::result_of(store::Transaction& transaction, const 
   return result;
 }
 
-Result<Value> Sessions::Parts::captured_by(Turn& turn, const Program& program, NodeNo number) {
-  const Node& node = turn.known(number);
+Result<Value> Sessions::Parts::captured_values(SessionUpdate& update, const Program& program, NodeNo number) {
+  const Node& node = update.known(number);
   const workflow::Step& step = program.step(node.position.step);
   Value captured = Value::object();
   Value all = Value::array();
   for (const Child& child : node.children) {
     const bool is_loop = step.loop() != nullptr;
     if (child.capture_as.empty() && !(is_loop && !step.loop()->loop.capture_as.empty())) continue;
-    Value result = SB_TRY(result_of(turn.transaction(), child));
+    Value result = SB_TRY(result_of(update.transaction(), child));
     if (is_loop) {
       all.push_back(std::move(result));
     } else {
@@ -185,21 +187,22 @@ Result<Value> Sessions::Parts::captured_by(Turn& turn, const Program& program, N
   return captured;
 }
 
-Result<Answer> Sessions::Parts::join(Turn& turn, const Program& program, NodeNo number, const Submission& submission) {
-  const Node node = turn.known(number);
-  const Value captured = SB_TRY(captured_by(turn, program, number));
-  const Value context = SB_TRY(read_json_blob(turn.transaction(), node.context));
+Result<SessionResponse> Sessions::Parts::join(SessionUpdate& update, const Program& program, NodeNo number,
+                                              const Submission& submission) {
+  const Node node = update.known(number);
+  const Value captured = SB_TRY(captured_values(update, program, number));
+  const Value context = SB_TRY(read_json_blob(update.transaction(), node.context));
   Value changes = captured;
   if (submission.context.is_object()) {
     for (const Value::Member& member : submission.context.members()) changes.set(member.name, member.value);
   }
-  Outcome moved;
+  AdvanceResult moved;
   moved.context = SB_TRY(merge_context(context, changes));
   moved.move = next_position(program, node.position, node.jumps, moved.context, {}, false);
   moved.notes_to_agent = moved.move.warnings;
-  const auto in_the_way = obstacles(program, turn.summary(), moved.move, moved.context);
+  const auto in_the_way = opening_blockers(program, update.summary(), moved.move, moved.context);
   if (!in_the_way.empty())
-    return blocked(turn.transaction(), program, turn.summary(), node, in_the_way, node.attempt, false);
+    return blocked(update.transaction(), program, update.summary(), node, in_the_way, node.attempt, false);
   Value missing = Value::array();
   for (const Child& child : node.children) {
     if (child.outcome == "complete") continue;
@@ -209,7 +212,7 @@ Result<Answer> Sessions::Parts::join(Turn& turn, const Program& program, NodeNo 
             ? fmt::format("{} was not waited for: enough others had ended.", child.id)
             : fmt::format("{} is {}{}{}.", child.id, child.outcome, child.reason.empty() ? "" : ": ", child.reason));
     if (child.outcome.empty() && !child.session.empty()) {
-      SB_TRY(stop_in(turn.transaction(), child.session, "enough others had ended", "parent"));
+      SB_TRY(stop_in(update.transaction(), child.session, "enough others had ended", "parent"));
     }
   }
   Value payload = Value::object({{"node", number}, {"attempt", node.attempt}, {"captured", captured}});
@@ -218,9 +221,9 @@ Result<Answer> Sessions::Parts::join(Turn& turn, const Program& program, NodeNo 
       (submission.context.is_object() && submission.context.size() > 0)) {
     Value hashes = Value::array();
     for (const Value& artifact : submission.artifacts) {
-      hashes.push_back(SB_TRY(put_json_blob(turn.transaction(), artifact)));
+      hashes.push_back(SB_TRY(put_json_blob(update.transaction(), artifact)));
     }
-    SB_TRY(turn.emit(
+    SB_TRY(update.emit(
         "output_recorded",
         Value::object({{"node", number},
                        {"attempt", node.attempt},
@@ -228,32 +231,33 @@ Result<Answer> Sessions::Parts::join(Turn& turn, const Program& program, NodeNo 
                        {"artifacts", std::move(hashes)},
                        {"context_set", submission.context.is_object() ? submission.context : Value::object()}})));
   }
-  SB_TRY(turn.emit("joined", std::move(payload)));
-  return move_on(turn, program, number, moved, {});
+  SB_TRY(update.emit("joined", std::move(payload)));
+  return finish_attempt(update, program, number, moved, {});
 }
 
 Status Sessions::Parts::stop_in(store::Transaction& transaction, std::string_view session, std::string_view reason,
                                 std::string_view by) {
-  Turn turn = SB_TRY(Turn::of(transaction, session, clock.now_ms()));
+  SessionUpdate update = SB_TRY(SessionUpdate::of(transaction, session, clock.now_ms()));
   // Also below one that is over: what an agent of its own did not bring to an end.
-  for (const std::string& child : SB_TRY(children_below(transaction, session))) {
+  for (const std::string& child : SB_TRY(list_children(transaction, session))) {
     if (SB_TRY(read_summary(transaction, child))) {
       SB_TRY(stop_in(transaction, child, "the session above it was stopped", by));
     }
   }
-  if (turn.summary().status == SessionStatus::kComplete || turn.summary().status == SessionStatus::kStopped) return {};
-  const Node tip = *SB_TRY(turn.node(turn.summary().tip));
+  if (update.summary().status == SessionStatus::kComplete || update.summary().status == SessionStatus::kStopped)
+    return {};
+  const Node tip = *SB_TRY(update.node(update.summary().tip));
   for (const Child& child : tip.children) {
     if (!child.session.empty() && child.outcome.empty()) {
       SB_TRY(stop_in(transaction, child.session, "the session above it was stopped", by));
     }
   }
-  if (tip.waiting && !tip.waiting->decision.empty()) SB_TRY(inbox.drop_in(transaction, tip.waiting->decision));
+  if (tip.waiting && !tip.waiting->decision.empty()) SB_TRY(inbox.discard_in(transaction, tip.waiting->decision));
   if (tip.waiting && !tip.waiting->session.empty()) {
     SB_TRY(stop_in(transaction, tip.waiting->session, "the session it judged for was stopped", by));
   }
-  SB_TRY(turn.emit("session_stopped", Value::object({{"reason", reason}, {"by", by}})));
-  return finish(turn);
+  SB_TRY(update.emit("session_stopped", Value::object({{"reason", reason}, {"by", by}})));
+  return finish(update);
 }
 
 }  // namespace sb::engine

@@ -19,15 +19,16 @@ std::unexpected<Error> taken(const Summary& summary, std::string_view what, std:
 
 }  // namespace
 
-Result<std::optional<Answer>> Sessions::started_before(store::Snapshot& snapshot, const Starting& starting) {
-  if (starting.id.empty()) return std::nullopt;
-  const auto summary = SB_TRY(read_summary(snapshot, starting.id));
+Result<std::optional<SessionResponse>> Sessions::find_started(store::Snapshot& snapshot,
+                                                              const StartRequest& start_request) {
+  if (start_request.id.empty()) return std::nullopt;
+  const auto summary = SB_TRY(read_summary(snapshot, start_request.id));
   if (!summary) return std::nullopt;
-  if (summary->workflow_id != starting.bundle.back()->definition.id) {
+  if (summary->workflow_id != start_request.bundle.back()->definition.id) {
     return taken(*summary, "workflow", summary->workflow_id);
   }
-  if (summary->goal != starting.goal) return taken(*summary, "goal", quote_json(summary->goal));
-  if (summary->parent_session != starting.parent) {
+  if (summary->goal != start_request.goal) return taken(*summary, "goal", quote_json(summary->goal));
+  if (summary->parent_session != start_request.parent) {
     return taken(*summary, "parent", summary->parent_session.empty() ? "none" : summary->parent_session);
   }
   const auto tip = SB_TRY(read_node(snapshot, summary->id, summary->tip));
@@ -35,12 +36,13 @@ Result<std::optional<Answer>> Sessions::started_before(store::Snapshot& snapshot
   return SB_TRY(show(snapshot, *summary, *tip));
 }
 
-Status Sessions::Parts::descend(store::Snapshot& snapshot, Birth& birth, const std::string& parent) {
+Status Sessions::Parts::attach_to_parent(store::Snapshot& snapshot, NewSession& new_session,
+                                         const std::string& parent) {
   const auto above = SB_TRY(read_summary(snapshot, parent));
   if (!above) {
     return refuse("NOT_FOUND", Error{ErrorCode::kNotFound,
                                      fmt::format("there is no session {} to start one in", quote_json(parent)),
-                                     remedy(NextStep::kFindSession),
+                                     remedy(RemedyKind::kFindSession),
                                      {},
                                      false});
   }
@@ -52,10 +54,10 @@ Status Sessions::Parts::descend(store::Snapshot& snapshot, Birth& birth, const s
                         {},
                         false});
   }
-  birth.parent_session = above->id;
-  birth.parent_node = above->tip;
-  birth.parent_child = "spawned";
-  birth.depth = above->depth + 1;
+  new_session.parent_session = above->id;
+  new_session.parent_node = above->tip;
+  new_session.parent_child = "spawned";
+  new_session.depth = above->depth + 1;
   return {};
 }
 

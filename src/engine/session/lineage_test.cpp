@@ -26,64 +26,64 @@ steps:
   - {id: two, title: Two, prompt: Second.}
 )";
 
-Starting starting_in(SessionPlace& place) {
-  Starting starting;
-  starting.bundle = workflow::compiled(kFlow, place.around);
-  starting.goal = "Make it faster";
-  starting.workspace = "/srv";
-  starting.is_autonomous = true;
-  return starting;
+StartRequest starting_in(SessionTestHome& place) {
+  StartRequest start_request;
+  start_request.bundle = workflow::compiled(kFlow, place.around);
+  start_request.goal = "Make it faster";
+  start_request.workspace = "/srv";
+  start_request.is_autonomous = true;
+  return start_request;
 }
 
 TEST(ChosenId, StartingAgainGivesThePresentAnswerAndNoSecondSession) {
-  SessionPlace place;
-  Starting starting = starting_in(place);
-  starting.id = session_id_of("0123456789abcdef");
-  const Answer first = SessionPlace::expect(place.sessions->start(starting));
-  EXPECT_EQ(SessionPlace::session(first), starting.id);
+  SessionTestHome place;
+  StartRequest start_request = starting_in(place);
+  start_request.id = session_id_from_bytes("0123456789abcdef");
+  const SessionResponse first = SessionTestHome::expect(place.sessions->start(start_request));
+  EXPECT_EQ(SessionTestHome::session(first), start_request.id);
   const auto events = place.event_types(first).size();
-  EXPECT_EQ(SessionPlace::step(SessionPlace::expect(place.sessions->start(starting))), "one");
-  place.go_on(first);
+  EXPECT_EQ(SessionTestHome::step(SessionTestHome::expect(place.sessions->start(start_request))), "one");
+  place.continue_session(first);
   place.next_sessions();
-  const Answer again = SessionPlace::expect(place.sessions->start(starting));
-  EXPECT_EQ(SessionPlace::step(again), "two");
-  EXPECT_EQ(SessionPlace::kind(place.go_on(again)), "complete");
-  EXPECT_EQ(SessionPlace::kind(SessionPlace::expect(place.sessions->start(starting))), "complete");
+  const SessionResponse again = SessionTestHome::expect(place.sessions->start(start_request));
+  EXPECT_EQ(SessionTestHome::step(again), "two");
+  EXPECT_EQ(SessionTestHome::kind(place.continue_session(again)), "complete");
+  EXPECT_EQ(SessionTestHome::kind(SessionTestHome::expect(place.sessions->start(start_request))), "complete");
   EXPECT_EQ(place.sessions->list(10)->size(), 1u);
   EXPECT_GT(place.event_types(first).size(), events);
 }
 
 TEST(ChosenId, AnotherGoalOrWorkflowOrParentIsRefused) {
-  SessionPlace place;
-  Starting starting = starting_in(place);
-  starting.id = session_id_of("0123456789abcdef");
-  SessionPlace::expect(place.sessions->start(starting));
-  Starting other = starting;
+  SessionTestHome place;
+  StartRequest start_request = starting_in(place);
+  start_request.id = session_id_from_bytes("0123456789abcdef");
+  SessionTestHome::expect(place.sessions->start(start_request));
+  StartRequest other = start_request;
   other.goal = "Make it slower";
   auto refused = place.sessions->start(other);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().error.code, ErrorCode::kConflict);
   EXPECT_THAT(refused.error().error.message, HasSubstr("another goal"));
-  other = starting;
+  other = start_request;
   std::string renamed = kFlow;
   renamed.replace(renamed.find("two-steps"), 9, "too-steps");
   other.bundle = workflow::compiled(renamed, place.around);
   refused = place.sessions->start(other);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().error.message, HasSubstr("another workflow: two-steps"));
-  other = starting;
-  other.parent = SessionPlace::session(place.start(kFlow));
+  other = start_request;
+  other.parent = SessionTestHome::session(place.start(kFlow));
   EXPECT_FALSE(place.sessions->start(other));
 }
 
 TEST(ChosenId, OnlyAnIdOfTheRightFormIsTaken) {
-  SessionPlace place;
-  const std::string good = session_id_of("0123456789abcdef");
+  SessionTestHome place;
+  const std::string good = session_id_from_bytes("0123456789abcdef");
   for (const std::string& bad : {std::string("s-1"), good + "0", "d" + good.substr(1), std::string("s-\0", 3) + good,
                                  "../" + good, std::string(28, 'S')}) {
-    Starting starting = starting_in(place);
-    starting.id = bad;
-    const auto refused = place.sessions->start(starting);
+    StartRequest start_request = starting_in(place);
+    start_request.id = bad;
+    const auto refused = place.sessions->start(start_request);
     ASSERT_FALSE(refused) << bad;
     EXPECT_EQ(refused.error().code, "VALIDATION_ERROR");
   }
@@ -91,29 +91,29 @@ TEST(ChosenId, OnlyAnIdOfTheRightFormIsTaken) {
 }
 
 TEST(Lineage, ThreeBelowTheFirstAndNoFurther) {
-  SessionPlace place;
-  Answer above = place.start(kFlow);
+  SessionTestHome place;
+  SessionResponse above = place.start(kFlow);
   for (int depth = 1; depth <= 3; ++depth) {
-    Starting starting = starting_in(place);
-    starting.parent = SessionPlace::session(above);
-    starting.context = Value::object({{"scope", "the core"}});
-    above = SessionPlace::expect(place.sessions->start(starting));
+    StartRequest start_request = starting_in(place);
+    start_request.parent = SessionTestHome::session(above);
+    start_request.context = Value::object({{"scope", "the core"}});
+    above = SessionTestHome::expect(place.sessions->start(start_request));
     EXPECT_THAT(above.text, HasSubstr("First, with the core."));
-    EXPECT_EQ(place.sessions->summary(SessionPlace::session(above))->depth, depth);
-    EXPECT_TRUE(place.sessions->check_lineage(SessionPlace::session(above)));
+    EXPECT_EQ(place.sessions->summary(SessionTestHome::session(above))->depth, depth);
+    EXPECT_TRUE(place.sessions->check_lineage(SessionTestHome::session(above)));
   }
-  Starting starting = starting_in(place);
-  starting.parent = SessionPlace::session(above);
-  const auto refused = place.sessions->start(starting);
+  StartRequest start_request = starting_in(place);
+  start_request.parent = SessionTestHome::session(above);
+  const auto refused = place.sessions->start(start_request);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().error.code, ErrorCode::kForbidden);
-  starting.parent = "s-nobody";
-  EXPECT_EQ(place.sessions->start(starting).error().code, "NOT_FOUND");
-  EXPECT_TRUE(place.sessions->check_lineage(SessionPlace::session(above)));
+  start_request.parent = "s-nobody";
+  EXPECT_EQ(place.sessions->start(start_request).error().code, "NOT_FOUND");
+  EXPECT_TRUE(place.sessions->check_lineage(SessionTestHome::session(above)));
 }
 
 // Puts another first event in the place of a session's own, as somebody with the store's file could.
-void rewrite_start(SessionPlace& place, const std::string& session, const std::function<void(Value&)>& change) {
+void rewrite_start(SessionTestHome& place, const std::string& session, const std::function<void(Value&)>& change) {
   const auto done = place.inbox.store->write([&](store::Transaction& transaction) -> Status {
     auto events = SB_TRY(transaction.events(session_stream(session), 1, 1'000));
     SB_TRY(transaction.remove_stream(session_stream(session)));
@@ -129,12 +129,12 @@ void rewrite_start(SessionPlace& place, const std::string& session, const std::f
 }
 
 TEST(Lineage, AForgedOrMissingOneIsRefused) {
-  SessionPlace place;
-  const std::string parent = SessionPlace::session(place.start(kFlow));
-  const std::string stranger = SessionPlace::session(place.start(kFlow));
-  Starting starting = starting_in(place);
-  starting.parent = parent;
-  const std::string child = SessionPlace::session(SessionPlace::expect(place.sessions->start(starting)));
+  SessionTestHome place;
+  const std::string parent = SessionTestHome::session(place.start(kFlow));
+  const std::string stranger = SessionTestHome::session(place.start(kFlow));
+  StartRequest start_request = starting_in(place);
+  start_request.parent = parent;
+  const std::string child = SessionTestHome::session(SessionTestHome::expect(place.sessions->start(start_request)));
   ASSERT_TRUE(place.sessions->check_lineage(child));
   std::string good;
   const auto refused = [&](std::string_view why) {
@@ -167,48 +167,49 @@ TEST(Lineage, AForgedOrMissingOneIsRefused) {
 }
 
 TEST(Lineage, OutlivesTheRetirementOfItsKey) {
-  SessionPlace place;
-  Starting starting = starting_in(place);
-  starting.parent = SessionPlace::session(place.start(kFlow));
-  const std::string child = SessionPlace::session(SessionPlace::expect(place.sessions->start(starting)));
+  SessionTestHome place;
+  StartRequest start_request = starting_in(place);
+  start_request.parent = SessionTestHome::session(place.start(kFlow));
+  const std::string child = SessionTestHome::session(SessionTestHome::expect(place.sessions->start(start_request)));
   ASSERT_TRUE(place.sessions->rotate_keys(true));
   place.next_sessions();
   EXPECT_TRUE(place.sessions->check_lineage(child));
 }
 
-SessionStatus status_of(SessionPlace& place, const Answer& answer) {
-  return place.sessions->summary(SessionPlace::session(answer))->status;
+SessionStatus status_of(SessionTestHome& place, const SessionResponse& answer) {
+  return place.sessions->summary(SessionTestHome::session(answer))->status;
 }
 
 TEST(Descent, StoppingASessionStopsAllThatWasStartedBelowIt) {
-  SessionPlace place;
-  const auto below = [&](const Answer& parent) {
-    Starting starting = starting_in(place);
-    starting.parent = SessionPlace::session(parent);
-    return SessionPlace::expect(place.sessions->start(starting));
+  SessionTestHome place;
+  const auto below = [&](const SessionResponse& parent) {
+    StartRequest start_request = starting_in(place);
+    start_request.parent = SessionTestHome::session(parent);
+    return SessionTestHome::expect(place.sessions->start(start_request));
   };
-  const Answer parent = place.start(kFlow, {}, true);
-  const Answer child = below(parent), sibling = below(parent), grandchild = below(child);
-  const Answer stranger = place.start(kFlow, {}, true);
-  place.go_on(place.go_on(sibling));
-  ASSERT_TRUE(place.sessions->stop(SessionPlace::session(parent), "enough", "ann"));
-  for (const Answer& each : {parent, child, grandchild}) EXPECT_EQ(status_of(place, each), SessionStatus::kStopped);
+  const SessionResponse parent = place.start(kFlow, {}, true);
+  const SessionResponse child = below(parent), sibling = below(parent), grandchild = below(child);
+  const SessionResponse stranger = place.start(kFlow, {}, true);
+  place.continue_session(place.continue_session(sibling));
+  ASSERT_TRUE(place.sessions->stop(SessionTestHome::session(parent), "enough", "ann"));
+  for (const SessionResponse& each : {parent, child, grandchild})
+    EXPECT_EQ(status_of(place, each), SessionStatus::kStopped);
   EXPECT_EQ(status_of(place, sibling), SessionStatus::kComplete);
   EXPECT_EQ(status_of(place, stranger), SessionStatus::kOpen);
 }
 
 TEST(Descent, WhatStaysOpenBelowACompleteSessionIsStoppedWithIt) {
-  SessionPlace place;
-  const Answer parent = place.start(kFlow, {}, true);
-  Starting starting = starting_in(place);
-  starting.parent = SessionPlace::session(parent);
-  const Answer child = SessionPlace::expect(place.sessions->start(starting));
-  place.go_on(place.go_on(parent));
-  ASSERT_TRUE(place.sessions->stop(SessionPlace::session(parent), "its run is over", "run"));
+  SessionTestHome place;
+  const SessionResponse parent = place.start(kFlow, {}, true);
+  StartRequest start_request = starting_in(place);
+  start_request.parent = SessionTestHome::session(parent);
+  const SessionResponse child = SessionTestHome::expect(place.sessions->start(start_request));
+  place.continue_session(place.continue_session(parent));
+  ASSERT_TRUE(place.sessions->stop(SessionTestHome::session(parent), "its run is over", "run"));
   EXPECT_EQ(status_of(place, parent), SessionStatus::kComplete);
   EXPECT_EQ(status_of(place, child), SessionStatus::kStopped);
-  ASSERT_TRUE(remove_session(*place.inbox.store, SessionPlace::session(child)));
-  ASSERT_TRUE(place.sessions->stop(SessionPlace::session(parent), "again", "run"));
+  ASSERT_TRUE(remove_session(*place.inbox.store, SessionTestHome::session(child)));
+  ASSERT_TRUE(place.sessions->stop(SessionTestHome::session(parent), "again", "run"));
 }
 
 // A command during which something else is done.
@@ -222,12 +223,12 @@ class SlowCommand final : public CommandRunner {
 };
 
 TEST(SlowCommands, HoldUpNoOtherSession) {
-  SessionPlace place;
+  SessionTestHome place;
   SlowCommand command;
   Sessions sessions(*place.inbox.store, place.inbox.inbox, place.inbox.clock, place.inbox.random, command);
-  Starting starting = starting_in(place);
-  const Answer other = SessionPlace::expect(sessions.start(starting));
-  starting.bundle = workflow::compiled(R"(
+  StartRequest start_request = starting_in(place);
+  const SessionResponse other = SessionTestHome::expect(sessions.start(start_request));
+  start_request.bundle = workflow::compiled(R"(
 id: checked
 name: Checked
 description: A step with a command.
@@ -235,23 +236,23 @@ version: 1.0.0
 steps:
   - {id: build, title: Build, prompt: Build it., verification: {command: ./check}}
 )",
-                                       place.around);
-  const Answer checked = SessionPlace::expect(sessions.start(starting));
-  std::future<Answered<Answer>> moved;
+                                            place.around);
+  const SessionResponse checked = SessionTestHome::expect(sessions.start(start_request));
+  std::future<SessionResult<SessionResponse>> moved;
   bool is_held_up = true;
   command.meanwhile = [&] {
     moved = std::async(std::launch::async, [&] {
-      return sessions.go_on({.token = SessionPlace::token_of(other), .submission = {.notes = "Done."}});
+      return sessions.continue_session({.token = SessionTestHome::token_of(other), .submission = {.notes = "Done."}});
     });
     is_held_up = moved.wait_for(std::chrono::seconds(20)) != std::future_status::ready;
   };
-  const Answer built = SessionPlace::expect(
-      sessions.go_on({.token = SessionPlace::token_of(checked), .submission = {.notes = "Built."}}));
-  const Answer done = SessionPlace::expect(
-      sessions.go_on({.token = SessionPlace::token_of(built), .submission = {.notes = "Checked."}}));
-  EXPECT_EQ(SessionPlace::kind(done), "complete");
+  const SessionResponse built = SessionTestHome::expect(
+      sessions.continue_session({.token = SessionTestHome::token_of(checked), .submission = {.notes = "Built."}}));
+  const SessionResponse done = SessionTestHome::expect(
+      sessions.continue_session({.token = SessionTestHome::token_of(built), .submission = {.notes = "Checked."}}));
+  EXPECT_EQ(SessionTestHome::kind(done), "complete");
   EXPECT_FALSE(is_held_up);
-  EXPECT_EQ(SessionPlace::step(SessionPlace::expect(moved.get())), "two");
+  EXPECT_EQ(SessionTestHome::step(SessionTestHome::expect(moved.get())), "two");
 }
 
 }  // namespace

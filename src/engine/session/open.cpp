@@ -91,46 +91,46 @@ Value origins_value(const std::vector<workflow::Origin>& origins) {
   return all;
 }
 
-Value started_value(const Birth& birth, const std::string& context, const TokenKey& key) {
-  const workflow::Definition& definition = birth.program->definition();
+Value started_value(const NewSession& new_session, const std::string& context, const TokenKey& key) {
+  const workflow::Definition& definition = new_session.program->definition();
   Value value = Value::object({{"v", 1},
-                               {"session", birth.id},
+                               {"session", new_session.id},
                                {"workflow", definition.id},
                                {"name", definition.name},
-                               {"hash", birth.program->hash()},
-                               {"origins", origins_value(birth.origins)},
-                               {"goal", birth.goal},
+                               {"hash", new_session.program->hash()},
+                               {"origins", origins_value(new_session.origins)},
+                               {"goal", new_session.goal},
                                {"context", context},
-                               {"autonomous", birth.is_autonomous},
-                               {"workspace", birth.workspace},
-                               {"depth", birth.depth}});
+                               {"autonomous", new_session.is_autonomous},
+                               {"workspace", new_session.workspace},
+                               {"depth", new_session.depth}});
   const auto add = [&](std::string_view name, const std::string& text) {
     if (!text.empty()) value.set(name, text);
   };
-  add("repository", birth.repository);
-  add("git_branch", birth.git_branch);
-  add("git_head", birth.git_head);
-  if (!birth.parent_session.empty()) {
-    value.set(
-        "parent",
-        Value::object({{"session", birth.parent_session}, {"node", birth.parent_node}, {"child", birth.parent_child}}));
-    value.set("lineage", sign_lineage({birth.parent_session, birth.id, birth.depth}, key));
+  add("repository", new_session.repository);
+  add("git_branch", new_session.git_branch);
+  add("git_head", new_session.git_head);
+  if (!new_session.parent_session.empty()) {
+    value.set("parent", Value::object({{"session", new_session.parent_session},
+                                       {"node", new_session.parent_node},
+                                       {"child", new_session.parent_child}}));
+    value.set("lineage", sign_lineage({new_session.parent_session, new_session.id, new_session.depth}, key));
   }
-  if (!birth.references.is_null()) value.set("references", birth.references);
+  if (!new_session.references.is_null()) value.set("references", new_session.references);
   return value;
 }
 
-std::string lacking_text(const std::vector<Blocker>& lacking) {
+std::string missing_text(const std::vector<Blocker>& missing) {
   std::string text;
-  for (const Blocker& blocker : lacking) text += fmt::format("{}{}", text.empty() ? "" : "; ", blocker.message);
+  for (const Blocker& blocker : missing) text += fmt::format("{}{}", text.empty() ? "" : "; ", blocker.message);
   return text;
 }
 
 }  // namespace
 
-std::vector<Blocker> Sessions::Parts::obstacles(const Program& program, const Summary& summary, const Move& move,
-                                                const Value& context) const {
-  std::vector<Blocker> found = move.lacking;
+std::vector<Blocker> Sessions::Parts::opening_blockers(const Program& program, const Summary& summary,
+                                                       const CursorMove& move, const Value& context) const {
+  std::vector<Blocker> found = move.missing;
   if (!found.empty() || kind_at(program, move.to) != NodeKind::kDecision) return found;
   Node node;
   node.number = summary.nodes + 1;
@@ -144,14 +144,15 @@ std::vector<Blocker> Sessions::Parts::obstacles(const Program& program, const Su
   return found;
 }
 
-Result<NodeNo> Sessions::Parts::open_next(Turn& turn, const Program& program, const Node& from, const Move& move,
-                                          const Value& context, const std::map<std::string, std::string>& artifacts) {
+Result<NodeNo> Sessions::Parts::open_next(SessionUpdate& update, const Program& program, const Node& from,
+                                          const CursorMove& move, const Value& context,
+                                          const std::map<std::string, std::string>& artifacts) {
   for (const Event& event : move.trace) {
     Value payload = event.payload;
-    payload.set("node", turn.next_node());
-    SB_TRY(turn.emit(event.type, std::move(payload)));
+    payload.set("node", update.next_node());
+    SB_TRY(update.emit(event.type, std::move(payload)));
   }
-  const NodeNo number = turn.next_node();
+  const NodeNo number = update.next_node();
   if (number > limits::kSessionNodes) {
     return refuse(
         "PRECONDITION_FAILED",
@@ -166,16 +167,16 @@ Result<NodeNo> Sessions::Parts::open_next(Turn& turn, const Program& program, co
   node.depth = from.number == 0 ? 0 : from.depth + 1;
   node.jumps = move.jumps;
   node.artifacts = artifacts;
-  node.context = SB_TRY(put_json_blob(turn.transaction(), context));
+  node.context = SB_TRY(put_json_blob(update.transaction(), context));
   const Value seen = context_at(program, move.to, context);
   if (node.kind != NodeKind::kEnd) {
     node.title = workflow::fill_in_line(program.step(move.to.step).title, seen);
   }
   if (node.kind == NodeKind::kDecision) {
-    const std::string id = SB_TRY(ask(turn, step_question({program, turn.summary(), node}, seen)));
-    node.waiting = Waiting{Waiting::For::kDecision, id, "", ""};
+    const std::string id = SB_TRY(ask(update, step_question({program, update.summary(), node}, seen)));
+    node.waiting = Waiting{Waiting::Kind::kDecision, id, "", ""};
   }
-  if (node.kind == NodeKind::kChildren) node.children = children_for(program, move.to, seen, turn.summary());
+  if (node.kind == NodeKind::kChildren) node.children = children_for(program, move.to, seen, update.summary());
   if (node.children.size() > limits::kChildren) {
     return refuse("PRECONDITION_FAILED", Error{ErrorCode::kLimit,
                                                fmt::format("step {} would start {} sessions; at most {} are allowed",
@@ -184,23 +185,24 @@ Result<NodeNo> Sessions::Parts::open_next(Turn& turn, const Program& program, co
                                                {},
                                                false});
   }
-  turn.keep_facts(number, SB_TRY(facts_of(turn.transaction(), program, node, context)));
+  update.set_facts(number, SB_TRY(facts_of(update.transaction(), program, node, context)));
   Event opened = node_opened(node);
-  SB_TRY(turn.emit(std::move(opened.type), std::move(opened.payload)));
-  if (node.kind == NodeKind::kChildren) SB_TRY(start_children(turn, program, number));
-  if (node.kind == NodeKind::kEnd) SB_TRY(turn.emit("session_completed", Value::object({{"node", number}})));
+  SB_TRY(update.emit(std::move(opened.type), std::move(opened.payload)));
+  if (node.kind == NodeKind::kChildren) SB_TRY(start_children(update, program, number));
+  if (node.kind == NodeKind::kEnd) SB_TRY(update.emit("session_completed", Value::object({{"node", number}})));
   return number;
 }
 
-Status Sessions::Parts::start_children(Turn& turn, const Program& program, NodeNo number) {
-  const workflow::Step& step = program.step(turn.known(number).position.step);
-  const std::vector<Child> children = turn.known(number).children;
+Status Sessions::Parts::start_children(SessionUpdate& update, const Program& program, NodeNo number) {
+  const workflow::Step& step = program.step(update.known(number).position.step);
+  const std::vector<Child> children = update.known(number).children;
   const auto is_running = [](const Child& child) { return !child.session.empty() && child.outcome.empty(); };
   auto running = std::ranges::count_if(children, is_running);
   const auto at_once = step.loop() != nullptr ? step.loop()->loop.parallel : static_cast<int>(limits::kChildren);
   const auto dead = [&](const Child& child, std::string_view outcome, std::string_view reason) {
-    return turn.emit("child_ended",
-                     Value::object({{"node", number}, {"child", child.id}, {"outcome", outcome}, {"reason", reason}}));
+    return update.emit(
+        "child_ended",
+        Value::object({{"node", number}, {"child", child.id}, {"outcome", outcome}, {"reason", reason}}));
   };
   for (const Child& child : children) {
     if (running >= at_once) break;
@@ -209,59 +211,61 @@ Status Sessions::Parts::start_children(Turn& turn, const Program& program, NodeN
       SB_TRY(dead(child, "unknown", fmt::format("there is no workflow {}", child.workflow_id)));
       continue;
     }
-    const Summary& own = turn.summary();
+    const Summary& own = update.summary();
     if (own.depth + 1 > limits::kChildDepth) {
       SB_TRY(dead(child, "dead", fmt::format("sessions start sessions at most {} deep", limits::kChildDepth)));
       continue;
     }
-    Birth birth;
-    birth.id = make_id("s-", clock.now_ms(), random);
-    birth.program = SB_TRY(this->program(turn.transaction(), child.hash));
-    birth.goal = child.goal;
-    birth.context = child.context;
-    birth.workspace = own.workspace;
-    birth.repository = own.repository;
-    birth.git_branch = own.git_branch;
-    birth.git_head = own.git_head;
-    birth.is_autonomous = own.is_autonomous;
-    birth.parent_session = own.id;
-    birth.parent_child = child.id;
-    birth.parent_node = number;
-    birth.depth = own.depth + 1;
-    const auto born = give_birth(turn.transaction(), birth);
+    NewSession new_session;
+    new_session.id = make_id("s-", clock.now_ms(), random);
+    new_session.program = SB_TRY(this->program(update.transaction(), child.hash));
+    new_session.goal = child.goal;
+    new_session.context = child.context;
+    new_session.workspace = own.workspace;
+    new_session.repository = own.repository;
+    new_session.git_branch = own.git_branch;
+    new_session.git_head = own.git_head;
+    new_session.is_autonomous = own.is_autonomous;
+    new_session.parent_session = own.id;
+    new_session.parent_child = child.id;
+    new_session.parent_node = number;
+    new_session.depth = own.depth + 1;
+    const auto born = create_session(update.transaction(), new_session);
     if (!born && born.error().rule != "PRECONDITION_FAILED") return std::unexpected(born.error());
     if (!born) {
       SB_TRY(dead(child, "dead", born.error().message));
       continue;
     }
-    SB_TRY(turn.emit("child_started", Value::object({{"node", number}, {"child", child.id}, {"session", birth.id}})));
+    SB_TRY(update.emit("child_started",
+                       Value::object({{"node", number}, {"child", child.id}, {"session", new_session.id}})));
     ++running;
   }
   return {};
 }
 
-Result<Born> Sessions::Parts::give_birth(store::Transaction& transaction, const Birth& birth) {
+Result<CreatedSession> Sessions::Parts::create_session(store::Transaction& transaction, const NewSession& new_session) {
   Value initial = Value::object();
-  if (birth.context.is_object()) initial = birth.context;
-  if (initial.find("goal") == nullptr) initial.set("goal", birth.goal);
+  if (new_session.context.is_object()) initial = new_session.context;
+  if (initial.find("goal") == nullptr) initial.set("goal", new_session.goal);
   const Value context = SB_TRY(merge_context(Value::object(), initial));
-  const Program& program = *birth.program;
-  const Move move = next_position(program, {}, {}, context, {}, true);
-  Turn turn = Turn::fresh(transaction, birth.id, clock.now_ms());
-  SB_TRY(
-      turn.emit("session_started", started_value(birth, SB_TRY(put_json_blob(transaction, context)), keys.current())));
-  if (const auto lacking = obstacles(program, turn.summary(), move, context); !lacking.empty()) {
+  const Program& program = *new_session.program;
+  const CursorMove move = next_position(program, {}, {}, context, {}, true);
+  SessionUpdate update = SessionUpdate::fresh(transaction, new_session.id, clock.now_ms());
+  SB_TRY(update.emit("session_started",
+                     started_value(new_session, SB_TRY(put_json_blob(transaction, context)), keys.current())));
+  if (const auto missing = opening_blockers(program, update.summary(), move, context); !missing.empty()) {
     return refuse("PRECONDITION_FAILED",
                   Error{ErrorCode::kInvalid,
-                        fmt::format("{} cannot start: {}", program.definition().id, lacking_text(lacking)),
-                        remedy(NextStep::kGiveContext),
+                        fmt::format("{} cannot start: {}", program.definition().id, missing_text(missing)),
+                        remedy(RemedyKind::kGiveContext),
                         {},
                         false});
   }
-  const NodeNo first = SB_TRY(open_next(turn, program, Node{}, move, context, {}));
-  SB_TRY(finish(turn));
-  if (!birth.parent_session.empty()) SB_TRY(note_child(transaction, birth.parent_session, birth.id));
-  return Born{turn.summary(), turn.known(first), move.warnings};
+  const NodeNo first = SB_TRY(open_next(update, program, Node{}, move, context, {}));
+  SB_TRY(finish(update));
+  if (!new_session.parent_session.empty())
+    SB_TRY(record_child(transaction, new_session.parent_session, new_session.id));
+  return CreatedSession{update.summary(), update.known(first), move.warnings};
 }
 
 }  // namespace sb::engine

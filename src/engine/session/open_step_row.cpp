@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kHandoff = "wr.shaping_handoff";
 constexpr std::string_view kOutOfScope = "outOfScope";
 // It stands beside the token and the title in what a hook may say.
-constexpr std::size_t kOwesBytes = 300;
+constexpr std::size_t kRequiredOutputBytes = 300;
 constexpr std::size_t kTitleBytes = 120;
 constexpr std::size_t kGoalBytes = 160;
 
@@ -41,7 +41,7 @@ std::string names_at(const Value& items, std::string_view member) {
   return names;
 }
 
-std::string owed(const Program& program, const Position& position, const Value& context) {
+std::string required_output_text(const Program& program, const Position& position, const Value& context) {
   const Value wanted = requirements(program, position, context);
   std::string text;
   const auto add = [&](std::string_view what, const std::string& names) {
@@ -55,7 +55,7 @@ std::string owed(const Program& program, const Position& position, const Value& 
   if (wanted["criteria"].is_array() && wanted["criteria"].size() > 0) {
     add("and", fmt::format("{} further checks", wanted["criteria"].size()));
   }
-  return std::string(beginning(text, kOwesBytes));
+  return std::string(utf8_prefix(text, kRequiredOutputBytes));
 }
 
 // Steps that somebody delivers or answers; a loop is only around them.
@@ -72,10 +72,11 @@ std::pair<int, int> place_of(const Program& program, std::string_view step) {
 
 }  // namespace
 
-Result<StepFacts> facts_of(store::Snapshot& snapshot, const Program& program, const Node& node, const Value& context) {
-  StepFacts facts;
+Result<OpenStepFacts> facts_of(store::Snapshot& snapshot, const Program& program, const Node& node,
+                               const Value& context) {
+  OpenStepFacts facts;
   if (node.kind == NodeKind::kEnd) return facts;
-  facts.owes = owed(program, node.position, context);
+  facts.required_output = required_output_text(program, node.position, context);
   add_paths(facts.out_of_scope, context[kOutOfScope]);
   if (context.is_object()) {
     for (const Value::Member& member : context.members()) {
@@ -89,22 +90,22 @@ Result<StepFacts> facts_of(store::Snapshot& snapshot, const Program& program, co
 }
 
 std::optional<guard::OpenStep> open_step_of(const Program& program, const Summary& summary, const Node& tip,
-                                            StepFacts facts) {
+                                            OpenStepFacts facts) {
   const bool is_over = summary.status == SessionStatus::kComplete || summary.status == SessionStatus::kStopped;
   if (is_over || tip.kind == NodeKind::kEnd || summary.workspace.empty()) return std::nullopt;
   guard::OpenStep open;
   open.session = summary.id;
   open.workspace = summary.workspace;
   open.workflow = summary.workflow_id;
-  open.goal = beginning(one_line(printable(beginning(summary.goal, kGoalBytes))), kGoalBytes);
+  open.goal = utf8_prefix(one_line(printable(utf8_prefix(summary.goal, kGoalBytes))), kGoalBytes);
   open.step = tip.position.step;
-  open.title = beginning(tip.title, kTitleBytes);
+  open.title = utf8_prefix(tip.title, kTitleBytes);
   std::tie(open.number, open.of) = place_of(program, open.step);
   const workflow::Interlock& interlock = program.step(open.step).interlock;
   if (interlock.writes_declared) open.writes = interlock.writes;
   open.commands_read_only = interlock.commands_read_only;
   open.out_of_scope = std::move(facts.out_of_scope);
-  open.owes = std::move(facts.owes);
+  open.required_output = std::move(facts.required_output);
   if (tip.waiting) {
     open.waiting = to_string(tip.waiting->what);
     open.decision = tip.waiting->decision;

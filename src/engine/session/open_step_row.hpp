@@ -10,17 +10,18 @@
 namespace sb::engine {
 
 // What of it depends on the context and the artifacts; known when the step is opened.
-struct StepFacts {
-  std::string owes;
+struct OpenStepFacts {
+  std::string required_output;
   std::vector<std::string> out_of_scope;
 };
 
 // What shaping put out of scope, as far as it names paths: the context's `outOfScope`, and `outOfScope` of a
 // `wr.shaping_handoff` that stands in the context or was delivered on this branch.
-Result<StepFacts> facts_of(store::Snapshot& snapshot, const Program& program, const Node& node, const Value& context);
+Result<OpenStepFacts> facts_of(store::Snapshot& snapshot, const Program& program, const Node& node,
+                               const Value& context);
 
 // Nothing when the session is over or has no folder. Its token is not filled in.
 std::optional<guard::OpenStep> open_step_of(const Program& program, const Summary& summary, const Node& tip,
-                                            StepFacts facts);
+                                            OpenStepFacts facts);
 
 }  // namespace sb::engine

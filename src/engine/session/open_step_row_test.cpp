@@ -40,45 +40,45 @@ class OpenSteps : public testing::Test {
     EXPECT_EQ(found.size(), 1u);
     return found.empty() ? OpenStep() : found.front();
   }
-  std::vector<std::string> damages(const Answer& answer) {
+  std::vector<std::string> damages(const SessionResponse& answer) {
     std::vector<std::string> told;
-    const auto found = verify_session(*place_.inbox.store, SessionPlace::session(answer));
+    const auto found = verify_session(*place_.inbox.store, SessionTestHome::session(answer));
     EXPECT_TRUE(found);
     for (const Damage& damage : *found) told.push_back(damage.where + ": " + damage.message);
     return told;
   }
-  Answer deliver(const Answer& answer) {
-    return place_.go_on(answer, {.notes = "Done.", .context = Value::object({{"slices", Value::array()}})});
+  SessionResponse deliver(const SessionResponse& answer) {
+    return place_.continue_session(answer, {.notes = "Done.", .context = Value::object({{"slices", Value::array()}})});
   }
 
-  SessionPlace place_;
+  SessionTestHome place_;
 };
 
 TEST_F(OpenSteps, FollowTheSessionFromStartToEnd) {
-  const Answer plan = place_.start(kHeld);
+  const SessionResponse plan = place_.start(kHeld);
   OpenStep open = only();
-  EXPECT_EQ(open.session, SessionPlace::session(plan));
+  EXPECT_EQ(open.session, SessionTestHome::session(plan));
   EXPECT_EQ(open.workflow, "held");
   EXPECT_EQ(open.title, "Plan Make it faster");
   EXPECT_EQ(open.number, 1);
   EXPECT_EQ(open.of, 4);
   EXPECT_EQ(open.writes, std::vector<std::string>{});
   EXPECT_TRUE(open.commands_read_only);
-  EXPECT_EQ(open.owes, "notes; context keys slices");
-  EXPECT_EQ(open.token, SessionPlace::token_of(plan));
+  EXPECT_EQ(open.required_output, "notes; context keys slices");
+  EXPECT_EQ(open.token, SessionTestHome::token_of(plan));
   EXPECT_THAT(damages(plan), IsEmpty());
 
-  const Answer blocked = place_.go_on(plan, {.notes = "Done."});
-  EXPECT_EQ(SessionPlace::kind(blocked), "blocked");
-  EXPECT_EQ(only().token, SessionPlace::token_of(blocked));
+  const SessionResponse blocked = place_.continue_session(plan, {.notes = "Done."});
+  EXPECT_EQ(SessionTestHome::kind(blocked), "blocked");
+  EXPECT_EQ(only().token, SessionTestHome::token_of(blocked));
 
-  const Answer build = deliver(blocked);
+  const SessionResponse build = deliver(blocked);
   open = only();
   EXPECT_EQ(open.step, "build");
   EXPECT_THAT(*open.writes, ElementsAre("src/**"));
   EXPECT_FALSE(open.commands_read_only);
 
-  const Answer gate = deliver(build);
+  const SessionResponse gate = deliver(build);
   open = only();
   EXPECT_EQ(open.waiting, "gate");
   EXPECT_EQ(open.decision, gate.line["decision"].string_at("id"));
@@ -86,21 +86,21 @@ TEST_F(OpenSteps, FollowTheSessionFromStartToEnd) {
   EXPECT_THAT(damages(gate), IsEmpty());
 
   place_.decide(gate, "approve");
-  const Answer pick = place_.poll(gate);
+  const SessionResponse pick = place_.poll(gate);
   EXPECT_EQ(only().waiting, "decision");
   EXPECT_FALSE(only().writes);
   place_.decide(pick, "a");
-  const Answer rest = place_.poll(pick);
+  const SessionResponse rest = place_.poll(pick);
   EXPECT_EQ(only().waiting, "");
-  const Answer end = place_.go_on(rest);
-  EXPECT_EQ(SessionPlace::kind(end), "complete");
+  const SessionResponse end = place_.continue_session(rest);
+  EXPECT_EQ(SessionTestHome::kind(end), "complete");
   EXPECT_THAT(all(), IsEmpty());
   EXPECT_THAT(damages(plan), IsEmpty());
 }
 
 TEST_F(OpenSteps, GoWithAStoppedAndADeletedSessionAndComeBackWithARewoundOne) {
-  const Answer first = place_.start(kHeld);
-  const std::string id = SessionPlace::session(first);
+  const SessionResponse first = place_.start(kHeld);
+  const std::string id = SessionTestHome::session(first);
   ASSERT_TRUE(place_.sessions->stop(id, "enough", "me"));
   EXPECT_THAT(all(), IsEmpty());
   ASSERT_TRUE(place_.sessions->rewind(id, 1, "again"));
@@ -114,10 +114,10 @@ TEST_F(OpenSteps, GoWithAStoppedAndADeletedSessionAndComeBackWithARewoundOne) {
 }
 
 TEST_F(OpenSteps, CarryTokensOfTheNewKeyWhenOldOnesAreRetired) {
-  const Answer first = place_.start(kHeld);
+  const SessionResponse first = place_.start(kHeld);
   ASSERT_TRUE(place_.sessions->rotate_keys(true));
-  EXPECT_NE(only().token, SessionPlace::token_of(first));
-  EXPECT_EQ(SessionPlace::kind(place_.go_on(only().token, {.notes = "Done."})), "blocked");
+  EXPECT_NE(only().token, SessionTestHome::token_of(first));
+  EXPECT_EQ(SessionTestHome::kind(place_.continue_session(only().token, {.notes = "Done."})), "blocked");
 }
 
 TEST_F(OpenSteps, KnowWhatShapingPutOutOfScope) {
@@ -126,24 +126,24 @@ TEST_F(OpenSteps, KnowWhatShapingPutOutOfScope) {
        {"outOfScope", Value::array({"Keep `src/legacy/**` as it is.", "Export to spreadsheets.", "docs/api.md"})}});
   place_.start(kHeld, Value::object({{"shaped", handoff}}));
   EXPECT_THAT(only().out_of_scope, ElementsAre("src/legacy/**", "docs/api.md"));
-  EXPECT_EQ(SessionPlace::kind(deliver(
+  EXPECT_EQ(SessionTestHome::kind(deliver(
                 place_.rehydrate(place_.start(kHeld, Value::object({{"outOfScope", Value::array({"vendor/"})}}))))),
             "ok");
   EXPECT_THAT(all().front().out_of_scope, ElementsAre("vendor/"));
 }
 
 TEST_F(OpenSteps, KnowAHandOffThatWasDeliveredOnTheWay) {
-  const Answer plan = place_.start(kHeld);
+  const SessionResponse plan = place_.start(kHeld);
   const Value handoff =
       Value::object({{"kind", "wr.shaping_handoff"}, {"outOfScope", Value::array({"src/legacy/**"})}});
-  const Answer build = place_.go_on(
+  const SessionResponse build = place_.continue_session(
       plan, {.notes = "Done.", .artifacts = {handoff}, .context = Value::object({{"slices", Value::array()}})});
   EXPECT_THAT(only().out_of_scope, ElementsAre("src/legacy/**"));
   EXPECT_THAT(damages(build), IsEmpty());
 }
 
 TEST_F(OpenSteps, AreCheckedAgainstTheEvents) {
-  const Answer first = place_.start(kHeld);
+  const SessionResponse first = place_.start(kHeld);
   OpenStep open = only();
   EXPECT_EQ(open.goal, "Make it faster");
   const auto put = [&](const std::string& value) {
@@ -164,7 +164,7 @@ TEST_F(OpenSteps, AreCheckedAgainstTheEvents) {
     return transaction.remove(guard::kOpenSteps, guard::open_step_key("/srv", open.session));
   }));
   EXPECT_THAT(damages(first), IsEmpty());
-  EXPECT_EQ(SessionPlace::kind(deliver(first)), "ok");
+  EXPECT_EQ(SessionTestHome::kind(deliver(first)), "ok");
   EXPECT_EQ(only().step, "build");
 }
 

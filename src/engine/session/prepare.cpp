@@ -5,30 +5,32 @@
 
 namespace sb::engine {
 
-Answered<Starting> prepare_start(const Files& files, const workflow::Catalog& catalog, Wanted wanted, Faults* faults) {
-  const auto entry = catalog.find(wanted.workflow_id);
+SessionResult<StartRequest> prepare_start(const Files& files, const workflow::Catalog& catalog, StartOptions options,
+                                          Faults* faults) {
+  const auto entry = catalog.find(options.workflow_id);
   if (!entry) return std::unexpected(session_error(entry.error()));
-  Starting starting;
-  auto bundle = catalog.compile(**entry, &starting.borrowed);
+  StartRequest start_request;
+  auto bundle = catalog.compile(**entry, &start_request.included_origins);
   if (!bundle) {
     const Faults& all = bundle.error();
     if (faults != nullptr) *faults = all;
     return std::unexpected(
         SessionError{"VALIDATION_ERROR", all.front(), Value::object({{"faults", workflow::fault_values(all)}})});
   }
-  starting.bundle = std::move(*bundle);
-  starting.origin = (*entry)->origin;
-  starting.goal = std::move(wanted.goal);
-  starting.context = std::move(wanted.context);
-  starting.workspace = std::move(wanted.workspace);
-  starting.is_autonomous = wanted.is_autonomous;
-  const GitState git = git_state(files, starting.workspace);
-  starting.repository = git.repository;
-  starting.git_branch = git.branch;
-  starting.git_head = git.head;
-  const std::string package = starting.origin.file.empty() ? "" : parent_path(starting.origin.file);
-  starting.references = resolve_references(files, starting.bundle.back()->definition, starting.workspace, package);
-  return starting;
+  start_request.bundle = std::move(*bundle);
+  start_request.origin = (*entry)->origin;
+  start_request.goal = std::move(options.goal);
+  start_request.context = std::move(options.context);
+  start_request.workspace = std::move(options.workspace);
+  start_request.is_autonomous = options.is_autonomous;
+  const GitState git = git_state(files, start_request.workspace);
+  start_request.repository = git.repository;
+  start_request.git_branch = git.branch;
+  start_request.git_head = git.head;
+  const std::string package = start_request.origin.file.empty() ? "" : parent_path(start_request.origin.file);
+  start_request.references =
+      resolve_references(files, start_request.bundle.back()->definition, start_request.workspace, package);
+  return start_request;
 }
 
 }  // namespace sb::engine

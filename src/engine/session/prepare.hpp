@@ -8,7 +8,7 @@
 
 namespace sb::engine {
 
-struct Wanted {
+struct StartOptions {
   std::string workflow_id = {}, goal = {};
   std::string workspace = {};  // absolute, links resolved
   Value context = {};          // object or null
@@ -17,7 +17,7 @@ struct Wanted {
 
 // NOT_FOUND with the nearest id; VALIDATION_ERROR for a workflow that does not load, with all faults in
 // `details.faults`, and as they are in `faults` where that is wanted.
-Answered<Starting> prepare_start(const Files& files, const workflow::Catalog& catalog, Wanted wanted,
-                                 Faults* faults = nullptr);
+SessionResult<StartRequest> prepare_start(const Files& files, const workflow::Catalog& catalog, StartOptions options,
+                                          Faults* faults = nullptr);
 
 }  // namespace sb::engine

@@ -5,12 +5,12 @@
 
 namespace sb::engine {
 
-Status Sessions::Parts::finish(Turn& turn) {
-  if (!turn.has_changed()) return {};
-  SB_TRY(turn.finish());
-  const Summary& summary = turn.summary();
+Status Sessions::Parts::finish(SessionUpdate& update) {
+  if (!update.has_changed()) return {};
+  SB_TRY(update.finish());
+  const Summary& summary = update.summary();
   if (summary.workspace.empty()) return {};
-  store::Transaction& transaction = turn.transaction();
+  store::Transaction& transaction = update.transaction();
   const std::string key = guard::open_step_key(summary.workspace, summary.id);
   const bool is_over = summary.status == SessionStatus::kComplete || summary.status == SessionStatus::kStopped;
   if (is_over) {
@@ -18,8 +18,8 @@ Status Sessions::Parts::finish(Turn& turn) {
     return transaction.remove(guard::kOpenSteps, key);
   }
   const auto program = SB_TRY(this->program(transaction, summary.hash));
-  const Node& tip = *SB_TRY(turn.node(summary.tip));
-  auto facts = turn.facts_of(tip.number);
+  const Node& tip = *SB_TRY(update.node(summary.tip));
+  auto facts = update.facts_of(tip.number);
   if (!facts) facts = SB_TRY(facts_of(transaction, *program, tip, SB_TRY(read_json_blob(transaction, tip.context))));
   auto open = open_step_of(*program, summary, tip, std::move(*facts));
   if (!open) return transaction.remove(guard::kOpenSteps, key);
@@ -27,7 +27,7 @@ Status Sessions::Parts::finish(Turn& turn) {
   return transaction.put(guard::kOpenSteps, key, guard::to_row(*open));
 }
 
-Status Sessions::Parts::mint_open_steps_anew(store::Transaction& transaction) {
+Status Sessions::Parts::refresh_open_step_tokens(store::Transaction& transaction) {
   store::Listing listing{.limit = limits::kStorePageRows};
   for (;;) {
     const auto rows = SB_TRY(transaction.list(guard::kOpenSteps, listing));

@@ -86,7 +86,7 @@ Result<std::shared_ptr<const Program>> Sessions::Parts::program(store::Snapshot&
   return made;
 }
 
-Result<Token> Sessions::Parts::token(std::string_view text, std::initializer_list<Purpose> allowed) {
+Result<SessionToken> Sessions::Parts::token(std::string_view text, std::initializer_list<Purpose> allowed) {
   const auto find = [&](std::uint16_t id) { return keys.find(id); };
   auto token = read_token(text, find);
   const auto is_stale = [&] {
@@ -103,7 +103,7 @@ Result<Token> Sessions::Parts::token(std::string_view text, std::initializer_lis
   if (!token) {
     Error error = token.error().error;
     if (is_stale() || token.error().fault == TokenFault::kNotAToken) {
-      error.remedy += (error.remedy.empty() ? "" : ". ") + remedy(NextStep::kFindSession);
+      error.remedy += (error.remedy.empty() ? "" : ". ") + remedy(RemedyKind::kFindSession);
     }
     return refuse(code_of(token.error().fault), std::move(error));
   }
@@ -117,8 +117,9 @@ Result<Token> Sessions::Parts::token(std::string_view text, std::initializer_lis
   return *token;
 }
 
-Result<Delivered> Sessions::Parts::delivered(store::Snapshot& snapshot, std::string_view session, std::int64_t seq) {
-  Delivered out;
+Result<AttemptOutput> Sessions::Parts::delivered(store::Snapshot& snapshot, std::string_view session,
+                                                 std::int64_t seq) {
+  AttemptOutput out;
   if (seq == 0) return out;
   const auto events = SB_TRY(snapshot.events(session_stream(session), seq, 1));
   if (events.empty() || events.front().seq != seq) {
@@ -141,31 +142,31 @@ Result<Delivered> Sessions::Parts::delivered(store::Snapshot& snapshot, std::str
   return out;
 }
 
-Result<std::optional<CommandDue>> Sessions::Parts::command_due(const Token& token) {
+Result<std::optional<PendingCommand>> Sessions::Parts::pending_command(const SessionToken& token) {
   constexpr std::size_t kRemembered = 10'000;
-  if (commandless.contains(token.session)) return std::nullopt;
-  return store.read([&](store::Snapshot& snapshot) -> Result<std::optional<CommandDue>> {
+  if (without_commands.contains(token.session)) return std::nullopt;
+  return store.read([&](store::Snapshot& snapshot) -> Result<std::optional<PendingCommand>> {
     const auto summary = SB_TRY(read_summary(snapshot, token.session));
     const auto node = summary ? SB_TRY(read_node(snapshot, token.session, token.node)) : std::nullopt;
     if (!node) return std::nullopt;
     const auto program = SB_TRY(this->program(snapshot, summary->hash));
     if (!program->has_commands()) {
-      if (commandless.size() >= kRemembered) commandless.clear();
-      commandless.insert(token.session);
+      if (without_commands.size() >= kRemembered) without_commands.clear();
+      without_commands.insert(token.session);
       return std::nullopt;
     }
     if (node->attempt != token.attempt || node->kind != NodeKind::kStep) return std::nullopt;
-    if (node->waiting && node->waiting->what != Waiting::For::kBreaker) return std::nullopt;
+    if (node->waiting && node->waiting->what != Waiting::Kind::kBreaker) return std::nullopt;
     const workflow::Step& step = program->step(node->position.step);
     if (step.command.empty()) return std::nullopt;
-    return CommandDue{step.command, summary->workspace, SB_TRY(origins_of(snapshot, *summary))};
+    return PendingCommand{step.command, summary->workspace, SB_TRY(origins_of(snapshot, *summary))};
   });
 }
 
 Result<std::string> Sessions::Parts::recall_from(store::Snapshot& snapshot, const Program& program,
                                                  std::string_view session, const Node& node) {
   std::map<NodeNo, Node> seen{{node.number, node}};
-  const auto before = [&](NodeNo number) -> Result<std::optional<PastStep>> {
+  const auto before = [&](NodeNo number) -> Result<std::optional<RecalledStep>> {
     const Node& current = seen.at(number);
     if (current.parent == 0) return std::nullopt;
     auto parent = SB_TRY(read_node(snapshot, session, current.parent));
@@ -173,7 +174,7 @@ Result<std::string> Sessions::Parts::recall_from(store::Snapshot& snapshot, cons
     if (!parent || !attempt) {
       return fail(ErrorCode::kCorrupt, fmt::format("node {} of session {} is not there", current.parent, session));
     }
-    PastStep past;
+    RecalledStep past;
     past.node = parent->number;
     past.parent = parent->parent;
     past.step_id = parent->position.step;

@@ -17,7 +17,7 @@ const std::string kSigned = workflow_text(
     "[{id: one, title: One, prompt: P, requireConfirmation: {kind: human_approval}}, {id: two, title: Two, prompt: "
     "P}]");
 
-std::string decision_of(const Answer& answer) {
+std::string decision_of(const SessionResponse& answer) {
   return answer.line["decision"].string_at("id").value_or("");
 }
 
@@ -27,21 +27,21 @@ RelayedAnswer relayed(const std::string& decision, std::vector<std::string> opti
 
 class Relay : public testing::Test {
  protected:
-  Answered<Answer> relay(const Answer& answer, RelayedAnswer given) {
-    return place.sessions->go_on({.token = SessionPlace::token_of(answer), .answer = std::move(given)});
+  SessionResult<SessionResponse> relay(const SessionResponse& answer, RelayedAnswer given) {
+    return place.sessions->continue_session({.token = SessionTestHome::token_of(answer), .answer = std::move(given)});
   }
   inbox::DecisionState state(const std::string& id) { return *place.inbox.inbox.load(id); }
 
-  SessionPlace place;
+  SessionTestHome place;
 };
 
 TEST_F(Relay, GoesOnWithWhatThePersonChoseWhereTheUserAllowsIt) {
   place.inbox.policy.may_relay = true;
-  const Answer asked = place.go_on(place.start(kGated));
+  const SessionResponse asked = place.continue_session(place.start(kGated));
   EXPECT_TRUE(asked.line["decision"]["relay"].as_bool());
   const auto next = relay(asked, relayed(decision_of(asked), {"approve"}));
   ASSERT_TRUE(next) << next.error().error.to_string();
-  EXPECT_EQ(SessionPlace::step(*next), "two");
+  EXPECT_EQ(SessionTestHome::step(*next), "two");
   const inbox::DecisionState done = state(decision_of(asked));
   EXPECT_EQ(done.outcome->channel, inbox::Channel::kRelay);
   EXPECT_EQ(done.outcome->resolved_by, inbox::ResolvedBy::kRelayed);
@@ -55,17 +55,17 @@ TEST_F(Relay, GoesOnWithWhatThePersonChoseWhereTheUserAllowsIt) {
 
 TEST_F(Relay, ARemarkIsTheReasonOfARejection) {
   place.inbox.policy.may_relay = true;
-  const Answer asked = place.go_on(place.start(kGated));
+  const SessionResponse asked = place.continue_session(place.start(kGated));
   RelayedAnswer answer = relayed(decision_of(asked), {"reject"});
   answer.remark = "Too short";
   const auto next = relay(asked, answer);
   ASSERT_TRUE(next);
-  EXPECT_EQ(SessionPlace::kind(*next), "blocked");
+  EXPECT_EQ(SessionTestHome::kind(*next), "blocked");
   EXPECT_THAT(next->text, HasSubstr("Too short"));
 }
 
 TEST_F(Relay, IsRefusedWhereTheUserDoesNotAllowIt) {
-  const Answer asked = place.go_on(place.start(kGated));
+  const SessionResponse asked = place.continue_session(place.start(kGated));
   EXPECT_FALSE(asked.line["decision"]["relay"].as_bool());
   const auto next = relay(asked, relayed(decision_of(asked), {"approve"}));
   ASSERT_FALSE(next);
@@ -75,13 +75,13 @@ TEST_F(Relay, IsRefusedWhereTheUserDoesNotAllowIt) {
               HasSubstr("A person answers it: signalbox inbox answer " + decision_of(asked)));
   EXPECT_THAT(next.error().error.to_string(), Not(HasSubstr("config")));
   EXPECT_TRUE(state(decision_of(asked)).is_open());
-  EXPECT_EQ(SessionPlace::kind(place.poll(asked)), "awaiting_decision");
+  EXPECT_EQ(SessionTestHome::kind(place.poll(asked)), "awaiting_decision");
 }
 
 TEST_F(Relay, NeverOpensASignedGate) {
   place.inbox.policy.may_relay = true;
   place.inbox.enrol("ann");
-  const Answer asked = place.go_on(place.start(kSigned));
+  const SessionResponse asked = place.continue_session(place.start(kSigned));
   EXPECT_FALSE(asked.line["decision"]["relay"].as_bool());
   EXPECT_THAT(asked.text, HasSubstr("A person signs this"));
   const auto next = relay(asked, relayed(decision_of(asked), {"approve"}));
@@ -92,8 +92,8 @@ TEST_F(Relay, NeverOpensASignedGate) {
 
 TEST_F(Relay, OnlyTheOpenDecisionOfThisSessionWithWhatItOffers) {
   place.inbox.policy.may_relay = true;
-  const Answer other = place.go_on(place.start(kGated));
-  const Answer asked = place.go_on(place.start(kGated));
+  const SessionResponse other = place.continue_session(place.start(kGated));
+  const SessionResponse asked = place.continue_session(place.start(kGated));
   const auto wrong = relay(asked, relayed(decision_of(other), {"approve"}));
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().error.to_string(), HasSubstr(decision_of(asked)));
@@ -112,41 +112,41 @@ TEST_F(Relay, OnlyTheOpenDecisionOfThisSessionWithWhatItOffers) {
   const auto late = relay(asked, relayed(decision_of(asked), {"approve"}));
   ASSERT_FALSE(late);
   EXPECT_THAT(late.error().error.message, HasSubstr("already answered by ann"));
-  EXPECT_EQ(SessionPlace::kind(place.poll(asked)), "blocked");
+  EXPECT_EQ(SessionTestHome::kind(place.poll(asked)), "blocked");
 }
 
 TEST_F(Relay, RehydratingTakesNoAnswer) {
   place.inbox.policy.may_relay = true;
-  const Answer asked = place.go_on(place.start(kGated));
-  EXPECT_FALSE(place.sessions->go_on({.token = SessionPlace::token_of(asked),
-                                      .intent = Continuing::Intent::kRehydrate,
-                                      .answer = relayed(decision_of(asked), {"approve"})}));
+  const SessionResponse asked = place.continue_session(place.start(kGated));
+  EXPECT_FALSE(place.sessions->continue_session({.token = SessionTestHome::token_of(asked),
+                                                 .intent = ContinueRequest::Intent::kRehydrate,
+                                                 .answer = relayed(decision_of(asked), {"approve"})}));
   EXPECT_TRUE(state(decision_of(asked)).is_open());
 }
 
 TEST_F(Relay, NothingIsAskedNothingIsAnswered) {
   place.inbox.policy.may_relay = true;
-  const Answer first = place.start(kGated);
+  const SessionResponse first = place.start(kGated);
   const auto early = relay(first, relayed("d-1", {"approve"}));
   ASSERT_FALSE(early);
   EXPECT_THAT(early.error().error.message, HasSubstr("waits for no decision"));
 }
 
 TEST_F(Relay, ADecisionThatEndedWithoutAnAnswerIsAskedAnew) {
-  const Answer asked = place.start(workflow_text(
+  const SessionResponse asked = place.start(workflow_text(
       "[{id: which, type: decision, title: Which, decision: {instruction: \"Which way?\", options: [left, right]}, "
       "captureAs: way}, {id: two, title: Two, prompt: P}]"));
-  ASSERT_EQ(SessionPlace::kind(asked), "awaiting_decision") << asked.text;
+  ASSERT_EQ(SessionTestHome::kind(asked), "awaiting_decision") << asked.text;
   ASSERT_TRUE(place.inbox.inbox.decline(decision_of(asked), {inbox::Channel::kTerminal, "ann"}, ""));
-  const Answer again = place.poll(asked);
+  const SessionResponse again = place.poll(asked);
   EXPECT_NE(decision_of(again), decision_of(asked));
   EXPECT_TRUE(state(decision_of(again)).is_open());
   place.decide(again, "left");
-  EXPECT_EQ(SessionPlace::step(place.poll(again)), "two");
+  EXPECT_EQ(SessionTestHome::step(place.poll(again)), "two");
 }
 
 TEST_F(Relay, WhatIsShownIsTheContextAndThenTheBlock) {
-  const Answer asked = place.go_on(place.start(kGated), {.notes = "I did\nthis."});
+  const SessionResponse asked = place.continue_session(place.start(kGated), {.notes = "I did\nthis."});
   EXPECT_THAT(asked.text, HasSubstr("  | I did\n  | this."));
   EXPECT_THAT(asked.text, HasSubstr("Shall the result of this step be accepted?\n\n1) Approve\n2) Reject\n\nA person"));
   EXPECT_THAT(asked.text, HasSubstr("approve|reject`"));

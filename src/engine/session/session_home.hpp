@@ -11,26 +11,26 @@
 
 namespace sb::engine {
 
-class SessionDesk {
+class SessionHome {
  public:
   // `seams` must outlive it.
-  static Result<std::unique_ptr<SessionDesk>> open(const Seams& seams, Surface surface = Surface::kCommands) {
-    auto desk = SB_TRY(inbox::Desk::open(seams, store::Access::kReadWrite));
-    return std::unique_ptr<SessionDesk>(new SessionDesk(seams, surface, std::move(desk)));
+  static Result<std::unique_ptr<SessionHome>> open(const Seams& seams, Surface surface = Surface::kCommands) {
+    auto home = SB_TRY(inbox::Home::open(seams, store::Access::kReadWrite));
+    return std::unique_ptr<SessionHome>(new SessionHome(seams, surface, std::move(home)));
   }
 
   Sessions& sessions() { return sessions_; }
-  SandboxedCommands& commands() { return commands_; }
-  inbox::Desk& desk() { return *desk_; }
+  SandboxedCommandRunner& commands() { return commands_; }
+  inbox::Home& home() { return *home_; }
 
  private:
-  SessionDesk(const Seams& seams, Surface surface, std::unique_ptr<inbox::Desk> desk)
-      : desk_(std::move(desk)),
-        commands_(seams, desk_->homes(), desk_->operators()),
-        sessions_(desk_->store(), desk_->inbox(), seams.clock, seams.random, commands_, surface) {}
+  SessionHome(const Seams& seams, Surface surface, std::unique_ptr<inbox::Home> home)
+      : home_(std::move(home)),
+        commands_(seams, home_->homes(), home_->operators()),
+        sessions_(home_->store(), home_->inbox(), seams.clock, seams.random, commands_, surface) {}
 
-  std::unique_ptr<inbox::Desk> desk_;
-  SandboxedCommands commands_;
+  std::unique_ptr<inbox::Home> home_;
+  SandboxedCommandRunner commands_;
   Sessions sessions_;
 };
 

@@ -17,7 +17,7 @@ bool is_agent_code(std::string_view rule) {
 }
 
 template <class T>
-Answered<T> answered(Result<T> result) {
+SessionResult<T> answered(Result<T> result) {
   if (result) return std::move(*result);
   return std::unexpected(session_error(std::move(result).error()));
 }
@@ -31,18 +31,18 @@ Status check_text(std::string_view what, std::string_view text, std::size_t limi
   return {};
 }
 
-Status check_start(const Starting& starting) {
-  SB_TRY(check_text("the goal", starting.goal, limits::kGoalBytes));
-  if (is_blank(starting.goal)) return fail(ErrorCode::kInvalid, "the goal is empty", "Say what is to be done");
-  if (!starting.id.empty()) {
-    const auto bytes = session_bytes(starting.id);
-    if (!bytes || session_id_of(*bytes) != starting.id) {
-      return fail(ErrorCode::kInvalid, fmt::format("{} is no session's id", quote_json(starting.id)),
+Status check_start(const StartRequest& start_request) {
+  SB_TRY(check_text("the goal", start_request.goal, limits::kGoalBytes));
+  if (is_blank(start_request.goal)) return fail(ErrorCode::kInvalid, "the goal is empty", "Say what is to be done");
+  if (!start_request.id.empty()) {
+    const auto bytes = session_bytes(start_request.id);
+    if (!bytes || session_id_from_bytes(*bytes) != start_request.id) {
+      return fail(ErrorCode::kInvalid, fmt::format("{} is no session's id", quote_json(start_request.id)),
                   "An id is s- and 26 characters");
     }
   }
-  SB_TRY(check_text("the workspace's path", starting.workspace, limits::kTextBytes));
-  return check_text("the path of the workflow's file", starting.origin.file, limits::kTextBytes);
+  SB_TRY(check_text("the workspace's path", start_request.workspace, limits::kTextBytes));
+  return check_text("the path of the workflow's file", start_request.origin.file, limits::kTextBytes);
 }
 
 std::string_view code_for(const Error& error) {
@@ -84,53 +84,56 @@ Sessions::Sessions(store::Store& store, inbox::Inbox& inbox, Clock& clock, Rando
     : parts_(new Parts{store, inbox, clock, random, commands, surface, {}, {}, {}, {}}) {}
 Sessions::~Sessions() = default;
 
-Answered<Answer> Sessions::start(const Starting& starting) {
+SessionResult<SessionResponse> Sessions::start(const StartRequest& start_request) {
   const std::scoped_lock lock(parts_->mutex);
-  if (starting.bundle.empty()) {
-    return answered<Answer>(fail(ErrorCode::kInvalid, "there is no workflow to start", "Name one"));
+  if (start_request.bundle.empty()) {
+    return answered<SessionResponse>(fail(ErrorCode::kInvalid, "there is no workflow to start", "Name one"));
   }
-  if (const Status fits = check_start(starting); !fits) return answered<Answer>(std::unexpected(fits.error()));
-  return answered(parts_->store.write([&](store::Transaction& transaction) -> Result<Answer> {
+  if (const Status fits = check_start(start_request); !fits)
+    return answered<SessionResponse>(std::unexpected(fits.error()));
+  return answered(parts_->store.write([&](store::Transaction& transaction) -> Result<SessionResponse> {
     SB_TRY(parts_->keys.load_or_make(transaction, parts_->random, parts_->clock.now_ms()));
-    if (auto before = SB_TRY(started_before(transaction, starting))) return std::move(*before);
-    Birth birth;
-    for (const auto& compiled : starting.bundle) {
+    if (auto before = SB_TRY(find_started(transaction, start_request))) return std::move(*before);
+    NewSession new_session;
+    for (const auto& compiled : start_request.bundle) {
       SB_TRY(put_json_blob(transaction, compiled->pinned));
       // Read back as every later turn reads it: what is pinned has its members by name.
-      birth.program = SB_TRY(parts_->program(transaction, compiled->hash));
+      new_session.program = SB_TRY(parts_->program(transaction, compiled->hash));
     }
-    birth.id = starting.id.empty() ? make_id("s-", parts_->clock.now_ms(), parts_->random) : starting.id;
-    birth.origins = {starting.origin};
-    birth.origins.insert(birth.origins.end(), starting.borrowed.begin(), starting.borrowed.end());
-    birth.goal = starting.goal;
-    birth.context = starting.context;
-    birth.workspace = starting.workspace;
-    birth.repository = starting.repository;
-    birth.git_branch = starting.git_branch;
-    birth.git_head = starting.git_head;
-    birth.is_autonomous = starting.is_autonomous;
-    birth.references = starting.references;
-    if (!starting.parent.empty()) SB_TRY(parts_->descend(transaction, birth, starting.parent));
-    const Born born = SB_TRY(parts_->give_birth(transaction, birth));
-    return parts_->answer_for(transaction, *birth.program, born.summary, born.node, Occasion::kStart, born.warnings,
-                              starting.references);
+    new_session.id =
+        start_request.id.empty() ? make_id("s-", parts_->clock.now_ms(), parts_->random) : start_request.id;
+    new_session.origins = {start_request.origin};
+    new_session.origins.insert(new_session.origins.end(), start_request.included_origins.begin(),
+                               start_request.included_origins.end());
+    new_session.goal = start_request.goal;
+    new_session.context = start_request.context;
+    new_session.workspace = start_request.workspace;
+    new_session.repository = start_request.repository;
+    new_session.git_branch = start_request.git_branch;
+    new_session.git_head = start_request.git_head;
+    new_session.is_autonomous = start_request.is_autonomous;
+    new_session.references = start_request.references;
+    if (!start_request.parent.empty()) SB_TRY(parts_->attach_to_parent(transaction, new_session, start_request.parent));
+    const CreatedSession born = SB_TRY(parts_->create_session(transaction, new_session));
+    return parts_->answer_for(transaction, *new_session.program, born.summary, born.node, RenderReason::kStart,
+                              born.warnings, start_request.references);
   }));
 }
 
-Answered<Answer> Sessions::go_on(const Continuing& continuing) {
+SessionResult<SessionResponse> Sessions::continue_session(const ContinueRequest& request) {
   std::unique_lock lock(parts_->mutex);
-  if (continuing.intent == Continuing::Intent::kRehydrate) {
-    if (!continuing.answer) return rehydrate(continuing.token);
-    return answered<Answer>(
+  if (request.intent == ContinueRequest::Intent::kRehydrate) {
+    if (!request.answer) return rehydrate(request.token);
+    return answered<SessionResponse>(
         fail(ErrorCode::kInvalid, "rehydrating only shows the step again; it takes no answer", "Leave the intent out"));
   }
-  return answered([&]() -> Result<Answer> {
-    const Token token = SB_TRY(parts_->token(continuing.token, {Purpose::kContinue, Purpose::kResume}));
-    SB_TRY(check_text("notes", continuing.submission.notes, limits::kNotesBytes));
-    const bool has_output = continuing.intent == Continuing::Intent::kAdvance || carries_output(continuing.submission);
-    Submission submission = continuing.submission;
+  return answered([&]() -> Result<SessionResponse> {
+    const SessionToken token = SB_TRY(parts_->token(request.token, {Purpose::kContinue, Purpose::kResume}));
+    SB_TRY(check_text("notes", request.submission.notes, limits::kNotesBytes));
+    const bool has_output = request.intent == ContinueRequest::Intent::kAdvance || carries_output(request.submission);
+    Submission submission = request.submission;
     // A command may take minutes, so it runs before the transaction; a token that is used already runs nothing.
-    const auto due = has_output ? SB_TRY(parts_->command_due(token)) : std::nullopt;
+    const auto due = has_output ? SB_TRY(parts_->pending_command(token)) : std::nullopt;
     if (due) {
       // Nor do other sessions wait for it.
       lock.unlock();
@@ -141,29 +144,30 @@ Answered<Answer> Sessions::go_on(const Continuing& continuing) {
       return fail(ErrorCode::kUnavailable, "the call was cancelled while the step's command ran; nothing was delivered",
                   "Deliver the step again with the same token");
     }
-    return parts_->store.write([&](store::Transaction& transaction) -> Result<Answer> {
-      auto turn = Turn::of(transaction, token.session, parts_->clock.now_ms());
-      if (!turn && turn.error().code == ErrorCode::kNotFound) return refuse("TOKEN_UNKNOWN_NODE", turn.error());
-      if (!turn) return std::unexpected(turn.error());
-      if (continuing.answer) SB_TRY(parts_->relay(*turn, token, *continuing.answer));
-      Answer answer = SB_TRY(parts_->go_on(*turn, token, submission, has_output));
-      SB_TRY(parts_->finish(*turn));
+    return parts_->store.write([&](store::Transaction& transaction) -> Result<SessionResponse> {
+      auto update = SessionUpdate::of(transaction, token.session, parts_->clock.now_ms());
+      if (!update && update.error().code == ErrorCode::kNotFound) return refuse("TOKEN_UNKNOWN_NODE", update.error());
+      if (!update) return std::unexpected(update.error());
+      if (request.answer) SB_TRY(parts_->relay(*update, token, *request.answer));
+      SessionResponse answer = SB_TRY(parts_->continue_session(*update, token, submission, has_output));
+      SB_TRY(parts_->finish(*update));
       return answer;
     });
   }());
 }
 
-Answered<Answer> Sessions::rehydrate(std::string_view text) {
+SessionResult<SessionResponse> Sessions::rehydrate(std::string_view text) {
   const std::scoped_lock lock(parts_->mutex);
-  return answered([&]() -> Result<Answer> {
-    const Token token = SB_TRY(parts_->token(text, {Purpose::kContinue, Purpose::kResume, Purpose::kCheckpoint}));
-    return parts_->store.read([&](store::Snapshot& snapshot) -> Result<Answer> {
+  return answered([&]() -> Result<SessionResponse> {
+    const SessionToken token =
+        SB_TRY(parts_->token(text, {Purpose::kContinue, Purpose::kResume, Purpose::kCheckpoint}));
+    return parts_->store.read([&](store::Snapshot& snapshot) -> Result<SessionResponse> {
       const auto summary = SB_TRY(read_summary(snapshot, token.session));
       const auto node = summary ? SB_TRY(read_node(snapshot, token.session, token.node)) : std::nullopt;
       if (!node) {
         return refuse("TOKEN_UNKNOWN_NODE", Error{ErrorCode::kNotFound,
                                                   fmt::format("session {} is not here any more", token.session),
-                                                  parts_->remedy(NextStep::kFindSession),
+                                                  parts_->remedy(RemedyKind::kFindSession),
                                                   {},
                                                   false});
       }
@@ -172,51 +176,51 @@ Answered<Answer> Sessions::rehydrate(std::string_view text) {
   }());
 }
 
-Result<Answer> Sessions::show(store::Snapshot& snapshot, const Summary& summary, const Node& node) {
+Result<SessionResponse> Sessions::show(store::Snapshot& snapshot, const Summary& summary, const Node& node) {
   const auto program = SB_TRY(parts_->program(snapshot, summary.hash));
   std::vector<std::string> notices;
-  if (node.number != summary.tip) notices.push_back(delivered_before_notice(summary));
+  if (node.number != summary.tip) notices.push_back(already_delivered_notice(summary));
   if (summary.status == SessionStatus::kStopped) {
     notices.push_back(fmt::format("This session was stopped: {}.", summary.stopped_reason));
   }
   const Value started = SB_TRY(read_event(snapshot, summary.id, 1, "session_started"));
-  return parts_->answer_for(snapshot, *program, summary, node, Occasion::kRehydrate, std::move(notices),
+  return parts_->answer_for(snapshot, *program, summary, node, RenderReason::kRehydrate, std::move(notices),
                             started["references"]);
 }
 
-Answered<Checkpoint> Sessions::checkpoint(std::string_view text) {
+SessionResult<Checkpoint> Sessions::checkpoint(std::string_view text) {
   const std::scoped_lock lock(parts_->mutex);
   return answered([&]() -> Result<Checkpoint> {
-    const Token token = SB_TRY(parts_->token(text, {Purpose::kCheckpoint, Purpose::kContinue}));
+    const SessionToken token = SB_TRY(parts_->token(text, {Purpose::kCheckpoint, Purpose::kContinue}));
     return parts_->store.write([&](store::Transaction& transaction) -> Result<Checkpoint> {
-      auto turn = Turn::of(transaction, token.session, parts_->clock.now_ms());
-      const auto node = turn ? turn->node(token.node) : std::unexpected(turn.error());
+      auto update = SessionUpdate::of(transaction, token.session, parts_->clock.now_ms());
+      const auto node = update ? update->node(token.node) : std::unexpected(update.error());
       if (!node && node.error().code == ErrorCode::kNotFound) return refuse("TOKEN_UNKNOWN_NODE", node.error());
       if (!node) return std::unexpected(node.error());
-      if (!(*node)->is_checkpoint) SB_TRY(turn->emit("checkpointed", Value::object({{"node", token.node}})));
-      const int attempt = turn->known(token.node).attempt;
-      SB_TRY(parts_->finish(*turn));
+      if (!(*node)->is_checkpoint) SB_TRY(update->emit("checkpointed", Value::object({{"node", token.node}})));
+      const int attempt = update->known(token.node).attempt;
+      SB_TRY(parts_->finish(*update));
       return Checkpoint{token.session, token.node, parts_->mint(Purpose::kResume, token.session, token.node, attempt),
                         parts_->mint(Purpose::kContinue, token.session, token.node, attempt)};
     });
   }());
 }
 
-Answered<Answer> Sessions::rewind(std::string_view session, NodeNo number, std::string reason) {
+SessionResult<SessionResponse> Sessions::rewind(std::string_view session, NodeNo number, std::string reason) {
   const std::scoped_lock lock(parts_->mutex);
   if (const Status fits = check_text("the reason", reason, limits::kTextBytes); !fits) {
-    return answered<Answer>(std::unexpected(fits.error()));
+    return answered<SessionResponse>(std::unexpected(fits.error()));
   }
-  return answered(parts_->store.write([&](store::Transaction& transaction) -> Result<Answer> {
+  return answered(parts_->store.write([&](store::Transaction& transaction) -> Result<SessionResponse> {
     SB_TRY(parts_->keys.load_or_make(transaction, parts_->random, parts_->clock.now_ms()));
-    Turn turn = SB_TRY(Turn::of(transaction, session, parts_->clock.now_ms()));
-    const NodeNo wanted = number == 0 ? turn.summary().tip : number;
-    const Node node = *SB_TRY(turn.node(wanted));
-    if (wanted != turn.summary().tip || turn.summary().status == SessionStatus::kStopped) {
-      SB_TRY(turn.emit("rewound", Value::object({{"node", wanted}, {"attempt", node.attempt}, {"reason", reason}})));
-      SB_TRY(parts_->finish(turn));
+    SessionUpdate update = SB_TRY(SessionUpdate::of(transaction, session, parts_->clock.now_ms()));
+    const NodeNo wanted = number == 0 ? update.summary().tip : number;
+    const Node node = *SB_TRY(update.node(wanted));
+    if (wanted != update.summary().tip || update.summary().status == SessionStatus::kStopped) {
+      SB_TRY(update.emit("rewound", Value::object({{"node", wanted}, {"attempt", node.attempt}, {"reason", reason}})));
+      SB_TRY(parts_->finish(update));
     }
-    return show(transaction, turn.summary(), turn.known(wanted));
+    return show(transaction, update.summary(), update.known(wanted));
   }));
 }
 
@@ -301,7 +305,7 @@ Result<std::optional<Attempt>> Sessions::attempt(std::string_view session, NodeN
 
 Result<Sessions::Output> Sessions::output(std::string_view session, const Attempt& attempt) {
   return parts_->store.read([&](store::Snapshot& snapshot) -> Result<Output> {
-    Delivered delivered = SB_TRY(parts_->delivered(snapshot, session, attempt.output_seq));
+    AttemptOutput delivered = SB_TRY(parts_->delivered(snapshot, session, attempt.output_seq));
     return Output{std::move(delivered.notes), std::move(delivered.artifacts)};
   });
 }
@@ -329,7 +333,7 @@ Status Sessions::rotate_keys(bool retire_old) {
   const std::scoped_lock lock(parts_->mutex);
   return parts_->store.write([&](store::Transaction& transaction) -> Status {
     SB_TRY(parts_->keys.rotate(transaction, parts_->random, parts_->clock.now_ms(), retire_old));
-    return retire_old ? parts_->mint_open_steps_anew(transaction) : Status();
+    return retire_old ? parts_->refresh_open_step_tokens(transaction) : Status();
   });
 }
 

@@ -2,13 +2,13 @@
 // MCP.
 //
 //   Sessions sessions(store, inbox, clock, random, commands);
-//   Answer first = SB_TRY(sessions.start({.bundle = bundle, .goal = "Fix it", …}));
-//   Answer next = SB_TRY(sessions.go_on({.token = token, .submission = …}));
+//   SessionResponse first = SB_TRY(sessions.start({.bundle = bundle, .goal = "Fix it", …}));
+//   SessionResponse next = SB_TRY(sessions.continue_session({.token = token, .submission = …}));
 //
-// Each advance is one commit: events, rows, blobs, a decision it opens, children it starts. When the call returns it is
-// on disk. A token whose attempt has ended gives the stored answer again, whatever is submitted with it. What an
-// advance reads and writes does not depend on how long the session is. Any number of processes may do this on one home
-// at once; they wait for each other.
+// Each advance is one commit: events, rows, blobs, a decision it opens, children it starts. ScopeFilter the call
+// returns it is on disk. A token whose attempt has ended gives the stored answer again, whatever is submitted with it.
+// What an advance reads and writes does not depend on how long the session is. Any number of processes may do this on
+// one home at once; they wait for each other.
 //
 // Rows (values behind a checksum, engine/state/rows.hpp): `sessions` (key id, sort `updated/id`), `session-nodes`
 // (id/00000001), `session-attempts` (id/00000001/00001), `session-keys`; `session-children`
@@ -36,18 +36,19 @@
 
 namespace sb::engine {
 
-struct Starting {
+struct StartRequest {
   workflow::Bundle bundle = {};  // the workflow last
   workflow::Origin origin = {};
-  std::vector<workflow::Origin> borrowed = {};  // files of projects that went into it besides
+  std::vector<workflow::Origin> included_origins = {};  // files of projects that went into it besides
   std::string goal = {};
   Value context = {};          // object or null
   std::string workspace = {};  // absolute
   bool is_autonomous = false;
   std::string repository, git_branch, git_head;  // observed by the caller
   Value references = {};                         // resolved by the caller
-  // Chosen by the caller, in the form of session_id_of: starting again with one that is there gives that session's
-  // present answer and starts nothing. kConflict when it has another workflow, goal or parent. Empty: a new one.
+  // Chosen by the caller, in the form of session_id_from_bytes: starting again with one that is there gives that
+  // session's present answer and starts nothing. kConflict when it has another workflow, goal or parent. Empty: a new
+  // one.
   std::string id = {};
   // The session in which this one is started; its depth is one more, at most limits::kChildDepth (kForbidden).
   std::string parent = {};
@@ -57,13 +58,13 @@ struct Starting {
 // to a decision that needs a signature. It is recorded as relayed.
 struct RelayedAnswer {
   std::string decision = {};  // the one this session waits for
-  inbox::Given given = {};
+  inbox::AnswerInput given = {};
   std::string remark = {};  // what the person said beside it, such as why something is rejected
   std::string by = {};      // through whom it came
   std::string raw = {};     // as it came
 };
 
-struct Continuing {
+struct ContinueRequest {
   std::string token = {};
   enum class Intent { kInferred, kAdvance, kRehydrate } intent = Intent::kInferred;
   Submission submission = {};
@@ -81,7 +82,7 @@ struct SessionError {
 };
 SessionError session_error(Error error);
 template <class T>
-using Answered = std::expected<T, SessionError>;
+using SessionResult = std::expected<T, SessionError>;
 
 struct Checkpoint {
   std::string session;
@@ -96,13 +97,13 @@ class Sessions {
            Surface surface = Surface::kCommands);
   ~Sessions();
 
-  Answered<Answer> start(const Starting& starting);
-  Answered<Answer> go_on(const Continuing& continuing);
-  Answered<Answer> rehydrate(std::string_view token);
-  Answered<Checkpoint> checkpoint(std::string_view token);
+  SessionResult<SessionResponse> start(const StartRequest& start_request);
+  SessionResult<SessionResponse> continue_session(const ContinueRequest& request);
+  SessionResult<SessionResponse> rehydrate(std::string_view token);
+  SessionResult<Checkpoint> checkpoint(std::string_view token);
   // A token with which going on from that node makes a new branch (or simply goes on, where it is the open tip); the
   // node becomes where the session is resumed. 0: the tip.
-  Answered<Answer> rewind(std::string_view session, NodeNo node, std::string reason);
+  SessionResult<SessionResponse> rewind(std::string_view session, NodeNo node, std::string reason);
   // Ends it before its workflow does. Ending an ended one changes nothing.
   Status stop(std::string_view session, std::string reason, std::string by);
 
@@ -111,7 +112,7 @@ class Sessions {
   Status check_lineage(std::string_view session);
 
   Result<Summary> summary(std::string_view session);
-  // By id, or the beginning of one.
+  // AttachedBy id, or the beginning of one.
   Result<std::string> resolve(std::string_view name);
   Result<std::vector<Summary>> list(int limit, const std::optional<Summary>& after = {});
   Result<Node> node(std::string_view session, NodeNo number);
@@ -132,9 +133,9 @@ class Sessions {
   Status rotate_keys(bool retire_old);
 
  private:
-  Result<Answer> show(store::Snapshot& snapshot, const Summary& summary, const Node& node);
+  Result<SessionResponse> show(store::Snapshot& snapshot, const Summary& summary, const Node& node);
   // Of the session that has this id already; nothing when there is none.
-  Result<std::optional<Answer>> started_before(store::Snapshot& snapshot, const Starting& starting);
+  Result<std::optional<SessionResponse>> find_started(store::Snapshot& snapshot, const StartRequest& start_request);
 
   struct Parts;
   std::unique_ptr<Parts> parts_;

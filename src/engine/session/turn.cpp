@@ -9,29 +9,29 @@
 
 namespace sb::engine {
 
-Result<Turn> Turn::of(store::Transaction& transaction, std::string_view session, TimestampMs now) {
-  Turn turn(transaction, session, now);
+Result<SessionUpdate> SessionUpdate::of(store::Transaction& transaction, std::string_view session, TimestampMs now) {
+  SessionUpdate update(transaction, session, now);
   auto summary = SB_TRY(read_summary(transaction, session));
   if (!summary) {
     return fail(ErrorCode::kNotFound, fmt::format("there is no session {}", session),
                 "It was deleted, or belongs to another home");
   }
-  turn.state_.summary = std::move(*summary);
-  turn.head_ = SB_TRY(transaction.head(session_stream(session)));
-  if (turn.head_.seq != turn.state_.summary.events) {
+  update.state_.summary = std::move(*summary);
+  update.head_ = SB_TRY(transaction.head(session_stream(session)));
+  if (update.head_.seq != update.state_.summary.events) {
     return fail(ErrorCode::kCorrupt,
-                fmt::format("session {} has {} events and its row says {}", session, turn.head_.seq,
-                            turn.state_.summary.events),
+                fmt::format("session {} has {} events and its row says {}", session, update.head_.seq,
+                            update.state_.summary.events),
                 "signalbox session verify says what of the session is whole");
   }
-  return turn;
+  return update;
 }
 
-Turn Turn::fresh(store::Transaction& transaction, std::string_view session, TimestampMs now) {
-  return Turn(transaction, session, now);
+SessionUpdate SessionUpdate::fresh(store::Transaction& transaction, std::string_view session, TimestampMs now) {
+  return SessionUpdate(transaction, session, now);
 }
 
-Result<const Node*> Turn::node(NodeNo number) {
+Result<const Node*> SessionUpdate::node(NodeNo number) {
   const auto found = state_.nodes.find(number);
   if (found != state_.nodes.end()) return &found->second;
   auto node = SB_TRY(read_node(*transaction_, session_, number));
@@ -44,23 +44,23 @@ Result<const Node*> Turn::node(NodeNo number) {
   return &state_.nodes.emplace(number, std::move(*node)).first->second;
 }
 
-const Node& Turn::known(NodeNo number) const {
+const Node& SessionUpdate::known(NodeNo number) const {
   const auto found = state_.nodes.find(number);
   SB_ASSERT(found != state_.nodes.end());
   return found->second;
 }
 
-std::int64_t Turn::output_seq(NodeNo number) const {
+std::int64_t SessionUpdate::output_seq(NodeNo number) const {
   const auto found = state_.attempts.find({number, known(number).attempt});
   return found == state_.attempts.end() ? 0 : found->second.output_seq;
 }
 
-std::optional<StepFacts> Turn::facts_of(NodeNo number) const {
+std::optional<OpenStepFacts> SessionUpdate::facts_of(NodeNo number) const {
   if (facts_.first == 0 || facts_.first != number) return std::nullopt;
   return facts_.second;
 }
 
-Status Turn::emit(std::string type, Value payload) {
+Status SessionUpdate::emit(std::string type, Value payload) {
   const std::int64_t seq = next_seq();
   Event event{std::move(type), std::move(payload)};
   std::string json = to_canonical_json(event.payload);
@@ -74,7 +74,7 @@ Status Turn::emit(std::string type, Value payload) {
   return {};
 }
 
-Status Turn::finish() {
+Status SessionUpdate::finish() {
   if (events_.empty()) return {};
   SB_TRY(transaction_->append(session_stream(session_), head_, events_));
   for (const auto& [number, node] : state_.nodes) SB_TRY(write_node(*transaction_, session_, node));

@@ -14,11 +14,11 @@
 
 namespace sb::engine {
 
-class Turn {
+class SessionUpdate {
  public:
   // kNotFound when there is no such session.
-  static Result<Turn> of(store::Transaction& transaction, std::string_view session, TimestampMs now);
-  static Turn fresh(store::Transaction& transaction, std::string_view session, TimestampMs now);
+  static Result<SessionUpdate> of(store::Transaction& transaction, std::string_view session, TimestampMs now);
+  static SessionUpdate fresh(store::Transaction& transaction, std::string_view session, TimestampMs now);
 
   store::Transaction& transaction() { return *transaction_; }
   const Summary& summary() const { return state_.summary; }
@@ -35,21 +35,21 @@ class Turn {
   NodeNo next_node() const { return state_.summary.nodes + 1; }
   bool has_changed() const { return !events_.empty(); }
   // Of a node opened in this turn, while its context is at hand.
-  void keep_facts(NodeNo number, StepFacts facts) { facts_ = {number, std::move(facts)}; }
-  std::optional<StepFacts> facts_of(NodeNo number) const;
+  void set_facts(NodeNo number, OpenStepFacts facts) { facts_ = {number, std::move(facts)}; }
+  std::optional<OpenStepFacts> facts_of(NodeNo number) const;
   Status finish();
 
  private:
-  Turn(store::Transaction& transaction, std::string_view session, TimestampMs now)
+  SessionUpdate(store::Transaction& transaction, std::string_view session, TimestampMs now)
       : transaction_(&transaction), session_(session), now_(now) {}
 
   store::Transaction* transaction_;
   std::string session_;
   TimestampMs now_;
   store::Head head_;
-  Replayed state_;
+  SessionState state_;
   std::vector<store::NewEvent> events_;
-  std::pair<NodeNo, StepFacts> facts_;
+  std::pair<NodeNo, OpenStepFacts> facts_;
 };
 
 // An event of a session by its number, chain checked. kCorrupt when it is not there or of another type.

@@ -45,7 +45,7 @@ std::string packed_ref(const Files& files, const std::string& folder, const std:
   return text->substr(at - 40, 40);
 }
 
-bool lies_in(const std::string& path, const std::string& base) {
+bool is_within_folder(const std::string& path, const std::string& base) {
   return path == base || path.starts_with(base.ends_with('/') ? base : base + "/");
 }
 
@@ -103,7 +103,7 @@ Value resolve_references(const Files& files, const workflow::Definition& definit
     if (!base.empty()) {
       const auto found = files.canonical(join_path(base, reference.source));
       const auto root = files.canonical(base);
-      if (found && root && lies_in(*found, *root)) path = *found;
+      if (found && root && is_within_folder(*found, *root)) path = *found;
     }
     all.push_back(Value::object({{"id", reference.id}, {"path", std::move(path)}}));
   }

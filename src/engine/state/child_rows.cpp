@@ -15,11 +15,11 @@ std::string key_of(std::string_view parent, std::string_view child) {
 
 }  // namespace
 
-Status note_child(store::Transaction& transaction, std::string_view parent, std::string_view child) {
+Status record_child(store::Transaction& transaction, std::string_view parent, std::string_view child) {
   return transaction.put(kChildren, key_of(parent, child), "");
 }
 
-Result<std::vector<std::string>> children_below(store::Snapshot& snapshot, std::string_view parent) {
+Result<std::vector<std::string>> list_children(store::Snapshot& snapshot, std::string_view parent) {
   std::vector<std::string> all;
   const std::string prefix = key_of(parent, "");
   store::Listing listing{.prefix = prefix, .limit = limits::kStorePageRows};
@@ -31,8 +31,8 @@ Result<std::vector<std::string>> children_below(store::Snapshot& snapshot, std::
   }
 }
 
-Status forget_descent(store::Transaction& transaction, std::string_view session, std::string_view parent) {
-  for (const std::string& child : SB_TRY(children_below(transaction, session))) {
+Status remove_child_rows(store::Transaction& transaction, std::string_view session, std::string_view parent) {
+  for (const std::string& child : SB_TRY(list_children(transaction, session))) {
     SB_TRY(transaction.remove(kChildren, key_of(session, child)));
   }
   return parent.empty() ? Status() : transaction.remove(kChildren, key_of(parent, session));

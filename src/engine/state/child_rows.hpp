@@ -10,9 +10,9 @@
 
 namespace sb::engine {
 
-Status note_child(store::Transaction& transaction, std::string_view parent, std::string_view child);
-Result<std::vector<std::string>> children_below(store::Snapshot& snapshot, std::string_view parent);
+Status record_child(store::Transaction& transaction, std::string_view parent, std::string_view child);
+Result<std::vector<std::string>> list_children(store::Snapshot& snapshot, std::string_view parent);
 // `session` goes: what it started, and that somebody started it.
-Status forget_descent(store::Transaction& transaction, std::string_view session, std::string_view parent);
+Status remove_child_rows(store::Transaction& transaction, std::string_view session, std::string_view parent);
 
 }  // namespace sb::engine

@@ -22,12 +22,12 @@ Event node_opened(const Node& node) {
   return {"node_opened", std::move(payload)};
 }
 
-Status apply(Replayed& state, const Event& event, std::int64_t seq, TimestampMs at) {
-  return Fold(state, event, seq, at).run();
+Status apply(SessionState& state, const Event& event, std::int64_t seq, TimestampMs at) {
+  return SessionFold(state, event, seq, at).run();
 }
 
-Result<Replayed> replay(std::span<const store::Event> events) {
-  Replayed state;
+Result<SessionState> replay(std::span<const store::Event> events) {
+  SessionState state;
   for (const store::Event& event : events) {
     Result<Value> payload = parse_stored(event.payload);
     if (!payload) {

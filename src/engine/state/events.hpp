@@ -56,9 +56,9 @@ std::string session_stream(std::string_view session);
 // The event that opens this node: what `apply` makes the node from.
 Event node_opened(const Node& node);
 
-// A session as its events tell it: all nodes and attempts. For verify, import and property tests; going on with a
+// A session as its events tell it: all nodes and attempts. Kind verify, import and property tests; going on with a
 // session never needs it.
-struct Replayed {
+struct SessionState {
   Summary summary;
   std::map<NodeNo, Node> nodes;
   std::map<std::pair<NodeNo, int>, Attempt> attempts;
@@ -70,8 +70,8 @@ struct Replayed {
 // row of its open attempt, where there is one.
 //
 // kCorrupt when the event does not fit the state before it.
-Status apply(Replayed& state, const Event& event, std::int64_t seq, TimestampMs at);
+Status apply(SessionState& state, const Event& event, std::int64_t seq, TimestampMs at);
 
-Result<Replayed> replay(std::span<const store::Event> events);
+Result<SessionState> replay(std::span<const store::Event> events);
 
 }  // namespace sb::engine

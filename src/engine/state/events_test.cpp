@@ -16,20 +16,20 @@ using testing::HasSubstr;
 const std::string kHash(64, 'a');
 
 // A session told event by event, each given as JSON.
-class Told : public testing::Test {
+class EventTest : public testing::Test {
  protected:
-  Status tell(const std::string& type, const std::string& payload) {
+  Status apply_event(const std::string& type, const std::string& payload) {
     const std::int64_t seq = state_.summary.events + 1;
     return apply(state_, {type, json(payload)}, seq, 100 * seq);
   }
   void ok(const std::string& type, const std::string& payload) {
-    const Status fits = tell(type, payload);
+    const Status fits = apply_event(type, payload);
     ASSERT_TRUE(fits) << type << ": " << fits.error().message;
   }
   // Refused as damage, and nothing has changed.
   void bad(const std::string& type, const std::string& payload) {
     const std::string before = dump();
-    const Status fits = tell(type, payload);
+    const Status fits = apply_event(type, payload);
     ASSERT_FALSE(fits) << type << " " << payload;
     EXPECT_EQ(fits.error().code, ErrorCode::kCorrupt) << fits.error().message;
     EXPECT_EQ(dump(), before) << type << " " << payload;
@@ -75,10 +75,10 @@ class Told : public testing::Test {
            how + R"(", "answer": {})" + (successor ? R"(, "successor": )" + std::to_string(successor) : "") + "}";
   }
 
-  Replayed state_;
+  SessionState state_;
 };
 
-TEST_F(Told, SessionStarted) {
+TEST_F(EventTest, SessionStarted) {
   bad("node_opened", opening(1, 0, 0));
   start();
   const Summary& summary = state_.summary;
@@ -95,13 +95,13 @@ TEST_F(Told, SessionStarted) {
   bad("session_started", R"({"v": 1})");
 }
 
-TEST_F(Told, ANewerSessionIsNotCalledDamaged) {
-  const Status fits = tell("session_started", R"({"v": 2})");
+TEST_F(EventTest, ANewerSessionIsNotCalledDamaged) {
+  const Status fits = apply_event("session_started", R"({"v": 2})");
   ASSERT_FALSE(fits);
   EXPECT_EQ(fits.error().code, ErrorCode::kUnsupported);
 }
 
-TEST_F(Told, NumbersAndTypesMustFit) {
+TEST_F(EventTest, NumbersAndTypesMustFit) {
   start();
   const std::string before = dump();
   EXPECT_FALSE(apply(state_, {"checkpointed", json(R"({"node": 1})")}, 3, 0)) << "a number left out";
@@ -112,7 +112,7 @@ TEST_F(Told, NumbersAndTypesMustFit) {
   bad("node_opened", "{}");
 }
 
-TEST_F(Told, NodeOpened) {
+TEST_F(EventTest, NodeOpened) {
   start();
   bad("node_opened", opening(2, 0, 0));
   bad("node_opened", opening(1, 1, 1));
@@ -135,7 +135,7 @@ TEST_F(Told, NodeOpened) {
   bad("node_opened", opening(2, 1, 2));
 }
 
-TEST_F(Told, AnAttemptHasOneSuccessor) {
+TEST_F(EventTest, AnAttemptHasOneSuccessor) {
   start();
   ok("node_opened", opening(1, 0, 0));
   deliver(1, 1);
@@ -158,7 +158,7 @@ TEST_F(Told, AnAttemptHasOneSuccessor) {
   EXPECT_EQ(state_.summary.tip, 3);
 }
 
-TEST_F(Told, AttemptBlocked) {
+TEST_F(EventTest, AttemptBlocked) {
   start();
   ok("node_opened", opening(1, 0, 0));
   bad("attempt_blocked", blocking(1, 2));
@@ -170,15 +170,15 @@ TEST_F(Told, AttemptBlocked) {
   bad("attempt_ended", ending(1, 1, "rejected"));
   ok("attempt_ended", ending(1, 1, "blocked"));
   EXPECT_EQ(state_.nodes[1].attempt, 2);
-  EXPECT_EQ(state_.nodes[1].blocked_in_row, 1);
+  EXPECT_EQ(state_.nodes[1].consecutive_blocks, 1);
   EXPECT_EQ((state_.attempts[{1, 1}]), (Attempt{1, 1, Attempt::Ended::kBlocked, 0, 3, 4}));
   deliver(1, 2);
   ok("node_opened", opening(2, 1, 2));
   ok("attempt_ended", ending(1, 2, "advanced", 2));
-  EXPECT_EQ(state_.nodes[1].blocked_in_row, 0);
+  EXPECT_EQ(state_.nodes[1].consecutive_blocks, 0);
 }
 
-TEST_F(Told, TraceEventsLeadToTheNextNode) {
+TEST_F(EventTest, TraceEventsLeadToTheNextNode) {
   start();
   for (const char* type : {"step_skipped", "loop_entered", "loop_iterated", "loop_left", "jumped"}) {
     bad(type, R"({"node": 2})");
@@ -187,7 +187,7 @@ TEST_F(Told, TraceEventsLeadToTheNextNode) {
   }
 }
 
-TEST_F(Told, Gates) {
+TEST_F(EventTest, Gates) {
   start();
   ok("node_opened", opening(1, 0, 0));
   const std::string person = R"({"node": 1, "attempt": 1, "gate": "person", "decision": "d-1"})";
@@ -201,7 +201,7 @@ TEST_F(Told, Gates) {
   bad("gate_opened", R"({"node": 1, "attempt": 1, "gate": "door"})");
   bad("gate_decided", decided("approved"));
   ok("gate_opened", evaluator);
-  EXPECT_EQ(state_.nodes[1].waiting->what, Waiting::For::kEvaluator);
+  EXPECT_EQ(state_.nodes[1].waiting->what, Waiting::Kind::kEvaluator);
   EXPECT_EQ(state_.summary.status, SessionStatus::kWaiting);
   bad("gate_opened", person);
   bad("attempt_ended", ending(1, 1, "rejected"));
@@ -216,7 +216,7 @@ TEST_F(Told, Gates) {
   EXPECT_EQ(state_.nodes[1].attempt, 2);
 }
 
-TEST_F(Told, Decisions) {
+TEST_F(EventTest, Decisions) {
   start();
   ok("node_opened", opening(1, 0, 0, "decision", R"(, "decision": "d-1")"));
   EXPECT_EQ(state_.summary.status, SessionStatus::kWaiting);
@@ -229,7 +229,7 @@ TEST_F(Told, Decisions) {
   EXPECT_EQ((state_.attempts[{1, 1}].output_seq), 0);
 }
 
-TEST_F(Told, Breakers) {
+TEST_F(EventTest, Breakers) {
   start();
   ok("node_opened", opening(1, 0, 0));
   ok("attempt_blocked", blocking(1, 1));
@@ -241,14 +241,14 @@ TEST_F(Told, Breakers) {
   EXPECT_EQ(state_.summary.status, SessionStatus::kWaiting);
   ok("breaker_decided", R"({"node": 1, "decision": "d-1", "choice": "retry"})");
   EXPECT_TRUE(state_.nodes[1].breaker_lifted);
-  EXPECT_EQ(state_.nodes[1].blocked_in_row, 0);
+  EXPECT_EQ(state_.nodes[1].consecutive_blocks, 0);
   ok("breaker_tripped", R"({"node": 1, "attempts": 1, "decision": "d-2"})");
   state_.nodes[1].breaker_lifted = false;
   ok("breaker_decided", R"({"node": 1, "decision": "d-2", "choice": "stop"})");
   EXPECT_FALSE(state_.nodes[1].breaker_lifted);
 }
 
-TEST_F(Told, Children) {
+TEST_F(EventTest, Children) {
   start();
   ok("node_opened",
      opening(1, 0, 0, "children",
@@ -274,7 +274,7 @@ TEST_F(Told, Children) {
   bad("quorum_missed", R"({"node": 2, "decision": "d-1", "missing": ["b"]})");
 }
 
-TEST_F(Told, CheckpointedAndRewound) {
+TEST_F(EventTest, CheckpointedAndRewound) {
   start();
   ok("node_opened", opening(1, 0, 0));
   deliver(1, 1);
@@ -294,7 +294,7 @@ TEST_F(Told, CheckpointedAndRewound) {
   EXPECT_EQ(state_.summary.status, SessionStatus::kOpen);
 }
 
-TEST_F(Told, Stopped) {
+TEST_F(EventTest, Stopped) {
   start();
   ok("node_opened", opening(1, 0, 0));
   ok("session_stopped", R"({"reason": "enough", "by": "me"})");
@@ -308,7 +308,7 @@ TEST_F(Told, Stopped) {
   EXPECT_EQ(state_.summary.stopped_reason, "");
 }
 
-TEST_F(Told, TheRecapHasTheNewestNotesFirst) {
+TEST_F(EventTest, TheRecapHasTheNewestNotesFirst) {
   start();
   ok("node_opened", opening(1, 0, 0));
   deliver(1, 1, "older");
@@ -342,7 +342,7 @@ TEST(Title, IsTheGoalsFirstLineElseWhatTheContextSays) {
 
 TEST(Replay, RefusesWhatIsNoSession) {
   EXPECT_FALSE(replay({}));
-  Journey journey(program_of("[{id: one, title: T, prompt: P}]"));
+  SessionSimulator journey(program_of("[{id: one, title: T, prompt: P}]"));
   auto events = journey.events();
   ASSERT_TRUE(replay(events));
   events[1].payload = "{";
@@ -361,7 +361,7 @@ TEST(NodeOpened, MakesTheNodeAgain) {
   node.context = kHash;
   node.jumps = {{"x", 1}};
   node.artifacts = {{"k", kHash}};
-  Replayed state;
+  SessionState state;
   state.summary.events = 1;
   ASSERT_TRUE(apply(state, node_opened(node), 2, 0));
   EXPECT_EQ(to_value(state.nodes.at(1)), to_value(node));

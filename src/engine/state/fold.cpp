@@ -19,7 +19,7 @@ constexpr std::array<std::pair<std::string_view, Attempt::Ended>, 3> kEndings{{{
                                                                                {"blocked", Attempt::Ended::kBlocked}}};
 
 // What is a function of the event alone; the rest is for the state to agree with.
-Result<Node> opened_from(Stored& payload) {
+Result<Node> opened_from(StoredReader& payload) {
   Node node;
   node.number = payload.small("node", 1);
   node.parent = payload.small("parent", 0);
@@ -46,46 +46,46 @@ Result<Node> opened_from(Stored& payload) {
     for (const Value& child : payload.array("children").items()) node.children.push_back(SB_TRY(child_from(child)));
   }
   const std::string decision = payload.optional_string("decision");
-  if (!decision.empty()) node.waiting = Waiting{Waiting::For::kDecision, decision, "", ""};
+  if (!decision.empty()) node.waiting = Waiting{Waiting::Kind::kDecision, decision, "", ""};
   SB_TRY(payload.done());
   return node;
 }
 
 }  // namespace
 
-Fold::Fold(Replayed& state, const Event& event, std::int64_t seq, TimestampMs at)
+SessionFold::SessionFold(SessionState& state, const Event& event, std::int64_t seq, TimestampMs at)
     : state_(state),
       event_(event),
       payload_(event.payload, fmt::format("event {} ({}) of a session", seq, event.type)),
       seq_(seq),
       at_(at) {}
 
-Fold::Handler Fold::handler_of(std::string_view type) {
+SessionFold::Handler SessionFold::handler_of(std::string_view type) {
   static constexpr std::array<std::pair<std::string_view, Handler>, 24> kHandlers{{
-      {"session_started", &Fold::session_started},
-      {"node_opened", &Fold::node_opened},
-      {"step_skipped", &Fold::passed},
-      {"loop_entered", &Fold::passed},
-      {"loop_iterated", &Fold::passed},
-      {"loop_left", &Fold::passed},
-      {"jumped", &Fold::passed},
-      {"output_recorded", &Fold::output_recorded},
-      {"attempt_blocked", &Fold::attempt_blocked},
-      {"attempt_ended", &Fold::attempt_ended},
-      {"gate_opened", &Fold::gate_opened},
-      {"gate_decided", &Fold::gate_decided},
-      {"decision_taken", &Fold::decision_taken},
-      {"breaker_tripped", &Fold::breaker_tripped},
-      {"breaker_decided", &Fold::breaker_decided},
-      {"quorum_missed", &Fold::quorum_missed},
-      {"quorum_decided", &Fold::quorum_decided},
-      {"child_started", &Fold::child_started},
-      {"child_ended", &Fold::child_ended},
-      {"joined", &Fold::joined},
-      {"checkpointed", &Fold::checkpointed},
-      {"rewound", &Fold::rewound},
-      {"session_completed", &Fold::session_completed},
-      {"session_stopped", &Fold::session_stopped},
+      {"session_started", &SessionFold::session_started},
+      {"node_opened", &SessionFold::node_opened},
+      {"step_skipped", &SessionFold::cursor_moved},
+      {"loop_entered", &SessionFold::cursor_moved},
+      {"loop_iterated", &SessionFold::cursor_moved},
+      {"loop_left", &SessionFold::cursor_moved},
+      {"jumped", &SessionFold::cursor_moved},
+      {"output_recorded", &SessionFold::output_recorded},
+      {"attempt_blocked", &SessionFold::attempt_blocked},
+      {"attempt_ended", &SessionFold::attempt_ended},
+      {"gate_opened", &SessionFold::gate_opened},
+      {"gate_decided", &SessionFold::gate_decided},
+      {"decision_taken", &SessionFold::decision_taken},
+      {"breaker_tripped", &SessionFold::breaker_tripped},
+      {"breaker_decided", &SessionFold::breaker_decided},
+      {"quorum_missed", &SessionFold::quorum_missed},
+      {"quorum_decided", &SessionFold::quorum_decided},
+      {"child_started", &SessionFold::child_started},
+      {"child_ended", &SessionFold::child_ended},
+      {"joined", &SessionFold::joined},
+      {"checkpointed", &SessionFold::checkpointed},
+      {"rewound", &SessionFold::rewound},
+      {"session_completed", &SessionFold::session_completed},
+      {"session_stopped", &SessionFold::session_stopped},
   }};
   for (const auto& [name, handler] : kHandlers) {
     if (name == type) return handler;
@@ -93,23 +93,23 @@ Fold::Handler Fold::handler_of(std::string_view type) {
   return nullptr;
 }
 
-Status Fold::run() {
+Status SessionFold::run() {
   const Handler handler = handler_of(event_.type);
-  if (handler == nullptr) return misfit("is of an unknown type");
-  if (seq_ != state_.summary.events + 1) return misfit("is out of order");
-  if ((seq_ == 1) != (event_.type == "session_started")) return misfit("does not begin the session");
+  if (handler == nullptr) return mismatch("is of an unknown type");
+  if (seq_ != state_.summary.events + 1) return mismatch("is out of order");
+  if ((seq_ == 1) != (event_.type == "session_started")) return mismatch("does not begin the session");
   SB_TRY((this->*handler)());
   state_.summary.events = seq_;
   state_.summary.updated_at = at_;
   return {};
 }
 
-std::unexpected<Error> Fold::misfit(std::string_view why) const {
+std::unexpected<Error> SessionFold::mismatch(std::string_view why) const {
   return fail(ErrorCode::kCorrupt, fmt::format("event {} ({}) of session {} {}", seq_, event_.type,
                                                state_.summary.id.empty() ? "?" : state_.summary.id, why));
 }
 
-Status Fold::session_started() {
+Status SessionFold::session_started() {
   if (payload_.integer("v", 1) != 1) return fail(ErrorCode::kUnsupported, "the session was made by a newer program");
   Summary summary;
   summary.id = payload_.string("session");
@@ -125,7 +125,7 @@ Status Fold::session_started() {
   summary.git_branch = payload_.optional_string("git_branch");
   summary.git_head = payload_.optional_string("git_head");
   if (payload_.has("parent")) {
-    Stored parent(payload_.object("parent"), "the parent of a session");
+    StoredReader parent(payload_.object("parent"), "the parent of a session");
     summary.parent_session = parent.string("session");
     summary.parent_node = parent.small("node", 1);
     summary.parent_child = parent.string("child");
@@ -137,26 +137,26 @@ Status Fold::session_started() {
   return {};
 }
 
-Status Fold::may_open(const Node& node) {
-  if (state_.summary.status == SessionStatus::kStopped) return misfit("opens a step of a stopped session");
-  if (node.number != state_.summary.nodes + 1) return misfit("opens a node out of order");
-  if ((node.kind == NodeKind::kDecision) != node.waiting.has_value()) return misfit("opens a decision without one");
-  if (node.kind != NodeKind::kChildren && !node.children.empty()) return misfit("opens a step with children");
-  if ((node.kind == NodeKind::kEnd) != node.position.step.empty()) return misfit("opens a node at no step");
+Status SessionFold::may_open(const Node& node) {
+  if (state_.summary.status == SessionStatus::kStopped) return mismatch("opens a step of a stopped session");
+  if (node.number != state_.summary.nodes + 1) return mismatch("opens a node out of order");
+  if ((node.kind == NodeKind::kDecision) != node.waiting.has_value()) return mismatch("opens a decision without one");
+  if (node.kind != NodeKind::kChildren && !node.children.empty()) return mismatch("opens a step with children");
+  if ((node.kind == NodeKind::kEnd) != node.position.step.empty()) return mismatch("opens a node at no step");
   if ((node.parent == 0) != (node.number == 1) || (node.parent == 0) != (node.parent_attempt == 0))
-    return misfit("opens a node without a parent");
-  if (node.parent == 0) return node.depth == 0 ? Status() : Status(misfit("opens a node too deep"));
+    return mismatch("opens a node without a parent");
+  if (node.parent == 0) return node.depth == 0 ? Status() : Status(mismatch("opens a node too deep"));
   const auto parent = state_.nodes.find(node.parent);
-  if (parent == state_.nodes.end()) return misfit("opens a node behind one that is not there");
-  if (parent->second.attempt != node.parent_attempt) return misfit("opens a node behind an attempt that is not open");
-  if (node.depth < parent->second.depth || node.depth > parent->second.depth + 1) return misfit("has a wrong depth");
+  if (parent == state_.nodes.end()) return mismatch("opens a node behind one that is not there");
+  if (parent->second.attempt != node.parent_attempt) return mismatch("opens a node behind an attempt that is not open");
+  if (node.depth < parent->second.depth || node.depth > parent->second.depth + 1) return mismatch("has a wrong depth");
   const auto attempt = state_.attempts.find({node.parent, node.parent_attempt});
   if (attempt != state_.attempts.end() && attempt->second.successor != 0)
-    return misfit("gives an attempt a second successor");
+    return mismatch("gives an attempt a second successor");
   return {};
 }
 
-Status Fold::node_opened() {
+Status SessionFold::node_opened() {
   Node node = SB_TRY(opened_from(payload_));
   SB_TRY(may_open(node));
   if (node.parent != 0) {
@@ -171,26 +171,26 @@ Status Fold::node_opened() {
   return {};
 }
 
-Status Fold::passed() {
+Status SessionFold::cursor_moved() {
   const int node = payload_.small("node", 1);
   SB_TRY(payload_.done());
-  if (node != state_.summary.nodes + 1) return misfit("leads to no node that is about to open");
+  if (node != state_.summary.nodes + 1) return mismatch("leads to no node that is about to open");
   return {};
 }
 
-Status Fold::deliver(Attempt::Ended heading_for) {
+Status SessionFold::deliver(Attempt::Ended expected_end) {
   Node& node = *SB_TRY(open_node());
   const std::string notes = payload_.string("notes");
   payload_.array("artifacts");
   SB_TRY(payload_.done());
-  if (state_.summary.status == SessionStatus::kStopped) return misfit("delivers to a stopped session");
-  const bool is_joining = node.kind == NodeKind::kChildren && heading_for == Attempt::Ended::kAdvanced;
-  if (node.kind != NodeKind::kStep && !is_joining) return misfit("delivers what no agent delivers");
-  if (node.waiting) return misfit("delivers to a step that waits");
-  if (state_.attempts.contains({node.number, node.attempt})) return misfit("delivers an attempt twice");
+  if (state_.summary.status == SessionStatus::kStopped) return mismatch("delivers to a stopped session");
+  const bool is_joining = node.kind == NodeKind::kChildren && expected_end == Attempt::Ended::kAdvanced;
+  if (node.kind != NodeKind::kStep && !is_joining) return mismatch("delivers what no agent delivers");
+  if (node.waiting) return mismatch("delivers to a step that waits");
+  if (state_.attempts.contains({node.number, node.attempt})) return mismatch("delivers an attempt twice");
   state_.attempts[{node.number, node.attempt}] = {.node = node.number,
                                                   .number = node.attempt,
-                                                  .ended = heading_for,
+                                                  .ended = expected_end,
                                                   .successor = 0,
                                                   .output_seq = seq_,
                                                   .ended_seq = 0};
@@ -198,7 +198,7 @@ Status Fold::deliver(Attempt::Ended heading_for) {
   return {};
 }
 
-Status Fold::output_recorded() {
+Status SessionFold::output_recorded() {
   const Value& context_set = payload_.object("context_set");
   SB_TRY(deliver(Attempt::Ended::kAdvanced));
   Summary& summary = state_.summary;
@@ -207,32 +207,32 @@ Status Fold::output_recorded() {
   return {};
 }
 
-Status Fold::attempt_blocked() {
+Status SessionFold::attempt_blocked() {
   payload_.array("blockers");
   return deliver(Attempt::Ended::kBlocked);
 }
 
-Status Fold::attempt_ended() {
+Status SessionFold::attempt_ended() {
   Node& node = *SB_TRY(open_node());
   const Attempt::Ended ended = payload_.choice<Attempt::Ended>("ended", kEndings);
   const NodeNo successor = payload_.has("successor") ? payload_.small("successor", 1) : 0;
   if (!payload_.has("answer")) payload_.refuse("answer", "is missing");
   SB_TRY(payload_.done());
-  if (node.waiting) return misfit("ends an attempt that waits");
+  if (node.waiting) return mismatch("ends an attempt that waits");
   const auto found = state_.attempts.find({node.number, node.attempt});
   Attempt attempt{.node = node.number, .number = node.attempt};
   if (found != state_.attempts.end()) attempt = found->second;
-  if (node.kind == NodeKind::kStep && attempt.output_seq == 0) return misfit("ends an attempt nobody made");
+  if (node.kind == NodeKind::kStep && attempt.output_seq == 0) return mismatch("ends an attempt nobody made");
   if ((attempt.ended == Attempt::Ended::kBlocked) != (ended == Attempt::Ended::kBlocked))
-    return misfit("ends an attempt otherwise than it was delivered");
+    return mismatch("ends an attempt otherwise than it was delivered");
   if (attempt.successor != successor || (ended == Attempt::Ended::kAdvanced) != (successor != 0))
-    return misfit("names a successor that was not opened");
+    return mismatch("names a successor that was not opened");
 
   attempt.ended = ended;
   attempt.ended_seq = seq_;
   state_.attempts[{node.number, node.attempt}] = attempt;
   ++node.attempt;
-  node.blocked_in_row = ended == Attempt::Ended::kBlocked ? node.blocked_in_row + 1 : 0;
+  node.consecutive_blocks = ended == Attempt::Ended::kBlocked ? node.consecutive_blocks + 1 : 0;
   if (ended == Attempt::Ended::kRejected) ++node.rejections;
   if (ended == Attempt::Ended::kAdvanced) {
     node.rejections = 0;
@@ -241,28 +241,28 @@ Status Fold::attempt_ended() {
   return {};
 }
 
-Result<Node*> Fold::node_named() {
+Result<Node*> SessionFold::node_named() {
   const int number = payload_.small("node", 1);
   SB_TRY(payload_.done());
   const auto found = state_.nodes.find(number);
-  if (found == state_.nodes.end()) return misfit("names a node that is not there");
+  if (found == state_.nodes.end()) return mismatch("names a node that is not there");
   return &found->second;
 }
 
-Result<Node*> Fold::open_node() {
+Result<Node*> SessionFold::open_node() {
   Node* node = SB_TRY(node_named());
   const int attempt = payload_.small("attempt", 1);
   SB_TRY(payload_.done());
-  if (attempt != node->attempt) return misfit("names an attempt that is not open");
+  if (attempt != node->attempt) return mismatch("names an attempt that is not open");
   return node;
 }
 
-void Fold::move_tip(const Node& node) {
+void SessionFold::move_tip(const Node& node) {
   state_.summary.tip = node.number;
   refresh(node);
 }
 
-void Fold::refresh(const Node& node) {
+void SessionFold::refresh(const Node& node) {
   Summary& summary = state_.summary;
   if (summary.tip != node.number) return;
   summary.step_id = node.position.step;

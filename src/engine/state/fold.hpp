@@ -11,18 +11,18 @@
 
 namespace sb::engine {
 
-class Fold {
+class SessionFold {
  public:
-  Fold(Replayed& state, const Event& event, std::int64_t seq, TimestampMs at);
+  SessionFold(SessionState& state, const Event& event, std::int64_t seq, TimestampMs at);
   Status run();
 
  private:
-  using Handler = Status (Fold::*)();
+  using Handler = Status (SessionFold::*)();
   static Handler handler_of(std::string_view type);
 
   Status session_started();
   Status node_opened();
-  Status passed();  // step_skipped, loop_*, jumped
+  Status cursor_moved();  // step_skipped, loop_*, jumped
   Status output_recorded();
   Status attempt_blocked();
   Status attempt_ended();
@@ -41,24 +41,24 @@ class Fold {
   Status session_completed();
   Status session_stopped();
 
-  std::unexpected<Error> misfit(std::string_view why) const;
+  std::unexpected<Error> mismatch(std::string_view why) const;
   // The node the event names.
   Result<Node*> node_named();
   // The same, and its open attempt is the one the event names.
   Result<Node*> open_node();
-  Result<Node*> waiting_node(Waiting::For what);
+  Result<Node*> waiting_node(Waiting::Kind what);
   Result<Child*> child_of(Node& node);
   Status may_open(const Node& node);
-  Status deliver(Attempt::Ended heading_for);
-  Status trip(Waiting::For what);
-  Status lift(Waiting::For what);
+  Status deliver(Attempt::Ended expected_end);
+  Status trip(Waiting::Kind what);
+  Status lift(Waiting::Kind what);
   // Work goes on at this node: it is where the session is resumed.
   void move_tip(const Node& node);
   void refresh(const Node& node);
 
-  Replayed& state_;
+  SessionState& state_;
   const Event& event_;
-  Stored payload_;
+  StoredReader payload_;
   std::int64_t seq_;
   TimestampMs at_;
 };

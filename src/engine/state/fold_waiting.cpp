@@ -15,22 +15,22 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> kn
 
 }  // namespace
 
-Result<Node*> Fold::waiting_node(Waiting::For what) {
+Result<Node*> SessionFold::waiting_node(Waiting::Kind what) {
   Node* node = SB_TRY(node_named());
   const std::string decision = payload_.string("decision");
   SB_TRY(payload_.done());
   if (!node->waiting || node->waiting->what != what || node->waiting->decision != decision)
-    return misfit("decides what nobody waits for");
+    return mismatch("decides what nobody waits for");
   return node;
 }
 
-Status Fold::gate_opened() {
+Status SessionFold::gate_opened() {
   Node& node = *SB_TRY(open_node());
   const std::string gate = payload_.string("gate");
   Waiting waiting;
-  waiting.what = gate == "person"     ? Waiting::For::kGate
-                 : gate == "decision" ? Waiting::For::kDecision
-                                      : Waiting::For::kEvaluator;
+  waiting.what = gate == "person"     ? Waiting::Kind::kGate
+                 : gate == "decision" ? Waiting::Kind::kDecision
+                                      : Waiting::Kind::kEvaluator;
   waiting.decision = payload_.optional_string("decision");
   waiting.session = payload_.optional_string("session");
   waiting.reason = payload_.optional_string("reason");
@@ -38,128 +38,128 @@ Status Fold::gate_opened() {
   if (gate != "evaluator" && waiting.decision.empty()) payload_.refuse("decision", "is missing");
   SB_TRY(payload_.done());
   if (gate == "decision") {
-    if (node.kind != NodeKind::kDecision) return misfit("asks again what was never asked");
+    if (node.kind != NodeKind::kDecision) return mismatch("asks again what was never asked");
     node.waiting = std::move(waiting);
     refresh(node);
     return {};
   }
-  if (node.waiting) return misfit("opens a gate at a step that waits");
+  if (node.waiting) return mismatch("opens a gate at a step that waits");
   const auto attempt = state_.attempts.find({node.number, node.attempt});
   if (attempt == state_.attempts.end() || attempt->second.ended == Attempt::Ended::kBlocked)
-    return misfit("opens a gate before anything was delivered");
+    return mismatch("opens a gate before anything was delivered");
   node.waiting = std::move(waiting);
   refresh(node);
   return {};
 }
 
-Status Fold::gate_decided() {
+Status SessionFold::gate_decided() {
   Node& node = *SB_TRY(open_node());
   const std::string verdict = payload_.string("verdict");
   payload_.string("reason");
   payload_.string("by");
   if (!is_one_of(verdict, {"approved", "rejected", "uncertain"})) payload_.refuse("verdict", "has no known value");
   SB_TRY(payload_.done());
-  const bool is_gate = node.waiting && (node.waiting->what == Waiting::For::kGate ||  //
-                                        node.waiting->what == Waiting::For::kEvaluator);
-  if (!is_gate) return misfit("decides a gate that is not open");
+  const bool is_gate = node.waiting && (node.waiting->what == Waiting::Kind::kGate ||  //
+                                        node.waiting->what == Waiting::Kind::kEvaluator);
+  if (!is_gate) return mismatch("decides a gate that is not open");
   node.waiting.reset();
   refresh(node);
   return {};
 }
 
-Status Fold::decision_taken() {
+Status SessionFold::decision_taken() {
   payload_.array("options");
   payload_.any("values");
-  Node& node = *SB_TRY(waiting_node(Waiting::For::kDecision));
+  Node& node = *SB_TRY(waiting_node(Waiting::Kind::kDecision));
   node.waiting.reset();
   refresh(node);
   return {};
 }
 
-Status Fold::trip(Waiting::For what) {
+Status SessionFold::trip(Waiting::Kind what) {
   Node& node = *SB_TRY(node_named());
   Waiting waiting{what, payload_.string("decision"), "", payload_.optional_string("reason")};
   SB_TRY(payload_.done());
-  if (node.waiting) return misfit("asks about a step that waits already");
+  if (node.waiting) return mismatch("asks about a step that waits already");
   node.waiting = std::move(waiting);
   refresh(node);
   return {};
 }
 
-Status Fold::lift(Waiting::For what) {
+Status SessionFold::lift(Waiting::Kind what) {
   Node& node = *SB_TRY(waiting_node(what));
   const bool goes_on = payload_.string("choice") != "stop";
   SB_TRY(payload_.done());
   node.waiting.reset();
-  if (goes_on && what == Waiting::For::kBreaker) {
+  if (goes_on && what == Waiting::Kind::kBreaker) {
     node.breaker_lifted = true;
-    node.blocked_in_row = 0;
+    node.consecutive_blocks = 0;
     node.rejections = 0;
   }
   refresh(node);
   return {};
 }
 
-Status Fold::breaker_tripped() {
+Status SessionFold::breaker_tripped() {
   payload_.small("attempts", 1);
-  return trip(Waiting::For::kBreaker);
+  return trip(Waiting::Kind::kBreaker);
 }
 
-Status Fold::breaker_decided() {
-  return lift(Waiting::For::kBreaker);
+Status SessionFold::breaker_decided() {
+  return lift(Waiting::Kind::kBreaker);
 }
 
-Status Fold::quorum_missed() {
+Status SessionFold::quorum_missed() {
   payload_.array("missing");
   const Node& node = *SB_TRY(node_named());
-  if (node.kind != NodeKind::kChildren) return misfit("misses children of a step that has none");
-  return trip(Waiting::For::kQuorum);
+  if (node.kind != NodeKind::kChildren) return mismatch("misses children of a step that has none");
+  return trip(Waiting::Kind::kQuorum);
 }
 
-Status Fold::quorum_decided() {
-  return lift(Waiting::For::kQuorum);
+Status SessionFold::quorum_decided() {
+  return lift(Waiting::Kind::kQuorum);
 }
 
-Result<Child*> Fold::child_of(Node& node) {
+Result<Child*> SessionFold::child_of(Node& node) {
   const std::string id = payload_.string("child");
   SB_TRY(payload_.done());
   const auto child = std::ranges::find(node.children, id, &Child::id);
-  if (child == node.children.end()) return misfit("names a child that is not there");
+  if (child == node.children.end()) return mismatch("names a child that is not there");
   return &*child;
 }
 
-Status Fold::child_started() {
+Status SessionFold::child_started() {
   Node& node = *SB_TRY(node_named());
   Child& child = *SB_TRY(child_of(node));
   std::string session = payload_.string("session");
   SB_TRY(payload_.done());
-  if (!child.session.empty() || session.empty()) return misfit("starts a child twice");
+  if (!child.session.empty() || session.empty()) return mismatch("starts a child twice");
   child.session = std::move(session);
   child.context = Value();
   return {};
 }
 
-Status Fold::child_ended() {
+Status SessionFold::child_ended() {
   Node& node = *SB_TRY(node_named());
   Child& child = *SB_TRY(child_of(node));
   std::string outcome = payload_.string("outcome");
   std::string reason = payload_.optional_string("reason");
   if (!is_one_of(outcome, {"complete", "stopped", "dead", "unknown"})) payload_.refuse("outcome", "has no known value");
   SB_TRY(payload_.done());
-  if (!child.outcome.empty()) return misfit("ends a child twice");
+  if (!child.outcome.empty()) return mismatch("ends a child twice");
   child.outcome = std::move(outcome);
   child.reason = std::move(reason);
   return {};
 }
 
-Status Fold::joined() {
+Status SessionFold::joined() {
   const Node& node = *SB_TRY(node_named());
-  if (node.kind != NodeKind::kChildren) return misfit("joins children of a step that has none");
-  if (node.waiting) return misfit("joins children while a person is asked");
+  if (node.kind != NodeKind::kChildren) return mismatch("joins children of a step that has none");
+  if (node.waiting) return mismatch("joins children while a person is asked");
   return {};
 }
 
-Status Fold::checkpointed() {
+Status SessionFold::checkpointed() {
   Node& node = *SB_TRY(node_named());
   node.is_checkpoint = true;
   const bool is_known = std::ranges::find(state_.checkpoints, node.number) != state_.checkpoints.end();
@@ -167,7 +167,7 @@ Status Fold::checkpointed() {
   return {};
 }
 
-Status Fold::rewound() {
+Status SessionFold::rewound() {
   const Node& node = *SB_TRY(open_node());
   payload_.string("reason");
   SB_TRY(payload_.done());
@@ -177,18 +177,18 @@ Status Fold::rewound() {
   return {};
 }
 
-Status Fold::session_completed() {
+Status SessionFold::session_completed() {
   const Node& node = *SB_TRY(node_named());
   if (node.kind != NodeKind::kEnd || state_.summary.tip != node.number)
-    return misfit("completes a session before its end");
+    return mismatch("completes a session before its end");
   return {};
 }
 
-Status Fold::session_stopped() {
+Status SessionFold::session_stopped() {
   std::string reason = payload_.string("reason");
   payload_.string("by");
   SB_TRY(payload_.done());
-  if (state_.summary.status == SessionStatus::kStopped) return misfit("stops a session twice");
+  if (state_.summary.status == SessionStatus::kStopped) return mismatch("stops a session twice");
   state_.summary.status = SessionStatus::kStopped;
   state_.summary.stopped_reason = std::move(reason);
   return {};
@@ -219,10 +219,10 @@ std::string first_line(std::string_view text) {
 }  // namespace
 
 std::string recap_with(std::string_view notes, std::string_view before) {
-  std::string recap(beginning(notes, limits::kRecapBytes));
+  std::string recap(utf8_prefix(notes, limits::kRecapBytes));
   if (!recap.empty() && !before.empty()) recap += "\n\n";
   recap += before;
-  recap.resize(beginning(recap, limits::kRecapBytes).size());
+  recap.resize(utf8_prefix(recap, limits::kRecapBytes).size());
   return recap;
 }
 

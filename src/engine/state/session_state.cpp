@@ -16,17 +16,17 @@ constexpr Table<SessionStatus, 4> kStatuses{{{"open", SessionStatus::kOpen},
                                              {"complete", SessionStatus::kComplete},
                                              {"stopped", SessionStatus::kStopped}}};
 constexpr Table<NodeKind, 4> kNodeKinds{{{"step", NodeKind::kStep},
-                                     {"decision", NodeKind::kDecision},
-                                     {"children", NodeKind::kChildren},
-                                     {"end", NodeKind::kEnd}}};
-constexpr Table<Waiting::For, 5> kWaits{{{"gate", Waiting::For::kGate},
-                                         {"evaluator", Waiting::For::kEvaluator},
-                                         {"decision", Waiting::For::kDecision},
-                                         {"breaker", Waiting::For::kBreaker},
-                                         {"quorum", Waiting::For::kQuorum}}};
+                                         {"decision", NodeKind::kDecision},
+                                         {"children", NodeKind::kChildren},
+                                         {"end", NodeKind::kEnd}}};
+constexpr Table<Waiting::Kind, 5> kWaits{{{"gate", Waiting::Kind::kGate},
+                                          {"evaluator", Waiting::Kind::kEvaluator},
+                                          {"decision", Waiting::Kind::kDecision},
+                                          {"breaker", Waiting::Kind::kBreaker},
+                                          {"quorum", Waiting::Kind::kQuorum}}};
 constexpr Table<Attempt::Ended, 3> kAttemptEndings{{{"blocked", Attempt::Ended::kBlocked},
-                                             {"advanced", Attempt::Ended::kAdvanced},
-                                             {"rejected", Attempt::Ended::kRejected}}};
+                                                    {"advanced", Attempt::Ended::kAdvanced},
+                                                    {"rejected", Attempt::Ended::kRejected}}};
 
 template <class E, std::size_t N>
 std::string_view name_of(const Table<E, N>& names, E wanted) {
@@ -37,7 +37,7 @@ std::string_view name_of(const Table<E, N>& names, E wanted) {
 }
 
 template <class E, std::size_t N>
-E read_choice(Stored& stored, std::string_view name, const Table<E, N>& names) {
+E read_choice(StoredReader& stored, std::string_view name, const Table<E, N>& names) {
   return stored.choice<E>(name, std::span<const std::pair<std::string_view, E>>(names));
 }
 
@@ -54,7 +54,7 @@ Value to_value(const Waiting& waiting) {
 }
 
 Result<Waiting> waiting_from(const Value& value) {
-  Stored stored(value, "what a session's node waits for");
+  StoredReader stored(value, "what a session's node waits for");
   Waiting waiting;
   waiting.what = read_choice(stored, "for", kWaits);
   waiting.decision = stored.optional_string("decision");
@@ -64,7 +64,7 @@ Result<Waiting> waiting_from(const Value& value) {
   return waiting;
 }
 
-Status read_maps(Stored& stored, Node& node) {
+Status read_maps(StoredReader& stored, Node& node) {
   for (const auto& [step, count] : stored.object("jumps").members()) {
     if (!count.is_integer() || count.as_integer() < 1 || count.as_integer() > limits::kSessionNodes) {
       stored.refuse("jumps", "holds no count");
@@ -92,7 +92,7 @@ std::string_view to_string(NodeKind kind) {
   return name_of(kNodeKinds, kind);
 }
 
-std::string_view to_string(Waiting::For what) {
+std::string_view to_string(Waiting::Kind what) {
   return name_of(kWaits, what);
 }
 
@@ -111,7 +111,7 @@ Result<std::vector<LoopFrame>> loops_from(const Value& value) {
   if (!value.is_array()) return fail(ErrorCode::kCorrupt, "a session's place in its loops is not a list");
   std::vector<LoopFrame> loops;
   for (const Value& item : value.items()) {
-    Stored stored(item, "a session's place in a loop");
+    StoredReader stored(item, "a session's place in a loop");
     LoopFrame frame{stored.string("loop"), stored.small("iteration", 0)};
     SB_TRY(stored.done(true));
     loops.push_back(std::move(frame));
@@ -133,7 +133,7 @@ Value to_value(const Child& child) {
 }
 
 Result<Child> child_from(const Value& value) {
-  Stored stored(value, "a child of a session's node");
+  StoredReader stored(value, "a child of a session's node");
   Child child;
   child.id = stored.string("id");
   child.workflow_id = stored.string("workflow");
@@ -164,7 +164,7 @@ Value to_value(const Node& node) {
                                {"artifacts", std::move(artifacts)},
                                {"depth", node.depth},
                                {"attempt", node.attempt},
-                               {"blocked_in_row", node.blocked_in_row},
+                               {"blocked_in_row", node.consecutive_blocks},
                                {"rejections", node.rejections},
                                {"breaker_lifted", node.breaker_lifted},
                                {"checkpoint", node.is_checkpoint}});
@@ -178,7 +178,7 @@ Value to_value(const Node& node) {
 }
 
 Result<Node> node_from(const Value& value) {
-  Stored stored(value, "a session's node");
+  StoredReader stored(value, "a session's node");
   Node node;
   node.number = stored.small("node", 1);
   node.parent = stored.small("parent", 0);
@@ -191,7 +191,7 @@ Result<Node> node_from(const Value& value) {
   SB_TRY(read_maps(stored, node));
   node.depth = stored.small("depth", 0);
   node.attempt = stored.small("attempt", 1);
-  node.blocked_in_row = stored.small("blocked_in_row", 0);
+  node.consecutive_blocks = stored.small("blocked_in_row", 0);
   node.rejections = stored.small("rejections", 0);
   node.breaker_lifted = stored.boolean("breaker_lifted");
   node.is_checkpoint = stored.boolean("checkpoint");
@@ -213,7 +213,7 @@ Value to_value(const Attempt& attempt) {
 }
 
 Result<Attempt> attempt_from(const Value& value) {
-  Stored stored(value, "an attempt of a session");
+  StoredReader stored(value, "an attempt of a session");
   Attempt attempt;
   attempt.node = stored.small("node", 1);
   attempt.number = stored.small("attempt", 1);
@@ -255,7 +255,7 @@ Value to_value(const Summary& summary) {
 
 Result<Summary> summary_from(const Value& value) {
   constexpr auto kEarliest = std::numeric_limits<std::int64_t>::min();
-  Stored stored(value, "a session's summary");
+  StoredReader stored(value, "a session's summary");
   Summary summary;
   summary.id = stored.string("id");
   summary.workflow_id = stored.string("workflow");

@@ -62,8 +62,8 @@ struct Child {
 
 // Why the open attempt of a node cannot be delivered (again) right now.
 struct Waiting {
-  enum class For { kGate, kEvaluator, kDecision, kBreaker, kQuorum };
-  For what = For::kGate;
+  enum class Kind { kGate, kEvaluator, kDecision, kBreaker, kQuorum };
+  Kind what = Kind::kGate;
   std::string decision;  // the inbox's id; of kEvaluator empty
   std::string session;   // the evaluator's
   std::string reason;    // why a person is asked, where an evaluator was not sure or a limit was reached
@@ -83,7 +83,7 @@ struct Node {
 
   // These change while it is open.
   int attempt = 1;  // the open one
-  int blocked_in_row = 0;
+  int consecutive_blocks = 0;
   int rejections = 0;           // by its gate, since the last success
   bool breaker_lifted = false;  // a person let it try again after the limit
   bool is_checkpoint = false;
@@ -144,7 +144,7 @@ Result<Summary> summary_from(const Value& value);
 
 std::string_view to_string(SessionStatus status);
 std::string_view to_string(NodeKind kind);
-std::string_view to_string(Waiting::For what);
+std::string_view to_string(Waiting::Kind what);
 std::string_view to_string(Attempt::Ended ended);
 
 }  // namespace sb::engine

@@ -21,11 +21,11 @@ Node full_node() {
   node.artifacts = {{"wr.loop_control", std::string(64, 'b')}};
   node.depth = 5;
   node.attempt = 4;
-  node.blocked_in_row = 2;
+  node.consecutive_blocks = 2;
   node.rejections = 1;
   node.breaker_lifted = true;
   node.is_checkpoint = true;
-  node.waiting = Waiting{Waiting::For::kQuorum, "d-1", "s-1", "why"};
+  node.waiting = Waiting{Waiting::Kind::kQuorum, "d-1", "s-1", "why"};
   node.children.push_back({.id = "a#1",
                            .session = "s-2",
                            .workflow_id = "wr.x",
@@ -94,7 +94,7 @@ TEST(State, KeepsEveryMember) {
   EXPECT_EQ(node.position, full_node().position);
   EXPECT_EQ(node.jumps, full_node().jumps);
   EXPECT_EQ(node.artifacts, full_node().artifacts);
-  EXPECT_EQ(node.waiting->what, Waiting::For::kQuorum);
+  EXPECT_EQ(node.waiting->what, Waiting::Kind::kQuorum);
   EXPECT_EQ(node.waiting->session, "s-1");
   EXPECT_EQ(node.children[0].context, json(R"({"k": [1]})"));
   EXPECT_TRUE(node.is_checkpoint && node.breaker_lifted);

@@ -19,45 +19,45 @@ Result<Value> parse_stored(std::string_view text) {
   return parse_json(text, kStoredBounds);
 }
 
-Stored::Stored(const Value& value, std::string_view what) : value_(value), what_(what) {
+StoredReader::StoredReader(const Value& value, std::string_view what) : value_(value), what_(what) {
   if (!value.is_object()) fault_ = "is not an object";
 }
 
-const Value* Stored::find(std::string_view name) {
+const Value* StoredReader::find(std::string_view name) {
   known_.push_back(name);
   return value_.find(name);
 }
 
-bool Stored::has(std::string_view name) {
+bool StoredReader::has(std::string_view name) {
   return find(name) != nullptr;
 }
 
-std::string Stored::string(std::string_view name) {
+std::string StoredReader::string(std::string_view name) {
   const Value* value = find(name);
   if (value && value->is_string()) return value->as_string();
   refuse(name, "is not a text");
   return {};
 }
 
-std::string Stored::optional_string(std::string_view name) {
+std::string StoredReader::optional_string(std::string_view name) {
   return has(name) ? string(name) : std::string();
 }
 
-std::string Stored::hash(std::string_view name) {
+std::string StoredReader::hash(std::string_view name) {
   std::string text = string(name);
   const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   if (text.size() != 64 || !std::ranges::all_of(text, is_hex)) refuse(name, "is not a hash");
   return text;
 }
 
-bool Stored::boolean(std::string_view name) {
+bool StoredReader::boolean(std::string_view name) {
   const Value* value = find(name);
   if (value && value->is_bool()) return value->as_bool();
   refuse(name, "is neither true nor false");
   return false;
 }
 
-std::int64_t Stored::integer(std::string_view name, std::int64_t min, std::int64_t max) {
+std::int64_t StoredReader::integer(std::string_view name, std::int64_t min, std::int64_t max) {
   const Value* value = find(name);
   if (!value || !value->is_integer()) {
     refuse(name, "is not a whole number");
@@ -69,30 +69,30 @@ std::int64_t Stored::integer(std::string_view name, std::int64_t min, std::int64
   return min;
 }
 
-const Value& Stored::object(std::string_view name) {
+const Value& StoredReader::object(std::string_view name) {
   const Value* value = find(name);
   if (value && value->is_object()) return *value;
   refuse(name, "is not an object");
   return empty_of(Value::Kind::kObject);
 }
 
-const Value& Stored::array(std::string_view name) {
+const Value& StoredReader::array(std::string_view name) {
   const Value* value = find(name);
   if (value && value->is_array()) return *value;
   refuse(name, "is not a list");
   return empty_of(Value::Kind::kArray);
 }
 
-const Value& Stored::any(std::string_view name) {
+const Value& StoredReader::any(std::string_view name) {
   const Value* value = find(name);
   return value ? *value : empty_of(Value::Kind::kNull);
 }
 
-void Stored::refuse(std::string_view name, std::string_view why) {
+void StoredReader::refuse(std::string_view name, std::string_view why) {
   if (fault_.empty()) fault_ = fmt::format("is damaged: {} {}", quote_json(name), why);
 }
 
-Status Stored::done(bool nothing_else) {
+Status StoredReader::done(bool nothing_else) {
   if (fault_.empty() && nothing_else) {
     for (const auto& member : value_.members()) {
       if (std::ranges::find(known_, member.name) == known_.end()) refuse(member.name, "does not belong there");

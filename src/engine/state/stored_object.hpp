@@ -24,10 +24,10 @@ inline constexpr JsonBounds kStoredBounds{limits::kStoreValueBytes, limits::kDoc
                                           4 * limits::kDocumentNodes};
 Result<Value> parse_stored(std::string_view text);
 
-class Stored {
+class StoredReader {
  public:
   // `what` names it in the fault: `a session's node`.
-  Stored(const Value& value, std::string_view what);
+  StoredReader(const Value& value, std::string_view what);
 
   bool has(std::string_view name);
   std::string string(std::string_view name);

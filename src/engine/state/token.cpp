@@ -101,7 +101,7 @@ std::expected<std::string, TokenError> whole_bytes(std::string_view text, Purpos
 
 }  // namespace
 
-std::string mint(const Token& token, const TokenKey& key) {
+std::string mint(const SessionToken& token, const TokenKey& key) {
   const auto session = session_bytes(token.session);
   SB_ASSERT(session);
   SB_ASSERT(token.node >= 0 && token.node < (1 << 24) && token.attempt >= 0 && token.attempt < (1 << 16));
@@ -116,8 +116,8 @@ std::string mint(const Token& token, const TokenKey& key) {
   return std::string(prefix_of(token.purpose)) + to_base32(bytes);
 }
 
-std::expected<Token, TokenError> read_token(std::string_view text,
-                                            const std::function<const TokenKey*(std::uint16_t)>& find_key) {
+std::expected<SessionToken, TokenError> read_token(std::string_view text,
+                                                   const std::function<const TokenKey*(std::uint16_t)>& find_key) {
   text = bare(text);
   const auto purpose = purpose_named(text);
   if (!purpose) {
@@ -142,14 +142,14 @@ std::expected<Token, TokenError> read_token(std::string_view text,
   if (!constant_time_equal(mac_of(bytes.substr(0, kHeadBytes), *key), bytes.substr(kHeadBytes, kMacBytes))) {
     auto forged = fault(TokenFault::kForged, ErrorCode::kForbidden, "this token is not genuine",
                         "Copy it from the JSON line of an answer");
-    forged.error().error.retry_helps = true;
+    forged.error().error.is_retryable = true;
     return forged;
   }
-  return Token{*purpose, session_id_of(bytes.substr(3, 16)), static_cast<NodeNo>(number_at(bytes, 19, 3)),
-               static_cast<int>(number_at(bytes, 22, 2))};
+  return SessionToken{*purpose, session_id_from_bytes(bytes.substr(3, 16)),
+                      static_cast<NodeNo>(number_at(bytes, 19, 3)), static_cast<int>(number_at(bytes, 22, 2))};
 }
 
-std::string session_id_of(std::string_view bytes16) {
+std::string session_id_from_bytes(std::string_view bytes16) {
   SB_ASSERT(bytes16.size() == 16);
   return std::string(kSessionPrefix) + to_base32(bytes16);
 }

@@ -29,12 +29,12 @@ namespace sb::engine {
 
 enum class Purpose : std::uint8_t { kContinue = 1, kCheckpoint = 2, kResume = 3 };
 
-struct Token {
+struct SessionToken {
   Purpose purpose = Purpose::kContinue;
   std::string session;
   NodeNo node = 0;
   int attempt = 0;
-  bool operator==(const Token&) const = default;
+  bool operator==(const SessionToken&) const = default;
 };
 
 struct TokenKey {
@@ -44,7 +44,7 @@ struct TokenKey {
   bool is_retired = false;
 };
 
-std::string mint(const Token& token, const TokenKey& key);
+std::string mint(const SessionToken& token, const TokenKey& key);
 
 enum class TokenFault { kNotAToken, kMangled, kVersion, kUnknownKey, kRetiredKey, kForged };
 
@@ -54,11 +54,11 @@ struct TokenError {
   Error error;
 };
 // `find_key` gives null for a key this home does not have.
-std::expected<Token, TokenError> read_token(std::string_view text,
-                                            const std::function<const TokenKey*(std::uint16_t)>& find_key);
+std::expected<SessionToken, TokenError> read_token(std::string_view text,
+                                                   const std::function<const TokenKey*(std::uint16_t)>& find_key);
 
 // `s-` and 26 characters of base32: 16 bytes.
-std::string session_id_of(std::string_view bytes16);
+std::string session_id_from_bytes(std::string_view bytes16);
 Result<std::string> session_bytes(std::string_view id);
 
 }  // namespace sb::engine

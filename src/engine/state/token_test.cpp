@@ -12,9 +12,9 @@ namespace sb::engine {
 namespace {
 
 const TokenKey kKey{0x1234, std::string(32, 'k'), 0, false};
-const Token kToken{Purpose::kContinue, session_id_of("0123456789abcdef"), 16'777'215, 65'535};
+const SessionToken kToken{Purpose::kContinue, session_id_from_bytes("0123456789abcdef"), 16'777'215, 65'535};
 
-std::expected<Token, TokenError> read(std::string_view text, const TokenKey& key = kKey) {
+std::expected<SessionToken, TokenError> read(std::string_view text, const TokenKey& key = kKey) {
   return read_token(text, [&](std::uint16_t id) { return id == key.id ? &key : nullptr; });
 }
 
@@ -26,7 +26,7 @@ TokenFault fault_of(std::string_view text, const TokenKey& key = kKey) {
 
 TEST(Token, SaysWhatItWasMadeOfInSixtyFourCharacters) {
   for (const Purpose purpose : {Purpose::kContinue, Purpose::kCheckpoint, Purpose::kResume}) {
-    Token token = kToken;
+    SessionToken token = kToken;
     token.purpose = purpose;
     const std::string text = mint(token, kKey);
     EXPECT_EQ(text.size(), limits::kTokenChars);
@@ -79,7 +79,7 @@ TEST(Token, OtherTextIsNoToken) {
 }
 
 TEST(SessionId, IsSixteenBytesInBase32) {
-  const std::string id = session_id_of("0123456789abcdef");
+  const std::string id = session_id_from_bytes("0123456789abcdef");
   EXPECT_EQ(id.size(), 28u);
   EXPECT_EQ(*session_bytes(id), "0123456789abcdef");
   EXPECT_FALSE(session_bytes("s-0"));

@@ -12,10 +12,10 @@ namespace sb::engine {
 namespace {
 
 using workflow::Catalog;
-using workflow::Entry;
+using workflow::CatalogEntry;
 
 Catalog open_catalog(const Files& files, const Environment& environment = {}) {
-  auto catalog = Catalog::open(files, environment, Homes{"/config", "/data", "/state"}, std::string());
+  auto catalog = Catalog::open(files, environment, HomeDirectories{"/config", "/data", "/state"}, std::string());
   if (!catalog) {
     ADD_FAILURE() << catalog.error().to_string();
     std::abort();
@@ -24,20 +24,20 @@ Catalog open_catalog(const Files& files, const Environment& environment = {}) {
 }
 
 // Why it was not driven to its end; empty when it was.
-std::string driven(const Catalog& catalog, const Entry& entry, const Playing& playing, bool is_autonomous) {
+std::string driven(const Catalog& catalog, const CatalogEntry& entry, const Playing& playing, bool is_autonomous) {
   const auto bundle = catalog.compile(entry);
   if (!bundle) return bundle.error().front().to_string();
-  SessionPlace place;
+  SessionTestHome place;
   SessionWalk walk(place, playing);
-  Starting starting;
-  starting.bundle = *bundle;
-  starting.goal = playing.goal;
-  starting.context = playing.context;
-  starting.workspace = "/srv";
-  starting.is_autonomous = is_autonomous;
-  const Answer last = walk.run(SessionPlace::expect(place.sessions->start(starting)));
+  StartRequest start_request;
+  start_request.bundle = *bundle;
+  start_request.goal = playing.goal;
+  start_request.context = playing.context;
+  start_request.workspace = "/srv";
+  start_request.is_autonomous = is_autonomous;
+  const SessionResponse last = walk.run(SessionTestHome::expect(place.sessions->start(start_request)));
   if (!walk.stuck.empty()) return walk.stuck;
-  const auto summary = place.sessions->summary(SessionPlace::session(last));
+  const auto summary = place.sessions->summary(SessionTestHome::session(last));
   return summary->status == SessionStatus::kComplete ? "" : "it is not complete";
 }
 
@@ -45,7 +45,7 @@ TEST(SessionLifecycle, EveryBundledWorkflowIsDrivenToItsEnd) {
   const FakeFiles files;
   const Catalog catalog = open_catalog(files);
   int driven_ones = 0;
-  for (const Entry* entry : catalog.list(true)) {
+  for (const CatalogEntry* entry : catalog.list(true)) {
     EXPECT_EQ(driven(catalog, *entry, {}, false), "") << entry->id;
     ++driven_ones;
   }
@@ -69,15 +69,15 @@ TEST(SessionLifecycle, AutonomousOnesAreJudgedByEvaluators) {
   const Catalog catalog = open_catalog(files);
   const auto bundle = catalog.compile(**catalog.find("wr.shaping"));
   ASSERT_TRUE(bundle);
-  SessionPlace place;
+  SessionTestHome place;
   const Playing playing{.merge = {{"give-verdict", Value::object({{"verdict", "approved"}})}}};
   SessionWalk walk(place, playing);
-  Starting starting;
-  starting.bundle = *bundle;
-  starting.goal = "Shape it";
-  starting.workspace = "/srv";
-  starting.is_autonomous = true;
-  walk.run(SessionPlace::expect(place.sessions->start(starting)));
+  StartRequest start_request;
+  start_request.bundle = *bundle;
+  start_request.goal = "Shape it";
+  start_request.workspace = "/srv";
+  start_request.is_autonomous = true;
+  walk.run(SessionTestHome::expect(place.sessions->start(start_request)));
   EXPECT_EQ(walk.stuck, "");
   // The gates of the frame and of the pitch: two evaluators beside the session itself, and nobody asked.
   EXPECT_EQ(walk.sessions, 3);
@@ -92,7 +92,7 @@ TEST(SessionLifecycle, EveryCompatFileIsDrivenToItsEnd) {
   if (files.kind(folder) != FileKind::kDirectory) GTEST_SKIP() << "no " << folder;
   const Catalog catalog = open_catalog(
       files, Environment(std::map<std::string, std::string, std::less<>>{{"SIGNALBOX_WORKFLOWS", folder}}));
-  for (const Entry* entry : catalog.list(true)) {
+  for (const CatalogEntry* entry : catalog.list(true)) {
     if (entry->origin.kind != workflow::SourceKind::kNamed) continue;
     EXPECT_EQ(driven(catalog, *entry, {}, false), "") << entry->origin.file;
   }

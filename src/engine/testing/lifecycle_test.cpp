@@ -14,10 +14,10 @@ namespace {
 
 using workflow::Bundle;
 using workflow::Catalog;
-using workflow::Entry;
+using workflow::CatalogEntry;
 
 Catalog open_catalog(const Files& files, const Environment& environment = {}) {
-  auto catalog = Catalog::open(files, environment, Homes{"/config", "/data", "/state"}, std::string());
+  auto catalog = Catalog::open(files, environment, HomeDirectories{"/config", "/data", "/state"}, std::string());
   if (!catalog) {
     ADD_FAILURE() << catalog.error().to_string();
     std::abort();
@@ -37,7 +37,7 @@ const Catalog& ours() {
   return catalog;
 }
 
-const Entry& entry_of(const Catalog& catalog, std::string_view id) {
+const CatalogEntry& entry_of(const Catalog& catalog, std::string_view id) {
   const auto entry = catalog.find(id);
   if (!entry) {
     ADD_FAILURE() << entry.error().to_string();
@@ -100,7 +100,7 @@ TEST(Lifecycle, TheWaysTogetherOpenEveryStep) {
 
 // The file of an entry with its last step changed, compiled again.
 template <class Change>
-Bundle changed(const Entry& entry, const Change& change) {
+Bundle changed(const CatalogEntry& entry, const Change& change) {
   Value root = entry.document->root;
   change(root.find("steps")->items().back());
   auto document = parse_document("changed.json", to_json(root));
@@ -140,7 +140,7 @@ TEST(Lifecycle, FailsWithoutTheSentence) {
 
 TEST(Bundled, EveryWorkflowAndRoutineLoadsAndIsWalkedToItsEnd) {
   int walked = 0;
-  for (const Entry* entry : ours().list(true)) {
+  for (const CatalogEntry* entry : ours().list(true)) {
     const auto bundle = ours().compile(*entry);
     ASSERT_TRUE(bundle) << entry->id << "\n" << to_lines(bundle.error());
     const Walk walk = walk_through(*bundle);
@@ -338,7 +338,7 @@ TEST(GateEval, TheRatingIsEnforcedBesideTheVerdict) {
   ASSERT_NE(contract, nullptr);
   const auto outcome = advance(program, node, Value::object(), {.artifacts = {contract->example}});
   ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->kind, Outcome::Kind::kBlocked);
+  EXPECT_EQ(outcome->kind, AdvanceResult::Kind::kBlocked);
 }
 
 // --- the guide -------------------------------------------------------------------------------------------------------
@@ -381,7 +381,7 @@ TEST(Compat, EveryFileLoadsWithoutAMessageAndIsWalkedToItsEnd) {
   const Catalog catalog = open_catalog(
       files, Environment(std::map<std::string, std::string, std::less<>>{{"SIGNALBOX_WORKFLOWS", folder}}));
   int walked = 0;
-  for (const Entry* entry : catalog.list(true)) {
+  for (const CatalogEntry* entry : catalog.list(true)) {
     if (entry->origin.kind != workflow::SourceKind::kNamed) continue;
     const auto bundle = catalog.compile(*entry);
     if (!bundle) {

@@ -1,4 +1,4 @@
-// The bundled workflows with what they end in, and with the ways through each that together open all of its steps. For
+// The bundled workflows with what they end in, and with the ways through each that together open all of its steps. Kind
 // tests.
 #pragma once
 

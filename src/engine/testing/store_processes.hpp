@@ -26,22 +26,22 @@ class SessionProcess {
         inbox(*store, clock, random, operators, policy),
         sessions(*store, inbox, clock, random, commands) {}
 
-  Answered<Answer> start(const std::string& workflow, std::string goal = "Make it faster") {
-    Starting starting;
-    starting.bundle = workflow::compiled(workflow);
-    starting.goal = std::move(goal);
-    starting.workspace = "/srv";
-    return sessions.start(starting);
+  SessionResult<SessionResponse> start(const std::string& workflow, std::string goal = "Make it faster") {
+    StartRequest start_request;
+    start_request.bundle = workflow::compiled(workflow);
+    start_request.goal = std::move(goal);
+    start_request.workspace = "/srv";
+    return sessions.start(start_request);
   }
-  Answered<Answer> go_on(const std::string& token, std::string notes, Value context = {}) {
-    Continuing continuing;
+  SessionResult<SessionResponse> continue_session(const std::string& token, std::string notes, Value context = {}) {
+    ContinueRequest continuing;
     continuing.token = token;
     continuing.submission.notes = std::move(notes);
     continuing.submission.context = std::move(context);
-    return sessions.go_on(continuing);
+    return sessions.continue_session(continuing);
   }
   Result<inbox::DecisionState> decide(const std::string& decision, const std::string& option) {
-    inbox::Submission submission;
+    inbox::AnswerSubmission submission;
     submission.given.options = {option};
     submission.from = {inbox::Channel::kTerminal, "ann"};
     submission.raw = option;
@@ -58,10 +58,10 @@ class SessionProcess {
   Sessions sessions;
 };
 
-inline std::string token_in(const Answer& answer) {
+inline std::string token_in(const SessionResponse& answer) {
   return answer.line.string_at("continueToken").value_or("");
 }
-inline std::string session_in(const Answer& answer) {
+inline std::string session_in(const SessionResponse& answer) {
   return answer.line.string_at("sessionId").value_or("");
 }
 

@@ -1,12 +1,12 @@
 // What the tests of the engine's pure core share: programs from text, and a session without a store.
 //
 //   auto program = program_of("[{id: one, title: One, prompt: Do it.}]");
-//   Journey journey(program);                      // started; stands at the first step
+//   SessionSimulator journey(program);                      // started; stands at the first step
 //   journey.deliver({.notes = "done"});            // at the tip
 //   journey.opened();                              // "one", "loop@0/body", …, "" for the end
 //
-// A Journey makes the events a session makes, and applies each of them the way the store's rows are changed: to a state
-// that holds only the rows the event names, read back from their JSON.
+// A SessionSimulator makes the events a session makes, and applies each of them the way the store's rows are changed:
+// to a state that holds only the rows the event names, read back from their JSON.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ inline std::string workflow_text(const std::string& steps, const std::string& mo
 }
 
 inline std::shared_ptr<const Program> program_of(const std::string& steps, const std::string& more = "",
-                                                 const workflow::Surroundings& around = workflow::FakeSurroundings()) {
+                                                 const workflow::ReferenceResolver& around = workflow::FakeResolver()) {
   return std::make_shared<Program>(workflow::compiled(workflow_text(steps, more), around).back());
 }
 
@@ -47,9 +47,10 @@ inline std::string place_of(const Position& position) {
   return text + position.step;
 }
 
-class Journey {
+class SessionSimulator {
  public:
-  explicit Journey(std::shared_ptr<const Program> program, Value context = Value::object(), std::string goal = "Try it")
+  explicit SessionSimulator(std::shared_ptr<const Program> program, Value context = Value::object(),
+                            std::string goal = "Try it")
       : program_(std::move(program)) {
     emit("session_started", Value::object({{"v", 1},
                                            {"session", "s-test"},
@@ -61,15 +62,15 @@ class Journey {
                                            {"autonomous", false},
                                            {"workspace", "/work"},
                                            {"depth", 0}}));
-    Move move = next_position(*program_, {}, {}, context, {}, true);
+    CursorMove move = next_position(*program_, {}, {}, context, {}, true);
     start_ = move;
-    if (move.lacking.empty()) open({}, 0, move, context, {});
+    if (move.missing.empty()) open({}, 0, move, context, {});
   }
 
   const Program& program() const { return *program_; }
-  const Move& start() const { return start_; }
+  const CursorMove& start() const { return start_; }
   const Summary& summary() const { return state_.summary; }
-  const Replayed& state() const { return state_; }
+  const SessionState& state() const { return state_; }
   const std::vector<store::Event>& events() const { return events_; }
   const Node& node(NodeNo number) const { return state_.nodes.at(number); }
   const Node& tip() const { return node(state_.summary.tip); }
@@ -93,9 +94,9 @@ class Journey {
   }
 
   // At this node, its open attempt. A gate is approved on the spot unless `approves` is false, which rejects.
-  Outcome deliver_at(NodeNo number, const Submission& submission, bool approves = true) {
+  AdvanceResult deliver_at(NodeNo number, const Submission& submission, bool approves = true) {
     const Node before = node(number);
-    Result<Outcome> outcome = advance(*program_, before, context(before), submission);
+    Result<AdvanceResult> outcome = advance(*program_, before, context(before), submission);
     if (!outcome) {
       ADD_FAILURE() << outcome.error().to_string();
       return {};
@@ -104,23 +105,23 @@ class Journey {
       event.payload.set("node", number);
       emit(event.type, event.payload);
     }
-    if (outcome->kind == Outcome::Kind::kBlocked) {
+    if (outcome->kind == AdvanceResult::Kind::kBlocked) {
       end(before, "blocked", 0);
-    } else if (outcome->kind == Outcome::Kind::kGate && !pass_gate(before, approves)) {
+    } else if (outcome->kind == AdvanceResult::Kind::kGate && !pass_gate(before, approves)) {
       end(before, "rejected", 0);
     } else {
-      go_on(before, outcome->move, outcome->context, outcome->artifacts);
+      open_next_node(before, outcome->move, outcome->context, outcome->artifacts);
     }
     return *outcome;
   }
-  Outcome deliver(const Submission& submission) { return deliver_at(state_.summary.tip, submission); }
+  AdvanceResult deliver(const Submission& submission) { return deliver_at(state_.summary.tip, submission); }
 
   // A decision answered, children joined: with what is captured.
-  Move settle(const Value& captured = Value()) {
+  CursorMove settle(const Value& captured = Value()) {
     const Node before = tip();
     const Value after = merge_context(context(before), captured).value();
-    Move move = next_position(*program_, before.position, before.jumps, after, {}, false);
-    if (!move.lacking.empty()) return move;
+    CursorMove move = next_position(*program_, before.position, before.jumps, after, {}, false);
+    if (!move.missing.empty()) return move;
     if (before.kind == NodeKind::kDecision) {
       emit("decision_taken", Value::object({{"node", before.number},
                                             {"decision", before.waiting->decision},
@@ -129,7 +130,7 @@ class Journey {
     } else {
       emit("joined", Value::object({{"node", before.number}}));
     }
-    go_on(before, move, after, {});
+    open_next_node(before, move, after, {});
     return move;
   }
 
@@ -166,13 +167,13 @@ class Journey {
     return approves;
   }
 
-  void go_on(const Node& before, const Move& move, const Value& after,
-             const std::map<std::string, std::string>& artifacts) {
+  void open_next_node(const Node& before, const CursorMove& move, const Value& after,
+                      const std::map<std::string, std::string>& artifacts) {
     const NodeNo successor = open(before, before.attempt, move, after, artifacts);
     end(before, "advanced", successor);
   }
 
-  NodeNo open(const Node& parent, int attempt, const Move& move, const Value& context,
+  NodeNo open(const Node& parent, int attempt, const CursorMove& move, const Value& context,
               const std::map<std::string, std::string>& artifacts) {
     const NodeNo number = state_.summary.nodes + 1;
     for (Event event : move.trace) {
@@ -190,7 +191,7 @@ class Journey {
     node.artifacts = parent.artifacts;
     for (const auto& [kind, hash] : artifacts) node.artifacts[kind] = hash;
     node.depth = parent.number == 0 ? 0 : parent.depth + 1;
-    if (node.kind == NodeKind::kDecision) node.waiting = Waiting{Waiting::For::kDecision, "d-1", "", ""};
+    if (node.kind == NodeKind::kDecision) node.waiting = Waiting{Waiting::Kind::kDecision, "d-1", "", ""};
     if (node.kind == NodeKind::kChildren) {
       node.children.resize(1);
       node.children[0].id = "child";
@@ -210,7 +211,7 @@ class Journey {
 
   // Reads the rows the event may touch, applies it to these alone, and writes them back.
   void apply_to_rows(const Event& event, std::int64_t seq, TimestampMs at) {
-    Replayed rows;
+    SessionState rows;
     if (seq > 1) rows.summary = summary_from(json(to_json(to_value(state_.summary)))).value();
     rows.checkpoints = state_.checkpoints;
     for (const char* member : {"node", "parent", "successor"}) {
@@ -225,7 +226,7 @@ class Journey {
     for (auto& [key, row] : rows.attempts) state_.attempts[key] = row;
   }
 
-  void load(Replayed& rows, NodeNo number) const {
+  void load(SessionState& rows, NodeNo number) const {
     const auto found = state_.nodes.find(number);
     if (found == state_.nodes.end()) return;
     rows.nodes[number] = node_from(json(to_json(to_value(found->second)))).value();
@@ -235,10 +236,10 @@ class Journey {
   }
 
   std::shared_ptr<const Program> program_;
-  Replayed state_;
+  SessionState state_;
   std::vector<store::Event> events_;
   std::map<std::string, Value> contexts_;
-  Move start_;
+  CursorMove start_;
 };
 
 inline Value loop_control(std::string_view decision, std::string_view loop_id = "") {

@@ -1,4 +1,4 @@
-// Drives sessions in a store to their end the way a client does: from the line of each answer. For tests.
+// Drives sessions in a store to their end the way a client does: from the line of each answer. Kind tests.
 //
 // Steps are answered as in walk_workflow.hpp, refusals by sending what they show, gates and decisions through the
 // inbox, children and evaluators by their own tokens.
@@ -16,13 +16,13 @@ namespace sb::engine {
 
 class SessionWalk {
  public:
-  SessionWalk(SessionPlace& place, const Playing& playing)
+  SessionWalk(SessionTestHome& place, const Playing& playing)
       : place_(place), playing_(playing), operator_(place.inbox.enrol("ann")) {}
 
   // The last answer; `stuck` says why it is not that of a complete session.
-  Answer run(Answer answer) {
+  SessionResponse run(SessionResponse answer) {
     for (int turns = 0; turns < 2000 && stuck.empty(); ++turns) {
-      const std::string kind = SessionPlace::kind(answer);
+      const std::string kind = SessionTestHome::kind(answer);
       if (kind == "complete") return answer;
       if (kind == "awaiting_decision") {
         answer = settle(answer);
@@ -62,9 +62,9 @@ class SessionWalk {
     return known;
   }
 
-  Answer deliver(const Answer& answer) {
-    const std::string session = SessionPlace::session(answer);
-    const std::string step = SessionPlace::step(answer);
+  SessionResponse deliver(const SessionResponse& answer) {
+    const std::string session = SessionTestHome::session(answer);
+    const std::string step = SessionTestHome::step(answer);
     Known& here = known(session);
     steps.push_back(step);
     last_text = answer.text;
@@ -72,33 +72,33 @@ class SessionWalk {
         here.answering->deliver(*here.program->at(here.program->find(step)).step, answer.line["pending"]["requires"]);
     here.last.command.reset();  // Signalbox runs it
     here.was_refused = false;
-    return place_.go_on(answer, here.last);
+    return place_.continue_session(answer, here.last);
   }
 
-  Answer retry(const Answer& answer) {
-    Known& here = known(SessionPlace::session(answer));
+  SessionResponse retry(const SessionResponse& answer) {
+    Known& here = known(SessionTestHome::session(answer));
     for (const Value& item : answer.line["blockers"].items()) {
-      refusals.push_back(SessionPlace::step(answer) + ": " + item.string_at("message").value_or(""));
+      refusals.push_back(SessionTestHome::step(answer) + ": " + item.string_at("message").value_or(""));
       Blocker blocker;
       blocker.example = item["example"];
       const std::string code = item.string_at("code").value_or("");
       if (code.find("CONTEXT") != std::string::npos) blocker.code = BlockerCode::kInvalidContext;
-      mend(here.last, blocker);
+      fix(here.last, blocker);
     }
     if (here.was_refused) stuck = refusals.back();
     here.was_refused = true;
-    return place_.go_on(answer, here.last);
+    return place_.continue_session(answer, here.last);
   }
 
-  Answer work(const Answer& answer, const Value& children) {
+  SessionResponse work(const SessionResponse& answer, const Value& children) {
     for (const Value& child : children.items()) {
       const auto token = child.string_at("continueToken");
-      if (token && stuck.empty()) run(SessionPlace::expect(place_.sessions->rehydrate(*token)));
+      if (token && stuck.empty()) run(SessionTestHome::expect(place_.sessions->rehydrate(*token)));
     }
     return place_.poll(answer);
   }
 
-  Answer settle(const Answer& answer) {
+  SessionResponse settle(const SessionResponse& answer) {
     const Value& decision = answer.line["decision"];
     if (!decision.is_object()) return work(answer, answer.line["children"]);
     ++decisions;
@@ -109,11 +109,11 @@ class SessionWalk {
     }
     auto done = place_.inbox.inbox.answer(id, place_.inbox.submission({choice}));
     if (!done) done = place_.inbox.inbox.answer(id, place_.inbox.signed_submission(id, {choice}, operator_.secret));
-    if (!done) stuck = SessionPlace::step(answer) + ": " + done.error().to_string();
+    if (!done) stuck = SessionTestHome::step(answer) + ": " + done.error().to_string();
     return place_.poll(answer);
   }
 
-  SessionPlace& place_;
+  SessionTestHome& place_;
   const Playing& playing_;
   KeyPair operator_;
   std::map<std::string, Known> known_;

@@ -1,4 +1,4 @@
-// Walks a compiled workflow to its end, answering every step from what it says it will be checked for. For tests.
+// Walks a compiled workflow to its end, answering every step from what it says it will be checked for. Kind tests.
 //
 //   const Walk walk = walk_through(bundle, {.answers = Value::object({{"isTrivial", true}})});
 //   EXPECT_TRUE(walk.is_complete) << walk.stuck;
@@ -167,7 +167,7 @@ class Answering {
 };
 
 // Does what a refusal says: sends its example.
-inline void mend(Submission& submission, const Blocker& blocker) {
+inline void fix(Submission& submission, const Blocker& blocker) {
   if (!blocker.example.is_object()) return;
   const auto kind = blocker.example.string_at("kind");
   const bool is_key = blocker.code == BlockerCode::kMissingContext || blocker.code == BlockerCode::kInvalidContext;
@@ -181,13 +181,14 @@ inline void mend(Submission& submission, const Blocker& blocker) {
 
 class Walking {
  public:
-  Walking(const workflow::Bundle& bundle, std::shared_ptr<const workflow::Compiled> what, const Playing& playing)
+  Walking(const workflow::Bundle& bundle, std::shared_ptr<const workflow::CompiledWorkflow> what,
+          const Playing& playing)
       : bundle_(bundle), program_(std::move(what)), playing_(playing), answering_(program_, playing) {
     walk_.context = playing.context;
   }
 
   Walk run() && {
-    Move move = next_position(program_, {}, {}, walk_.context, {}, true);
+    CursorMove move = next_position(program_, {}, {}, walk_.context, {}, true);
     for (int steps = 0; take(move); ++steps) {
       if (move.to.step.empty()) {
         walk_.is_complete = true;
@@ -207,15 +208,15 @@ class Walking {
   }
 
  private:
-  bool take(const Move& move) {
+  bool take(const CursorMove& move) {
     for (const std::string& warning : move.warnings) walk_.warnings.push_back(warning);
-    if (walk_.stuck.empty() && !move.lacking.empty()) {
-      walk_.stuck = fmt::format("{}: {}", move.to.step, move.lacking.front().message);
+    if (walk_.stuck.empty() && !move.missing.empty()) {
+      walk_.stuck = fmt::format("{}: {}", move.to.step, move.missing.front().message);
     }
     return walk_.stuck.empty();
   }
 
-  Move pass(const workflow::Step& step) {
+  CursorMove pass(const workflow::Step& step) {
     if (step.decision()) {
       node_.kind = NodeKind::kDecision;
       walk_.context.set(step.decision()->capture_as, answering_.choice(step, view()));
@@ -230,25 +231,25 @@ class Walking {
 
   Value view() const { return context_at(program_, node_.position, walk_.context); }
 
-  Move deliver(const workflow::Step& step) {
+  CursorMove deliver(const workflow::Step& step) {
     node_.kind = NodeKind::kStep;
     const Value context = view();
     Submission submission = answering_.deliver(step, requirements(program_, node_.position, context));
     walk_.last_step = step.id;
     walk_.last_prompt = render_step({.program = program_, .node = node_, .context = context});
-    Result<Outcome> outcome = advance(program_, node_, walk_.context, submission);
-    if (outcome && outcome->kind == Outcome::Kind::kBlocked) {
+    Result<AdvanceResult> outcome = advance(program_, node_, walk_.context, submission);
+    if (outcome && outcome->kind == AdvanceResult::Kind::kBlocked) {
       for (const Blocker& blocker : outcome->blockers) {
         walk_.refusals.push_back(fmt::format("{}: {}", step.id, blocker.message));
-        mend(submission, blocker);
+        fix(submission, blocker);
       }
       outcome = advance(program_, node_, walk_.context, submission);
     }
-    if (outcome && outcome->kind == Outcome::Kind::kGate) {
+    if (outcome && outcome->kind == AdvanceResult::Kind::kGate) {
       outcome = advance(program_, node_, walk_.context, submission, true);
     }
     if (!outcome) return stop(fmt::format("{}: {}", step.id, outcome.error().to_string()));
-    if (outcome->kind != Outcome::Kind::kAdvanced) {
+    if (outcome->kind != AdvanceResult::Kind::kAdvanced) {
       std::string why;
       for (const Blocker& blocker : outcome->blockers) why += blocker.message + " ";
       return stop(fmt::format("{}: {}", step.id, why));
@@ -259,7 +260,7 @@ class Walking {
     return std::move(outcome->move);
   }
 
-  Move stop(std::string why) {
+  CursorMove stop(std::string why) {
     walk_.stuck = std::move(why);
     return {};
   }

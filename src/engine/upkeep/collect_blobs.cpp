@@ -30,8 +30,7 @@ Status each_hash(std::string_view text, const Visit& visit) {
     }
     std::size_t end = at;
     while (end < text.size() && is_hex_digit(text[end])) ++end;
-    if (end - at == kHexDigits)
-      SB_TRY(visit(text.substr(at, kHexDigits), text.substr(0, at).ends_with(kHashPrefix)));
+    if (end - at == kHexDigits) SB_TRY(visit(text.substr(at, kHexDigits), text.substr(0, at).ends_with(kHashPrefix)));
     at = end;
   }
   return {};
@@ -54,23 +53,23 @@ Digest digest_of(std::string_view hex) {
 
 }  // namespace
 
-void BlobMarks::add(const Digest& digest) {
+void LiveBlobs::add(const Digest& digest) {
   constexpr std::size_t kUntidy = 1 << 16;
   marks_.push_back(mark_of(digest));
   if (marks_.size() > 2 * tidy_ + kUntidy) tidy();
 }
 
-void BlobMarks::tidy() {
+void LiveBlobs::tidy() {
   std::ranges::sort(marks_);
   marks_.erase(std::unique(marks_.begin(), marks_.end()), marks_.end());
   tidy_ = marks_.size();
 }
 
-bool BlobMarks::has(const Digest& digest) const {
+bool LiveBlobs::has(const Digest& digest) const {
   return std::ranges::binary_search(marks_, mark_of(digest));
 }
 
-Status BlobMarks::add_from(store::Snapshot& snapshot, std::string_view text) {
+Status LiveBlobs::add_from(store::Snapshot& snapshot, std::string_view text) {
   return each_hash(text, [&](std::string_view hex, bool is_workflow) -> Status {
     const Digest digest = digest_of(hex);
     add(digest);
@@ -80,8 +79,8 @@ Status BlobMarks::add_from(store::Snapshot& snapshot, std::string_view text) {
   });
 }
 
-Status BlobMarks::add_since(store::Snapshot& snapshot, const std::set<std::string>& gone_streams,
-                            const Progress& progress) {
+Status LiveBlobs::add_since(store::Snapshot& snapshot, const std::set<std::string>& gone_streams,
+                            const ProgressCallback& progress) {
   const std::int64_t end = SB_TRY(snapshot.last_position());
   for (;;) {
     const auto events = SB_TRY(snapshot.events_after(position_, kCollectPage));
@@ -99,8 +98,8 @@ Status BlobMarks::add_since(store::Snapshot& snapshot, const std::set<std::strin
 namespace {
 
 // One page of blobs behind `after`; those without a mark are counted, and removed where `transaction` is given.
-Result<bool> sweep_page(store::Snapshot& snapshot, store::Transaction* transaction, const BlobMarks& marks,
-                        std::optional<Digest>& after, Pruned& pruned) {
+Result<bool> sweep_page(store::Snapshot& snapshot, store::Transaction* transaction, const LiveBlobs& marks,
+                        std::optional<Digest>& after, PruneResult& pruned) {
   const auto hashes = SB_TRY(snapshot.blobs(after, kCollectPage));
   for (const Digest& hash : hashes) {
     if (marks.has(hash)) continue;
@@ -115,7 +114,7 @@ Result<bool> sweep_page(store::Snapshot& snapshot, store::Transaction* transacti
   return hashes.size() == static_cast<std::size_t>(kCollectPage);
 }
 
-Status sweep(store::Store& store, BlobMarks& marks, Pruned& pruned) {
+Status sweep(store::Store& store, LiveBlobs& marks, PruneResult& pruned) {
   std::optional<Digest> after;
   for (bool more = true; more;) {
     // Writers put a blob and the event that names it in one commit. So whatever was named before this transaction
@@ -130,10 +129,10 @@ Status sweep(store::Store& store, BlobMarks& marks, Pruned& pruned) {
 
 }  // namespace
 
-Result<Pruned> collect_beside(store::Store& store, const std::set<std::string>& gone_streams, bool dry_run,
-                              const Progress& progress) {
-  Pruned pruned;
-  BlobMarks marks;
+Result<PruneResult> collect_garbage_without(store::Store& store, const std::set<std::string>& gone_streams,
+                                            bool dry_run, const ProgressCallback& progress) {
+  PruneResult pruned;
+  LiveBlobs marks;
   SB_TRY(store.read([&](store::Snapshot& snapshot) -> Status {
     SB_TRY(marks.add_since(snapshot, gone_streams, progress));
     if (!dry_run) return {};
@@ -146,8 +145,8 @@ Result<Pruned> collect_beside(store::Store& store, const std::set<std::string>& 
   return pruned;
 }
 
-Result<Pruned> collect(store::Store& store, bool dry_run, const Progress& progress) {
-  Result<Pruned> pruned = collect_beside(store, {}, dry_run, progress);
+Result<PruneResult> collect_garbage(store::Store& store, bool dry_run, const ProgressCallback& progress) {
+  Result<PruneResult> pruned = collect_garbage_without(store, {}, dry_run, progress);
   if (pruned || pruned.error().code != ErrorCode::kCorrupt) return pruned;
   return fail(
       ErrorCode::kCorrupt,

@@ -13,10 +13,11 @@ namespace sb::engine {
 
 // Blobs that are referred to. Kept by the first eight bytes of their hash: one that is mistaken for another is kept,
 // which does no harm, and a million of them take eight megabytes.
-class BlobMarks {
+class LiveBlobs {
  public:
   // Marks what every event refers to that was not looked at before, apart from those of the streams given.
-  Status add_since(store::Snapshot& snapshot, const std::set<std::string>& gone_streams, const Progress& progress);
+  Status add_since(store::Snapshot& snapshot, const std::set<std::string>& gone_streams,
+                   const ProgressCallback& progress);
   bool has(const Digest& digest) const;
 
  private:
@@ -32,7 +33,7 @@ class BlobMarks {
 };
 
 // As `collect`, as if the streams given were gone.
-Result<Pruned> collect_beside(store::Store& store, const std::set<std::string>& gone_streams, bool dry_run,
-                              const Progress& progress);
+Result<PruneResult> collect_garbage_without(store::Store& store, const std::set<std::string>& gone_streams,
+                                            bool dry_run, const ProgressCallback& progress);
 
 }  // namespace sb::engine

@@ -59,20 +59,20 @@ TEST(SessionFixture, DISABLED_WriteFixture) {
   Value answers = Value::object();
   const auto deliver = [&](const std::string& token, const std::string& notes, Value context = {}) {
     (*process)->clock.sleep_ms(1'000);
-    auto answer = (*process)->go_on(token, notes, std::move(context));
+    auto answer = (*process)->continue_session(token, notes, std::move(context));
     EXPECT_TRUE(answer) << answer.error().error.to_string();
     if (answer->line["kind"] != Value("awaiting_decision")) answers.set(token, answer->to_value());
     return *answer;
   };
-  const Answer first = *(*process)->start(kWorkflow);
-  const Answer second = deliver(token_in(first), "Looked.",
-                                Value::object({{"colour", "red"}, {"parts", Value::array({"roof", "door"})}}));
-  const Answer third = deliver(token_in(second), "Roof mended.");
-  const Answer fourth = deliver(token_in(third), "Door mended.");
-  const Answer waiting = deliver(token_in(fourth), "Planned.");
+  const SessionResponse first = *(*process)->start(kWorkflow);
+  const SessionResponse second = deliver(token_in(first), "Looked.",
+                                         Value::object({{"colour", "red"}, {"parts", Value::array({"roof", "door"})}}));
+  const SessionResponse third = deliver(token_in(second), "Roof mended.");
+  const SessionResponse fourth = deliver(token_in(third), "Door mended.");
+  const SessionResponse waiting = deliver(token_in(fourth), "Planned.");
   const auto back = (*process)->sessions.rewind(session_in(first), 2, "another way");
   ASSERT_TRUE(back);
-  const Answer fork = deliver(token_in(*back), "Roof replaced.");
+  const SessionResponse fork = deliver(token_in(*back), "Roof replaced.");
   std::ofstream(directory + "/sessions.json")
       << to_pretty_json(Value::object({{"session", session_in(first)},
                                        {"answers", answers},
@@ -88,7 +88,7 @@ TEST_P(SessionFixture, OpensWholeAndGoesOn) {
   const std::string base = std::string(SB_SOURCE_DIR "/src/engine/fixtures/") + GetParam();
   const auto held = parse_json(read_all(base + ".json"));
   ASSERT_TRUE(held) << held.error().to_string();
-  store::SqlitePlace place;
+  store::TempSqliteStore place;
   run_sql(place.path(), read_all(base + ".sql"));
   auto process = SessionProcess::open(place.path(), {}, 99);
   ASSERT_TRUE(process) << process.error().to_string();
@@ -98,16 +98,16 @@ TEST_P(SessionFixture, OpensWholeAndGoesOn) {
   for (const Damage& damage : *damages) ADD_FAILURE() << damage.where << ": " << damage.message;
 
   for (const auto& [token, answer] : (*held)["answers"].members()) {
-    const auto again = (*process)->go_on(token, "Something else.");
+    const auto again = (*process)->continue_session(token, "Something else.");
     ASSERT_TRUE(again) << again.error().error.to_string();
     EXPECT_EQ(to_json(again->to_value()), to_json(answer));
   }
-  const auto mended = (*process)->go_on(held->string_at("fork").value_or(""), "Door replaced.");
+  const auto mended = (*process)->continue_session(held->string_at("fork").value_or(""), "Door replaced.");
   ASSERT_TRUE(mended) << mended.error().error.to_string();
   EXPECT_EQ(mended->line["pending"]["stepId"], Value("plan"));
   const auto decided = (*process)->decide(held->string_at("decision").value_or(""), "approve");
   ASSERT_TRUE(decided) << decided.error().to_string();
-  const auto built = (*process)->go_on(held->string_at("gate").value_or(""), "");
+  const auto built = (*process)->continue_session(held->string_at("gate").value_or(""), "");
   ASSERT_TRUE(built) << built.error().error.to_string();
   EXPECT_EQ(built->line["pending"]["stepId"], Value("build"));
   const auto after = verify_session(*(*process)->store, session);

@@ -58,7 +58,7 @@ class Import {
 
   std::vector<store::Event> events_;
   store::Head head_;
-  Replayed state_;
+  SessionState state_;
   std::set<std::string> seen_;
   std::vector<std::string> blobs_;
   std::unique_ptr<const Program> program_;  // the session's own
@@ -205,7 +205,7 @@ Result<std::string> import_session(store::Store& store,
   Import import;
   for (int number = 1;; ++number) {
     const auto at_line = [number](Error error) {
-      error.place.line = number;
+      error.location.line = number;
       return std::unexpected(std::move(error));
     };
     auto line = next_line();

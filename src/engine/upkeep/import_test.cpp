@@ -38,7 +38,7 @@ class SessionImport : public testing::Test {
   void expect_refused(const std::vector<std::string>& lines, int line, const std::string& message) {
     const auto result = import_lines(*to_, lines);
     ASSERT_FALSE(result) << message;
-    EXPECT_EQ(result.error().place.line, line) << result.error().to_string();
+    EXPECT_EQ(result.error().location.line, line) << result.error().to_string();
     EXPECT_THAT(result.error().message, HasSubstr(message));
     const Status untouched = to_->read([](store::Snapshot& snapshot) -> Status {
       EXPECT_EQ(SB_TRY(snapshot.last_position()), 0);
@@ -50,7 +50,7 @@ class SessionImport : public testing::Test {
     EXPECT_TRUE(untouched);
   }
 
-  store::SqlitePlace here_, there_;
+  store::TempSqliteStore here_, there_;
   std::unique_ptr<store::Store> from_, to_;
 };
 
@@ -199,12 +199,12 @@ TEST_F(SessionImport, PassesOnALineThatIsTooLong) {
   });
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::kLimit);
-  EXPECT_EQ(result.error().place.line, 1);
+  EXPECT_EQ(result.error().location.line, 1);
   EXPECT_EQ(calls, 1);
 }
 
 TEST_F(SessionImport, BringsWhatTheWorkflowCalls) {
-  workflow::FakeSurroundings around;
+  workflow::FakeResolver around;
   around.add_workflow("{id: callee, name: C, description: D, version: 1.0.0, steps: [{id: sub, title: S, prompt: P}]}");
   const workflow::Bundle bundle = workflow::compiled(
       "{id: caller, name: C, description: D, version: 1.0.0, steps: [{id: one, title: T, prompt: P},"

@@ -37,7 +37,7 @@ Status remove_in(store::Transaction& transaction, std::string_view session) {
   if (summary && *summary) {
     SB_TRY(transaction.remove(guard::kOpenSteps, guard::open_step_key((*summary)->workspace, session)));
   }
-  SB_TRY(forget_descent(transaction, session, summary && *summary ? (*summary)->parent_session : ""));
+  SB_TRY(remove_child_rows(transaction, session, summary && *summary ? (*summary)->parent_session : ""));
   SB_TRY(guard::forget_session(transaction, session));
   SB_TRY(transaction.remove(kSessions, session));
   SB_TRY(remove_rows(transaction, kNodes, session));
@@ -131,7 +131,8 @@ Status remove_session(store::Store& store, std::string_view session) {
   });
 }
 
-Result<Pruned> prune(store::Store& store, TimestampMs before, bool also_open, bool dry_run, const Progress& progress) {
+Result<PruneResult> prune(store::Store& store, TimestampMs before, bool also_open, bool dry_run,
+                          const ProgressCallback& progress) {
   const Ages ages = SB_TRY(read_ages(store));
   std::vector<std::string> gone;
   std::set<std::string> gone_streams;
@@ -151,9 +152,9 @@ Result<Pruned> prune(store::Store& store, TimestampMs before, bool also_open, bo
   }
   // Once they are gone nothing is to be looked past: one of them may have been imported again meanwhile.
   if (!dry_run) gone_streams.clear();
-  Result<Pruned> pruned = collect_beside(store, gone_streams, dry_run, progress);
+  Result<PruneResult> pruned = collect_garbage_without(store, gone_streams, dry_run, progress);
   // What was deleted is told even when its blobs could not be collected.
-  if (!pruned) pruned = Pruned{.sessions = {}, .not_collected = pruned.error().message};
+  if (!pruned) pruned = PruneResult{.sessions = {}, .not_collected = pruned.error().message};
   pruned->sessions = std::move(gone);
   return pruned;
 }

@@ -39,7 +39,7 @@ class SessionMaker {
   SessionMaker(store::Store& store, const SessionPlan& plan) : store_(store), plan_(plan) {
     std::string bytes(16, '\0');
     for (int i = 0; i < 4; ++i) bytes[static_cast<std::size_t>(i)] = static_cast<char>(plan.seed >> (8 * i));
-    id_ = session_id_of(bytes);
+    id_ = session_id_from_bytes(bytes);
   }
 
   const std::string& id() const { return id_; }
@@ -109,7 +109,7 @@ class SessionMaker {
     for (const Event& event : events) stored.push_back({event.type, plan_.at, to_canonical_json(event.payload)});
     const Status written = store_.write([&](store::Transaction& transaction) -> Status {
       SB_TRY(transaction.append(session_stream(id_), {}, stored));
-      Replayed state;
+      SessionState state;
       std::int64_t seq = 0;
       for (const Event& event : events) SB_TRY(apply(state, event, ++seq, plan_.at));
       SB_TRY(write_summary(transaction, state.summary));

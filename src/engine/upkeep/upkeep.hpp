@@ -18,7 +18,7 @@
 
 namespace sb::engine {
 
-using Progress = std::function<void(std::int64_t done, std::int64_t all)>;
+using ProgressCallback = std::function<void(std::int64_t done, std::int64_t all)>;
 
 Status export_session(store::Store& store, std::string_view session,
                       const std::function<Status(std::string_view)>& line);
@@ -36,10 +36,10 @@ struct Damage {
 Result<std::vector<Damage>> verify_session(store::Store& store, std::string_view session);
 // Every session that has events or rows; `told` hears of the damaged ones. How many were looked at.
 Result<std::int64_t> verify_sessions(
-    store::Store& store, const std::function<void(const std::string& session, const std::vector<Damage>&)>& told,
-    const Progress& progress);
+    store::Store& store, const std::function<void(const std::string& session, const std::vector<Damage>&)>& on_damaged,
+    const ProgressCallback& progress);
 
-struct Pruned {
+struct PruneResult {
   std::vector<std::string> sessions;
   std::int64_t blobs = 0;
   std::int64_t bytes = 0;
@@ -47,9 +47,10 @@ struct Pruned {
 };
 // Removes sessions last touched before then (never an open one unless `also_open`, and a child only with its parent),
 // then blobs nobody refers to.
-Result<Pruned> prune(store::Store& store, TimestampMs before, bool also_open, bool dry_run, const Progress& progress);
+Result<PruneResult> prune(store::Store& store, TimestampMs before, bool also_open, bool dry_run,
+                          const ProgressCallback& progress);
 Status remove_session(store::Store& store, std::string_view session);
 // Blobs no session refers to. Safe beside processes that write.
-Result<Pruned> collect(store::Store& store, bool dry_run, const Progress& progress);
+Result<PruneResult> collect_garbage(store::Store& store, bool dry_run, const ProgressCallback& progress);
 
 }  // namespace sb::engine

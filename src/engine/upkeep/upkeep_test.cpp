@@ -19,16 +19,16 @@ class Upkeep : public testing::Test {
   Upkeep() : store_(std::move(*place_.open())) {}
 
   Status write(const std::function<Status(store::Transaction&)>& work) { return store_->write(work); }
-  Pruned pruned(TimestampMs before, bool also_open = false, bool dry_run = false) {
+  PruneResult pruned(TimestampMs before, bool also_open = false, bool dry_run = false) {
     const auto result = prune(*store_, before, also_open, dry_run, nullptr);
     EXPECT_TRUE(result) << result.error().to_string();
-    return result.value_or(Pruned{});
+    return result.value_or(PruneResult{});
   }
   bool is_there(const std::string& id) {
     return store_->read([&](store::Snapshot& snapshot) { return read_summary(snapshot, id); })->has_value();
   }
 
-  store::SqlitePlace place_;
+  store::TempSqliteStore place_;
   std::unique_ptr<store::Store> store_;
 };
 
@@ -171,10 +171,10 @@ TEST_F(Upkeep, ADryRunChangesNothingAndSaysTheSame) {
   const std::string old = make_session(*store_, {.seed = 1, .at = kNow - 40 * kDay, .parent = ""});
   make_session(*store_, {.seed = 2, .at = kNow, .parent = ""});
   const std::size_t blobs = count_blobs(*store_);
-  const Pruned planned = pruned(kNow, false, true);
+  const PruneResult planned = pruned(kNow, false, true);
   EXPECT_TRUE(is_there(old));
   EXPECT_EQ(count_blobs(*store_), blobs);
-  const Pruned done = pruned(kNow);
+  const PruneResult done = pruned(kNow);
   EXPECT_EQ(planned.sessions, done.sessions);
   EXPECT_EQ(planned.blobs, done.blobs);
   EXPECT_EQ(planned.bytes, done.bytes);
@@ -183,7 +183,7 @@ TEST_F(Upkeep, ADryRunChangesNothingAndSaysTheSame) {
 }
 
 TEST(Pain17, PrunedSessionsLeaveNoBlobsBehind) {
-  store::SqlitePlace place;
+  store::TempSqliteStore place;
   const auto store = std::move(*place.open());
   for (unsigned seed = 1; seed <= 20; ++seed) make_session(*store, {.seed = seed, .at = 1'000, .parent = ""});
   const auto pruned = prune(*store, kNow, false, false, nullptr);
@@ -207,16 +207,16 @@ TEST_F(Upkeep, CollectsOnlyWhatNobodyRefersTo) {
     for (int i = 0; i < 1'200; ++i) SB_TRY(t.put_blob(fmt::format("\"left {}\"", i)));
     return {};
   }));
-  const auto planned = collect(*store_, true, nullptr);
+  const auto planned = collect_garbage(*store_, true, nullptr);
   EXPECT_EQ(planned->blobs, 1'200);
   EXPECT_EQ(count_blobs(*store_), used + 1'200);
-  const auto done = collect(*store_, false, nullptr);
+  const auto done = collect_garbage(*store_, false, nullptr);
   ASSERT_TRUE(done) << done.error().to_string();
   EXPECT_EQ(done->blobs, 1'200);
   EXPECT_EQ(done->bytes, planned->bytes);
   EXPECT_EQ(count_blobs(*store_), used);
   EXPECT_EQ(verdict(*store_, id), "");
-  EXPECT_EQ(collect(*store_, false, nullptr)->blobs, 0);
+  EXPECT_EQ(collect_garbage(*store_, false, nullptr)->blobs, 0);
 }
 
 TEST_F(Upkeep, KeepsWhatOtherStreamsReferTo) {
@@ -226,7 +226,7 @@ TEST_F(Upkeep, KeepsWhatOtherStreamsReferTo) {
     SB_TRY(t.append("decision/d-1", {}, {&event, 1}));
     return {};
   }));
-  EXPECT_EQ(collect(*store_, false, nullptr)->blobs, 0);
+  EXPECT_EQ(collect_garbage(*store_, false, nullptr)->blobs, 0);
   EXPECT_EQ(count_blobs(*store_), 1u);
 }
 
@@ -240,7 +240,7 @@ TEST_F(Upkeep, KeepsABlobThatIsReferredToMeanwhile) {
   }));
   const auto other = std::move(*place_.open());
   bool is_done = false;
-  const auto collected = collect(*store_, false, [&](std::int64_t, std::int64_t) {
+  const auto collected = collect_garbage(*store_, false, [&](std::int64_t, std::int64_t) {
     if (std::exchange(is_done, true)) return;
     const Status named = other->write([](store::Transaction& t) -> Status {
       const std::string hex = to_hex(as_bytes(SB_TRY(t.put_blob("\"wanted again\""))));
@@ -257,7 +257,7 @@ TEST_F(Upkeep, KeepsABlobThatIsReferredToMeanwhile) {
 }
 
 TEST_F(Upkeep, KeepsTheWorkflowsThatAPinnedOneCalls) {
-  workflow::FakeSurroundings around;
+  workflow::FakeResolver around;
   around.add_workflow("{id: callee, name: C, description: D, version: 1.0.0, steps: [{id: sub, title: S, prompt: P}]}");
   const workflow::Bundle bundle = workflow::compiled(
       "{id: caller, name: C, description: D, version: 1.0.0, steps: [{id: one, title: T, prompt: P},"
@@ -268,7 +268,8 @@ TEST_F(Upkeep, KeepsTheWorkflowsThatAPinnedOneCalls) {
   for (const auto& compiled : bundle) maker.blob(compiled->pinned);
   maker.events[0].payload.set("hash", bundle.back()->hash);
   const std::string id = maker.finish();
-  EXPECT_EQ(collect(*store_, false, nullptr)->blobs, 1);  // the workflow start() stored, which nothing names now
+  EXPECT_EQ(collect_garbage(*store_, false, nullptr)->blobs,
+            1);  // the workflow start() stored, which nothing names now
   EXPECT_EQ(verdict(*store_, id), "");
 }
 

@@ -37,7 +37,7 @@ class Inspection {
 
   store::Snapshot& snapshot_;
   std::string session_, stream_;
-  Replayed state_;
+  SessionState state_;
   bool is_replayed_ = true;  // until an event does not fit
   std::set<std::string> seen_;
   std::vector<Damage> damages_;
@@ -168,7 +168,7 @@ Status Inspection::compare_open_step() {
     note("open step", "the session is over, and its record is still there");
   } else {
     expected->token = found->token;
-    expected->owes = found->owes;
+    expected->required_output = found->required_output;
     if (found->goal.empty()) expected->goal.clear();  // older programs wrote none
     if (*expected != *found) note("open step", "its record is not what the events say");
   }
@@ -250,8 +250,8 @@ Result<std::vector<Damage>> verify_session(store::Store& store, std::string_view
 }
 
 Result<std::int64_t> verify_sessions(
-    store::Store& store, const std::function<void(const std::string& session, const std::vector<Damage>&)>& told,
-    const Progress& progress) {
+    store::Store& store, const std::function<void(const std::string& session, const std::vector<Damage>&)>& on_damaged,
+    const ProgressCallback& progress) {
   const auto ids = SB_TRY(store.read([](store::Snapshot& snapshot) { return all_sessions(snapshot); }));
   std::int64_t done = 0;
   for (const std::string& id : ids) {
@@ -259,7 +259,7 @@ Result<std::int64_t> verify_sessions(
     // Deleted since the list was made.
     if (!damages && damages.error().code == ErrorCode::kNotFound) continue;
     if (!damages) return std::unexpected(damages.error());
-    if (!damages->empty()) told(id, *damages);
+    if (!damages->empty()) on_damaged(id, *damages);
     if (progress) progress(++done, static_cast<std::int64_t>(ids.size()));
   }
   return static_cast<std::int64_t>(ids.size());

@@ -7,15 +7,15 @@ namespace {
 
 constexpr std::size_t kShortest = 3;  // of a long option that is shortened: `--o`
 
-bool takes_value(const Option& option, const Names& with_value) {
+bool takes_value(const CommandOption& option, const NameSet& with_value) {
   return std::ranges::any_of(with_value, [&](const std::string& name) { return is_named(option, name); });
 }
 
 class Taker {
  public:
-  Taker(Words words, const Names& with_value) : words_(words), with_value_(with_value) {}
+  Taker(WordSpan words, const NameSet& with_value) : words_(words), with_value_(with_value) {}
 
-  Arguments take() {
+  CommandArguments take() {
     for (bool is_behind = false; at_ < words_.size(); ++at_) {
       const ShellWord& word = words_[at_];
       if (is_behind || !is_option(word)) {
@@ -39,9 +39,9 @@ class Taker {
 
   void take_long(const ShellWord& word) {
     const std::size_t sign = word.text.find('=');
-    Option option{word.text.substr(0, sign), word.text, std::nullopt};
+    CommandOption option{word.text.substr(0, sign), word.text, std::nullopt};
     if (sign != std::string::npos) {
-      option.value = rest_of(word, sign + 1);
+      option.value = suffix_of(word, sign + 1);
     } else if (takes_value(option, with_value_)) {
       option.value = next();
     }
@@ -50,16 +50,16 @@ class Taker {
 
   void take_letters(const ShellWord& word) {
     if (with_value_.contains(word.text) && word.text.size() > 2) {  // `-out FILE`
-      Option option{word.text, word.text, next()};
+      CommandOption option{word.text, word.text, next()};
       taken_.options.push_back(std::move(option));
       return;
     }
     for (std::size_t i = 1; i < word.text.size(); ++i) {
-      Option option{{'-', word.text[i]}, word.text, std::nullopt};
+      CommandOption option{{'-', word.text[i]}, word.text, std::nullopt};
       const bool is_optional = with_value_.contains(option.name + "?");
       const bool has_value = is_optional || with_value_.contains(option.name);
       if (has_value && i + 1 < word.text.size()) {
-        option.value = rest_of(word, i + 1);
+        option.value = suffix_of(word, i + 1);
       } else if (has_value && !is_optional) {
         option.value = next();
       }
@@ -68,19 +68,19 @@ class Taker {
     }
   }
 
-  Words words_;
-  const Names& with_value_;
+  WordSpan words_;
+  const NameSet& with_value_;
   std::size_t at_ = 0;
-  Arguments taken_;
+  CommandArguments taken_;
 };
 
 }  // namespace
 
-Arguments take_apart(Words words, const Names& with_value) {
+CommandArguments parse_arguments(WordSpan words, const NameSet& with_value) {
   return Taker(words, with_value).take();
 }
 
-bool is_named(const Option& option, std::string_view name) {
+bool is_named(const CommandOption& option, std::string_view name) {
   if (name.starts_with("--")) {
     return option.name == name ||
            (option.name.size() >= kShortest && option.name.starts_with("--") && name.starts_with(option.name));
@@ -89,8 +89,8 @@ bool is_named(const Option& option, std::string_view name) {
   return option.name == name;
 }
 
-const Option* find_option(const Arguments& arguments, const Names& names) {
-  const auto found = std::ranges::find_if(arguments.options, [&](const Option& option) {
+const CommandOption* find_option(const CommandArguments& arguments, const NameSet& names) {
+  const auto found = std::ranges::find_if(arguments.options, [&](const CommandOption& option) {
     return std::ranges::any_of(names, [&](const std::string& name) { return is_named(option, name); });
   });
   return found == arguments.options.end() ? nullptr : &*found;
@@ -108,7 +108,7 @@ bool is_assignment(const ShellWord& word) {
   });
 }
 
-ShellWord rest_of(const ShellWord& word, std::size_t from) {
+ShellWord suffix_of(const ShellWord& word, std::size_t from) {
   return {word.text.substr(from), word.is_known, word.is_pattern};
 }
 

@@ -17,7 +17,7 @@ namespace {
 using Subcommands = CommandTable::Subcommands;
 
 // The variable an assignment sets, when commands mean something else with it. A pager that is `cat` runs nothing.
-std::optional<std::string> telling_variable(const ShellWord& word) {
+std::optional<std::string> identifying_variable(const ShellWord& word) {
   const std::size_t sign = word.text.find_first_of("+=");
   const std::string name = word.text.substr(0, sign);
   const std::string value = word.text.substr(std::min(word.text.find('='), word.text.size() - 1) + 1);
@@ -31,7 +31,7 @@ class Classifier {
  public:
   void add(std::string_view line, int depth) {
     const ShellScript script = read_shell(line);
-    std::vector<EffectList::Place> around;  // where the shells around the one at hand are
+    std::vector<EffectList::WorkingFolder> around;  // where the shells around the one at hand are
     std::vector<int> shells;
     for (const ShellCommand& command : script.commands) {
       std::size_t common = 0;
@@ -55,7 +55,7 @@ class Classifier {
 
   void add_one(const ShellCommand& command, int depth) {
     effects_.add_paths(kRedirection, command.outputs);
-    const EffectList::Place before = effects_.place;
+    const EffectList::WorkingFolder before = effects_.place;
     add_command(command.words, depth + (command.shells.empty() ? 0 : 1));
     if (command.is_in_pipe) effects_.place = before;
   }
@@ -72,10 +72,10 @@ class Classifier {
     return base_name(normal);
   }
 
-  void add_command(Words words, int depth) {
+  void add_command(WordSpan words, int depth) {
     if (depth > limits::kShellCommands) return add_unknown("the command line", "it is nested too deep");
     while (!words.empty() && is_assignment(words.front())) {
-      if (const auto variable = telling_variable(words.front())) {
+      if (const auto variable = identifying_variable(words.front())) {
         add_unknown(*variable, "it changes what a command means");
       }
       words = words.subspan(1);
@@ -88,7 +88,7 @@ class Classifier {
     add_named(*program, words.subspan(1), depth);
   }
 
-  void add_named(const std::string& name, Words arguments, int depth) {
+  void add_named(const std::string& name, WordSpan arguments, int depth) {
     const CommandTable& table = command_table();
     if (name == "cd" || name == "pushd" || name == "popd") return follow(arguments, name);
     if (is_only_asked(name, arguments)) return;
@@ -110,17 +110,17 @@ class Classifier {
   }
 
   // For its version or its help.
-  static bool is_only_asked(const std::string& name, Words arguments) {
+  static bool is_only_asked(const std::string& name, WordSpan arguments) {
     if (arguments.size() != 1 || !arguments.front().is_known) return false;
     const std::string& text = arguments.front().text;
     return text == "--version" || text == "--help" || CommandTable::of(command_table().asks, name).contains(text);
   }
 
-  void follow(Words arguments, std::string_view name) {
-    const auto operands = take_apart(arguments, {}).operands;
+  void follow(WordSpan arguments, std::string_view name) {
+    const auto operands = parse_arguments(arguments, {}).operands;
     const bool is_told = name == "cd" && operands.size() == 1 && operands.front().is_known &&
                          !operands.front().is_pattern && operands.front().text != "-";
-    EffectList::Place& place = effects_.place;
+    EffectList::WorkingFolder& place = effects_.place;
     if (!is_told) {
       place.is_known = false;
     } else if (operands.front().text.starts_with('/')) {
@@ -135,26 +135,26 @@ class Classifier {
            name == "read";
   }
 
-  void add_variables(const std::string& name, Words arguments) {
+  void add_variables(const std::string& name, WordSpan arguments) {
     for (const ShellWord& word : arguments) {
       const bool is_set = is_assignment(word) || (name == "read" && !is_option(word));
-      const auto variable = is_set ? telling_variable(word) : std::nullopt;
+      const auto variable = is_set ? identifying_variable(word) : std::nullopt;
       if (variable) add_unknown(fmt::format("{} {}", name, *variable), "it changes what a command means");
     }
   }
 
   // Whether `first`, or it with an option or the next operand, is listed.
-  static bool is_in(const Names& names, const std::string& first, Words behind, const Names& with_value) {
+  static bool is_in(const NameSet& names, const std::string& first, WordSpan behind, const NameSet& with_value) {
     if (names.contains(first)) return true;
-    const Arguments own = take_apart(behind, with_value);
+    const CommandArguments own = parse_arguments(behind, with_value);
     if (!own.operands.empty() && names.contains(first + " " + own.operands.front().text)) return true;
     return std::ranges::any_of(
         behind, [&](const ShellWord& word) { return is_option(word) && names.contains(first + " " + word.text); });
   }
 
-  void add_subcommand(const std::string& name, const Subcommands& own, Words arguments) {
-    const Arguments all = take_apart(arguments, {});
-    if (const Option* other = find_option(all, CommandTable::of(command_table().not_with, name))) {
+  void add_subcommand(const std::string& name, const Subcommands& own, WordSpan arguments) {
+    const CommandArguments all = parse_arguments(arguments, {});
+    if (const CommandOption* other = find_option(all, CommandTable::of(command_table().not_with, name))) {
       return add_unknown(fmt::format("{} {}", name, other->word.substr(0, other->word.find('='))));
     }
     bool is_elsewhere = false;  // git -C
@@ -169,8 +169,8 @@ class Classifier {
     const std::string first = arguments.empty() ? "" : arguments.front().text;
     const std::string called = first.empty() ? name : fmt::format("{} {}", name, first);
     if (!arguments.empty() && !arguments.front().is_known) return add_unknown(called);
-    const Words behind = arguments.empty() ? arguments : arguments.subspan(1);
-    const auto is_listed = [&](const Names& names) { return is_in(names, first, behind, own.options); };
+    const WordSpan behind = arguments.empty() ? arguments : arguments.subspan(1);
+    const auto is_listed = [&](const NameSet& names) { return is_in(names, first, behind, own.options); };
     const bool is_bare = arguments.size() == 1 && own.bare.contains(first);
     if (is_bare || is_listed(own.reads)) return add_reading(name, called, first, behind);
     if (is_listed(own.repository)) return effects_.add(Effect::kRepository, called);
@@ -182,8 +182,8 @@ class Classifier {
     add_unknown(called);
   }
 
-  void add_reading(const std::string& name, const std::string& called, std::string_view first, Words behind) {
-    const Arguments own = take_apart(behind, command_table().valued(name));
+  void add_reading(const std::string& name, const std::string& called, std::string_view first, WordSpan behind) {
+    const CommandArguments own = parse_arguments(behind, command_table().valued(name));
     if (name == "git" && first == "grep" && find_option(own, {"-O"}) != nullptr) return add_unknown("git grep -O");
     // `ext::COMMAND` is a repository that a command speaks for.
     const bool goes_out = name == "git" && (first == "ls-remote" || first == "remote");
@@ -196,14 +196,14 @@ class Classifier {
   }
 
   // The files given, or the folder it runs in.
-  void add_subcommand_paths(const std::string& name, const std::string& called, Words behind) {
-    const Arguments own = take_apart(behind, command_table().valued(name));
+  void add_subcommand_paths(const std::string& name, const std::string& called, WordSpan behind) {
+    const CommandArguments own = parse_arguments(behind, command_table().valued(name));
     if (find_option(own, {"--check", "--diff"}) != nullptr) return add_unknown(called);
     effects_.add_paths(called, own.operands.empty() ? std::vector<ShellWord>{{".", true, false}} : own.operands);
   }
 
-  void add_git(const std::string& called, std::string_view first, Words behind, bool is_elsewhere) {
-    Arguments own = take_apart(behind, {});
+  void add_git(const std::string& called, std::string_view first, WordSpan behind, bool is_elsewhere) {
+    CommandArguments own = parse_arguments(behind, {});
     for (ShellWord& word : own.operands) word.is_known = word.is_known && !is_elsewhere;
     if (first == "rm" || first == "mv") return effects_.add_paths(called, own.operands, own);
     const bool is_branch_alone = (first == "checkout" && only_makes_branch(behind, {"-b", "-B"})) ||
@@ -212,19 +212,19 @@ class Classifier {
   }
 
   // A new branch at the commit that is checked out leaves the files alone.
-  static bool only_makes_branch(Words behind, const Names& making) {
-    const Arguments own = take_apart(behind, making);
-    const bool is_made = std::ranges::all_of(own.options, [&](const Option& option) {
+  static bool only_makes_branch(WordSpan behind, const NameSet& making) {
+    const CommandArguments own = parse_arguments(behind, making);
+    const bool is_made = std::ranges::all_of(own.options, [&](const CommandOption& option) {
       return making.contains(option.name) || option.name == "-q" || option.name == "--quiet";
     });
     const bool starts_here =
         std::ranges::all_of(own.operands, [](const ShellWord& word) { return word.text == "HEAD" && word.is_known; });
-    const Option* made = find_option(own, making);
+    const CommandOption* made = find_option(own, making);
     return is_made && starts_here && made != nullptr && made->value && made->value->is_known;
   }
 
-  void add_wrapped(const std::string& name, const Names& with_value, Words arguments, int depth) {
-    const EffectList::Place before = effects_.place;
+  void add_wrapped(const std::string& name, const NameSet& with_value, WordSpan arguments, int depth) {
+    const EffectList::WorkingFolder before = effects_.place;
     bool has_duration = name == "timeout";
     while (!arguments.empty()) {
       const ShellWord& word = arguments.front();
@@ -250,15 +250,15 @@ class Classifier {
     if (name != "command" && name != "builtin") effects_.place = before;
   }
 
-  void add_shell(const std::string& name, Words arguments, int depth) {
-    if (find_option(take_apart(arguments, {}), CommandTable::of(command_table().not_with, "bash")) != nullptr) {
+  void add_shell(const std::string& name, WordSpan arguments, int depth) {
+    if (find_option(parse_arguments(arguments, {}), CommandTable::of(command_table().not_with, "bash")) != nullptr) {
       return add_unknown(name, "it reads a file first");
     }
     for (std::size_t i = 0; i < arguments.size() && is_option(arguments[i]); ++i) {
       if (arguments[i].text.starts_with("--") || arguments[i].text.find('c') == std::string::npos) continue;
       if (i + 1 >= arguments.size()) return;
       if (!arguments[i + 1].is_known) return add_unknown(name + " -c", "what it runs is not written out");
-      const EffectList::Place before = effects_.place;
+      const EffectList::WorkingFolder before = effects_.place;
       add_nested(arguments[i + 1].text, depth);
       effects_.place = before;
       return;
@@ -266,7 +266,7 @@ class Classifier {
     add_unknown(name, "what it runs stands elsewhere");
   }
 
-  void add_eval(Words arguments, int depth) {
+  void add_eval(WordSpan arguments, int depth) {
     std::string line;
     for (const ShellWord& word : arguments) {
       if (!word.is_known) return add_unknown("eval", "what it runs is not written out");
@@ -280,7 +280,7 @@ class Classifier {
     add(line, depth + 1);
   }
 
-  void add_find(Words arguments, int depth) {
+  void add_find(WordSpan arguments, int depth) {
     std::vector<ShellWord> places;
     for (const ShellWord& word : arguments) {
       if (is_option(word) || word.text == "(" || word.text == "!") break;
@@ -299,7 +299,7 @@ class Classifier {
         words.push_back(arguments[i]);
         if (words.back().text.find("{}") != std::string::npos) words.back().is_known = false;
       }
-      const EffectList::Place before = effects_.place;
+      const EffectList::WorkingFolder before = effects_.place;
       if (text.ends_with("dir")) effects_.place.is_known = false;
       add_command(words, depth + 1);
       effects_.place = before;

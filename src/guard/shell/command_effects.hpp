@@ -33,7 +33,7 @@ struct CommandEffect {
   Effect effect = Effect::kUnknown;
   std::string name;             // `git commit`, `python3`
   std::vector<Target> targets;  // of kPaths
-  bool goes_inside = false;     // what lies in a folder it names is changed too
+  bool is_recursive = false;    // what lies in a folder it names is changed too
   std::string why;              // of kUnknown, when there is more to say than that
 };
 

@@ -13,8 +13,8 @@ namespace {
 
 using ShellWords = std::vector<ShellWord>;
 
-Arguments taken(const std::string& name, Words arguments) {
-  return take_apart(arguments, command_table().valued(name));
+CommandArguments taken(const std::string& name, WordSpan arguments) {
+  return parse_arguments(arguments, command_table().valued(name));
 }
 
 bool is_output_stream(const ShellWord& word) {
@@ -33,11 +33,11 @@ void add_script(EffectList& effects, const std::string& name, const ScriptEffect
   effects.add_paths(name, written);
 }
 
-void add_sed(EffectList& effects, const std::string& name, Words arguments) {
-  Arguments own = taken(name, arguments);
+void add_sed(EffectList& effects, const std::string& name, WordSpan arguments) {
+  CommandArguments own = taken(name, arguments);
   std::string script;
   bool has_script = false;
-  for (const Option& option : own.options) {
+  for (const CommandOption& option : own.options) {
     if (is_named(option, "-f") || is_named(option, "--file")) {
       return effects.add_unknown("sed -f", "its script stands elsewhere");
     }
@@ -58,11 +58,11 @@ void add_sed(EffectList& effects, const std::string& name, Words arguments) {
   if (is_in_place) effects.add_paths("sed -i", own.operands);
 }
 
-void add_awk(EffectList& effects, const std::string& name, Words arguments) {
-  Arguments own = take_apart(arguments, command_table().valued("awk"));
+void add_awk(EffectList& effects, const std::string& name, WordSpan arguments) {
+  CommandArguments own = parse_arguments(arguments, command_table().valued("awk"));
   std::string program;
   bool has_program = false, is_in_place = false;
-  for (const Option& option : own.options) {
+  for (const CommandOption& option : own.options) {
     const bool loads = find_option({{option}, {}}, {"-i", "--include"}) != nullptr;
     const bool is_kept = find_option({{option}, {}}, {"-F", "--field-separator", "-v", "--assign"}) != nullptr;
     if (is_named(option, "-e") || is_named(option, "--source")) {
@@ -82,23 +82,23 @@ void add_awk(EffectList& effects, const std::string& name, Words arguments) {
   if (is_in_place) effects.add_paths(name + " -i inplace", own.operands);
 }
 
-void add_in_place(EffectList& effects, const std::string& name, Words arguments) {
-  Arguments own = taken(name, arguments);
+void add_in_place(EffectList& effects, const std::string& name, WordSpan arguments) {
+  CommandArguments own = taken(name, arguments);
   if (find_option(own, {"-i"}) == nullptr) return effects.add_unknown(name);
   if (find_option(own, {"-e", "-E"}) == nullptr && !own.operands.empty()) own.operands.erase(own.operands.begin());
   effects.add_paths(name + " -i", own.operands);
 }
 
-void add_fd(EffectList& effects, const std::string& name, Words arguments) {
-  if (find_option(take_apart(arguments, {}), {"-x", "-X", "--exec", "--exec-batch"}) != nullptr) {
+void add_fd(EffectList& effects, const std::string& name, WordSpan arguments) {
+  if (find_option(parse_arguments(arguments, {}), {"-x", "-X", "--exec", "--exec-batch"}) != nullptr) {
     effects.add_unknown(name + " --exec");
   }
 }
 
-void add_tar(EffectList& effects, const std::string&, Words arguments) {
+void add_tar(EffectList& effects, const std::string&, WordSpan arguments) {
   const std::string first = arguments.empty() ? "" : arguments.front().text;
   const bool is_letters = !first.starts_with("--");
-  const Arguments own = take_apart(arguments, {});
+  const CommandArguments own = parse_arguments(arguments, {});
   const bool lists = (is_letters && first.find('t') != std::string::npos) || find_option(own, {"--list"}) != nullptr;
   const bool changes = (is_letters && first.find_first_of("xcruAI") != std::string::npos) ||
                        find_option(own, {"-x",
@@ -124,23 +124,23 @@ void add_tar(EffectList& effects, const std::string&, Words arguments) {
   if (!lists || changes) effects.add(Effect::kTree, "tar");
 }
 
-void add_dd(EffectList& effects, const std::string& name, Words arguments) {
+void add_dd(EffectList& effects, const std::string& name, WordSpan arguments) {
   ShellWords written;
   for (const ShellWord& word : arguments) {
-    if (word.text.starts_with("of=")) written.push_back(rest_of(word, 3));
+    if (word.text.starts_with("of=")) written.push_back(suffix_of(word, 3));
   }
   effects.add_paths(name, written);
 }
 
-void add_curl(EffectList& effects, const std::string& name, Words arguments) {
-  const Arguments own = taken(name, arguments);
-  if (const Option* saves = find_option(own, {"-O", "--remote-name", "--remote-name-all", "-J"})) {
+void add_curl(EffectList& effects, const std::string& name, WordSpan arguments) {
+  const CommandArguments own = taken(name, arguments);
+  if (const CommandOption* saves = find_option(own, {"-O", "--remote-name", "--remote-name-all", "-J"})) {
     return effects.add(Effect::kTree, "curl " + saves->name);
   }
-  if (const Option* sends = find_option(own, CommandTable::of(command_table().not_with, name))) {
+  if (const CommandOption* sends = find_option(own, CommandTable::of(command_table().not_with, name))) {
     effects.add_unknown("curl " + sends->name, "it sends something");
   }
-  for (const Option& option : own.options) {
+  for (const CommandOption& option : own.options) {
     if (!is_named(option, "-X") && !is_named(option, "--request")) continue;
     const std::string method = option.value ? option.value->text : "";
     if (method != "GET" && method != "HEAD") effects.add_unknown("curl " + option.name, "it sends something");
@@ -151,54 +151,54 @@ void add_curl(EffectList& effects, const std::string& name, Words arguments) {
 }
 
 // Saves what it gets, unless it is told to print it.
-void add_wget(EffectList& effects, const std::string& name, Words arguments) {
-  const Arguments own = taken(name, arguments);
-  const Names& others = CommandTable::of(command_table().not_with, name);
+void add_wget(EffectList& effects, const std::string& name, WordSpan arguments) {
+  const CommandArguments own = taken(name, arguments);
+  const NameSet& others = CommandTable::of(command_table().not_with, name);
   const bool is_printed = find_option(own, {"-O", "--output-document", "--spider"}) != nullptr;
   if (!is_printed || find_option(own, {"-b", "--background"}) != nullptr) return effects.add(Effect::kTree, name);
-  if (const Option* other = find_option(own, others)) effects.add_unknown("wget " + other->name);
+  if (const CommandOption* other = find_option(own, others)) effects.add_unknown("wget " + other->name);
   ShellWords written = outputs_among(name, own);
   std::erase_if(written, is_output_stream);
   effects.add_paths(name, written);
 }
 
-void add_yq(EffectList& effects, const std::string&, Words arguments) {
-  Arguments own = take_apart(arguments, {});
+void add_yq(EffectList& effects, const std::string&, WordSpan arguments) {
+  CommandArguments own = parse_arguments(arguments, {});
   if (find_option(own, {"-i", "--inplace", "--in-place"}) == nullptr) return;
   if (own.operands.size() > 1) own.operands.erase(own.operands.begin());
   effects.add_paths("yq -i", own.operands);
 }
 
 // `date +%F` prints, `date 11151200` sets.
-void add_date(EffectList& effects, const std::string& name, Words arguments) {
-  const Arguments own = taken(name, arguments);
+void add_date(EffectList& effects, const std::string& name, WordSpan arguments) {
+  const CommandArguments own = taken(name, arguments);
   const bool is_set =
       find_option(own, {"-s", "--set"}) != nullptr ||
       std::ranges::any_of(own.operands, [](const ShellWord& word) { return !word.text.starts_with('+'); });
   if (is_set) effects.add_unknown(name, "it may set the clock");
 }
 
-void add_hostname(EffectList& effects, const std::string& name, Words arguments) {
-  const Arguments own = take_apart(arguments, {});
+void add_hostname(EffectList& effects, const std::string& name, WordSpan arguments) {
+  const CommandArguments own = parse_arguments(arguments, {});
   if (!own.operands.empty() || find_option(own, {"-F", "--file", "-b", "--boot"}) != nullptr) {
     effects.add_unknown(name, "it may set the name");
   }
 }
 
-void add_unzip(EffectList& effects, const std::string& name, Words arguments) {
-  const Arguments own = take_apart(arguments, {});
+void add_unzip(EffectList& effects, const std::string& name, WordSpan arguments) {
+  const CommandArguments own = parse_arguments(arguments, {});
   const bool reads = find_option(own, {"-l", "-v", "-t", "-z", "-Z", "-p", "-c"}) != nullptr;
   if (!reads || find_option(own, {"-d", "-x", "-o", "-n", "-u", "-f"}) != nullptr) effects.add(Effect::kTree, name);
 }
 
 // Pagers run what stands behind a plus sign.
-bool has_pager_command(const std::string& name, Words arguments) {
+bool has_pager_command(const std::string& name, WordSpan arguments) {
   return (name == "less" || name == "more") &&
          std::ranges::any_of(arguments, [](const ShellWord& word) { return word.text.starts_with('+'); });
 }
 
 // `uniq IN OUT`
-void add_second(EffectList& effects, const std::string& name, const Names& with_value, Words arguments) {
+void add_second(EffectList& effects, const std::string& name, const NameSet& with_value, WordSpan arguments) {
   ShellWords plain;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (with_value.contains(arguments[i].text)) {
@@ -207,12 +207,12 @@ void add_second(EffectList& effects, const std::string& name, const Names& with_
       plain.push_back(arguments[i]);
     }
   }
-  const Arguments own = take_apart(plain, {});
+  const CommandArguments own = parse_arguments(plain, {});
   if (own.operands.size() > 1) effects.add_paths(name, {own.operands.back()});
 }
 
 // What of the operands are files.
-ShellWords files_among(const std::string& name, const Arguments& own) {
+ShellWords files_among(const std::string& name, const CommandArguments& own) {
   ShellWords files = own.operands;
   const CommandTable& table = command_table();
   const auto given_by = table.leading.find(name);
@@ -225,7 +225,7 @@ ShellWords files_among(const std::string& name, const Arguments& own) {
 }
 
 // The last operand, or what -t names, is written.
-void add_copies(EffectList& effects, const std::string& name, const Arguments& own) {
+void add_copies(EffectList& effects, const std::string& name, const CommandArguments& own) {
   ShellWords written = outputs_among(name, own);
   const bool makes_folders = name == "install" && find_option(own, {"-d", "--directory"}) != nullptr;
   if (makes_folders) written = own.operands;
@@ -239,17 +239,17 @@ void add_copies(EffectList& effects, const std::string& name, const Arguments& o
 
 }  // namespace
 
-ShellWords outputs_among(const std::string& name, const Arguments& arguments) {
+ShellWords outputs_among(const std::string& name, const CommandArguments& arguments) {
   ShellWords written;
-  const Names& names = CommandTable::of(command_table().outputs, name);
-  for (const Option& option : arguments.options) {
+  const NameSet& names = CommandTable::of(command_table().outputs, name);
+  for (const CommandOption& option : arguments.options) {
     if (option.value && find_option({{option}, {}}, names) != nullptr) written.push_back(*option.value);
   }
   return written;
 }
 
-bool add_program(EffectList& effects, const std::string& name, Words arguments) {
-  using Add = void (*)(EffectList&, const std::string&, Words);
+bool add_program(EffectList& effects, const std::string& name, WordSpan arguments) {
+  using Add = void (*)(EffectList&, const std::string&, WordSpan);
   static const std::map<std::string, Add, std::less<>> kPrograms = {
       {"fd", add_fd},         {"fdfind", add_fd},   {"sed", add_sed},          {"gsed", add_sed},      {"awk", add_awk},
       {"gawk", add_awk},      {"mawk", add_awk},    {"nawk", add_awk},         {"perl", add_in_place}, {"tar", add_tar},
@@ -261,14 +261,14 @@ bool add_program(EffectList& effects, const std::string& name, Words arguments) 
   return true;
 }
 
-void add_listed(EffectList& effects, const std::string& name, Words arguments) {
+void add_listed(EffectList& effects, const std::string& name, WordSpan arguments) {
   const CommandTable& table = command_table();
-  const Arguments own = taken(name, arguments);
+  const CommandArguments own = taken(name, arguments);
   const auto with = table.writes_with.find(name);
   const auto without = table.writes_without.find(name);
   const bool rewrites = (with != table.writes_with.end() && find_option(own, with->second) != nullptr) ||
                         (without != table.writes_without.end() && find_option(own, without->second) == nullptr);
-  if (const Option* other = find_option(own, CommandTable::of(table.not_with, name))) {
+  if (const CommandOption* other = find_option(own, CommandTable::of(table.not_with, name))) {
     effects.add_unknown(name + " " + other->name);
   } else if (has_pager_command(name, arguments)) {
     effects.add_unknown(name + " +");

@@ -9,12 +9,12 @@
 namespace sb::guard {
 
 // False when it is none of them.
-bool add_program(EffectList& effects, const std::string& name, Words arguments);
+bool add_program(EffectList& effects, const std::string& name, WordSpan arguments);
 
-// By the lists of the data file alone; unknown when it is in none.
-void add_listed(EffectList& effects, const std::string& name, Words arguments);
+// AttachedBy the lists of the data file alone; unknown when it is in none.
+void add_listed(EffectList& effects, const std::string& name, WordSpan arguments);
 
 // The files that options of the program name.
-std::vector<ShellWord> outputs_among(const std::string& name, const Arguments& arguments);
+std::vector<ShellWord> outputs_among(const std::string& name, const CommandArguments& arguments);
 
 }  // namespace sb::guard

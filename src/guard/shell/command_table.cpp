@@ -7,7 +7,7 @@
 namespace sb::guard {
 namespace {
 
-void add_names(Names& names, const Value& list) {
+void add_names(NameSet& names, const Value& list) {
   if (!list.is_array()) return;
   for (const Value& item : list.items()) {
     if (item.is_array()) add_names(names, item);
@@ -15,8 +15,8 @@ void add_names(Names& names, const Value& list) {
   }
 }
 
-Names names_in(const Value& list) {
-  Names names;
+NameSet names_in(const Value& list) {
+  NameSet names;
   add_names(names, list);
   return names;
 }
@@ -62,15 +62,15 @@ CommandTable read_table() {
 
 }  // namespace
 
-const Names& CommandTable::of(const ByProgram& list, std::string_view program) {
-  static const Names kNone;
+const NameSet& CommandTable::of(const ByProgram& list, std::string_view program) {
+  static const NameSet kNone;
   const auto found = list.find(program);
   return found == list.end() ? kNone : found->second;
 }
 
-Names CommandTable::valued(std::string_view program) const {
-  Names names = of(values, program);
-  const Names& written = of(outputs, program);
+NameSet CommandTable::valued(std::string_view program) const {
+  NameSet names = of(values, program);
+  const NameSet& written = of(outputs, program);
   names.insert(written.begin(), written.end());
   return names;
 }

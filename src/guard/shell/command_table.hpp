@@ -9,24 +9,24 @@
 namespace sb::guard {
 
 struct CommandTable {
-  using ByProgram = std::map<std::string, Names, std::less<>>;
+  using ByProgram = std::map<std::string, NameSet, std::less<>>;
 
-  // By the first operand, and a second one or an option: `pr list`, `fmt --check`.
+  // AttachedBy the first operand, and a second one or an option: `pr list`, `fmt --check`.
   struct Subcommands {
-    Names options;  // before the first operand, with a value
-    Names reads, bare, repository, installs, outside, tree, paths;
+    NameSet options;  // before the first operand, with a value
+    NameSet reads, bare, repository, installs, outside, tree, paths;
   };
 
-  Names folders, environment;
-  Names reads, writes_all, writes_last, tree, shells;
+  NameSet folders, environment;
+  NameSet reads, writes_all, writes_last, tree, shells;
   ByProgram asks, outputs, not_with, values, leading, inside, writes_second, writes_with, writes_without, wrappers,
       runners;
   std::map<std::string, Subcommands, std::less<>> subcommands;
 
   // Of a program in one of the lists; none when it is not there.
-  static const Names& of(const ByProgram& list, std::string_view program);
+  static const NameSet& of(const ByProgram& list, std::string_view program);
   // Options that take a value, also those that name an output.
-  Names valued(std::string_view program) const;
+  NameSet valued(std::string_view program) const;
 };
 
 const CommandTable& command_table();

@@ -13,11 +13,11 @@ void EffectList::add(Effect effect, std::string name) {
   found.push_back({effect, std::move(name), {}, false, {}});
 }
 
-void EffectList::add_paths(std::string_view name, const std::vector<ShellWord>& words, const Arguments& own) {
+void EffectList::add_paths(std::string_view name, const std::vector<ShellWord>& words, const CommandArguments& own) {
   const auto inside = command_table().inside.find(name);
-  const bool goes_inside =
+  const bool is_recursive =
       inside != command_table().inside.end() && (inside->second.empty() || find_option(own, inside->second) != nullptr);
-  CommandEffect effect{Effect::kPaths, std::string(name), {}, goes_inside, {}};
+  CommandEffect effect{Effect::kPaths, std::string(name), {}, is_recursive, {}};
   for (const ShellWord& word : words) {
     if (word.is_known && is_harmless_file(word.text)) continue;
     const bool is_absolute = word.text.starts_with('/');

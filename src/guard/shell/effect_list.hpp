@@ -12,7 +12,7 @@ namespace sb::guard {
 
 class EffectList {
  public:
-  struct Place {
+  struct WorkingFolder {
     std::string folder;  // relative to where the line runs; or absolute
     bool is_known = true;
   };
@@ -20,9 +20,9 @@ class EffectList {
   void add_unknown(std::string_view name, std::string why = {});
   void add(Effect effect, std::string name);
   // Nothing when there are none. `own` tells whether it goes into folders.
-  void add_paths(std::string_view name, const std::vector<ShellWord>& words, const Arguments& own = {});
+  void add_paths(std::string_view name, const std::vector<ShellWord>& words, const CommandArguments& own = {});
 
-  Place place;
+  WorkingFolder place;
   std::vector<CommandEffect> found;
 };
 

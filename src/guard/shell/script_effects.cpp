@@ -110,7 +110,7 @@ class Sed {
     found_.written.emplace_back(letters_.to_line_end());
   }
 
-  // Names of files go to the end of the line, labels only to a semicolon.
+  // NameSet of files go to the end of the line, labels only to a semicolon.
   void read_label(char command) {
     const bool is_label = is_among(command, ":btTv");
     while (!letters_.is_over() && letters_.here() != '\n' && !(is_label && is_among(letters_.here(), ";}"))) {

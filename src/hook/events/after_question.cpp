@@ -17,7 +17,7 @@ namespace {
 
 using decision::AnswerShape;
 using decision::HostAnswer;
-using decision::HostResult;
+using decision::HostAnswerKind;
 
 constexpr std::string_view kPostToolUse = "PostToolUse";
 constexpr std::string_view kPrincipal = "claude-code";
@@ -48,15 +48,15 @@ std::string raw_of(const Value& response) {
   return to_json(raw);
 }
 
-decision::Entry entry_of(const inbox::PlannedPrompt& prompt, std::size_t index) {
+decision::EntryKind entry_of(const inbox::PlannedPrompt& prompt, std::size_t index) {
   // The pager's own option stands last; a declared one may have the same id.
   const std::string& id = prompt.options[index].id;
-  if (prompt.pages < 2 || index + 1 != prompt.options.size()) return decision::Entry::kOption;
-  if (id == decision::kMoreId) return decision::Entry::kMore;
-  return id == decision::kNoneId ? decision::Entry::kNone : decision::Entry::kOption;
+  if (prompt.pages < 2 || index + 1 != prompt.options.size()) return decision::EntryKind::kOption;
+  if (id == decision::kMoreId) return decision::EntryKind::kMore;
+  return id == decision::kNoneId ? decision::EntryKind::kNone : decision::EntryKind::kOption;
 }
 
-decision::Select select_of(const Planned& planned) {
+decision::Select select_of(const PlannedQuestion& planned) {
   const int count = static_cast<int>(planned.prompt.options.size());
   if (!planned.prompt.is_many) return {decision::SelectMode::kOne, 1, 1};
   const inbox::Part* part = planned.decision.opened.question.find(planned.prompt.part);
@@ -65,7 +65,7 @@ decision::Select select_of(const Planned& planned) {
   return is_whole ? part->select : decision::Select{decision::SelectMode::kMany, 1, count};
 }
 
-AnswerShape shape_of(const Planned& planned, const CallQuestion& question) {
+AnswerShape shape_of(const PlannedQuestion& planned, const CallQuestion& question) {
   AnswerShape shape;
   shape.host = decision::Host::kAskUserQuestion;
   shape.nonce = planned.prompt.nonce;
@@ -87,33 +87,33 @@ AnswerShape shape_of(const CallQuestion& question) {
   decision::ShownQuestion shown{"", question.text, question.is_many(), {}};
   for (const CallOption& option : question.options) {
     shown.options.push_back(
-        {gstack::without_recommended_mark(option.label), option.label, option.label, decision::Entry::kOption});
+        {gstack::without_recommended_mark(option.label), option.label, option.label, decision::EntryKind::kOption});
   }
   shape.questions.push_back(std::move(shown));
   return shape;
 }
 
-inbox::HostResult result_of(HostResult result) {
+inbox::HostResult result_of(HostAnswerKind result) {
   switch (result) {
-    case HostResult::kDeclined:
+    case HostAnswerKind::kDeclined:
       return inbox::HostResult::kDeclined;
-    case HostResult::kCancelled:
+    case HostAnswerKind::kCancelled:
       return inbox::HostResult::kCancelled;
-    case HostResult::kDismissed:
+    case HostAnswerKind::kDismissed:
       return inbox::HostResult::kDismissed;
-    case HostResult::kSkipped:
+    case HostAnswerKind::kSkipped:
       return inbox::HostResult::kSkipped;
-    case HostResult::kTimedOut:
+    case HostAnswerKind::kTimedOut:
       return inbox::HostResult::kTimedOut;
-    case HostResult::kSelected:
-    case HostResult::kNone:
-    case HostResult::kMore:
-    case HostResult::kFreeText:
+    case HostAnswerKind::kSelected:
+    case HostAnswerKind::kNone:
+    case HostAnswerKind::kMore:
+    case HostAnswerKind::kFreeText:
       return inbox::HostResult::kSelected;
-    case HostResult::kFilled:
-    case HostResult::kOpened:
-    case HostResult::kInvalid:
-    case HostResult::kEmpty:
+    case HostAnswerKind::kFilled:
+    case HostAnswerKind::kOpened:
+    case HostAnswerKind::kInvalid:
+    case HostAnswerKind::kEmpty:
       return inbox::HostResult::kEmpty;
   }
   return inbox::HostResult::kEmpty;
@@ -122,36 +122,36 @@ inbox::HostResult result_of(HostResult result) {
 inbox::HostReply reply_of(const HostAnswer& answer, std::string raw) {
   inbox::HostReply reply{.result = result_of(answer.result),
                          .options = answer.option_ids,
-                         .free_text = answer.result == HostResult::kFreeText ? answer.text : "",
+                         .free_text = answer.result == HostAnswerKind::kFreeText ? answer.text : "",
                          .raw = std::move(raw),
                          .from = {inbox::Channel::kHook, std::string(kPrincipal)}};
-  if (answer.result == HostResult::kMore) reply.options = {std::string(decision::kMoreId)};
-  if (answer.result == HostResult::kNone) reply.options = {std::string(decision::kNoneId)};
+  if (answer.result == HostAnswerKind::kMore) reply.options = {std::string(decision::kMoreId)};
+  if (answer.result == HostAnswerKind::kNone) reply.options = {std::string(decision::kNoneId)};
   return reply;
 }
 
-bool is_choice(HostResult result) {
-  return result == HostResult::kSelected || result == HostResult::kNone || result == HostResult::kMore;
+bool is_choice(HostAnswerKind result) {
+  return result == HostAnswerKind::kSelected || result == HostAnswerKind::kNone || result == HostAnswerKind::kMore;
 }
 
 // What the model must know to go on rightly; mostly nothing.
-std::string word_about(const Planned& planned, const HostAnswer& answer) {
+std::string word_about(const PlannedQuestion& planned, const HostAnswer& answer) {
   const std::string& id = planned.decision.id;
-  if (answer.result == HostResult::kMore) {
+  if (answer.result == HostAnswerKind::kMore) {
     return fmt::format("Signalbox: {} is still open; the person wants to see page {} of {}.", id,
                        planned.prompt.page + 1, planned.prompt.pages);
   }
-  if (is_choice(answer.result) || answer.result == HostResult::kFreeText) return "";
+  if (is_choice(answer.result) || answer.result == HostAnswerKind::kFreeText) return "";
   return fmt::format("Signalbox: {} is still open ({}). Nobody has chosen; do not choose for them.", id,
                      decision::to_string(answer.result));
 }
 
 // Gives the inbox what the host said. The text is for the model.
-Result<std::string> close_planned(inbox::Desk& desk, const Planned& planned, const HostAnswer& answer,
+Result<std::string> close_planned(inbox::Home& home, const PlannedQuestion& planned, const HostAnswer& answer,
                                   const std::string& raw, ErrorLog& log) {
-  inbox::Inbox& inbox = desk.inbox();
+  inbox::Inbox& inbox = home.inbox();
   const inbox::HostReply reply = reply_of(answer, raw);
-  if (answer.result == HostResult::kInvalid) {
+  if (answer.result == HostAnswerKind::kInvalid) {
     log.add(fmt::format("the answer to prompt {} cannot be read: {}", planned.prompt.nonce, answer.reason));
   }
   if (!answer.notes.empty() && planned.prompt.is_open && planned.decision.is_open()) {
@@ -168,13 +168,13 @@ Result<std::string> close_planned(inbox::Desk& desk, const Planned& planned, con
 }
 
 // What was asked under the marker was something else, so its answer answers nothing here. It is kept for whoever reads.
-Result<std::string> keep_stray(inbox::Desk& desk, const Planned& planned, const std::vector<std::string>& found,
+Result<std::string> keep_stray(inbox::Home& home, const PlannedQuestion& planned, const std::vector<std::string>& found,
                                const HostAnswer& answer) {
   const std::string said = is_choice(answer.result) ? fmt::format("{}", fmt::join(answer.option_ids, ", "))
                            : answer.text.empty()    ? std::string(decision::to_string(answer.result))
                                                     : answer.text;
   if (!planned.prompt.is_open || !planned.decision.is_open()) return "";
-  SB_TRY(desk.inbox().note_free_text(planned.decision.id,
+  SB_TRY(home.inbox().note_free_text(planned.decision.id,
                                      fmt::format("answer to another question under this marker: {}", said),
                                      {inbox::Channel::kHook, std::string(kPrincipal)}));
   return fmt::format(
@@ -188,18 +188,18 @@ void describe(const CallQuestion& question, const HostAnswer& answer, Value& rec
   record.set("source", "hook");
   const std::vector<std::string> recommended = recommended_in(question);
   switch (answer.result) {
-    case HostResult::kSelected:
+    case HostAnswerKind::kSelected:
       record.set("user_choice", fmt::format("{}", fmt::join(answer.option_ids, ", ")));
       if (question.is_many()) record.set("user_choices", Value::array(answer.option_ids));
       if (!question.is_many() && recommended.size() == 1) record.set("recommended", recommended.front());
       break;
-    case HostResult::kFreeText:
+    case HostAnswerKind::kFreeText:
       record.set("user_choice", answer.text);
       record.set("free_text", answer.text);
       record.set("source", "auq-other");
       break;
-    case HostResult::kInvalid:
-    case HostResult::kEmpty:
+    case HostAnswerKind::kInvalid:
+    case HostAnswerKind::kEmpty:
       record.set("user_choice", decision::gstack_literals()["unknown_choice"]);
       break;
     default:
@@ -213,20 +213,20 @@ void describe(const CallQuestion& question, const HostAnswer& answer, Value& rec
 }
 
 Status log_question(const HookEvent& event, const std::vector<CallQuestion>& questions, std::size_t index,
-                    const Value& response, const Surroundings& around) {
+                    const Value& response, const HookContext& hook_context) {
   const CallQuestion& question = questions[index];
   AnswerShape shape = shape_of(question);
   const HostAnswer answer = decision::parse_answer(shape, response);
-  if (answer.result == HostResult::kInvalid) {
-    around.log.add(fmt::format("the answer to question {} cannot be read: {}", index + 1, answer.reason));
+  if (answer.result == HostAnswerKind::kInvalid) {
+    hook_context.log.add(fmt::format("the answer to question {} cannot be read: {}", index + 1, answer.reason));
   }
   Value record = question_record(event, question, index);
   describe(question, answer, record);
   if (is_replied_in_chat(response, question)) record.set("unanswered", "replied_in_chat");
-  const Seams& seams = around.seams;
+  const Seams& seams = hook_context.seams;
   const std::string folder =
       event.directory.empty() ? SB_TRY(gstack::working_directory(seams.files, seams.environment)) : event.directory;
-  return append_record(seams, SB_TRY(gstack::preference_place(seams.files, seams.environment, folder)),
+  return append_record(seams, SB_TRY(gstack::preference_paths(seams.files, seams.environment, folder)),
                        std::move(record));
 }
 
@@ -237,19 +237,19 @@ bool has_planned_marker(const std::vector<CallQuestion>& questions) {
 
 }  // namespace
 
-Result<std::string> after_question(const HookEvent& event, const Surroundings& around) {
+Result<std::string> after_question(const HookEvent& event, const HookContext& hook_context) {
   const std::vector<CallQuestion> questions = questions_of(event.tool_input);
   if (questions.empty()) return "";
   const Value response = unwrapped(event.tool_response);
-  std::vector<std::optional<Planned>> planned(questions.size());
-  std::unique_ptr<inbox::Desk> desk;
+  std::vector<std::optional<PlannedQuestion>> planned(questions.size());
+  std::unique_ptr<inbox::Home> home;
   if (has_planned_marker(questions)) {
     // Whatever is wrong with the store, the questions are still logged.
-    auto opened = open_desk(around.seams, store::Access::kReadWrite);
-    if (!opened) around.log.add(opened.error());
-    if (opened) desk = std::move(*opened);
-    auto found = desk ? find_planned(*desk, questions) : Result<std::vector<std::optional<Planned>>>(planned);
-    if (!found) around.log.add(found.error());
+    auto opened = open_home(hook_context.seams, store::Access::kReadWrite);
+    if (!opened) hook_context.log.add(opened.error());
+    if (opened) home = std::move(*opened);
+    auto found = home ? find_planned(*home, questions) : Result<std::vector<std::optional<PlannedQuestion>>>(planned);
+    if (!found) hook_context.log.add(found.error());
     if (found) planned = std::move(*found);
   }
   std::string words;
@@ -258,9 +258,9 @@ Result<std::string> after_question(const HookEvent& event, const Surroundings& a
       const auto found = differences(*planned[i], questions[i]);
       const auto shape = found.empty() ? shape_of(*planned[i], questions[i]) : shape_of(questions[i]);
       const HostAnswer answer = decision::parse_answer(shape, response);
-      const auto word = found.empty() ? close_planned(*desk, *planned[i], answer, raw_of(response), around.log)
-                                      : keep_stray(*desk, *planned[i], found, answer);
-      if (!word) around.log.add(word.error());
+      const auto word = found.empty() ? close_planned(*home, *planned[i], answer, raw_of(response), hook_context.log)
+                                      : keep_stray(*home, *planned[i], found, answer);
+      if (!word) hook_context.log.add(word.error());
       if (word && !word->empty()) words += (words.empty() ? "" : "\n") + *word;
       if (word && !word->empty() && is_replied_in_chat(response, questions[i])) {
         words += " The person replied in the chat instead: read that first.";
@@ -268,11 +268,11 @@ Result<std::string> after_question(const HookEvent& event, const Surroundings& a
       // What has no id of gstack's is the inbox's alone.
       if (found.empty() && gstack_markers_in(questions[i].text).ids.empty()) continue;
     }
-    if (const Status logged = log_question(event, questions, i, response, around); !logged) {
-      around.log.add(logged.error());
+    if (const Status logged = log_question(event, questions, i, response, hook_context); !logged) {
+      hook_context.log.add(logged.error());
     }
   }
-  return words.empty() ? "" : note_for(kPostToolUse, words);
+  return words.empty() ? "" : additional_context(kPostToolUse, words);
 }
 
 }  // namespace sb::hook

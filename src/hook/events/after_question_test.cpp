@@ -10,13 +10,13 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
 
-using Recorded = HookPlace;
-using Gap4 = HookPlace;
-using Gap5 = HookPlace;
-using Gap8 = HookPlace;
-using Gap10 = HookPlace;
-using Gap13 = HookPlace;
-using Amb30 = HookPlace;
+using Recorded = HookFixture;
+using Gap4 = HookFixture;
+using Gap5 = HookFixture;
+using Gap8 = HookFixture;
+using Gap10 = HookFixture;
+using Gap13 = HookFixture;
+using Amb30 = HookFixture;
 
 TEST_F(Recorded, AnAnswerClosesThePlannedPrompt) {
   const Plan planned = plan(kBranch);
@@ -59,7 +59,7 @@ TEST_F(Recorded, AnAnswerToAnotherQuestionUnderTheMarkerClosesNothing) {
     ASSERT_TRUE(open.is_open());
     ASSERT_FALSE(open.free_texts.empty());
     EXPECT_EQ(open.free_texts.back(), "answer to another question under this marker: main");
-    EXPECT_TRUE(desk()->inbox().find_prompt(planned.nonce).value()->is_open);
+    EXPECT_TRUE(home()->inbox().find_prompt(planned.nonce).value()->is_open);
   }
 }
 
@@ -279,7 +279,7 @@ TEST_F(Recorded, AnswersInTheShapesOfOtherVersionsAreRead) {
 TEST_F(Recorded, ABrokenStoreStillLeavesTheLog) {
   Plan planned = plan(kBranch);
   first(planned.input).set("question", first(planned.input)["question"].as_string() + " <gstack-qid:ship-a>");
-  spoil_store();
+  corrupt_store();
   EXPECT_EQ(fire(after(planned.input, answered(planned.input, "main"))).output, "");
   ASSERT_THAT(records(), SizeIs(1));
   EXPECT_EQ(records()[0].string_at("user_choice"), "main");

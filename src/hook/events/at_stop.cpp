@@ -25,17 +25,17 @@ constexpr std::size_t kLongestExcerpt = 120;
 // How often in a row the agent was sent back, for one message of the user. Gone once it is let through.
 class Streak {
  public:
-  Streak(Files& files, const Homes& homes, const HookEvent& event)
+  Streak(Files& files, const HomeDirectories& homes, const HookEvent& event)
       : files_(files),
         folder_(join_path(homes.state, "sent-back")),
-        path_(join_path(folder_, gstack::path_part(event.session) + ".json")),
+        path_(join_path(folder_, gstack::path_component(event.session) + ".json")),
         prompt_(event.prompt) {}
 
   int count() const {
     const auto text = files_.read(path_, 4096);
     const auto kept = text ? parse_json(*text) : Result<Value>(Value());
-    const bool is_ours = kept && (*kept)["count"].is_integer() && kept->string_at("prompt") == prompt_;
-    return is_ours ? static_cast<int>(std::clamp<std::int64_t>((*kept)["count"].as_integer(), 0, 1'000)) : 0;
+    const bool is_same_prompt = kept && (*kept)["count"].is_integer() && kept->string_at("prompt") == prompt_;
+    return is_same_prompt ? static_cast<int>(std::clamp<std::int64_t>((*kept)["count"].as_integer(), 0, 1'000)) : 0;
   }
 
   // What cannot be counted must not be sent back: it would never end.
@@ -60,10 +60,10 @@ Result<decision::LintContext> context_for(const std::string& folder, const Seams
   decision::LintContext context;
   context.blocking_only = true;
   context.scope = decision::LintScope::kOut;
-  const auto desk = SB_TRY(open_desk(seams, store::Access::kReadOnly));
-  if (!desk) return context;
-  const auto open = SB_TRY(desk->inbox().open_prompts(limits::kHookPrompts));
-  const auto waiting = SB_TRY(newest_in(*desk, folder, open, [](const auto&) { return true; }));
+  const auto home = SB_TRY(open_home(seams, store::Access::kReadOnly));
+  if (!home) return context;
+  const auto open = SB_TRY(home->inbox().open_prompts(limits::kHookPrompts));
+  const auto waiting = SB_TRY(newest_in(*home, folder, open, [](const auto&) { return true; }));
   if (!waiting) return context;
   context.scope = decision::LintScope::kIn;
   context.prompt_open = true;
@@ -86,7 +86,7 @@ std::optional<Finding> broken_rule(const std::string& message, const decision::L
 
 std::string reason_for(const Finding& finding, std::string_view message) {
   const decision::RuleText& text = decision::rule_text(finding.rule);
-  std::string reason = fmt::format("{}: {} {}", finding.rule, text.broken, text.mend);
+  std::string reason = fmt::format("{}: {} {}", finding.rule, text.broken, text.fix);
   const std::string excerpt =
       cut_utf16(one_line(message.substr(finding.start, finding.end - finding.start)), kLongestExcerpt);
   if (!excerpt.empty()) reason += fmt::format(" Found: {}", quote_json(excerpt));
@@ -95,9 +95,9 @@ std::string reason_for(const Finding& finding, std::string_view message) {
 
 }  // namespace
 
-Result<std::string> at_stop(const HookEvent& event, const Surroundings& around) {
-  const Seams& seams = around.seams;
-  const Homes homes = SB_TRY(sb::homes(seams.environment));
+Result<std::string> at_stop(const HookEvent& event, const HookContext& hook_context) {
+  const Seams& seams = hook_context.seams;
+  const HomeDirectories homes = SB_TRY(sb::homes(seams.environment));
   const std::string folder = SB_TRY(folder_of(event, seams));
   if (!SB_TRY(is_stop_enabled(seams.files, homes, folder))) return "";
   Streak streak(seams.files, homes, event);
@@ -107,9 +107,9 @@ Result<std::string> at_stop(const HookEvent& event, const Surroundings& around) 
     return "";
   }
   const int times = streak.count();
-  if (!decision::may_send_back(times)) {
+  if (!decision::may_reject_again(times)) {
     streak.end();
-    around.log.add(
+    hook_context.log.add(
         fmt::format("a message that breaks {} was let through after it was sent back {} times", broken->rule, times));
     return "";
   }

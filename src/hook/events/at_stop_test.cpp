@@ -12,9 +12,9 @@ using testing::Not;
 constexpr const char* kOffer = "All tests pass. Let me know if you want me to add more tests.";
 constexpr const char* kPlain = "All 214 tests pass. The release notes are in docs/notes.md.";
 
-class Stop : public HookPlace {
+class Stop : public HookFixture {
  protected:
-  void enable() { (void)enable_stop(files_, homes(environment_).value(), Scope::kProject, project()); }
+  void enable() { (void)enable_stop(files_, homes(environment_).value(), InstallScope::kProject, project()); }
   std::string reason(const Value& event) {
     const Value answer = said(event);
     if (answer.is_null()) return "";
@@ -25,7 +25,7 @@ class Stop : public HookPlace {
 
 TEST_F(Stop, IsOffUntilEnabledForTheProject) {
   EXPECT_EQ(reason(stop(kOffer)), "");
-  (void)enable_stop(files_, homes(environment_).value(), Scope::kProject, root_ + "/other");
+  (void)enable_stop(files_, homes(environment_).value(), InstallScope::kProject, root_ + "/other");
   EXPECT_EQ(reason(stop(kOffer)), "");
   enable();
   EXPECT_THAT(reason(stop(kOffer)), HasSubstr("INT020-SOFT-OFFER"));

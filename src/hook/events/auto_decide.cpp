@@ -43,18 +43,18 @@ Result<std::string> option_id(const inbox::PlannedPrompt& prompt, std::string_vi
 }
 
 Status close_prompt(const inbox::PlannedPrompt& prompt, const DecidedQuestion& decided, const Seams& seams) {
-  const auto desk = SB_TRY(open_desk(seams, store::Access::kReadWrite));
+  const auto home = SB_TRY(open_home(seams, store::Access::kReadWrite));
   const inbox::HostReply reply{.options = {SB_TRY(option_id(prompt, decided.option))},
                                .free_text = {},
                                .raw = decided.option,
                                .from = {inbox::Channel::kProgram, ""},
                                .resolved_by = inbox::ResolvedBy::kPreference};
-  SB_TRY(desk->inbox().reply(prompt.nonce, reply));
+  SB_TRY(home->inbox().reply(prompt.nonce, reply));
   return {};
 }
 
 Status log_decided(const HookEvent& event, const CallQuestion& question, std::size_t index,
-                   const DecidedQuestion& decided, const gstack::PreferencePlace& place, const Seams& seams) {
+                   const DecidedQuestion& decided, const gstack::PreferencePaths& place, const Seams& seams) {
   Value record = question_record(event, question, index);
   record.set("question_id", decided.id);
   record.set("user_choice", decided.option);
@@ -66,8 +66,8 @@ Status log_decided(const HookEvent& event, const CallQuestion& question, std::si
 }  // namespace
 
 Result<std::optional<std::vector<DecidedQuestion>>> decide_by_preference(
-    const std::vector<CallQuestion>& questions, std::span<const std::optional<Planned>> planned, const Files& files,
-    const gstack::PreferencePlace& place) {
+    const std::vector<CallQuestion>& questions, std::span<const std::optional<PlannedQuestion>> planned,
+    const Files& files, const gstack::PreferencePaths& place) {
   std::vector<DecidedQuestion> decided;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const CallQuestion& question = questions[i];
@@ -97,10 +97,10 @@ Result<std::optional<std::vector<DecidedQuestion>>> decide_by_preference(
 }
 
 Result<std::vector<bool>> record_decided(const HookEvent& event, const std::vector<CallQuestion>& questions,
-                                         std::span<const std::optional<Planned>> planned,
+                                         std::span<const std::optional<PlannedQuestion>> planned,
                                          const std::vector<DecidedQuestion>& decided,
-                                         const gstack::PreferencePlace& place, const Surroundings& around) {
-  const Seams& seams = around.seams;
+                                         const gstack::PreferencePaths& place, const HookContext& hook_context) {
+  const Seams& seams = hook_context.seams;
   const std::string marker = place.auto_decided_marker(event.session, event.tool_use_id);
   SB_TRY(seams.files.make_directories(place.session(event.session), 0700));
   SB_TRY(seams.files.write_atomic(marker, "", 0600));
@@ -109,7 +109,7 @@ Result<std::vector<bool>> record_decided(const HookEvent& event, const std::vect
     const bool is_planned = i < planned.size() && planned[i];
     const Status closed = is_planned ? close_prompt(planned[i]->prompt, decided[i], seams) : Status();
     const Status logged = closed ? log_decided(event, questions[i], i, decided[i], place, seams) : closed;
-    if (!logged) around.log.add(logged.error());
+    if (!logged) hook_context.log.add(logged.error());
     holds.push_back(closed && (is_planned || logged));
   }
   if (std::ranges::find(holds, true) == holds.end()) SB_TRY(seams.files.remove(marker));

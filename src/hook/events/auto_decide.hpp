@@ -23,15 +23,15 @@ struct DecidedQuestion {
 // One a question in the call's order, or nothing when any of them has to be asked. `planned` is empty or as long as
 // `questions`.
 Result<std::optional<std::vector<DecidedQuestion>>> decide_by_preference(
-    const std::vector<CallQuestion>& questions, std::span<const std::optional<Planned>> planned, const Files& files,
-    const gstack::PreferencePlace& place);
+    const std::vector<CallQuestion>& questions, std::span<const std::optional<PlannedQuestion>> planned,
+    const Files& files, const gstack::PreferencePaths& place);
 
 // Records it: planned prompts are closed, each question is logged, and a marker says that this call was decided so.
 // Gives back whether each question is decided now. One that could not be recorded is not, and the person is asked; one
 // whose prompt was closed is, even where the log cannot be written: its answer would come too late.
 Result<std::vector<bool>> record_decided(const HookEvent& event, const std::vector<CallQuestion>& questions,
-                                         std::span<const std::optional<Planned>> planned,
+                                         std::span<const std::optional<PlannedQuestion>> planned,
                                          const std::vector<DecidedQuestion>& decided,
-                                         const gstack::PreferencePlace& place, const Surroundings& around);
+                                         const gstack::PreferencePaths& place, const HookContext& hook_context);
 
 }  // namespace sb::hook

@@ -25,18 +25,18 @@ std::string resolved(const Files& files, const std::string& path, bool& leads_no
 }
 
 // Hosts take `..` out by the letters, the system goes through the folders: both are looked at.
-guard::Places places_of(const Files& files, const std::string& folder, const std::string& path) {
+guard::PathForms places_of(const Files& files, const std::string& folder, const std::string& path) {
   const std::string whole = path.starts_with('/') ? path : join_path(folder, path);
   if (path.size() > limits::kCheckedPathBytes) return {{whole}, "its path is too long"};
   bool leads_nowhere = false;
-  guard::Places places{{resolved(files, lexically_normal(whole), leads_nowhere)}, {}};
+  guard::PathForms places{{resolved(files, lexically_normal(whole), leads_nowhere)}, {}};
   std::string physical = resolved(files, whole, leads_nowhere);
   if (physical != places.paths.front()) places.paths.push_back(std::move(physical));
-  if (leads_nowhere) places.why_not = "it is a link that leads nowhere";
+  if (leads_nowhere) places.blocked_reason = "it is a link that leads nowhere";
   return places;
 }
 
-std::optional<std::string> refused(const HookEvent& event, const guard::OpenChain& chain, const std::string& folder,
+std::optional<std::string> refused(const HookEvent& event, const guard::OpenStepChain& chain, const std::string& folder,
                                    const Seams& seams) {
   const auto resolve = [&](const std::string& path) { return places_of(seams.files, folder, path); };
   if (event.tool == "Bash") {
@@ -54,8 +54,8 @@ std::optional<std::string> refused(const HookEvent& event, const guard::OpenChai
 
 }  // namespace
 
-Result<std::string> before_change(const HookEvent& event, const Surroundings& around) {
-  const Seams& seams = around.seams;
+Result<std::string> before_change(const HookEvent& event, const HookContext& hook_context) {
+  const Seams& seams = hook_context.seams;
   const auto store = SB_TRY(open_store(seams, store::Access::kReadOnly));
   if (!store) return "";
   const std::string folder = SB_TRY(folder_of(event, seams));
@@ -67,8 +67,8 @@ Result<std::string> before_change(const HookEvent& event, const Surroundings& ar
   }
   const auto reason = refused(event, current->chain, folder, seams);
   if (!reason) return "";
-  if (current->is_used) return refusal_for(*reason);
-  return refusal_for(
+  if (current->is_used) return deny_response(*reason);
+  return deny_response(
       fmt::format("{} If your work is not part of session {}, tell the person: `signalbox session stop {}` ends it.",
                   *reason, current->step().session, current->step().session));
 }

@@ -10,7 +10,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-class BeforeChange : public HookPlace {
+class BeforeChange : public HookFixture {
  protected:
   OpenStep step(const std::string& session = "s-1") {
     OpenStep open;
@@ -22,19 +22,19 @@ class BeforeChange : public HookPlace {
     open.goal = "Mend the roof";
     open.number = 2;
     open.of = 5;
-    open.owes = "notes";
+    open.required_output = "notes";
     open.token = "ct_" + session;
     open.at = clock_.now_ms();
     return open;
   }
   void open(const OpenStep& open) {
-    const auto written = desk()->store().write([&](store::Transaction& transaction) {
+    const auto written = home()->store().write([&](store::Transaction& transaction) {
       return transaction.put(guard::kOpenSteps, guard::open_step_key(open.workspace, open.session), to_row(open));
     });
     ASSERT_TRUE(written);
   }
   void close(const OpenStep& open) {
-    ASSERT_TRUE(desk()->store().write([&](store::Transaction& transaction) {
+    ASSERT_TRUE(home()->store().write([&](store::Transaction& transaction) {
       return transaction.remove(guard::kOpenSteps, guard::open_step_key(open.workspace, open.session));
     }));
   }
@@ -45,10 +45,10 @@ class BeforeChange : public HookPlace {
   }
   Value bash(std::string_view command) const { return before(Value::object({{"command", command}}), "Bash"); }
   // The host's call of continue_workflow, as it ended.
-  Value continued(std::string_view session, std::string_view host = "5b1c", std::string_view helper = "") const {
+  Value continued(std::string_view session, std::string_view host = "5b1c", std::string_view subagent = "") const {
     Value value = event("PostToolUse");
     value.set("session_id", host);
-    if (!helper.empty()) value.set("agent_id", helper);
+    if (!subagent.empty()) value.set("agent_id", subagent);
     value.set("tool_name", "mcp__signalbox__continue_workflow");
     value.set("tool_response",
               Value(Value::Array{Value::object({{"type", "text"}, {"text", "# Plan it"}}),
@@ -213,8 +213,8 @@ TEST_F(BeforeChange, WhatIsBrokenBreaksNothing) {
   open(plan);
   (void)files_.write_atomic(home() + "/config.yaml", "strict: [");
   EXPECT_NE(denied(edit("a")), "");  // what the user configured has no part in it
-  spoil_store();
-  const Ran ran = fire(edit("a"));
+  corrupt_store();
+  const RunResult ran = fire(edit("a"));
   EXPECT_EQ(ran.code, 0);
   EXPECT_EQ(ran.output, "");
   EXPECT_NE(errors(), "");
@@ -269,7 +269,7 @@ TEST_F(SessionEvents, WhatIsSaidFitsAKibibyteAndKeepsTheToken) {
   OpenStep plan = step();
   plan.title = std::string(2'000, 't');
   plan.goal = std::string(2'000, 'g');
-  plan.owes = std::string(2'000, 'o');
+  plan.required_output = std::string(2'000, 'o');
   plan.writes = std::vector<std::string>(100, std::string(100, 'g'));
   open(plan);
   const std::string text = noted(started());
@@ -294,7 +294,7 @@ options: [{id: main, label: Main}, {id: hotfix, label: The small mend}]
                                       Not(HasSubstr("rehydrate")), Not(HasSubstr("it is delivered"))));
   inbox::HostReply reply;
   reply.options = {"hotfix"};
-  ASSERT_TRUE(desk()->inbox().reply(asked.nonce, reply));
+  ASSERT_TRUE(home()->inbox().reply(asked.nonce, reply));
   EXPECT_THAT(noted(prompted()),
               AllOf(HasSubstr("has been answered: hotfix (\"The small mend\")."), HasSubstr("ct_s-1")));
   EXPECT_EQ(fire(prompted()).output, "");
@@ -324,7 +324,7 @@ TEST_F(SessionEvents, TheStatusLineNamesTheStepAndCountsQuestions) {
   EXPECT_EQ(line(here), "1 question open\n");
   EXPECT_EQ(line(R"({"cwd":"/"})"), "");
   for (const char* odd : {"", "{", "[]", "null", "\xff", R"({"workspace":3,"cwd":[]})"}) (void)line(odd);
-  spoil_store();
+  corrupt_store();
   EXPECT_EQ(line(here), "");
 }
 

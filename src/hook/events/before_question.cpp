@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kPreToolUse = "PreToolUse";
 
-using PlannedList = std::vector<std::optional<Planned>>;
+using PlannedList = std::vector<std::optional<PlannedQuestion>>;
 
 // What is wrong with the call, a line a question; empty when it is as planned.
 std::string complaints(const std::vector<CallQuestion>& questions, const PlannedList& planned) {
@@ -42,7 +42,7 @@ bool is_same_text(const inbox::PlannedPrompt& prompt, const CallQuestion& questi
 
 // What the model should know, although nothing is refused for it.
 Result<Notes> notes(const HookEvent& event, const std::vector<CallQuestion>& questions, const PlannedList& planned,
-                    inbox::Desk& desk, const Seams& seams) {
+                    inbox::Home& home, const Seams& seams) {
   Notes found;
   const auto note = [&](std::string line) { found.text += (found.text.empty() ? "" : "\n") + line; };
   std::optional<std::vector<inbox::PlannedPrompt>> open;
@@ -56,10 +56,10 @@ Result<Notes> notes(const HookEvent& event, const std::vector<CallQuestion>& que
       }
       continue;
     }
-    if (!open) open = SB_TRY(desk.inbox().open_prompts(limits::kHookPrompts));
+    if (!open) open = SB_TRY(home.inbox().open_prompts(limits::kHookPrompts));
     const auto is_it = [&](const auto& prompt) { return is_same_text(prompt, questions[i]); };
     found.is_unmarked = found.is_unmarked || std::ranges::any_of(*open, is_it);
-    const auto like = SB_TRY(newest_in(desk, SB_TRY(folder_of(event, seams)), *open,
+    const auto like = SB_TRY(newest_in(home, SB_TRY(folder_of(event, seams)), *open,
                                        [&](const auto& prompt) { return overlaps(prompt, questions[i]); }));
     if (!like) continue;
     note(
@@ -94,13 +94,13 @@ bool has_gstack_marker(const CallQuestion& question) {
 
 }  // namespace
 
-std::string refusal_for(std::string_view reason) {
+std::string deny_response(std::string_view reason) {
   return to_json(Value::object({{"hookSpecificOutput", Value::object({{"hookEventName", kPreToolUse},
                                                                       {"permissionDecision", "deny"},
                                                                       {"permissionDecisionReason", reason}})}}));
 }
 
-std::string note_for(std::string_view event_name, std::string_view text) {
+std::string additional_context(std::string_view event_name, std::string_view text) {
   return to_json(Value::object(
       {{"hookSpecificOutput", Value::object({{"hookEventName", event_name}, {"additionalContext", text}})}}));
 }
@@ -111,36 +111,36 @@ Result<std::string> folder_of(const HookEvent& event, const Seams& seams) {
   return canonical ? *canonical : event.directory;
 }
 
-Result<std::string> before_question(const HookEvent& event, const Surroundings& around) {
-  const Seams& seams = around.seams;
+Result<std::string> before_question(const HookEvent& event, const HookContext& hook_context) {
+  const Seams& seams = hook_context.seams;
   const std::vector<CallQuestion> questions = questions_of(event.tool_input);
   if (has_answers(event.tool_input)) {
-    return refusal_for(
+    return deny_response(
         "Signalbox did not let this question through: it brings its own answers. Only the person answers; ask again "
         "without `answers` and `annotations`.");
   }
   if (questions.empty()) return "";
   PlannedList planned;
   Notes note;
-  if (const auto desk = SB_TRY(open_desk(seams, store::Access::kReadOnly))) {
-    auto found = find_planned(*desk, questions);
+  if (const auto home = SB_TRY(open_home(seams, store::Access::kReadOnly))) {
+    auto found = find_planned(*home, questions);
     if (!found && found.error().code == ErrorCode::kInvalid)
-      return refusal_for("Signalbox: " + found.error().to_string());
+      return deny_response("Signalbox: " + found.error().to_string());
     planned = SB_TRY(std::move(found));
-    if (const std::string text = complaints(questions, planned); !text.empty()) return refusal_for(text);
-    note = SB_TRY(notes(event, questions, planned, *desk, seams));
+    if (const std::string text = complaints(questions, planned); !text.empty()) return deny_response(text);
+    note = SB_TRY(notes(event, questions, planned, *home, seams));
   }
   // Without its marker nobody knows which id was planned for it.
   if (!note.is_unmarked && std::ranges::all_of(questions, has_gstack_marker)) {
-    const auto place = SB_TRY(gstack::preference_place(
+    const auto place = SB_TRY(gstack::preference_paths(
         seams.files, seams.environment,
         event.directory.empty() ? SB_TRY(gstack::working_directory(seams.files, seams.environment)) : event.directory));
     if (const auto decided = SB_TRY(decide_by_preference(questions, planned, seams.files, place))) {
-      const auto holds = SB_TRY(record_decided(event, questions, planned, *decided, place, around));
-      if (std::ranges::find(holds, true) != holds.end()) return refusal_for(decided_reason(*decided, holds));
+      const auto holds = SB_TRY(record_decided(event, questions, planned, *decided, place, hook_context));
+      if (std::ranges::find(holds, true) != holds.end()) return deny_response(decided_reason(*decided, holds));
     }
   }
-  return note.text.empty() ? "" : note_for(kPreToolUse, note.text);
+  return note.text.empty() ? "" : additional_context(kPreToolUse, note.text);
 }
 
 }  // namespace sb::hook

@@ -10,18 +10,18 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
 
-using Preferred = HookPlace;
-using Gap1 = HookPlace;
-using Gap2 = HookPlace;
-using Gap6 = HookPlace;
-using Gap7 = HookPlace;
-using Gap9 = HookPlace;
-using Gap11 = HookPlace;
-using Gap12 = HookPlace;
-using Gap14 = HookPlace;
-using Gap17 = HookPlace;
-using Gap18 = HookPlace;
-using ReqSplit53 = HookPlace;
+using Preferred = HookFixture;
+using Gap1 = HookFixture;
+using Gap2 = HookFixture;
+using Gap6 = HookFixture;
+using Gap7 = HookFixture;
+using Gap9 = HookFixture;
+using Gap11 = HookFixture;
+using Gap12 = HookFixture;
+using Gap14 = HookFixture;
+using Gap17 = HookFixture;
+using Gap18 = HookFixture;
+using ReqSplit53 = HookFixture;
 
 const std::vector<std::string> kVoices = {"Terse (recommended)", "Chatty"};
 
@@ -64,7 +64,7 @@ TEST_F(Preferred, OtherwiseTheOutputIsEmpty) {
       Value(),
   };
   for (const Value& input : inputs) {
-    const Ran ran = fire(before(input));
+    const RunResult ran = fire(before(input));
     EXPECT_EQ(ran.output, "") << to_json(input);
     EXPECT_EQ(ran.code, 0);
   }
@@ -335,13 +335,13 @@ TEST_F(Gap14, ASecondMarkerOutsideTheTextAsks) {
   EXPECT_EQ(fire(before(voice("Which? <gstack-qid:ship-voice>", {"A (recommended)", "B <gstack-qid:b>"}))).output, "");
 }
 
-using Amb21 = HookPlace;
+using Amb21 = HookFixture;
 TEST_F(Amb21, UnderTheInteractionProfileNoPreferenceAnswers) {
   prefer(R"({"release-branch":"never-ask"})");
   Plan planned = plan(kBranch);
   Value& asked = first(planned.input);
   asked.set("question", asked["question"].as_string() + " <gstack-qid:release-branch>\nRecommendation: main because");
-  const Ran ran = fire(before(planned.input));
+  const RunResult ran = fire(before(planned.input));
   EXPECT_THAT(ran.output, Not(HasSubstr("auto-decide")));
   EXPECT_TRUE(state(planned.decision).is_open());
 }

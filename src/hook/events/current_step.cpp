@@ -15,10 +15,10 @@ using guard::OpenStep;
 
 Result<std::optional<OpenStep>> used_by(store::Snapshot& snapshot, const std::string& key,
                                         const std::string& conversation, bool& has_used) {
-  const guard::HostSession host = SB_TRY(guard::read_host(snapshot, key));
+  const guard::HostSession host = SB_TRY(guard::read_host_session(snapshot, key));
   has_used = has_used || !host.sessions.empty();
   for (const auto& used : host.sessions) {
-    const std::string user = SB_TRY(guard::user_of(snapshot, used.session));
+    const std::string user = SB_TRY(guard::last_user_of(snapshot, used.session));
     if (!user.empty() && user != conversation) continue;  // somebody else took it over
     auto step = SB_TRY(guard::find_open_step(snapshot, used.workspace, used.session));
     if (step) return step;
@@ -32,7 +32,7 @@ using ById = std::map<std::string, const OpenStep*, std::less<>>;
 Result<bool> is_anothers(store::Snapshot& snapshot, const OpenStep& step, const ById& all, const std::string& own) {
   const OpenStep* at = &step;
   for (int depth = 0; depth <= limits::kChildDepth; ++depth) {
-    const std::string user = SB_TRY(guard::user_of(snapshot, at->session));
+    const std::string user = SB_TRY(guard::last_user_of(snapshot, at->session));
     if (!user.empty() && user != own) return true;
     const auto parent = all.find(at->parent);
     if (parent == all.end()) return false;
@@ -43,21 +43,21 @@ Result<bool> is_anothers(store::Snapshot& snapshot, const OpenStep& step, const 
 
 Result<std::optional<OpenStep>> newest_of(store::Snapshot& snapshot, const std::string& folder, const std::string& own,
                                           TimestampMs now) {
-  std::vector<OpenStep> steps = SB_TRY(guard::open_steps_in(snapshot, folder, limits::kOpenSessionsLookedAt));
+  std::vector<OpenStep> steps = SB_TRY(guard::open_steps_in(snapshot, folder, limits::kOpenSessionsScanned));
   ById all;
   for (const OpenStep& step : steps) all.emplace(step.session, &step);
   std::vector<const OpenStep*> newest;
   for (const OpenStep& step : steps) newest.push_back(&step);
   std::ranges::stable_sort(newest, std::ranges::greater(), [](const OpenStep* step) { return step->at; });
   for (const OpenStep* step : newest) {
-    if (step->is_autonomous || step->at < now - limits::kSessionFreshMs) continue;
+    if (step->is_autonomous || step->at < now - limits::kSessionMaxIdleMs) continue;
     if (!SB_TRY(is_anothers(snapshot, *step, all, own))) return *step;
   }
   return std::nullopt;
 }
 
-Result<guard::OpenChain> chain_of(store::Snapshot& snapshot, OpenStep step) {
-  guard::OpenChain chain{std::move(step)};
+Result<guard::OpenStepChain> chain_of(store::Snapshot& snapshot, OpenStep step) {
+  guard::OpenStepChain chain{std::move(step)};
   while (!chain.back().parent.empty() && chain.size() <= static_cast<std::size_t>(limits::kChildDepth)) {
     auto parent = SB_TRY(guard::find_open_step(snapshot, chain.back().workspace, chain.back().parent));
     if (!parent) break;
@@ -73,16 +73,16 @@ Result<std::optional<CurrentStep>> current_step(store::Snapshot& snapshot, const
   const std::string own = guard::host_key(event.session, "");
   bool has_used = false;
   std::optional<OpenStep> found;
-  if (!event.helper.empty()) {
-    found = SB_TRY(used_by(snapshot, guard::host_key(event.session, event.helper), own, has_used));
+  if (!event.subagent.empty()) {
+    found = SB_TRY(used_by(snapshot, guard::host_key(event.session, event.subagent), own, has_used));
   }
   if (!found) found = SB_TRY(used_by(snapshot, own, own, has_used));
   const bool is_used = found.has_value();
-  std::string around = folder;
-  for (int i = 0; !found && !has_used && i < limits::kFoldersAround && !around.empty(); ++i) {
-    found = SB_TRY(newest_of(snapshot, around, own, now));
-    if (around == "/") break;
-    around = parent_path(around);
+  std::string hook_context = folder;
+  for (int i = 0; !found && !has_used && i < limits::kParentFolders && !hook_context.empty(); ++i) {
+    found = SB_TRY(newest_of(snapshot, hook_context, own, now));
+    if (hook_context == "/") break;
+    hook_context = parent_path(hook_context);
   }
   if (!found) return std::nullopt;
   return CurrentStep{SB_TRY(chain_of(snapshot, std::move(*found))), is_used};

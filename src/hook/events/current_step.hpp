@@ -17,8 +17,8 @@
 namespace sb::hook {
 
 struct CurrentStep {
-  guard::OpenChain chain;  // its step first
-  bool is_used = false;    // this conversation was seen to use it
+  guard::OpenStepChain chain;  // its step first
+  bool is_used = false;        // this conversation was seen to use it
 
   const guard::OpenStep& step() const { return chain.front(); }
 };

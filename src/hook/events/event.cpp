@@ -18,7 +18,8 @@ constexpr std::size_t kLongestMarker = 96;
 
 // Where `wanted` (in lower case) next stands, in any case.
 std::size_t find_folded(std::string_view text, std::string_view wanted, std::size_t from) {
-  const auto found = std::ranges::search(text.substr(std::min(from, text.size())), wanted, {}, [](char c) { return to_lower(c); });
+  const auto found =
+      std::ranges::search(text.substr(std::min(from, text.size())), wanted, {}, [](char c) { return to_lower(c); });
   return found.empty() ? std::string_view::npos : static_cast<std::size_t>(found.begin() - text.begin());
 }
 
@@ -105,7 +106,7 @@ Result<HookEvent> read_event(std::string_view json) {
   HookEvent event;
   event.kind = kind_of(text_at(root, "hook_event_name"));
   event.session = text_at(root, "session_id");
-  event.helper = text_at(root, "agent_id");
+  event.subagent = text_at(root, "agent_id");
   event.directory = text_at(root, "cwd");
   event.prompt = text_at(root, "prompt_id");
   event.tool = text_at(root, "tool_name");

@@ -1,7 +1,7 @@
 // One hook event of Claude Code, as far as it is looked at, and the questions of a question tool's call. Pure.
 //
 // Reading is lenient: a host may add what it likes, and what is missing or of another kind counts as empty. Nothing of
-// it is believed: ids from an event are data, and become part of a path only through gstack::path_part.
+// it is believed: ids from an event are data, and become part of a path only through gstack::path_component.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ enum class EventKind { kPreToolUse, kPostToolUse, kStop, kSessionStart, kUserPro
 struct HookEvent {
   EventKind kind = EventKind::kOther;
   std::string session;
-  std::string helper;     // the agent inside it that acts, where the host tells them apart
+  std::string subagent;   // the agent inside it that acts, where the host tells them apart
   std::string directory;  // where the host works; empty when it does not say
   std::string prompt;     // the id of the user's message the agent works on
   std::string tool;

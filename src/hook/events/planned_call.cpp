@@ -83,9 +83,9 @@ bool has_same_id(std::string_view planned, std::string_view given) {
   return wanted.ids == found.ids && wanted.is_clear == found.is_clear;
 }
 
-Result<Planned> with_decision(inbox::Desk& desk, inbox::PlannedPrompt prompt) {
-  inbox::DecisionState state = SB_TRY(desk.inbox().load(prompt.decision));
-  return Planned{std::move(prompt), std::move(state)};
+Result<PlannedQuestion> with_decision(inbox::Home& home, inbox::PlannedPrompt prompt) {
+  inbox::DecisionState state = SB_TRY(home.inbox().load(prompt.decision));
+  return PlannedQuestion{std::move(prompt), std::move(state)};
 }
 
 store::SqliteOptions store_options() {
@@ -106,11 +106,11 @@ Result<bool> has_store(const Seams& seams) {
 
 }  // namespace
 
-Result<std::unique_ptr<inbox::Desk>> open_desk(const Seams& seams, store::Access access) {
+Result<std::unique_ptr<inbox::Home>> open_home(const Seams& seams, store::Access access) {
   if (access == store::Access::kReadOnly && !SB_TRY(has_store(seams))) return nullptr;
-  auto desk = inbox::Desk::open(seams, access, store_options());
-  if (!desk && desk.error().code == ErrorCode::kNotFound && access == store::Access::kReadOnly) return nullptr;
-  return desk;
+  auto home = inbox::Home::open(seams, access, store_options());
+  if (!home && home.error().code == ErrorCode::kNotFound && access == store::Access::kReadOnly) return nullptr;
+  return home;
 }
 
 Result<std::unique_ptr<store::SqliteStore>> open_store(const Seams& seams, store::Access access) {
@@ -118,48 +118,49 @@ Result<std::unique_ptr<store::SqliteStore>> open_store(const Seams& seams, store
   return store::SqliteStore::open(SB_TRY(store_path(seams)), access, store_options());
 }
 
-bool Planned::needs_person() const {
-  const inbox::Opened& opened = decision.opened;
-  return opened.needs_signature || opened.question.shape != inbox::Shape::kDecision || prompt.pages > 1 ||
+bool PlannedQuestion::needs_person() const {
+  const inbox::OpenedDecision& opened = decision.opened;
+  return opened.needs_signature || opened.question.shape != inbox::QuestionShape::kDecision || prompt.pages > 1 ||
          opened.source.string_at("profile") != "gstack";
 }
 
-bool Planned::is_order_fixed() const {
+bool PlannedQuestion::is_order_fixed() const {
   return decision.opened.source.string_at("profile") != "gstack";
 }
 
-Result<std::vector<std::optional<Planned>>> find_planned(inbox::Desk& desk,
-                                                         const std::vector<CallQuestion>& questions) {
-  std::vector<std::optional<Planned>> found;
+Result<std::vector<std::optional<PlannedQuestion>>> find_planned(inbox::Home& home,
+                                                                 const std::vector<CallQuestion>& questions) {
+  std::vector<std::optional<PlannedQuestion>> found;
   for (const CallQuestion& question : questions) {
-    std::optional<Planned> planned;
+    std::optional<PlannedQuestion> planned;
     for (const std::string& nonce : decision::nonces_in(question.text)) {
-      auto prompt = SB_TRY(desk.inbox().find_prompt(nonce));
+      auto prompt = SB_TRY(home.inbox().find_prompt(nonce));
       if (!prompt) continue;
       if (planned && planned->prompt.nonce != nonce) {
         return fail(ErrorCode::kInvalid,
                     fmt::format("one question carries the markers of two planned prompts, {} and {}",
                                 planned->prompt.nonce, nonce));
       }
-      planned = SB_TRY(with_decision(desk, std::move(*prompt)));
+      planned = SB_TRY(with_decision(home, std::move(*prompt)));
     }
     found.push_back(std::move(planned));
   }
   return found;
 }
 
-Result<std::optional<Planned>> newest_in(inbox::Desk& desk, const std::string& directory,
-                                         const std::vector<inbox::PlannedPrompt>& open, const Wanted& wanted) {
+Result<std::optional<PlannedQuestion>> newest_in(inbox::Home& home, const std::string& directory,
+                                                 const std::vector<inbox::PlannedPrompt>& open,
+                                                 const PromptFilter& wanted) {
   for (const inbox::PlannedPrompt& prompt : open) {
     if (!wanted(prompt)) continue;
-    Planned planned = SB_TRY(with_decision(desk, prompt));
+    PlannedQuestion planned = SB_TRY(with_decision(home, prompt));
     const std::string& workspace = planned.decision.opened.workspace;
     if (!workspace.empty() && is_within(directory, workspace)) return planned;
   }
   return std::nullopt;
 }
 
-std::vector<std::string> differences(const Planned& planned, const CallQuestion& question) {
+std::vector<std::string> differences(const PlannedQuestion& planned, const CallQuestion& question) {
   const inbox::PlannedPrompt& prompt = planned.prompt;
   const std::vector<std::string> wanted = labels_of(prompt);
   const std::vector<std::string> given = labels_of(question);

@@ -16,12 +16,12 @@ namespace sb::hook {
 
 // The user's inbox as a hook opens it: it does not wait long, and leaves tidying up to others. Null with kReadOnly when
 // nothing was ever asked here.
-Result<std::unique_ptr<inbox::Desk>> open_desk(const Seams& seams, store::Access access);
+Result<std::unique_ptr<inbox::Home>> open_home(const Seams& seams, store::Access access);
 
 // Its store alone, which no configuration can keep from being read. Null when there is none.
 Result<std::unique_ptr<store::SqliteStore>> open_store(const Seams& seams, store::Access access);
 
-struct Planned {
+struct PlannedQuestion {
   inbox::PlannedPrompt prompt;
   inbox::DecisionState decision;
 
@@ -35,17 +35,19 @@ struct Planned {
 
 // The planned prompt each question names by its marker; nothing where it names none that is known. A question that
 // names several is kInvalid.
-Result<std::vector<std::optional<Planned>>> find_planned(inbox::Desk& desk, const std::vector<CallQuestion>& questions);
+Result<std::vector<std::optional<PlannedQuestion>>> find_planned(inbox::Home& home,
+                                                                 const std::vector<CallQuestion>& questions);
 
 // The newest of these open prompts that is wanted and is for this folder (absolute, without links) or one around it.
-using Wanted = std::function<bool(const inbox::PlannedPrompt&)>;
-Result<std::optional<Planned>> newest_in(inbox::Desk& desk, const std::string& directory,
-                                         const std::vector<inbox::PlannedPrompt>& open, const Wanted& wanted);
+using PromptFilter = std::function<bool(const inbox::PlannedPrompt&)>;
+Result<std::optional<PlannedQuestion>> newest_in(inbox::Home& home, const std::string& directory,
+                                                 const std::vector<inbox::PlannedPrompt>& open,
+                                                 const PromptFilter& wanted);
 
 // Everything in which the question is not the planned one, a sentence each: options that are missing, new, renamed or
 // out of order, several answers allowed or not, another question text, another gstack id. Header and descriptions are
 // the caller's. Pure.
-std::vector<std::string> differences(const Planned& planned, const CallQuestion& question);
+std::vector<std::string> differences(const PlannedQuestion& planned, const CallQuestion& question);
 
 // Whether an unmarked question offers what the prompt was planned to offer: at least two options of it. Pure.
 bool overlaps(const inbox::PlannedPrompt& planned, const CallQuestion& question);

@@ -9,20 +9,20 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-using Planned = HookPlace;
-using Amb32 = HookPlace;
-using ReqInt68 = HookPlace;
+using PlannedQuestion = HookFixture;
+using Amb32 = HookFixture;
+using ReqInt68 = HookFixture;
 
-TEST_F(Planned, ACallAsRenderedIsLeftAlone) {
+TEST_F(PlannedQuestion, ACallAsRenderedIsLeftAlone) {
   const Plan planned = plan(kBranch);
-  const Ran ran = fire(before(planned.input));
+  const RunResult ran = fire(before(planned.input));
   EXPECT_EQ(ran.code, 0);
   EXPECT_EQ(ran.output, "");
   EXPECT_EQ(ran.errors, "");
   EXPECT_EQ(errors(), "");
 }
 
-TEST_F(Planned, ADroppedOptionIsDeniedByName) {
+TEST_F(PlannedQuestion, ADroppedOptionIsDeniedByName) {
   Plan planned = plan(kBranch);
   first(planned.input).find("options")->items().pop_back();
   for (const char* tool : {"AskUserQuestion", "mcp__conductor__AskUserQuestion"}) {
@@ -30,58 +30,58 @@ TEST_F(Planned, ADroppedOptionIsDeniedByName) {
   }
 }
 
-TEST_F(Planned, QuestionsInAStringAreComparedToo) {
+TEST_F(PlannedQuestion, QuestionsInAStringAreComparedToo) {
   Plan planned = plan(kBranch);
   first(planned.input).find("options")->items().pop_back();
   const Value input = Value::object({{"questions", to_json(planned.input["questions"])}});
   EXPECT_THAT(denied(before(input)), HasSubstr("missing: \"hotfix\""));
 }
 
-TEST_F(Planned, EveryDroppedOptionIsNamed) {
+TEST_F(PlannedQuestion, EveryDroppedOptionIsNamed) {
   Plan planned = plan(kBranch);
   first(planned.input).set("options", Value::array());
   EXPECT_THAT(denied(before(planned.input)), HasSubstr("missing: \"main\", \"release\", \"hotfix\""));
 }
 
-TEST_F(Planned, ARenamedOptionIsBothMissingAndNew) {
+TEST_F(PlannedQuestion, ARenamedOptionIsBothMissingAndNew) {
   Plan planned = plan(kBranch);
   first(planned.input).find("options")->items()[0].set("label", "Main");
   EXPECT_THAT(denied(before(planned.input)),
               AllOf(HasSubstr("missing: \"main\""), HasSubstr("not an option of this question: \"Main\"")));
 }
 
-TEST_F(Planned, AnInventedOptionIsDenied) {
+TEST_F(PlannedQuestion, AnInventedOptionIsDenied) {
   Plan planned = plan(kBranch);
   first(planned.input).find("options")->push_back(Value::object({{"label", "develop"}}));
   EXPECT_THAT(denied(before(planned.input)), AllOf(HasSubstr("\"develop\""), Not(HasSubstr("missing"))));
 }
 
-TEST_F(Planned, ARecommendationNobodyDeclaredIsARename) {
+TEST_F(PlannedQuestion, ARecommendationNobodyDeclaredIsARename) {
   Plan planned = plan(kBranch);
   first(planned.input).find("options")->items()[1].set("label", "release (Recommended)");
   EXPECT_THAT(denied(before(planned.input)), HasSubstr("release (recommended)"));
 }
 
-TEST_F(Planned, AllowingSeveralAnswersIsDenied) {
+TEST_F(PlannedQuestion, AllowingSeveralAnswersIsDenied) {
   Plan planned = plan(kBranch);
   first(planned.input).set("multiSelect", true);
   EXPECT_THAT(denied(before(planned.input)), HasSubstr("multiSelect must be false"));
 }
 
-TEST_F(Planned, AnotherQuestionUnderTheSameMarkerIsDenied) {
+TEST_F(PlannedQuestion, AnotherQuestionUnderTheSameMarkerIsDenied) {
   Plan planned = plan(kBranch);
   first(planned.input).set("question", "Which branch should be deleted? <sb:" + planned.nonce + ">");
   EXPECT_THAT(denied(before(planned.input)), HasSubstr("the question must read \"Which branch should be released?"));
 }
 
-TEST_F(Planned, TwoMarkersInOneQuestionAreDenied) {
+TEST_F(PlannedQuestion, TwoMarkersInOneQuestionAreDenied) {
   const Plan one = plan(kBranch);
   Plan other = plan("decision: other\ninstruction: Which other?\noptions: [a1, b1]\n");
   first(other.input).set("question", first(other.input)["question"].as_string() + " <sb:" + one.nonce + ">");
   EXPECT_THAT(denied(before(other.input)), HasSubstr("two planned prompts"));
 }
 
-TEST_F(Planned, AnOptionOfAnotherPageIsToldSo) {
+TEST_F(PlannedQuestion, AnOptionOfAnotherPageIsToldSo) {
   Plan planned = plan("decision: which\ninstruction: Which one?\noptions: [alpha, beta, gamma, delta, epsilon]\n");
   first(planned.input).find("options")->items()[3].set("label", "epsilon");
   EXPECT_THAT(denied(before(planned.input)),
@@ -105,7 +105,7 @@ TEST_F(ReqInt68, ReorderedOptionsAreDenied) {
               HasSubstr(R"(the options must stand in this order: "main", "release", "hotfix")"));
 }
 
-TEST_F(Planned, AnotherGstackIdIsDenied) {
+TEST_F(PlannedQuestion, AnotherGstackIdIsDenied) {
   prefer(R"({"ship-tone":"never-ask","ship-voice":"always-ask"})");
   const std::string id = "<gstack-qid:ship-voice>";
   for (const char* other : {"<gstack-qid:ship-tone>", "", "<gstack-qid:ship-voice> <gstack-qid:ship-tone>",
@@ -119,13 +119,13 @@ TEST_F(Planned, AnotherGstackIdIsDenied) {
   }
 }
 
-TEST_F(Planned, AGstackIdNobodyPlannedIsDenied) {
+TEST_F(PlannedQuestion, AGstackIdNobodyPlannedIsDenied) {
   Plan planned = plan(kBranch);
   first(planned.input).set("question", first(planned.input)["question"].as_string() + " <gstack-qid:ship-voice>");
   EXPECT_THAT(denied(before(planned.input)), HasSubstr("the question must read"));
 }
 
-TEST_F(Planned, AMultiSelectThatIsNoBooleanIsDenied) {
+TEST_F(PlannedQuestion, AMultiSelectThatIsNoBooleanIsDenied) {
   for (const Value& odd : {Value("true"), Value("false"), Value(1), Value()}) {
     Plan planned = plan(kBranch);
     first(planned.input).set("multiSelect", odd);
@@ -133,7 +133,7 @@ TEST_F(Planned, AMultiSelectThatIsNoBooleanIsDenied) {
   }
 }
 
-TEST_F(Planned, AnswersTheModelFilledInAreDenied) {
+TEST_F(PlannedQuestion, AnswersTheModelFilledInAreDenied) {
   Plan planned = plan(kBranch);
   Value filled = planned.input;
   filled.set("answers", Value::object({{"Which branch should be released?", "main"}}));
@@ -145,37 +145,37 @@ TEST_F(Planned, AnswersTheModelFilledInAreDenied) {
   EXPECT_EQ(fire(before(planned.input)).output, "");
 }
 
-TEST_F(Planned, WithoutAMarkerOverlapIsOnlyNoted) {
+TEST_F(PlannedQuestion, WithoutAMarkerOverlapIsOnlyNoted) {
   const Plan planned = plan(kBranch);
   const Value input = call({question("Release which?", {"main", "release"})});
   EXPECT_THAT(noted(before(input)), AllOf(HasSubstr(planned.nonce), HasSubstr("does not carry its marker")));
 }
 
-TEST_F(Planned, WhatOverlapsWithNothingIsLeftAlone) {
+TEST_F(PlannedQuestion, WhatOverlapsWithNothingIsLeftAlone) {
   (void)plan(kBranch);
   EXPECT_EQ(fire(before(call({question("Colour?", {"Red", "Blue"})}))).output, "");
   EXPECT_EQ(fire(before(call({question("One?", {"main", "Blue"})}))).output, "");
 }
 
-TEST_F(Planned, APromptOfAnotherFolderIsNotMeant) {
+TEST_F(PlannedQuestion, APromptOfAnotherFolderIsNotMeant) {
   (void)plan(kBranch);
   Value elsewhere = before(call({question("Release which?", {"main", "release"})}));
   elsewhere.set("cwd", root_);
   EXPECT_EQ(fire(elsewhere).output, "");
 }
 
-TEST_F(Planned, AMarkerNobodyPlannedIsLeftAlone) {
+TEST_F(PlannedQuestion, AMarkerNobodyPlannedIsLeftAlone) {
   (void)plan(kBranch);
   EXPECT_EQ(fire(before(call({question("Go? <sb:0123456789abcdef>", {"Yes", "No"})}))).output, "");
 }
 
-TEST_F(Planned, AskingAnAnsweredPromptAgainIsNoted) {
+TEST_F(PlannedQuestion, AskingAnAnsweredPromptAgainIsNoted) {
   const Plan planned = plan(kBranch);
   EXPECT_EQ(fire(after(planned.input, answered(planned.input, "main"))).output, "");
   EXPECT_THAT(noted(before(planned.input)), HasSubstr("was answered before"));
 }
 
-TEST_F(Planned, ADeadlineThatPassedIsReadWithoutWriting) {
+TEST_F(PlannedQuestion, ADeadlineThatPassedIsReadWithoutWriting) {
   const Plan planned = plan(std::string(kBranch) + "on_timeout: deny\ndeadline: 1h\n");
   clock_.sleep_ms(2 * 60 * 60 * 1000);
   EXPECT_EQ(denied(before(planned.input)), "");
@@ -184,7 +184,7 @@ TEST_F(Planned, ADeadlineThatPassedIsReadWithoutWriting) {
   EXPECT_FALSE(state(planned.decision).is_answered());
 }
 
-TEST_F(Planned, AsManyOpenPromptsAreLookedThroughAsTheLimitSays) {
+TEST_F(PlannedQuestion, AsManyOpenPromptsAreLookedThroughAsTheLimitSays) {
   const auto number = [](int i) { return std::to_string(i); };
   for (int i = 0; i <= limits::kHookPrompts; ++i) {
     (void)plan("decision: d" + number(i) + "\ninstruction: Which one?\noptions: [left" + number(i) + ", right" +
@@ -194,7 +194,7 @@ TEST_F(Planned, AsManyOpenPromptsAreLookedThroughAsTheLimitSays) {
   EXPECT_EQ(fire(before(call({question("Which?", {"left0", "right0"})}))).output, "");
 }
 
-TEST_F(Planned, EachQuestionOfACallIsCompared) {
+TEST_F(PlannedQuestion, EachQuestionOfACallIsCompared) {
   const Plan one = plan(kBranch);
   Plan other = plan("decision: other\ninstruction: Which other?\noptions: [a1, b1, c1]\n");
   first(other.input).find("options")->items().pop_back();

@@ -39,7 +39,7 @@ std::string record_id(const CallQuestion& question) {
          sha1_hex(fmt::format("{}::{}::{}", kUnknownSkill, question.text, fmt::join(labels, "|"))).substr(0, 10);
 }
 
-Status append_record(const Seams& seams, const gstack::PreferencePlace& place, Value record) {
+Status append_record(const Seams& seams, const gstack::PreferencePaths& place, Value record) {
   const Value checked =
       SB_TRY(gstack::checked_question_event(std::move(record), gstack::LogRules::kOwn, seams.clock.now_ms()));
   SB_TRY(gstack::append_question_event(seams.files, place, checked));

@@ -17,6 +17,6 @@ Value question_record(const HookEvent& event, const CallQuestion& question, std:
 std::string record_id(const CallQuestion& question);
 
 // Checked and appended; a record that is there already is left alone.
-Status append_record(const Seams& seams, const gstack::PreferencePlace& place, Value record);
+Status append_record(const Seams& seams, const gstack::PreferencePaths& place, Value record);
 
 }  // namespace sb::hook

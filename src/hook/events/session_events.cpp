@@ -27,19 +27,19 @@ struct Situation {
   bool has_answer() const { return decision && !decision->is_open(); }
 };
 
-Result<std::optional<Situation>> situation_of(const HookEvent& event, inbox::Desk& desk, const Seams& seams) {
+Result<std::optional<Situation>> situation_of(const HookEvent& event, inbox::Home& home, const Seams& seams) {
   const std::string folder = SB_TRY(folder_of(event, seams));
-  return desk.store().read([&](store::Snapshot& snapshot) -> Result<std::optional<Situation>> {
+  return home.store().read([&](store::Snapshot& snapshot) -> Result<std::optional<Situation>> {
     auto current = SB_TRY(current_step(snapshot, event, folder, seams.clock.now_ms()));
     if (!current) return std::nullopt;
     Situation situation{std::move(*current), std::nullopt, false};
     const std::string& decision = situation.current.step().decision;
     if (decision.empty()) return situation;
-    auto state = desk.inbox().look_in(snapshot, decision);
+    auto state = home.inbox().peek_in(snapshot, decision);
     if (!state && state.error().code != ErrorCode::kNotFound) return std::unexpected(std::move(state).error());
     if (state) situation.decision = std::move(*state);
-    const auto host = SB_TRY(guard::read_host(snapshot, guard::host_key(event.session, "")));
-    situation.is_told = std::ranges::find(host.told, decision) != host.told.end();
+    const auto host = SB_TRY(guard::read_host_session(snapshot, guard::host_key(event.session, "")));
+    situation.is_told = std::ranges::find(host.notified, decision) != host.notified.end();
     return situation;
   });
 }
@@ -61,7 +61,7 @@ std::string named_all(const inbox::Part* part, const Value& ids) {
 }
 
 std::string chosen(const inbox::DecisionState& state) {
-  const inbox::Outcome& outcome = *state.outcome;
+  const inbox::DecisionOutcome& outcome = *state.outcome;
   const inbox::Question& question = state.opened.question;
   std::string text = outcome.options.empty() ? ""
                                              : named_all(question.parts.empty() ? nullptr : &question.parts.front(),
@@ -71,8 +71,8 @@ std::string chosen(const inbox::DecisionState& state) {
       text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", key, named_all(question.find(key), ids));
     }
   }
-  if (text.empty()) text = inbox::to_string(outcome.ending);
-  return std::string(beginning(one_line(printable(text)), kLongestChoice));
+  if (text.empty()) text = inbox::to_string(outcome.kind);
+  return std::string(utf8_prefix(one_line(printable(text)), kLongestChoice));
 }
 
 std::string answer_text(const Situation& situation) {
@@ -92,8 +92,8 @@ std::string step_text(const Situation& situation) {
     text += fmt::format("\nIt waits for a person to answer {}.", step.decision);
   } else if (step.waiting == "children") {
     text += "\nIt waits for the sessions it started.";
-  } else if (!step.owes.empty()) {
-    text += fmt::format("\nIt owes: {}.", step.owes);
+  } else if (!step.required_output.empty()) {
+    text += fmt::format("\nIt owes: {}.", step.required_output);
   }
   std::string rules;
   if (step.writes && step.writes->empty()) rules = "change no file";
@@ -120,7 +120,7 @@ std::string call_text(const Situation& situation) {
 }
 
 // Always whole: it is what the conversation cannot do without.
-std::string how_to_go_on(const Situation& situation) {
+std::string how_to_continue(const Situation& situation) {
   return fmt::format("\n{}{}", call_text(situation),
                      situation.current.is_used ? "" : " Leave it alone if you were asked for something else.");
 }
@@ -131,11 +131,11 @@ std::string prompt_text(const Situation& situation) {
   return fmt::format("Signalbox: {} Call continue_workflow{} to go on.", answer_text(situation), call);
 }
 
-Status remember_told(const HookEvent& event, const Situation& situation, const Seams& seams) {
+Status record_notified_once(const HookEvent& event, const Situation& situation, const Seams& seams) {
   const auto store = SB_TRY(open_store(seams, store::Access::kReadWrite));
   if (!store) return {};
   return store->write([&](store::Transaction& transaction) {
-    return guard::note_told(transaction, event.session, situation.current.step().decision, seams.clock.now_ms());
+    return guard::record_notified(transaction, event.session, situation.current.step().decision, seams.clock.now_ms());
   });
 }
 
@@ -157,7 +157,7 @@ void find_session(const Value& value, std::string& session) {
   }
 }
 
-// By its id alone: the call does not always say which folder it is about.
+// AttachedBy its id alone: the call does not always say which folder it is about.
 Result<std::optional<guard::OpenStep>> open_step_of(store::Snapshot& snapshot, const std::string& session) {
   const std::string end = "/" + session;
   const store::Listing listing{.limit = limits::kOpenSessionsSearched};
@@ -169,20 +169,20 @@ Result<std::optional<guard::OpenStep>> open_step_of(store::Snapshot& snapshot, c
 
 }  // namespace
 
-Result<std::string> after_workflow(const HookEvent& event, const Surroundings& around) {
+Result<std::string> after_workflow(const HookEvent& event, const HookContext& hook_context) {
   std::string session;
   find_session(event.tool_response, session);
   if (session.empty() || event.session.empty()) return "";
-  const Seams& seams = around.seams;
+  const Seams& seams = hook_context.seams;
   const auto store = SB_TRY(open_store(seams, store::Access::kReadOnly));
   if (!store) return "";
-  std::optional<guard::HostSession::Used> used;
+  std::optional<guard::HostSession::SessionUse> used;
   SB_TRY(store->read([&](store::Snapshot& snapshot) -> Status {
     const auto step = SB_TRY(open_step_of(snapshot, session));
     if (!step) return {};
-    const auto host = SB_TRY(guard::read_host(snapshot, guard::host_key(event.session, event.helper)));
-    const bool is_own = SB_TRY(guard::user_of(snapshot, session)) == guard::host_key(event.session, "");
-    const guard::HostSession::Used now{step->session, step->workspace};
+    const auto host = SB_TRY(guard::read_host_session(snapshot, guard::host_key(event.session, event.subagent)));
+    const bool is_own = SB_TRY(guard::last_user_of(snapshot, session)) == guard::host_key(event.session, "");
+    const guard::HostSession::SessionUse now{step->session, step->workspace};
     if (!is_own || !guard::is_latest(host, now)) used = now;
     return {};
   }));
@@ -190,48 +190,51 @@ Result<std::string> after_workflow(const HookEvent& event, const Surroundings& a
   const auto writing = SB_TRY(open_store(seams, store::Access::kReadWrite));
   if (!writing) return "";
   SB_TRY(writing->write([&](store::Transaction& transaction) {
-    return guard::note_used(transaction, event.session, event.helper, *used, seams.clock.now_ms());
+    return guard::record_use(transaction, event.session, event.subagent, *used, seams.clock.now_ms());
   }));
   return "";
 }
 
-Result<std::string> at_session_start(const HookEvent& event, const Surroundings& around) {
-  const Seams& seams = around.seams;
-  const auto desk = SB_TRY(open_desk(seams, store::Access::kReadOnly));
-  if (!desk) return "";
-  const auto situation = SB_TRY(situation_of(event, *desk, seams));
+Result<std::string> at_session_start(const HookEvent& event, const HookContext& hook_context) {
+  const Seams& seams = hook_context.seams;
+  const auto home = SB_TRY(open_home(seams, store::Access::kReadOnly));
+  if (!home) return "";
+  const auto situation = SB_TRY(situation_of(event, *home, seams));
   if (!situation) return "";
   if (situation->has_answer() && !situation->is_told) {
     // Being told twice is better than not at all.
-    if (const Status kept = remember_told(event, *situation, seams); !kept) around.log.add(kept.error());
+    if (const Status kept = record_notified_once(event, *situation, seams); !kept) hook_context.log.add(kept.error());
   }
-  const std::string tail = how_to_go_on(*situation);
+  const std::string tail = how_to_continue(*situation);
   const std::string text = step_text(*situation);
-  return note_for("SessionStart", std::string(beginning(text, limits::kHookNoteBytes - tail.size())) + tail);
+  return additional_context("SessionStart",
+                            std::string(utf8_prefix(text, limits::kHookNoteBytes - tail.size())) + tail);
 }
 
-Result<std::string> at_prompt(const HookEvent& event, const Surroundings& around) {
-  const Seams& seams = around.seams;
-  const auto desk = SB_TRY(open_desk(seams, store::Access::kReadOnly));
-  if (!desk) return "";
-  const auto situation = SB_TRY(situation_of(event, *desk, seams));
+Result<std::string> at_prompt(const HookEvent& event, const HookContext& hook_context) {
+  const Seams& seams = hook_context.seams;
+  const auto home = SB_TRY(open_home(seams, store::Access::kReadOnly));
+  if (!home) return "";
+  const auto situation = SB_TRY(situation_of(event, *home, seams));
   if (!situation || !situation->has_answer() || situation->is_told) return "";
   // What cannot be remembered would be said at every prompt.
-  SB_TRY(remember_told(event, *situation, seams));
-  return note_for("UserPromptSubmit", beginning(prompt_text(*situation), limits::kHookNoteBytes));
+  SB_TRY(record_notified_once(event, *situation, seams));
+  return additional_context("UserPromptSubmit", utf8_prefix(prompt_text(*situation), limits::kHookNoteBytes));
 }
 
-Result<std::string> at_session_end(const HookEvent& event, const Surroundings& around) {
+Result<std::string> at_session_end(const HookEvent& event, const HookContext& hook_context) {
   if (event.session.empty()) return "";
-  const Seams& seams = around.seams;
+  const Seams& seams = hook_context.seams;
   const auto reading = SB_TRY(open_store(seams, store::Access::kReadOnly));
   if (!reading) return "";
-  const auto host = SB_TRY(reading->read(
-      [&](store::Snapshot& snapshot) { return guard::read_host(snapshot, guard::host_key(event.session, "")); }));
+  const auto host = SB_TRY(reading->read([&](store::Snapshot& snapshot) {
+    return guard::read_host_session(snapshot, guard::host_key(event.session, ""));
+  }));
   if (host.sessions.empty() && host.at == 0) return "";
   const auto store = SB_TRY(open_store(seams, store::Access::kReadWrite));
   if (!store) return "";
-  SB_TRY(store->write([&](store::Transaction& transaction) { return guard::note_ended(transaction, event.session); }));
+  SB_TRY(
+      store->write([&](store::Transaction& transaction) { return guard::record_ended(transaction, event.session); }));
   return "";
 }
 

@@ -63,9 +63,9 @@ std::optional<std::string> unquoted(std::string_view text) {
   return word;
 }
 
-bool is_our_entry(const Value& entry) {
+bool is_signalbox_hook(const Value& entry) {
   const auto command = entry.string_at("command");
-  return command && is_our_command(*command);
+  return command && is_signalbox_command(*command);
 }
 
 std::unexpected<Error> wrong_shape(std::string_view pointer, std::string_view wanted, const Value& found) {
@@ -96,7 +96,7 @@ bool follow(Value& groups, std::string_view matcher, const std::string& command)
     Value* entries = group.find("hooks");
     if (!entries || !entries->is_array()) continue;
     for (Value& entry : entries->items()) {
-      if (!is_our_entry(entry)) continue;
+      if (!is_signalbox_hook(entry)) continue;
       entry.set("command", command);
       is_there = is_there || group.string_at("matcher").value_or("") == matcher;
     }
@@ -114,10 +114,10 @@ void add_to(Value& groups, std::string_view event, const std::string& command) {
   }
 }
 
-bool is_our_statusline(const Value& settings) {
+bool is_signalbox_statusline(const Value& settings) {
   std::string command = settings[kStatusLine].string_at("command").value_or("");
   if (!command.ends_with(kStatusLineArgument)) return false;
-  return is_our_command(command.substr(0, command.size() - kStatusLineArgument.size()));
+  return is_signalbox_command(command.substr(0, command.size() - kStatusLineArgument.size()));
 }
 
 // Whether anything was taken out. A group that only held ours goes with it; one that was empty before stays.
@@ -126,7 +126,7 @@ bool take_from(Value& groups) {
   std::erase_if(groups.items(), [&](Value& group) {
     Value* entries = group.find("hooks");
     if (!entries || !entries->is_array()) return false;
-    const std::size_t removed = std::erase_if(entries->items(), is_our_entry);
+    const std::size_t removed = std::erase_if(entries->items(), is_signalbox_hook);
     is_taken = is_taken || removed > 0;
     return removed > 0 && entries->size() == 0;
   });
@@ -136,7 +136,7 @@ bool take_from(Value& groups) {
 Result<Value> placed(Result<Value> changed, const Document& document) {
   if (changed) return changed;
   Error error = changed.error();
-  error.place = document.place_of(error.place.pointer);
+  error.location = document.location_of(error.location.pointer);
   return std::unexpected(std::move(error));
 }
 
@@ -147,11 +147,11 @@ std::optional<std::string> untouched_backup(const Files& files, const std::strin
   const auto before = read_settings(files, backup);
   if (!before || !*before) return std::nullopt;
   const Document& document = **before;
-  const bool is_same = document.root == without && laid_out(now.root, document.text) == now.text;
+  const bool is_same = document.root == without && format_like(now.root, document.text) == now.text;
   return is_same ? std::optional(document.text) : std::nullopt;
 }
 
-bool has_our_hooks(const Value& settings) {
+bool has_signalbox_hooks(const Value& settings) {
   for (const std::string_view event : kEvents) {
     Value groups = settings[kHooks][event];
     if (groups.is_array() && take_from(groups)) return true;
@@ -160,7 +160,7 @@ bool has_our_hooks(const Value& settings) {
 }
 
 // What `after` has that `before` has not, beside what was made earlier.
-Installed with_made(Installed installed, const Value& before, const Value& after) {
+InstallRecord with_made(InstallRecord installed, const Value& before, const Value& after) {
   if (!before.find(kHooks)) installed.add(kHooks);
   for (const std::string_view event : kEvents) {
     if (after[kHooks].find(event) && !before[kHooks].find(event)) installed.add(event);
@@ -169,8 +169,8 @@ Installed with_made(Installed installed, const Value& before, const Value& after
 }
 
 // Where nothing is known of the installation: all that our entries were alone in was made for them.
-Installed everything_made() {
-  Installed installed{{std::string(kHooks)}, ""};
+InstallRecord all_created() {
+  InstallRecord installed{{std::string(kHooks)}, ""};
   for (const std::string_view event : kEvents) installed.add(event);
   return installed;
 }
@@ -190,14 +190,14 @@ std::string shell_quoted(std::string_view text) {
   return quoted + "'";
 }
 
-bool is_our_command(std::string_view command) {
+bool is_signalbox_command(std::string_view command) {
   const auto word = unquoted(command);
   return word && word->starts_with('/') && base_name(*word) == kHookProgram;
 }
 
 Result<Value> with_statusline(Value settings, const std::string& command) {
   SB_TRY(check_shape(settings));
-  if (settings.find(kStatusLine) && !is_our_statusline(settings)) {
+  if (settings.find(kStatusLine) && !is_signalbox_statusline(settings)) {
     return fail(ErrorCode::kConflict, "there is a statusLine of somebody else's already",
                 "Leave out --statusline, or let that one call `signalbox statusline` too",
                 {"", fmt::format("/{}", kStatusLine), 0, 0});
@@ -209,7 +209,7 @@ Result<Value> with_statusline(Value settings, const std::string& command) {
 
 Result<Value> with_hooks(Value settings, const std::string& command, bool with_stop) {
   SB_TRY(check_shape(settings));
-  if (is_our_statusline(settings)) settings = SB_TRY(with_statusline(std::move(settings), command));
+  if (is_signalbox_statusline(settings)) settings = SB_TRY(with_statusline(std::move(settings), command));
   if (!settings.find("hooks")) settings.set("hooks", Value::object());
   Value& hooks = *settings.find("hooks");
   for (const std::string_view event : kEvents) {
@@ -224,9 +224,9 @@ Result<Value> with_hooks(Value settings, const std::string& command, bool with_s
   return settings;
 }
 
-Result<Value> without_hooks(Value settings, const Installed& installed) {
+Result<Value> without_hooks(Value settings, const InstallRecord& installed) {
   SB_TRY(check_shape(settings));
-  if (is_our_statusline(settings)) settings.erase(kStatusLine);
+  if (is_signalbox_statusline(settings)) settings.erase(kStatusLine);
   Value* hooks = settings.find(kHooks);
   if (!hooks) return settings;
   bool is_taken = false;
@@ -234,14 +234,14 @@ Result<Value> without_hooks(Value settings, const Installed& installed) {
     Value* groups = hooks->find(event);
     if (!groups || !take_from(*groups)) continue;
     is_taken = true;
-    if (groups->size() == 0 && installed.has_made(event)) hooks->erase(event);
+    if (groups->size() == 0 && installed.has_created(event)) hooks->erase(event);
   }
-  if (is_taken && hooks->size() == 0 && installed.has_made(kHooks)) settings.erase(kHooks);
+  if (is_taken && hooks->size() == 0 && installed.has_created(kHooks)) settings.erase(kHooks);
   return settings;
 }
 
-Result<std::string> settings_path(const Installation& wanted, const Environment& environment) {
-  if (wanted.scope == Scope::kProject) return join_path(wanted.project, ".claude/settings.json");
+Result<std::string> settings_path(const InstallRequest& wanted, const Environment& environment) {
+  if (wanted.scope == InstallScope::kProject) return join_path(wanted.project, ".claude/settings.json");
   if (const auto folder = environment.get("CLAUDE_CONFIG_DIR")) return join_path(*folder, "settings.json");
   if (const auto home = environment.get("HOME")) return join_path(*home, ".claude/settings.json");
   return fail(ErrorCode::kInvalid, "neither CLAUDE_CONFIG_DIR nor HOME is set", "Set one of them, or use --project");
@@ -261,7 +261,7 @@ std::string home_of(const Files& files, const Environment& environment) {
 
 }  // namespace
 
-std::string project_around(const Files& files, const Environment& environment, const std::string& directory) {
+std::string find_project(const Files& files, const Environment& environment, const std::string& directory) {
   const std::string home = home_of(files, environment);
   for (std::string folder = directory; !folder.empty(); folder = parent_path(folder)) {
     if (is_marked(files, folder, home)) return folder;
@@ -270,10 +270,10 @@ std::string project_around(const Files& files, const Environment& environment, c
   return directory;
 }
 
-Result<std::string> project_to_change(const Files& files, const Environment& environment,
-                                      const std::string& directory) {
+Result<std::string> find_writable_project(const Files& files, const Environment& environment,
+                                          const std::string& directory) {
   const std::string home = home_of(files, environment);
-  std::string project = project_around(files, environment, directory);
+  std::string project = find_project(files, environment, directory);
   if ((project != "/" && project != home) || is_marked(files, project, home)) return project;
   return fail(
       ErrorCode::kInvalid,
@@ -281,10 +281,10 @@ Result<std::string> project_to_change(const Files& files, const Environment& env
       "Go into the project's folder, or leave --project out; nothing was changed");
 }
 
-Result<Changed> install_hooks(const Seams& seams, const Installation& wanted) {
-  Changed changed{SB_TRY(settings_path(wanted, seams.environment)), "", false};
-  const Homes homes = SB_TRY(sb::homes(seams.environment));
-  const auto held = SB_TRY(hold_settings(seams));
+Result<InstallResult> install_hooks(const Seams& seams, const InstallRequest& wanted) {
+  InstallResult changed{SB_TRY(settings_path(wanted, seams.environment)), "", false};
+  const HomeDirectories homes = SB_TRY(sb::homes(seams.environment));
+  const auto held = SB_TRY(lock_settings(seams));
   const auto before = SB_TRY(read_settings(seams.files, changed.path));
   const Document document = before ? *before : Document{changed.path, "", Value::object()};
   const std::string command = shell_quoted(wanted.program);
@@ -293,27 +293,27 @@ Result<Changed> install_hooks(const Seams& seams, const Installation& wanted) {
   if (settings != document.root) {
     SB_TRY(check_numbers(document));
     SB_TRY(seams.files.make_directories(parent_path(changed.path)));
-    Installed installed;
-    if (has_our_hooks(document.root)) {
-      installed = SB_TRY(find_installed(seams.files, homes, changed.path)).value_or(everything_made());
+    InstallRecord installed;
+    if (has_signalbox_hooks(document.root)) {
+      installed = SB_TRY(find_install_record(seams.files, homes, changed.path)).value_or(all_created());
     } else if (before) {
-      installed.backup = changed.backup = SB_TRY(keep_copy(seams.files, changed.path, document.text));
+      installed.backup = changed.backup = SB_TRY(save_backup(seams.files, changed.path, document.text));
     } else {
       installed.add(kFile);
     }
-    SB_TRY(keep_installed(seams.files, homes, changed.path, with_made(installed, document.root, settings)));
-    SB_TRY(seams.files.write_atomic(changed.path, laid_out(settings, document.text), 0600));
+    SB_TRY(save_install_record(seams.files, homes, changed.path, with_made(installed, document.root, settings)));
+    SB_TRY(seams.files.write_atomic(changed.path, format_like(settings, document.text), 0600));
     changed.is_changed = true;
   }
   if (wanted.with_stop) SB_TRY(enable_stop(seams.files, homes, wanted.scope, wanted.project));
   return changed;
 }
 
-Result<HooksFound> find_hooks(const Files& files, const Environment& environment, Scope scope,
-                              const std::string& project) {
-  HooksFound found{.path = SB_TRY(settings_path({.scope = scope, .project = project, .program = {}}, environment))};
+Result<InstalledHooks> find_hooks(const Files& files, const Environment& environment, InstallScope scope,
+                                  const std::string& project) {
+  InstalledHooks found{.path = SB_TRY(settings_path({.scope = scope, .project = project, .program = {}}, environment))};
   const auto document = SB_TRY(read_settings(files, found.path));
-  if (!document || !has_our_hooks(document->root)) return found;
+  if (!document || !has_signalbox_hooks(document->root)) return found;
   std::string command;
   for (const std::string_view event : kEvents) {
     const Value& groups = document->root[kHooks][event];
@@ -321,7 +321,7 @@ Result<HooksFound> find_hooks(const Files& files, const Environment& environment
     for (const Value& group : groups.items()) {
       if (!group["hooks"].is_array()) continue;
       for (const Value& entry : group["hooks"].items()) {
-        if (!is_our_entry(entry)) continue;
+        if (!is_signalbox_hook(entry)) continue;
         command = *entry.string_at("command");
         const std::string program = *unquoted(command);
         if (std::ranges::find(found.programs, program) == found.programs.end()) found.programs.push_back(program);
@@ -333,27 +333,27 @@ Result<HooksFound> find_hooks(const Files& files, const Environment& environment
   return found;
 }
 
-Result<Changed> uninstall_hooks(const Seams& seams, const Installation& wanted) {
-  Changed changed{SB_TRY(settings_path(wanted, seams.environment)), "", false};
-  const Homes homes = SB_TRY(sb::homes(seams.environment));
-  const auto held = SB_TRY(hold_settings(seams));
+Result<InstallResult> uninstall_hooks(const Seams& seams, const InstallRequest& wanted) {
+  InstallResult changed{SB_TRY(settings_path(wanted, seams.environment)), "", false};
+  const HomeDirectories homes = SB_TRY(sb::homes(seams.environment));
+  const auto held = SB_TRY(lock_settings(seams));
   const auto document = SB_TRY(read_settings(seams.files, changed.path));
   SB_TRY(disable_stop(seams.files, homes, wanted.scope, wanted.project));
   if (!document) return changed;
-  const Installed installed = SB_TRY(find_installed(seams.files, homes, changed.path)).value_or(everything_made());
+  const InstallRecord installed = SB_TRY(find_install_record(seams.files, homes, changed.path)).value_or(all_created());
   const Value settings = SB_TRY(placed(without_hooks(document->root, installed), *document));
   if (settings == document->root) return changed;
   const auto restored = untouched_backup(seams.files, installed.backup, *document, settings);
   if (!restored) SB_TRY(check_numbers(*document));
-  if (settings.size() == 0 && installed.has_made(kFile)) {
+  if (settings.size() == 0 && installed.has_created(kFile)) {
     SB_TRY(seams.files.remove(changed.path));
   } else {
-    SB_TRY(seams.files.write_atomic(changed.path, restored ? *restored : laid_out(settings, document->text), 0600));
+    SB_TRY(seams.files.write_atomic(changed.path, restored ? *restored : format_like(settings, document->text), 0600));
   }
   changed.is_changed = true;
   if (restored) SB_TRY(seams.files.remove(installed.backup));
   if (!restored) changed.backup = installed.backup;
-  SB_TRY(forget_installed(seams.files, homes, changed.path));
+  SB_TRY(remove_install_record(seams.files, homes, changed.path));
   return changed;
 }
 

@@ -9,18 +9,18 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-class Settings : public HookPlace {
+class Settings : public HookFixture {
  protected:
   std::string path() const { return root_ + "/user/.claude/settings.json"; }
   void write(const std::string& text) {
     (void)files_.make_directories(root_ + "/user/.claude");
     (void)files_.write_atomic(path(), text);
   }
-  Installation wanted(bool with_stop = false, Scope scope = Scope::kUser) const {
+  InstallRequest wanted(bool with_stop = false, InstallScope scope = InstallScope::kUser) const {
     return {scope, project(), "/opt/sb/signalbox-hook", with_stop};
   }
-  Result<Changed> install(const Installation& what) { return install_hooks(seams(streams_), what); }
-  Result<Changed> uninstall(const Installation& what) { return uninstall_hooks(seams(streams_), what); }
+  Result<InstallResult> install(const InstallRequest& what) { return install_hooks(seams(streams_), what); }
+  Result<InstallResult> uninstall(const InstallRequest& what) { return uninstall_hooks(seams(streams_), what); }
 
   FakeStreams streams_;
 };
@@ -75,7 +75,7 @@ TEST_F(Settings, TheSecondInstallChangesNoByte) {
 
 TEST_F(Settings, AMovedProgramIsFollowed) {
   ASSERT_TRUE(install(wanted()));
-  Installation moved = wanted();
+  InstallRequest moved = wanted();
   moved.program = "/opt/o'neil/my tools/signalbox-hook";
   ASSERT_TRUE(install(moved));
   const Value now = parse_json(read(path())).value();
@@ -123,13 +123,13 @@ TEST_F(Settings, AnOlderInstallationGetsWhatItLacks) {
 
 TEST_F(Settings, AStatusLineIsPutOnlyWhereThereIsNone) {
   write(R"({"model":"opus"})");
-  Installation with_line = wanted();
+  InstallRequest with_line = wanted();
   with_line.with_statusline = true;
   ASSERT_TRUE(install(with_line));
   const Value made = parse_json(read(path())).value();
   EXPECT_EQ(to_json(made["statusLine"]), R"({"type":"command","command":"/opt/sb/signalbox-hook statusline"})");
   EXPECT_FALSE(install(wanted())->is_changed);
-  Installation moved = wanted();
+  InstallRequest moved = wanted();
   moved.program = "/new/signalbox-hook";
   ASSERT_TRUE(install(moved));
   EXPECT_EQ(parse_json(read(path())).value()["statusLine"].string_at("command"), "/new/signalbox-hook statusline");
@@ -281,7 +281,7 @@ TEST_F(Settings, NothingToUninstallChangesNothing) {
 }
 
 TEST_F(Settings, AProjectsSettingsAreItsOwn) {
-  ASSERT_TRUE(install(wanted(true, Scope::kProject)));
+  ASSERT_TRUE(install(wanted(true, InstallScope::kProject)));
   EXPECT_EQ(files_.kind(project() + "/.claude/settings.json"), FileKind::kFile);
   EXPECT_EQ(files_.kind(path()), FileKind::kMissing);
 }
@@ -294,15 +294,15 @@ TEST_F(Settings, TheFolderOfClaudeCodeCanBeMoved) {
 }
 
 TEST_F(Settings, StopGoesOffWithWhatSwitchedItOn) {
-  const Homes at = homes(environment_).value();
+  const HomeDirectories at = homes(environment_).value();
   ASSERT_TRUE(install(wanted(false)));
   EXPECT_FALSE(is_stop_enabled(files_, at, project()).value());
   ASSERT_TRUE(install(wanted(true)));
-  ASSERT_TRUE(install(wanted(true, Scope::kProject)));
+  ASSERT_TRUE(install(wanted(true, InstallScope::kProject)));
   EXPECT_TRUE(is_stop_enabled(files_, at, project()).value());
   ASSERT_TRUE(uninstall(wanted()));
   EXPECT_TRUE(is_stop_enabled(files_, at, project()).value());
-  ASSERT_TRUE(uninstall(wanted(false, Scope::kProject)));
+  ASSERT_TRUE(uninstall(wanted(false, InstallScope::kProject)));
   EXPECT_FALSE(is_stop_enabled(files_, at, project()).value());
 }
 
@@ -311,16 +311,16 @@ TEST_F(Settings, TheProjectIsTheNearestWithASign) {
   (void)files_.make_directories(project() + "/src/deep");
   (void)files_.make_directories(root_ + "/user/.claude");
   (void)files_.make_directories(root_ + "/user/notes");
-  EXPECT_EQ(project_around(files_, environment_, project() + "/src/deep"), project());
-  EXPECT_EQ(project_around(files_, environment_, root_ + "/user/notes"), root_ + "/user/notes");
+  EXPECT_EQ(find_project(files_, environment_, project() + "/src/deep"), project());
+  EXPECT_EQ(find_project(files_, environment_, root_ + "/user/notes"), root_ + "/user/notes");
 }
 
 TEST(ShellWord, IsOursOnlyWhenItIsNothingButOurProgram) {
   for (const char* ours : {"/usr/bin/signalbox-hook", "'/my tools/signalbox-hook'"})
-    EXPECT_TRUE(is_our_command(ours)) << ours;
+    EXPECT_TRUE(is_signalbox_command(ours)) << ours;
   for (const char* other : {"signalbox-hook", "/usr/bin/signalbox-hook --x", "/usr/bin/signalbox-hook; rm x",
                             "'/a/signalbox-hook' '/b'", "/usr/bin/other", "", "'", "''"}) {
-    EXPECT_FALSE(is_our_command(other)) << other;
+    EXPECT_FALSE(is_signalbox_command(other)) << other;
   }
 }
 
@@ -336,13 +336,13 @@ TEST(SettingsOnAFullDisk, StayAsTheyWere) {
   files.contents()["/u/.claude/settings.json"] = kOthers;
   FakeClock clock;
   FakeRandom random;
-  FakeProcess process{[](const Command&) { return Exit{}; }};
+  FakeProcess process{[](const Command&) { return ProcessResult{}; }};
   FakeStreams streams;
   const Environment environment({{"HOME", "/u"}, {"SIGNALBOX_HOME", "/sb"}});
   const Seams seams{files, clock, random, process, environment, streams};
   for (std::size_t space = 0; space < 1'500; space += 100) {
     files.set_space(space);
-    const auto installed = install_hooks(seams, {Scope::kUser, "/w", "/opt/signalbox-hook", false});
+    const auto installed = install_hooks(seams, {InstallScope::kUser, "/w", "/opt/signalbox-hook", false});
     const std::string& now = files.contents()["/u/.claude/settings.json"];
     if (installed) {
       EXPECT_THAT(now, HasSubstr("signalbox-hook"));

@@ -18,35 +18,36 @@ std::string mark_of(std::string_view name) {
 }
 
 struct Current {
-  Homes homes;
+  HomeDirectories homes;
   std::optional<std::string> text;  // nothing when there is no file
   std::vector<NamedEntry> entries;
-  Installed installed;
+  InstallRecord installed;
 
   const NamedEntry* find(std::string_view name) const {
     const auto found = std::ranges::find(entries, name, &NamedEntry::name);
     return found == entries.end() ? nullptr : &*found;
   }
-  bool is_ours(const NamedEntry& each) const {
-    const bool was_written = !each.entry.url.empty() && installed.has_made(mark_of(each.name));
-    return was_written || looks_like_ours(each.entry);
+  bool is_signalbox_server(const NamedEntry& each) const {
+    const bool was_written = !each.entry.url.empty() && installed.has_created(mark_of(each.name));
+    return was_written || is_signalbox_entry(each.entry);
   }
   // Something that install noted is still there.
   bool has_noted() const {
-    return std::ranges::any_of(entries, [&](const NamedEntry& each) { return installed.has_made(mark_of(each.name)); });
+    return std::ranges::any_of(entries,
+                               [&](const NamedEntry& each) { return installed.has_created(mark_of(each.name)); });
   }
 };
 
-Result<Current> read_current(const Seams& seams, const ClientPlace& place, const std::string& path) {
-  Current now{SB_TRY(sb::homes(seams.environment)), SB_TRY(read_whole(seams.files, path)), {}, {}};
+Result<Current> read_current(const Seams& seams, const ClientTarget& place, const std::string& path) {
+  Current now{SB_TRY(sb::homes(seams.environment)), SB_TRY(read_if_exists(seams.files, path)), {}, {}};
   now.entries = SB_TRY(read_entries(place.client, path, now.text.value_or("")));
-  now.installed = SB_TRY(find_installed(seams.files, now.homes, path)).value_or(Installed{});
+  now.installed = SB_TRY(find_install_record(seams.files, now.homes, path)).value_or(InstallRecord{});
   return now;
 }
 
 // The client may have written since we read; what it wrote must not be lost.
 Status check_unchanged(const Files& files, const std::string& path, const std::optional<std::string>& before) {
-  if (SB_TRY(read_whole(files, path)) == before) return {};
+  if (SB_TRY(read_if_exists(files, path)) == before) return {};
   return fail(ErrorCode::kUnavailable, "somebody else changed it just now", "Try again; nothing was changed",
               {path, "", 0, 0});
 }
@@ -58,12 +59,12 @@ std::unexpected<Error> taken(const std::string& path, const std::string& name, c
               "Give ours another name with --name; nothing was changed", {path, "", 0, 0});
 }
 
-unsigned mode_for(const ClientPlace& place) {
-  return place.scope == Scope::kProject ? 0644 : 0600;  // a project's is meant to be shared
+unsigned mode_for(const ClientTarget& place) {
+  return place.scope == InstallScope::kProject ? 0644 : 0600;  // a project's is meant to be shared
 }
 
 // The bytes before our entry was put in, when nothing else was changed since.
-std::optional<std::string> untouched_backup(const Files& files, const ClientPlace& place, const Current& now,
+std::optional<std::string> untouched_backup(const Files& files, const ClientTarget& place, const Current& now,
                                             const NamedEntry& ours) {
   if (now.installed.backup.empty()) return std::nullopt;
   const auto before = files.read(now.installed.backup, limits::kDocumentBytes);
@@ -72,8 +73,8 @@ std::optional<std::string> untouched_backup(const Files& files, const ClientPlac
   return again && *again == now.text ? std::optional(*before) : std::nullopt;
 }
 
-bool is_as_made(const ClientPlace& place, const Current& now, const NamedEntry& ours) {
-  if (!now.installed.has_made(kWholeFile)) return false;
+bool is_as_made(const ClientTarget& place, const Current& now, const NamedEntry& ours) {
+  if (!now.installed.has_created(kWholeFile)) return false;
   const auto made = with_entry(place.client, "", "", ours.name, ours.entry);
   return made && *made == now.text;
 }
@@ -81,15 +82,16 @@ bool is_as_made(const ClientPlace& place, const Current& now, const NamedEntry& 
 Status note_taken(Files& files, const std::string& path, Current& now, const std::string& name) {
   std::erase(now.installed.made, mark_of(name));
   std::erase_if(now.entries, [&](const NamedEntry& each) { return each.name == name; });
-  return now.has_noted() ? keep_installed(files, now.homes, path, now.installed)
-                         : forget_installed(files, now.homes, path);
+  return now.has_noted() ? save_install_record(files, now.homes, path, now.installed)
+                         : remove_install_record(files, now.homes, path);
 }
 
 }  // namespace
 
-Result<std::string> config_path(const ClientPlace& place, const Environment& environment) {
+Result<std::string> config_path(const ClientTarget& place, const Environment& environment) {
   const bool is_claude = place.client == Client::kClaudeCode;
-  if (place.scope == Scope::kProject) return join_path(place.project, is_claude ? ".mcp.json" : ".codex/config.toml");
+  if (place.scope == InstallScope::kProject)
+    return join_path(place.project, is_claude ? ".mcp.json" : ".codex/config.toml");
   const std::string_view variable = is_claude ? "CLAUDE_CONFIG_DIR" : "CODEX_HOME";
   const std::string_view name = is_claude ? ".claude.json" : "config.toml";
   if (const auto folder = environment.get(variable)) return join_path(*folder, name);
@@ -101,45 +103,46 @@ Result<std::string> config_path(const ClientPlace& place, const Environment& env
   return join_path(is_claude ? *home : join_path(*home, ".codex"), name);
 }
 
-Result<Changed> install_server(const Seams& seams, const ClientPlace& place, const std::string& name,
-                               const ServerEntry& entry) {
-  Changed changed{SB_TRY(config_path(place, seams.environment)), "", false};
-  const auto held = SB_TRY(hold_settings(seams));
+Result<InstallResult> install_server(const Seams& seams, const ClientTarget& place, const std::string& name,
+                                     const ServerEntry& entry) {
+  InstallResult changed{SB_TRY(config_path(place, seams.environment)), "", false};
+  const auto held = SB_TRY(lock_settings(seams));
   Current now = SB_TRY(read_current(seams, place, changed.path));
   const NamedEntry* there = now.find(name);
-  if (there && there->entry != entry && !now.is_ours(*there)) return taken(changed.path, name, there->entry);
+  if (there && there->entry != entry && !now.is_signalbox_server(*there))
+    return taken(changed.path, name, there->entry);
   const std::string before = now.text.value_or("");
   const std::string text = SB_TRY(with_entry(place.client, changed.path, before, name, entry));
   if (text == before) return changed;
-  if (!now.has_noted()) now.installed = Installed{};
+  if (!now.has_noted()) now.installed = InstallRecord{};
   if (!there && !SB_TRY(has_container(place.client, changed.path, before))) now.installed.add(kContainer);
   if (!now.text) {
     now.installed.add(kWholeFile);
-  } else if (now.installed.backup.empty() && !now.installed.has_made(kWholeFile)) {
-    now.installed.backup = changed.backup = SB_TRY(keep_copy(seams.files, changed.path, before));
+  } else if (now.installed.backup.empty() && !now.installed.has_created(kWholeFile)) {
+    now.installed.backup = changed.backup = SB_TRY(save_backup(seams.files, changed.path, before));
   }
   now.installed.add(mark_of(name));
   SB_TRY(seams.files.make_directories(parent_path(changed.path)));
-  SB_TRY(keep_installed(seams.files, now.homes, changed.path, now.installed));
+  SB_TRY(save_install_record(seams.files, now.homes, changed.path, now.installed));
   SB_TRY(check_unchanged(seams.files, changed.path, now.text));
   SB_TRY(seams.files.write_atomic(changed.path, text, mode_for(place)));
   changed.is_changed = true;
   return changed;
 }
 
-Result<Changed> uninstall_server(const Seams& seams, const ClientPlace& place, const std::string& name) {
-  Changed changed{SB_TRY(config_path(place, seams.environment)), "", false};
-  const auto held = SB_TRY(hold_settings(seams));
+Result<InstallResult> uninstall_server(const Seams& seams, const ClientTarget& place, const std::string& name) {
+  InstallResult changed{SB_TRY(config_path(place, seams.environment)), "", false};
+  const auto held = SB_TRY(lock_settings(seams));
   Current now = SB_TRY(read_current(seams, place, changed.path));
   const NamedEntry* there = now.find(name);
   if (!there) return changed;
-  if (!now.is_ours(*there)) {
+  if (!now.is_signalbox_server(*there)) {
     return fail(ErrorCode::kConflict, fmt::format("the server called {} there is not ours", quote_json(name)),
                 "Name ours with --name; nothing was changed", {changed.path, "", 0, 0});
   }
   const NamedEntry ours = *there;
   const auto restored = untouched_backup(seams.files, place, now, ours);
-  const bool drops = now.installed.has_made(kContainer);
+  const bool drops = now.installed.has_created(kContainer);
   const std::string text =
       restored ? *restored : SB_TRY(without_entry(place.client, changed.path, *now.text, name, drops));
   SB_TRY(check_unchanged(seams.files, changed.path, now.text));

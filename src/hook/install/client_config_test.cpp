@@ -10,13 +10,14 @@ namespace {
 
 using testing::HasSubstr;
 
-class ClientConfig : public HookPlace {
+class ClientConfig : public HookFixture {
  protected:
-  std::string path(const ClientPlace& place) const { return config_path(place, environment_).value(); }
-  Result<Changed> install(const ClientPlace& place, const ServerEntry& entry, const std::string& name = "signalbox") {
+  std::string path(const ClientTarget& place) const { return config_path(place, environment_).value(); }
+  Result<InstallResult> install(const ClientTarget& place, const ServerEntry& entry,
+                                const std::string& name = "signalbox") {
     return install_server(seams(streams_), place, name, entry);
   }
-  Result<Changed> uninstall(const ClientPlace& place, const std::string& name = "signalbox") {
+  Result<InstallResult> uninstall(const ClientTarget& place, const std::string& name = "signalbox") {
     return uninstall_server(seams(streams_), place, name);
   }
   void write(const std::string& file, const std::string& text) {
@@ -25,15 +26,15 @@ class ClientConfig : public HookPlace {
   }
   std::string noted() const { return read(home() + "/hook-settings.json"); }
 
-  const ClientPlace claude_{Client::kClaudeCode, Scope::kUser, project()};
-  const ClientPlace codex_{Client::kCodex, Scope::kUser, project()};
+  const ClientTarget claude_{Client::kClaudeCode, InstallScope::kUser, project()};
+  const ClientTarget codex_{Client::kCodex, InstallScope::kUser, project()};
   const ServerEntry program_{"/opt/sb/signalbox", {"mcp"}, ""};
   const ServerEntry far_{"", {}, "https://box.example/mcp"};
   FakeStreams streams_;
 };
 
 TEST_F(ClientConfig, AFileIsMadeAndRemovedAgain) {
-  for (const ClientPlace& place : {claude_, codex_}) {
+  for (const ClientTarget& place : {claude_, codex_}) {
     EXPECT_TRUE(install(place, program_)->is_changed);
     EXPECT_FALSE(install(place, program_)->is_changed);
     EXPECT_TRUE(uninstall(place)->is_changed);
@@ -84,7 +85,7 @@ TEST_F(ClientConfig, ALinkToNowhereAndAnUnwritableHomeChangeNothing) {
 }
 
 TEST_F(ClientConfig, TheUsersFileIsPrivateAndAProjectsIsShared) {
-  const ClientPlace shared{Client::kClaudeCode, Scope::kProject, project()};
+  const ClientTarget shared{Client::kClaudeCode, InstallScope::kProject, project()};
   ASSERT_TRUE(install(claude_, program_));
   ASSERT_TRUE(install(shared, program_));
   struct stat status{};

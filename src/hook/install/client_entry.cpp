@@ -48,7 +48,7 @@ Result<Document> read_json(const std::string& path, std::string_view text) {
   if (is_wrong_root || (servers && !servers->is_object())) {
     const Value& found = is_wrong_root ? document->root : *servers;
     return fail(ErrorCode::kInvalid, fmt::format("is {}, where an object is needed", kind_name(found.kind())),
-                "Mend it first; nothing was changed", document->place_of(is_wrong_root ? "" : "/mcpServers"));
+                "Mend it first; nothing was changed", document->location_of(is_wrong_root ? "" : "/mcpServers"));
   }
   return document;
 }
@@ -245,7 +245,7 @@ std::string_view display_name(Client client) {
   return client == Client::kClaudeCode ? "Claude Code" : "Codex";
 }
 
-bool looks_like_ours(const ServerEntry& entry) {
+bool is_signalbox_entry(const ServerEntry& entry) {
   if (entry.url.empty()) {
     return base_name(entry.command) == kProgram && !entry.args.empty() && entry.args.front() == "mcp";
   }
@@ -290,10 +290,10 @@ Result<std::string> with_entry(Client client, const std::string& path, std::stri
 }
 
 Result<std::string> without_entry(Client client, const std::string& path, std::string_view text,
-                                  const std::string& name, bool drops_container) {
+                                  const std::string& name, bool remove_empty_container) {
   if (client == Client::kCodex) return without_toml(path, text, name);
   SB_TRY(read_json(path, text));
-  return text.empty() ? std::string() : without_member(text, kServers, name, drops_container);
+  return text.empty() ? std::string() : without_member(text, kServers, name, remove_empty_container);
 }
 
 Result<bool> has_container(Client client, const std::string& path, std::string_view text) {
@@ -301,7 +301,7 @@ Result<bool> has_container(Client client, const std::string& path, std::string_v
   return SB_TRY(read_json(path, text)).root.find(kServers) != nullptr;
 }
 
-std::string printed_entry(Client client, const std::string& name, const ServerEntry& entry) {
+std::string format_entry(Client client, const std::string& name, const ServerEntry& entry) {
   if (client == Client::kCodex) return toml_table(name, entry, "\n");
   return with_member("{}\n", kServers, name, merged(Value(), entry));
 }

@@ -37,7 +37,7 @@ struct NamedEntry {
 };
 
 // It starts a program called signalbox with `mcp`, or connects to /mcp of this machine.
-bool looks_like_ours(const ServerEntry& entry);
+bool is_signalbox_entry(const ServerEntry& entry);
 
 // Letters, digits, - and _, at most 64: both clients make names of tools of it.
 bool is_server_name(std::string_view name);
@@ -49,14 +49,14 @@ Result<std::vector<NamedEntry>> read_entries(Client client, const std::string& p
 Result<std::string> with_entry(Client client, const std::string& path, std::string_view text, const std::string& name,
                                const ServerEntry& entry);
 
-// `drops_container`: what held the entries goes too when it is empty then.
+// `remove_empty_container`: what held the entries goes too when it is empty then.
 Result<std::string> without_entry(Client client, const std::string& path, std::string_view text,
-                                  const std::string& name, bool drops_container);
+                                  const std::string& name, bool remove_empty_container);
 
 // Whether there is something that entries of this kind stand in.
 Result<bool> has_container(Client client, const std::string& path, std::string_view text);
 
 // The entry alone, as the client's configuration would have it.
-std::string printed_entry(Client client, const std::string& name, const ServerEntry& entry);
+std::string format_entry(Client client, const std::string& name, const ServerEntry& entry);
 
 }  // namespace sb::hook

@@ -129,16 +129,16 @@ TEST(ClientEntry, ServersAreReadWhicheverWayTheyAreWritten) {
 }
 
 TEST(ClientEntry, OursIsToldFromOthers) {
-  EXPECT_TRUE(looks_like_ours(kProgram));
-  EXPECT_TRUE(looks_like_ours(kAddress));
-  EXPECT_TRUE(looks_like_ours({"", {}, "http://localhost/mcp"}));
-  EXPECT_TRUE(looks_like_ours({"signalbox", {"mcp", "--x"}, ""}));
-  EXPECT_FALSE(looks_like_ours({"/opt/sb/signalbox", {"serve"}, ""}));
-  EXPECT_FALSE(looks_like_ours({"/opt/other", {"mcp"}, ""}));
-  EXPECT_FALSE(looks_like_ours({"", {}, "http://127.0.0.1.evil.example/mcp"}));
-  EXPECT_FALSE(looks_like_ours({"", {}, "http://127.0.0.1:1/mcp2"}));
-  EXPECT_FALSE(looks_like_ours({"", {}, "http://127.0.0.1:/x"}));
-  EXPECT_FALSE(looks_like_ours({}));
+  EXPECT_TRUE(is_signalbox_entry(kProgram));
+  EXPECT_TRUE(is_signalbox_entry(kAddress));
+  EXPECT_TRUE(is_signalbox_entry({"", {}, "http://localhost/mcp"}));
+  EXPECT_TRUE(is_signalbox_entry({"signalbox", {"mcp", "--x"}, ""}));
+  EXPECT_FALSE(is_signalbox_entry({"/opt/sb/signalbox", {"serve"}, ""}));
+  EXPECT_FALSE(is_signalbox_entry({"/opt/other", {"mcp"}, ""}));
+  EXPECT_FALSE(is_signalbox_entry({"", {}, "http://127.0.0.1.evil.example/mcp"}));
+  EXPECT_FALSE(is_signalbox_entry({"", {}, "http://127.0.0.1:1/mcp2"}));
+  EXPECT_FALSE(is_signalbox_entry({"", {}, "http://127.0.0.1:/x"}));
+  EXPECT_FALSE(is_signalbox_entry({}));
 }
 
 TEST(TomlText, BrokenTextsAreRefusedWithTheirPlace) {

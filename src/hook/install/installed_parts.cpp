@@ -8,52 +8,55 @@
 namespace sb::hook {
 namespace {
 
-std::string installed_file(const Homes& homes) {
+std::string installed_file(const HomeDirectories& homes) {
   return join_path(homes.data, "hook-settings.json");
 }
 
-Result<Value> read_all(const Files& files, const Homes& homes) {
+Result<Value> read_all(const Files& files, const HomeDirectories& homes) {
   const auto text = files.read(installed_file(homes), limits::kDocumentBytes);
   if (!text && text.error().code == ErrorCode::kNotFound) return Value::object();
   if (!text) return std::unexpected(text.error());
   auto all = parse_json(*text);
   if (all && all->is_object()) return all;
-  return fail(ErrorCode::kCorrupt, "is not the list of settings it should be", "Remove it", {installed_file(homes), "", 0, 0});
+  return fail(ErrorCode::kCorrupt, "is not the list of settings it should be", "Remove it",
+              {installed_file(homes), "", 0, 0});
 }
 
-Status write_all(Files& files, const Homes& homes, const Value& all) {
+Status write_all(Files& files, const HomeDirectories& homes, const Value& all) {
   SB_TRY(files.make_directories(homes.data, 0700));
   return files.write_atomic(installed_file(homes), to_pretty_json(all) + "\n", 0600);
 }
 
 }  // namespace
 
-bool Installed::has_made(std::string_view name) const {
+bool InstallRecord::has_created(std::string_view name) const {
   return std::ranges::find(made, name) != made.end();
 }
 
-void Installed::add(std::string_view name) {
-  if (!has_made(name)) made.emplace_back(name);
+void InstallRecord::add(std::string_view name) {
+  if (!has_created(name)) made.emplace_back(name);
 }
 
-Result<std::optional<Installed>> find_installed(const Files& files, const Homes& homes, const std::string& path) {
+Result<std::optional<InstallRecord>> find_install_record(const Files& files, const HomeDirectories& homes,
+                                                         const std::string& path) {
   const Value all = SB_TRY(read_all(files, homes));
   const Value* kept = all.find(path);
   if (!kept || !(*kept)["made"].is_array()) return std::nullopt;
-  Installed installed{{}, kept->string_at("backup").value_or("")};
+  InstallRecord installed{{}, kept->string_at("backup").value_or("")};
   for (const Value& name : (*kept)["made"].items()) {
     if (name.is_string()) installed.add(name.as_string());
   }
   return installed;
 }
 
-Status keep_installed(Files& files, const Homes& homes, const std::string& path, const Installed& installed) {
+Status save_install_record(Files& files, const HomeDirectories& homes, const std::string& path,
+                           const InstallRecord& installed) {
   Value all = SB_TRY(read_all(files, homes));
   all.set(path, Value::object({{"made", Value::array(installed.made)}, {"backup", installed.backup}}));
   return write_all(files, homes, all);
 }
 
-Status forget_installed(Files& files, const Homes& homes, const std::string& path) {
+Status remove_install_record(Files& files, const HomeDirectories& homes, const std::string& path) {
   Value all = SB_TRY(read_all(files, homes));
   if (!all.find(path)) return {};
   all.erase(path);

@@ -15,18 +15,20 @@
 
 namespace sb::hook {
 
-struct Installed {
+struct InstallRecord {
   // `file`, `hooks`, and the events whose list was made; of servers `file`, `servers` and `entry NAME`
   std::vector<std::string> made;
   std::string backup;  // the settings as they were; empty when there were none
 
-  bool has_made(std::string_view name) const;
+  bool has_created(std::string_view name) const;
   void add(std::string_view name);
 };
 
 // Nothing when install has written nothing there that was not taken out again.
-Result<std::optional<Installed>> find_installed(const Files& files, const Homes& homes, const std::string& path);
-Status keep_installed(Files& files, const Homes& homes, const std::string& path, const Installed& installed);
-Status forget_installed(Files& files, const Homes& homes, const std::string& path);
+Result<std::optional<InstallRecord>> find_install_record(const Files& files, const HomeDirectories& homes,
+                                                         const std::string& path);
+Status save_install_record(Files& files, const HomeDirectories& homes, const std::string& path,
+                           const InstallRecord& installed);
+Status remove_install_record(Files& files, const HomeDirectories& homes, const std::string& path);
 
 }  // namespace sb::hook

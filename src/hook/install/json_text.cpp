@@ -102,7 +102,7 @@ std::string_view indent_around(std::string_view text, std::size_t at) {
   return text.substr(line, end - line);
 }
 
-std::string laid_out(const Value& value, const Layout& layout, std::string_view base) {
+std::string format_like(const Value& value, const Layout& layout, std::string_view base) {
   if (layout.is_compact) return to_json(value);
   const std::string pretty = to_pretty_json(value, 1);  // as many spaces as levels
   std::string out;
@@ -127,8 +127,8 @@ std::string added(std::string_view text, const Object& object, std::string_view 
     const std::string base(indent_around(text, object.open));
     const std::string inner = base + std::string(layout.unit);
     const std::string nl(layout.newline);
-    const std::string member = layout.is_compact ? key + laid_out(value, layout, "")
-                                                 : nl + inner + key + laid_out(value, layout, inner) + nl + base;
+    const std::string member = layout.is_compact ? key + format_like(value, layout, "")
+                                                 : nl + inner + key + format_like(value, layout, inner) + nl + base;
     return out.replace(object.open + 1, object.close - object.open - 1, member);
   }
   const Member& first = object.members.front();
@@ -136,7 +136,7 @@ std::string added(std::string_view text, const Object& object, std::string_view 
   const bool has_lines = gap.find('\n') != std::string_view::npos;
   const Layout own{layout.newline, layout.unit, !has_lines};
   const std::string before = has_lines ? "," + std::string(gap) : layout.is_compact ? "," : ", ";
-  const std::string member = key + laid_out(value, own, has_lines ? indent_around(text, first.key) : "");
+  const std::string member = key + format_like(value, own, has_lines ? indent_around(text, first.key) : "");
   return out.insert(object.members.back().end, before + member);
 }
 
@@ -168,18 +168,18 @@ std::string with_member(std::string_view text, std::string_view container, std::
   if (!there) return added(text, object, name, value, layout);
   const std::string_view old = text.substr(there->begin, there->end - there->begin);
   const Layout own{layout.newline, layout.unit, old.find('\n') == std::string_view::npos};
-  return std::string(text).replace(there->begin, old.size(), laid_out(value, own, indent_around(text, there->key)));
+  return std::string(text).replace(there->begin, old.size(), format_like(value, own, indent_around(text, there->key)));
 }
 
 std::string without_member(std::string_view text, std::string_view container, std::string_view name,
-                           bool drops_container) {
+                           bool remove_empty_container) {
   const Object root = root_of(text);
   const Member* holder = find(root, container);
   if (!holder) return std::string(text);
   const Object object = object_at(text, holder->begin);
   const Member* there = find(object, name);
   if (!there) return std::string(text);
-  if (object.members.size() == 1 && drops_container) return taken(text, root, *holder);
+  if (object.members.size() == 1 && remove_empty_container) return taken(text, root, *holder);
   return taken(text, object, *there);
 }
 

@@ -15,8 +15,8 @@ namespace sb::hook {
 // container that is missing is made. The container, where there is one, must be an object.
 std::string with_member(std::string_view text, std::string_view container, std::string_view name, const Value& value);
 
-// Without NAME in CONTAINER; `drops_container` says that a container which is empty then goes too.
+// Without NAME in CONTAINER; `remove_empty_container` says that a container which is empty then goes too.
 std::string without_member(std::string_view text, std::string_view container, std::string_view name,
-                           bool drops_container);
+                           bool remove_empty_container);
 
 }  // namespace sb::hook

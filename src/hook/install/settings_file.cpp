@@ -41,13 +41,13 @@ bool is_dangling_link(const Files& files, const std::string& path) {
 
 }  // namespace
 
-Result<std::shared_ptr<void>> hold_settings(const Seams& seams) {
-  const Homes homes = SB_TRY(sb::homes(seams.environment));
+Result<std::shared_ptr<void>> lock_settings(const Seams& seams) {
+  const HomeDirectories homes = SB_TRY(sb::homes(seams.environment));
   SB_TRY(seams.files.make_directories(homes.state, 0700));
   return seams.files.lock(join_path(homes.state, ".settings.lock"));
 }
 
-Result<std::optional<std::string>> read_whole(const Files& files, const std::string& path) {
+Result<std::optional<std::string>> read_if_exists(const Files& files, const std::string& path) {
   if (is_dangling_link(files, path)) {
     return fail(ErrorCode::kInvalid, "the settings are a link to a file that is not there",
                 "Make that file or remove the link; nothing was changed", {path, "", 0, 0});
@@ -59,7 +59,7 @@ Result<std::optional<std::string>> read_whole(const Files& files, const std::str
 }
 
 Result<std::optional<Document>> read_settings(const Files& files, const std::string& path) {
-  auto text = SB_TRY(read_whole(files, path));
+  auto text = SB_TRY(read_if_exists(files, path));
   if (!text) return std::nullopt;
   if (text->empty()) return Document{path, "", Value::object()};
   auto document = parse_document(path, std::move(*text), Syntax::kJson);
@@ -93,7 +93,7 @@ Status check_numbers(const Document& document) {
   return {};
 }
 
-std::string laid_out(const Value& settings, std::string_view before) {
+std::string format_like(const Value& settings, std::string_view before) {
   std::size_t indent = 0;
   if (const std::size_t at = before.find('\n'); at != std::string_view::npos) {
     const std::size_t end = before.find_first_not_of(' ', at + 1);
@@ -104,7 +104,7 @@ std::string laid_out(const Value& settings, std::string_view before) {
          (ends_line ? "\n" : "");
 }
 
-Result<std::string> keep_copy(Files& files, const std::string& path, std::string_view bytes) {
+Result<std::string> save_backup(Files& files, const std::string& path, std::string_view bytes) {
   const std::string first = path + std::string(kBackupEnd);
   for (int i = 1; i <= kMostBackups; ++i) {
     const std::string copy = i == 1 ? first : fmt::format("{}-{}", first, i);

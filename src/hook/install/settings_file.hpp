@@ -14,10 +14,10 @@
 namespace sb::hook {
 
 // Whoever edits settings of a client holds this; the clients themselves know no lock of ours.
-Result<std::shared_ptr<void>> hold_settings(const Seams& seams);
+Result<std::shared_ptr<void>> lock_settings(const Seams& seams);
 
 // The file as it is, nothing when there is none. A link that leads nowhere is an error: writing would replace it.
-Result<std::optional<std::string>> read_whole(const Files& files, const std::string& path);
+Result<std::optional<std::string>> read_if_exists(const Files& files, const std::string& path);
 // The same, as JSON; an empty file is an empty object.
 Result<std::optional<Document>> read_settings(const Files& files, const std::string& path);
 
@@ -25,10 +25,10 @@ Result<std::optional<Document>> read_settings(const Files& files, const std::str
 Status check_numbers(const Document& document);
 
 // As the file was laid out before, as far as that can be told. Pure.
-std::string laid_out(const Value& settings, std::string_view before);
+std::string format_like(const Value& settings, std::string_view before);
 
 // Keeps the bytes beside the settings, in a file that was not there or has them already; an earlier copy is never
 // written over. Gives the copy's path.
-Result<std::string> keep_copy(Files& files, const std::string& path, std::string_view bytes);
+Result<std::string> save_backup(Files& files, const std::string& path, std::string_view bytes);
 
 }  // namespace sb::hook

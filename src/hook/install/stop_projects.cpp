@@ -9,15 +9,15 @@
 namespace sb::hook {
 namespace {
 
-std::string stop_projects_file(const Homes& homes) {
+std::string stop_projects_file(const HomeDirectories& homes) {
   return join_path(homes.data, "stop-projects.json");
 }
 
-std::string_view name_of(Scope scope) {
-  return scope == Scope::kUser ? "user" : "project";
+std::string_view name_of(InstallScope scope) {
+  return scope == InstallScope::kUser ? "user" : "project";
 }
 
-Result<Value> read_projects(const Files& files, const Homes& homes) {
+Result<Value> read_projects(const Files& files, const HomeDirectories& homes) {
   const auto text = files.read(stop_projects_file(homes), limits::kDocumentBytes);
   if (!text && text.error().code == ErrorCode::kNotFound) return Value::object();
   if (!text) return std::unexpected(text.error());
@@ -27,7 +27,7 @@ Result<Value> read_projects(const Files& files, const Homes& homes) {
               {stop_projects_file(homes), "", 0, 0});
 }
 
-Status change(Files& files, const Homes& homes, Scope scope, const auto& edit) {
+Status change(Files& files, const HomeDirectories& homes, InstallScope scope, const auto& edit) {
   SB_TRY(files.make_directories(homes.data, 0700));
   const auto held = SB_TRY(files.lock(join_path(homes.data, ".stop-projects.lock")));
   Value projects = SB_TRY(read_projects(files, homes));
@@ -41,9 +41,9 @@ Status change(Files& files, const Homes& homes, Scope scope, const auto& edit) {
 
 }  // namespace
 
-Result<bool> is_stop_enabled(const Files& files, const Homes& homes, std::string_view folder) {
+Result<bool> is_stop_enabled(const Files& files, const HomeDirectories& homes, std::string_view folder) {
   const Value projects = SB_TRY(read_projects(files, homes));
-  for (const Scope scope : {Scope::kUser, Scope::kProject}) {
+  for (const InstallScope scope : {InstallScope::kUser, InstallScope::kProject}) {
     const Value& folders = projects[name_of(scope)];
     if (!folders.is_array()) continue;
     const auto covers = [&](const Value& each) { return each.is_string() && is_within(folder, each.as_string()); };
@@ -52,16 +52,16 @@ Result<bool> is_stop_enabled(const Files& files, const Homes& homes, std::string
   return false;
 }
 
-Status enable_stop(Files& files, const Homes& homes, Scope scope, const std::string& folder) {
+Status enable_stop(Files& files, const HomeDirectories& homes, InstallScope scope, const std::string& folder) {
   return change(files, homes, scope, [&](Value::Array& folders) {
     if (std::ranges::find(folders, Value(folder)) == folders.end()) folders.emplace_back(folder);
   });
 }
 
-Status disable_stop(Files& files, const Homes& homes, Scope scope, const std::string& folder) {
+Status disable_stop(Files& files, const HomeDirectories& homes, InstallScope scope, const std::string& folder) {
   if (files.kind(stop_projects_file(homes)) == FileKind::kMissing) return {};
   return change(files, homes, scope, [&](Value::Array& folders) {
-    std::erase_if(folders, [&](const Value& each) { return scope == Scope::kUser || each == Value(folder); });
+    std::erase_if(folders, [&](const Value& each) { return scope == InstallScope::kUser || each == Value(folder); });
   });
 }
 

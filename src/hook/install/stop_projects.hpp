@@ -13,14 +13,14 @@
 
 namespace sb::hook {
 
-enum class Scope { kUser, kProject };
+enum class InstallScope { kUser, kProject };
 
 // Whether the folder, or one around it, is enabled. Folders are absolute and without links.
-Result<bool> is_stop_enabled(const Files& files, const Homes& homes, std::string_view folder);
+Result<bool> is_stop_enabled(const Files& files, const HomeDirectories& homes, std::string_view folder);
 
-Status enable_stop(Files& files, const Homes& homes, Scope scope, const std::string& folder);
+Status enable_stop(Files& files, const HomeDirectories& homes, InstallScope scope, const std::string& folder);
 
 // Of kProject that folder; of kUser all that were enabled so.
-Status disable_stop(Files& files, const Homes& homes, Scope scope, const std::string& folder);
+Status disable_stop(Files& files, const HomeDirectories& homes, InstallScope scope, const std::string& folder);
 
 }  // namespace sb::hook

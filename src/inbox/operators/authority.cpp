@@ -6,11 +6,11 @@
 
 namespace sb::inbox {
 
-bool Policy::relays_in(std::string_view workspace) const {
+bool Policy::may_relay_in(std::string_view workspace) const {
   // The nearest directory that says something has the word.
   std::size_t longest = 0;
   bool relays = may_relay;
-  for (const auto& [directory, says] : workspace_relays) {
+  for (const auto& [directory, says] : relay_by_workspace) {
     if (!workspace.empty() && is_within(workspace, directory) && directory.size() >= longest) {
       longest = directory.size();
       relays = says;
@@ -19,7 +19,7 @@ bool Policy::relays_in(std::string_view workspace) const {
   return relays;
 }
 
-Status may_answer(const DecisionFacts& facts, const Credentials& from, std::string_view signer, const Policy& policy) {
+Status may_answer(const DecisionFacts& facts, const Responder& from, std::string_view signer, const Policy& policy) {
   if (facts.needs_signature) {
     if (!signer.empty()) return {};
     if (!facts.has_operators) {
@@ -42,7 +42,7 @@ Status may_answer(const DecisionFacts& facts, const Credentials& from, std::stri
       if (!signer.empty()) return {};
       return fail(ErrorCode::kForbidden, "the operator token does not cover this decision");
     case Channel::kRelay:
-      if (policy.relays_in(facts.workspace)) return {};
+      if (policy.may_relay_in(facts.workspace)) return {};
       return fail(ErrorCode::kForbidden, "an agent may not pass on answers here",
                   fmt::format("A person answers it: signalbox inbox answer {}", facts.id.empty() ? "ID" : facts.id));
   }

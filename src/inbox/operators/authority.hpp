@@ -15,14 +15,14 @@ namespace sb::inbox {
 // What the user's configuration says about answering (inbox/config.hpp reads it).
 struct Policy {
   bool strict = false;
-  bool may_relay = false;                                     // confirmations: relay, for all
-  std::map<std::string, bool, std::less<>> workspace_relays;  // by directory; what lies under it follows it
+  bool may_relay = false;                                       // confirmations: relay, for all
+  std::map<std::string, bool, std::less<>> relay_by_workspace;  // by directory; what lies under it follows it
 
-  bool relays_in(std::string_view workspace) const;
+  bool may_relay_in(std::string_view workspace) const;
 };
 
 // Who answers, and over what.
-struct Credentials {
+struct Responder {
   Channel channel = Channel::kTerminal;
   std::string principal;
 };
@@ -37,6 +37,6 @@ struct DecisionFacts {
 
 // `signer` is the operator's name when a signature was given and counts, else empty. kForbidden says why not and what
 // would do.
-Status may_answer(const DecisionFacts& facts, const Credentials& from, std::string_view signer, const Policy& policy);
+Status may_answer(const DecisionFacts& facts, const Responder& from, std::string_view signer, const Policy& policy);
 
 }  // namespace sb::inbox

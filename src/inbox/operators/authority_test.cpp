@@ -36,8 +36,8 @@ TEST(Authority, SignedDecisionsGoBySignatureAlone) {
 
 TEST(Authority, RelayingIsAllowedWhereTheUserSaysSo) {
   Policy policy;
-  policy.workspace_relays["/srv/shop"] = true;
-  policy.workspace_relays["/srv/shop/secret"] = false;
+  policy.relay_by_workspace["/srv/shop"] = true;
+  policy.relay_by_workspace["/srv/shop/secret"] = false;
   const auto relays = [&](const std::string& workspace) {
     return may_answer({false, false, workspace}, {Channel::kRelay, "agent"}, "", policy).has_value();
   };
@@ -60,7 +60,7 @@ TEST(Config, ReadsPolicy) {
   ASSERT_TRUE(read);
   EXPECT_TRUE(read->policy.strict);
   EXPECT_TRUE(read->policy.may_relay);
-  EXPECT_FALSE(read->policy.relays_in("/a/b"));
+  EXPECT_FALSE(read->policy.may_relay_in("/a/b"));
 }
 
 TEST(Config, RefusesWhatItDoesNotKnow) {
@@ -77,7 +77,7 @@ TEST(Config, RefusesWhatItDoesNotKnow) {
 
 TEST(Config, ABrokenFileIsAnErrorAndNotAnEmptyOne) {
   FakeFiles files;
-  const Homes homes{"/h", "/h", "/h"};
+  const HomeDirectories homes{"/h", "/h", "/h"};
   EXPECT_TRUE(load_config(files, homes));
   files.contents()["/h/config.yaml"] = "strict: [";
   EXPECT_FALSE(load_config(files, homes));
@@ -114,7 +114,7 @@ class TrustTest : public ::testing::Test {
   FakeFiles files;
   FakeClock clock;
   FakeRandom random;
-  Homes homes{"/h", "/h", "/h"};
+  HomeDirectories homes{"/h", "/h", "/h"};
   Operators operators;
   TrustedFolders folders{files, homes, operators};
 };

@@ -31,7 +31,7 @@ bool is_operator_name(std::string_view name) {
          std::ranges::all_of(name, [&](char c) { return is_plain(c) || c == '-' || c == '_' || c == '.'; });
 }
 
-OperatorFiles::OperatorFiles(Files& files, const Homes& homes)
+OperatorFiles::OperatorFiles(Files& files, const HomeDirectories& homes)
     : files_(files),
       directory_(join_path(homes.data, "operators")),
       registry_(join_path(directory_, "registry.jsonl")) {}

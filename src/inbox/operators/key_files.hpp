@@ -16,7 +16,7 @@ namespace sb::inbox {
 
 class OperatorFiles {
  public:
-  OperatorFiles(Files& files, const Homes& homes);
+  OperatorFiles(Files& files, const HomeDirectories& homes);
 
   // Nobody when there is no registry. kCorrupt, kForbidden as Operators::parse; a registry that has gone while keys are
   // there is kCorrupt.

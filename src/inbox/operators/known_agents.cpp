@@ -53,7 +53,7 @@ std::vector<std::string> names_of(const Files& files, int pid) {
     const std::size_t end = std::min(line->find('\0', at), line->size());
     std::string name = base_name(line->substr(at, end - at));
     for (const std::string_view ending : {".js", ".mjs", ".py"}) {
-      if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+      if (name.ends_with(ending)) name.erase(name.size() - ending.size());
     }
     // An option of an interpreter is no script, and what follows a shell's -c is no program of that name.
     if (name == "-c") break;

@@ -89,7 +89,7 @@ Status Operators::add(std::string_view line, std::string_view file, int number) 
     return {};
   };
   if (const Status status = read(); !status) {
-    if (!status.error().place.file.empty()) return status;
+    if (!status.error().location.file.empty()) return status;
     return broken(file, number, status.error().message);
   }
   heads_.push_back(sha256_hex(line));
@@ -156,15 +156,15 @@ Status check_key(const OperatorKey* key, TimestampMs at) {
   return {};
 }
 
-Result<const OperatorKey*> check_delegation(const Operators& operators, const std::string& id, const Opened& opened,
-                                            const AnswerSignature& signature) {
-  const Delegation delegation = SB_TRY(parse_delegation(signature.delegation));
+Result<const OperatorKey*> check_delegation(const Operators& operators, const std::string& id,
+                                            const OpenedDecision& opened, const AnswerSignature& signature) {
+  const TokenDelegation delegation = SB_TRY(parse_delegation(signature.delegation));
   if (delegation.public_key != signature.public_key) return refused("it is signed with a key that is not the token's");
   return check_token(operators, delegation, id, opened, signature.signed_at);
 }
 
-Result<std::string> check_signature(const Operators& operators, const std::string& id, const Opened& opened,
-                                    const Outcome& outcome) {
+Result<std::string> check_signature(const Operators& operators, const std::string& id, const OpenedDecision& opened,
+                                    const DecisionOutcome& outcome) {
   if (!outcome.signature) return refused("an answer without a signature was stored; it does not count");
   const AnswerSignature& signature = *outcome.signature;
   if (!opened.operators) return refused("it was asked when there was no operator key");
@@ -180,7 +180,7 @@ Result<std::string> check_signature(const Operators& operators, const std::strin
     key = SB_TRY(check_delegation(operators, id, opened, signature));
     name = key->name;
   }
-  const Given given{outcome.options, outcome.values};
+  const AnswerInput given{outcome.options, outcome.values};
   if (!verify(signature.public_key, answer_bytes(id, opened, given, signature.signed_at), signature.signature)) {
     return refused("the signature does not fit the answer");
   }
@@ -189,12 +189,12 @@ Result<std::string> check_signature(const Operators& operators, const std::strin
 
 }  // namespace
 
-Result<const OperatorKey*> check_token(const Operators& operators, const Delegation& delegation, std::string_view id,
-                                       const Opened& opened, TimestampMs at) {
+Result<const OperatorKey*> check_token(const Operators& operators, const TokenDelegation& delegation,
+                                       std::string_view id, const OpenedDecision& opened, TimestampMs at) {
   const OperatorKey* key = operators.find(delegation.by);
   SB_TRY(check_key(key, delegation.issued));
   SB_TRY(check_key(key, at));
-  if (!is_signed_right(delegation)) return refused("the token's signature is wrong");
+  if (!has_valid_signature(delegation)) return refused("the token's signature is wrong");
   if (at < delegation.issued) return refused("it is signed before the token was made");
   if (at >= delegation.expires) return refused("the token had expired");
   const auto revoked_at = operators.token_revoked_at(delegation.id);
@@ -206,7 +206,7 @@ Result<const OperatorKey*> check_token(const Operators& operators, const Delegat
 }
 
 SignatureCheck signature_check(const Operators& operators) {
-  return [&operators](const std::string& id, const Opened& opened, const Outcome& outcome) {
+  return [&operators](const std::string& id, const OpenedDecision& opened, const DecisionOutcome& outcome) {
     return check_signature(operators, id, opened, outcome);
   };
 }

@@ -29,7 +29,7 @@
 
 namespace sb::inbox {
 
-struct Delegation;
+struct TokenDelegation;
 
 struct OperatorKey {
   std::string name;
@@ -72,8 +72,8 @@ class Operators {
 };
 
 // The operator behind a token that covers this decision at that time; kForbidden says why it does not.
-Result<const OperatorKey*> check_token(const Operators& operators, const Delegation& delegation, std::string_view id,
-                                       const Opened& opened, TimestampMs at);
+Result<const OperatorKey*> check_token(const Operators& operators, const TokenDelegation& delegation,
+                                       std::string_view id, const OpenedDecision& opened, TimestampMs at);
 
 // Checks answers' signatures against a registry, as SignatureCheck wants it.
 SignatureCheck signature_check(const Operators& operators);

@@ -23,7 +23,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 TEST(Operators, AChainThatWasTouchedDoesNotHold) {
-  InboxPlace place;
+  InboxTestBed place;
   const KeyPair ann = place.enrol("ann");
   place.enrol("ben");
   place.extend(*place.operators.token_revocation("t-1", 5, ann.secret));
@@ -42,7 +42,7 @@ TEST(Operators, AChainThatWasTouchedDoesNotHold) {
 }
 
 TEST(Operators, OnlyAnEntitledKeyExtendsTheChain) {
-  InboxPlace place;
+  InboxTestBed place;
   const KeyPair ann = place.enrol("ann");
   const KeyPair mallory = make_key_pair(place.random);
   const std::string by_nobody = *place.operators.enrolment("mallory", mallory.public_key, 5, mallory.secret);
@@ -54,7 +54,7 @@ TEST(Operators, OnlyAnEntitledKeyExtendsTheChain) {
 }
 
 TEST(Operators, ACutOrOtherRegistryDoesNotContinueThePin) {
-  InboxPlace place;
+  InboxTestBed place;
   place.enrol("ann");
   const Operators one = place.operators;
   place.enrol("ben");
@@ -64,7 +64,7 @@ TEST(Operators, ACutOrOtherRegistryDoesNotContinueThePin) {
 }
 
 TEST(Operators, TheAnchorBindsTheFirstKey) {
-  InboxPlace place;
+  InboxTestBed place;
   const KeyPair ann = place.enrol("ann");
   const std::vector<std::string> good = {to_hex(ann.public_key)};
   const std::vector<std::string> other = {std::string(64, '0')};

@@ -20,7 +20,7 @@ void append_text(std::string& bytes, std::string_view text) {
   bytes += text;
 }
 
-std::string delegation_bytes(const Delegation& delegation) {
+std::string delegation_bytes(const TokenDelegation& delegation) {
   return "sb-token-1\n" + to_canonical_json(Value::object({{"by", to_hex(delegation.by)},
                                                            {"expires", delegation.expires},
                                                            {"id", delegation.id},
@@ -30,7 +30,7 @@ std::string delegation_bytes(const Delegation& delegation) {
                                                            {"v", 1}}));
 }
 
-std::string delegation_json(const Delegation& delegation) {
+std::string delegation_json(const TokenDelegation& delegation) {
   return to_canonical_json(Value::object({{"by", to_hex(delegation.by)},
                                           {"expires", delegation.expires},
                                           {"id", delegation.id},
@@ -57,7 +57,8 @@ std::unexpected<Error> bad_token() {
 
 }  // namespace
 
-std::string answer_bytes(std::string_view decision, const Opened& opened, const Given& given, TimestampMs signed_at) {
+std::string answer_bytes(std::string_view decision, const OpenedDecision& opened, const AnswerInput& given,
+                         TimestampMs signed_at) {
   std::string bytes = "sb-answer";
   bytes.push_back(1);
   append_text(bytes, decision);
@@ -72,7 +73,7 @@ std::string answer_bytes(std::string_view decision, const Opened& opened, const 
   return bytes;
 }
 
-Result<AnswerSignature> sign_answer(std::string_view decision, const Opened& opened, const Given& given,
+Result<AnswerSignature> sign_answer(std::string_view decision, const OpenedDecision& opened, const AnswerInput& given,
                                     TimestampMs signed_at, std::string_view secret_key) {
   AnswerSignature result;
   result.signed_at = signed_at;
@@ -81,7 +82,7 @@ Result<AnswerSignature> sign_answer(std::string_view decision, const Opened& ope
   return result;
 }
 
-bool Delegation::covers(std::string_view decision, const Opened& opened) const {
+bool TokenDelegation::covers(std::string_view decision, const OpenedDecision& opened) const {
   if (scope == "*") return true;
   const std::string_view rest = std::string_view(scope).substr(scope.find(':') + 1);
   if (scope.starts_with("decision:")) return rest == decision || rest == opened.question.id;
@@ -92,7 +93,7 @@ Result<std::string> make_token(std::string_view id, std::string_view scope, Time
                                std::string_view operator_secret, Random& random) {
   SB_TRY(check_scope(scope));
   const KeyPair own = make_key_pair(random);
-  Delegation delegation;
+  TokenDelegation delegation;
   delegation.id = id;
   delegation.scope = scope;
   delegation.issued = issued;
@@ -122,12 +123,12 @@ bool is_token_id(std::string_view text) {
   return text.substr(body.size()) == check_letters(body);
 }
 
-Result<Delegation> parse_delegation(std::string_view base64url) {
+Result<TokenDelegation> parse_delegation(std::string_view base64url) {
   const Result<std::string> json = from_base64url(base64url);
   if (!json) return bad_token();
-  const auto read = [&]() -> Result<Delegation> {
+  const auto read = [&]() -> Result<TokenDelegation> {
     const Value value = SB_TRY(wire::object(*json));
-    Delegation delegation;
+    TokenDelegation delegation;
     if (SB_TRY(wire::integer(value, "v")) != 1) return bad_token();
     delegation.id = SB_TRY(wire::string(value, "id"));
     delegation.scope = SB_TRY(wire::string(value, "scope"));
@@ -140,18 +141,18 @@ Result<Delegation> parse_delegation(std::string_view base64url) {
     if (delegation_json(delegation) != *json) return bad_token();
     return delegation;
   };
-  const Result<Delegation> result = read();
+  const Result<TokenDelegation> result = read();
   if (!result) return bad_token();
   return result;
 }
 
-Result<Token> parse_token(std::string_view text) {
+Result<OperatorToken> parse_token(std::string_view text) {
   constexpr std::string_view kPrefix = "sbt1.";
   if (!text.starts_with(kPrefix)) return bad_token();
   text.remove_prefix(kPrefix.size());
   const std::size_t dot = text.find('.');
   if (dot == std::string_view::npos) return bad_token();
-  Token token;
+  OperatorToken token;
   token.delegation_text = text.substr(0, dot);
   token.delegation = SB_TRY(parse_delegation(token.delegation_text));
   const Result<std::string> secret = from_base64url(text.substr(dot + 1));
@@ -162,7 +163,7 @@ Result<Token> parse_token(std::string_view text) {
   return token;
 }
 
-bool is_signed_right(const Delegation& delegation) {
+bool has_valid_signature(const TokenDelegation& delegation) {
   return verify(delegation.by, delegation_bytes(delegation), delegation.signature);
 }
 

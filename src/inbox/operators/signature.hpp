@@ -21,10 +21,11 @@
 
 namespace sb::inbox {
 
-std::string answer_bytes(std::string_view decision, const Opened& opened, const Given& given, TimestampMs signed_at);
+std::string answer_bytes(std::string_view decision, const OpenedDecision& opened, const AnswerInput& given,
+                         TimestampMs signed_at);
 
 // Signs with an operator's secret key. `given` as check_answer returned it.
-Result<AnswerSignature> sign_answer(std::string_view decision, const Opened& opened, const Given& given,
+Result<AnswerSignature> sign_answer(std::string_view decision, const OpenedDecision& opened, const AnswerInput& given,
                                     TimestampMs signed_at, std::string_view secret_key);
 
 // An operator's delegation to a key of its own, for scripts. Text form, carried in SIGNALBOX_OPERATOR_TOKEN:
@@ -32,7 +33,7 @@ Result<AnswerSignature> sign_answer(std::string_view decision, const Opened& ope
 //   {"by": KEY, "expires": ms, "id": "t-…", "issued": ms, "key": KEY, "scope": SCOPE, "sig": SIG, "v": 1}
 // with SIG by the operator's key over "sb-token-1\n" and the JSON without `sig`. An answer carries the delegation,
 // never the secret.
-struct Delegation {
+struct TokenDelegation {
   std::string id;
   std::string scope;  // decision:ID, workspace:DIR or *
   TimestampMs issued = 0;
@@ -41,11 +42,11 @@ struct Delegation {
   std::string by;          // the operator's public key
   std::string signature;
 
-  bool covers(std::string_view decision, const Opened& opened) const;
+  bool covers(std::string_view decision, const OpenedDecision& opened) const;
 };
 
-struct Token {
-  Delegation delegation;
+struct OperatorToken {
+  TokenDelegation delegation;
   std::string delegation_text;  // base64url, as it travels
   std::string secret;
 };
@@ -58,8 +59,8 @@ bool is_token_id(std::string_view text);
 // kInvalid when the scope is none of the three.
 Result<std::string> make_token(std::string_view id, std::string_view scope, TimestampMs issued, TimestampMs expires,
                                std::string_view operator_secret, Random& random);
-Result<Token> parse_token(std::string_view text);
-Result<Delegation> parse_delegation(std::string_view base64url);
-bool is_signed_right(const Delegation& delegation);  // by the key it names; says nothing about that key
+Result<OperatorToken> parse_token(std::string_view text);
+Result<TokenDelegation> parse_delegation(std::string_view base64url);
+bool has_valid_signature(const TokenDelegation& delegation);  // by the key it names; says nothing about that key
 
 }  // namespace sb::inbox

@@ -9,8 +9,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Opened a_question() {
-  Opened opened;
+OpenedDecision a_question() {
+  OpenedDecision opened;
   opened.question = question_of(decision::declared(kOneWayQuestion));
   opened.render_hash = sha256_hex(opened.question.text);
   opened.digest = "sha256:ab";
@@ -21,8 +21,8 @@ Opened a_question() {
 }
 
 TEST(Signature, CoversTheBytesThatAreDocumented) {
-  const Opened opened = a_question();
-  Given given;
+  const OpenedDecision opened = a_question();
+  AnswerInput given;
   given.options = {"drop"};
   std::string expected("sb-answer\x01", 10);
   expected += std::string(
@@ -64,16 +64,16 @@ class SignatureCheckTest : public ::testing::Test {
   }
   void sign_by_token(const std::string& scope, TimestampMs issued, TimestampMs expires,
                      const std::string& operator_secret) {
-    const Token token = *parse_token(*make_token("t-1", scope, issued, expires, operator_secret, place.random));
+    const OperatorToken token = *parse_token(*make_token("t-1", scope, issued, expires, operator_secret, place.random));
     outcome.signature =
         *sign_answer("d-1", opened, {outcome.options, outcome.values}, place.clock.now_ms(), token.secret);
     outcome.signature->delegation = token.delegation_text;
   }
 
-  InboxPlace place;
+  InboxTestBed place;
   KeyPair ann;
-  Opened opened;
-  Outcome outcome;
+  OpenedDecision opened;
+  DecisionOutcome outcome;
 };
 
 TEST_F(SignatureCheckTest, ASignatureByAnOperatorCounts) {
@@ -82,7 +82,7 @@ TEST_F(SignatureCheckTest, ASignatureByAnOperatorCounts) {
 
 TEST_F(SignatureCheckTest, NothingIsExchangeable) {
   EXPECT_THAT(verdict("d-2"), HasSubstr("does not fit"));
-  const Outcome good = outcome;
+  const DecisionOutcome good = outcome;
   outcome.options = {"keep"};
   EXPECT_THAT(verdict(), HasSubstr("does not fit"));
   outcome = good;
@@ -117,7 +117,7 @@ TEST_F(SignatureCheckTest, AnotherRegistryDoesNotCountAndALongerOneDoes) {
   EXPECT_EQ(verdict(), "ann");
   outcome.signature = *sign_answer("d-1", opened, {outcome.options, outcome.values}, place.clock.now_ms(), ben.secret);
   EXPECT_EQ(verdict(), "ben");
-  InboxPlace other;
+  InboxTestBed other;
   other.random = FakeRandom(99);
   const KeyPair mallory = other.enrol("ann");
   outcome.signature =
@@ -158,7 +158,7 @@ TEST_F(SignatureCheckTest, ATokenCountsWithinItsScopeAndTime) {
 }
 
 TEST(Token, IsRefusedWhenTouched) {
-  InboxPlace place;
+  InboxTestBed place;
   const KeyPair ann = place.enrol("ann");
   const std::string text = *make_token("t-1", "*", 1, 2, ann.secret, place.random);
   ASSERT_TRUE(parse_token(text));
@@ -166,7 +166,7 @@ TEST(Token, IsRefusedWhenTouched) {
     std::string touched = text;
     touched[i] = touched[i] == 'A' ? 'B' : 'A';
     const auto token = parse_token(touched);
-    EXPECT_TRUE(!token || !is_signed_right(token->delegation)) << i;
+    EXPECT_TRUE(!token || !has_valid_signature(token->delegation)) << i;
   }
   for (const std::string_view bad : {"", "sbt1.", "sbt1..", "sbt2.a.b", "x", "sbt1.e30.e30"})
     EXPECT_FALSE(parse_token(bad));

@@ -117,7 +117,7 @@ Result<PolicyFiles> policy_files(const Files& files, const std::string& director
   return std::move(gathering).result();
 }
 
-TrustedFolders::TrustedFolders(Files& files, const Homes& homes, const Operators& operators)
+TrustedFolders::TrustedFolders(Files& files, const HomeDirectories& homes, const Operators& operators)
     : files_(files), path_(join_path(homes.data, "trust.jsonl")), operators_(operators) {}
 
 bool TrustedFolders::counts(const Value& act) const {

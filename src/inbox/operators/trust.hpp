@@ -32,7 +32,7 @@ Result<PolicyFiles> policy_files(const Files& files, const std::string& director
 
 class TrustedFolders {
  public:
-  TrustedFolders(Files& files, const Homes& homes, const Operators& operators);
+  TrustedFolders(Files& files, const HomeDirectories& homes, const Operators& operators);
 
   // `directory` absolute, without links. True when the last act about it covers exactly this content.
   Result<bool> is_trusted(std::string_view directory, std::string_view hash) const;

@@ -192,9 +192,9 @@ bool is_included(const Question& question, const Value& values, const std::strin
   return value != nullptr && value->is_string() && value->as_string() == "include";
 }
 
-Result<Given> check_parts(const Question& question, const Given& given) {
+Result<AnswerInput> check_parts(const Question& question, const AnswerInput& given) {
   if (given.values.size() == 0) return no_answer();
-  Given result;
+  AnswerInput result;
   std::vector<std::string> known;
   for (const Part& part : question.parts) {
     known.push_back(part.key);
@@ -226,8 +226,8 @@ std::vector<std::string> split_fields(std::string_view text) {
 }
 
 // A chain's answer where every key is found as declared, so that one may hold `,` or `=`; nothing when one is not.
-std::optional<Given> parse_buckets(const Question& question, std::string_view text) {
-  Given given;
+std::optional<AnswerInput> parse_buckets(const Question& question, std::string_view text) {
+  AnswerInput given;
   for (;;) {
     const Part* named = nullptr;
     for (const Part& part : question.parts) {
@@ -243,8 +243,8 @@ std::optional<Given> parse_buckets(const Question& question, std::string_view te
   }
 }
 
-Result<Given> parse_pairs(const Question& question, std::string_view text, bool is_form) {
-  Given given;
+Result<AnswerInput> parse_pairs(const Question& question, std::string_view text, bool is_form) {
+  AnswerInput given;
   for (const std::string& pair : split_fields(text)) {
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -272,14 +272,14 @@ Result<Given> parse_pairs(const Question& question, std::string_view text, bool 
 
 }  // namespace
 
-Result<Given> check_answer(const Question& question, const Given& given) {
+Result<AnswerInput> check_answer(const Question& question, const AnswerInput& given) {
   if (!given.values.is_object()) return fail(ErrorCode::kInvalid, "the values of an answer are an object");
-  if (question.shape != Shape::kDecision) {
+  if (question.shape != QuestionShape::kDecision) {
     if (!given.options.empty()) return fail(ErrorCode::kInvalid, "this is answered by key", "Answer as key=option");
     return check_parts(question, given);
   }
   const Part& part = question.parts.front();
-  Given result;
+  AnswerInput result;
   switch (part.select.mode) {
     case SelectMode::kText:
       result.values.set(kText, SB_TRY(check_part(part, given.values[kText])));
@@ -302,7 +302,7 @@ Result<Given> check_answer(const Question& question, const Given& given) {
   return result;
 }
 
-Status check_dependencies(const Question& question, const Given& given) {
+Status check_dependencies(const Question& question, const AnswerInput& given) {
   const Value& values = given.values;
   for (const Part& part : question.parts) {
     if (part.shipped || !is_included(question, values, part.key)) continue;
@@ -319,14 +319,14 @@ Status check_dependencies(const Question& question, const Given& given) {
   return {};
 }
 
-Result<Given> parse_choice(const Question& question, std::string_view text) {
+Result<AnswerInput> parse_choice(const Question& question, std::string_view text) {
   if (is_utf8(text) && is_blank(text)) return no_answer();
   if (!is_utf8(text)) return fail(ErrorCode::kInvalid, "the answer is not UTF-8");
-  if (question.shape == Shape::kChain) {
+  if (question.shape == QuestionShape::kChain) {
     if (auto given = parse_buckets(question, text)) return std::move(*given);
   }
-  if (question.shape != Shape::kDecision) return parse_pairs(question, text, false);
-  Given given;
+  if (question.shape != QuestionShape::kDecision) return parse_pairs(question, text, false);
+  AnswerInput given;
   const SelectMode mode = question.parts.front().select.mode;
   if (mode == SelectMode::kForm) return parse_pairs(question, text, true);
   if (mode == SelectMode::kText) {

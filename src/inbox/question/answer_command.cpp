@@ -83,7 +83,7 @@ std::string numbers_to_ids(const decision::Declaration& declaration, std::string
 
 std::string answer_hint(const Question& question) {
   std::vector<std::string> pieces;
-  if (question.shape != Shape::kDecision) {
+  if (question.shape != QuestionShape::kDecision) {
     for (const Part& part : question.parts) pieces.push_back(form_of(part));
     return fmt::format("Type {}", fmt::join(pieces, ","));
   }

@@ -14,7 +14,7 @@ std::string command(const std::string& yaml) {
   return answer_command("d-1", declared(yaml));
 }
 
-bool is_taken(const std::string& yaml, const std::string& typed) {
+bool is_consumed(const std::string& yaml, const std::string& typed) {
   const auto declaration = declared(yaml);
   const Question question = question_of(declaration);
   const auto given = parse_choice(question, numbers_to_ids(declaration, typed));
@@ -36,7 +36,7 @@ TEST(AnswerCommand, EveryChoiceItOffersIsTaken) {
     EXPECT_EQ(command(yaml), "signalbox inbox answer d-1" + (choices.empty() ? "" : " " + choices));
     for (std::size_t at = 0; at < choices.size();) {
       const std::size_t end = std::min(choices.find('|', at), choices.size());
-      EXPECT_TRUE(is_taken(yaml, choices.substr(at, end - at))) << yaml;
+      EXPECT_TRUE(is_consumed(yaml, choices.substr(at, end - at))) << yaml;
       at = end + 1;
     }
   }
@@ -61,13 +61,13 @@ TEST(AnswerCommand, WhatIsNotOneOfAFewIsAskedByTheCommandItself) {
   for (const Case& one : table) {
     EXPECT_EQ(command(one.yaml), "signalbox inbox answer d-1");
     EXPECT_THAT(answer_hint(question_of(declared(one.yaml))), HasSubstr(one.hint));
-    EXPECT_TRUE(is_taken(one.yaml, one.typed)) << one.yaml;
+    EXPECT_TRUE(is_consumed(one.yaml, one.typed)) << one.yaml;
   }
 }
 
 TEST(AnswerCommand, ANumberThatCouldMeanTwoOptionsIsNone) {
   // Page two begins with 1 again.
-  EXPECT_FALSE(is_taken("{decision: env, instruction: Which?, options: [a1, a2, a3, a4, a5, a6, a7, a8, a9]}", "1"));
+  EXPECT_FALSE(is_consumed("{decision: env, instruction: Which?, options: [a1, a2, a3, a4, a5, a6, a7, a8, a9]}", "1"));
   const std::string counts =
       "{decision: n, instruction: How many?, options: [{id: '2', label: Two}, {id: '1', label: One}]}";
   EXPECT_EQ(numbers_to_ids(declared(counts), "1"), "1");

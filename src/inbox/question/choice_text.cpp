@@ -75,7 +75,7 @@ std::string choice_text(const Decision& decision, const Profile& profile) {
   for (const Prompt& page : decision::prompts_of(decision, profile, "")) {
     std::vector<std::string> labels;
     for (std::size_t i = 0; i < page.options.size(); ++i) {
-      const bool is_own = decision::entry_of(page, i) != decision::Entry::kOption;
+      const bool is_own = decision::entry_of(page, i) != decision::EntryKind::kOption;
       labels.push_back(has_letters && !is_own ? decision::letters_of(shown) : page.options[i].label);
       if (!is_own) ++shown;
     }
@@ -97,12 +97,12 @@ std::string choice_text(const decision::Declaration& declaration) {
     return printable(choice_text(*decision, declaration.profile));
   }
   const decision::Flow* flow = declaration.flow();
-  const bool all_blocks = flow != nullptr && std::ranges::all_of(flow->steps, [](const decision::Step& step) {
+  const bool all_blocks = flow != nullptr && std::ranges::all_of(flow->steps, [](const decision::FlowStep& step) {
                             return has_block(step.decision);
                           });
   if (!all_blocks) return without_trailing_newlines(question_of(declaration).text);
   std::string text;
-  for (const decision::Step& step : flow->steps) {
+  for (const decision::FlowStep& step : flow->steps) {
     if (!text.empty()) text += "\n\n";
     text += choice_text(step.decision, declaration.profile);
   }

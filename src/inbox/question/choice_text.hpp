@@ -4,8 +4,8 @@
 // Nothing is dropped: the declared profile's limits hold, not those of the grammar, and options beyond its cap come in
 // further blocks, page by page. A label that is too long for a block becomes a letter, with its text above:
 //
-//   A: Move the whole table in one night
-//   B: Move it in four parts over a month
+//   A: CursorMove the whole table in one night
+//   B: CursorMove it in four parts over a month
 //
 //   How shall the table be moved?
 //

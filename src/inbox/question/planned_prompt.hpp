@@ -26,7 +26,7 @@ struct PlannedPrompt {
   std::string nonce;     // by plan_prompt
   std::string decision;  // the asked decision's id
   std::string fingerprint;
-  std::string render_hash;  // hex SHA-256 of what the host is given, with kNoncePlace where the nonce will stand
+  std::string render_hash;  // hex SHA-256 of what the host is given, with kNoncePlaceholder where the nonce will stand
   std::string host;         // text, brief, ask_user_question, request_user_input, elicitation
   std::string part;         // the step or chain option asked about; empty for a single decision
   int page = 1;
@@ -42,7 +42,7 @@ struct PlannedPrompt {
 };
 
 // The nonce cannot be known before the render hash, so what is hashed has this in its place.
-inline constexpr std::string_view kNoncePlace = "0000000000000000";
+inline constexpr std::string_view kNoncePlaceholder = "0000000000000000";
 
 std::string prompt_nonce(std::string_view fingerprint, std::string_view render_hash, std::int64_t ordinal);
 std::string prompt_marker(std::string_view nonce);                    // <sb:NONCE>

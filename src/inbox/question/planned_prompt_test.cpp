@@ -18,7 +18,7 @@ select: many
 options: [staging, production, canary]
 )";
 
-class PromptPlace : public InboxPlace {
+class PromptPlace : public InboxTestBed {
  public:
   PlannedPrompt plan(const std::string& id, std::vector<std::string> ids, int page = 1, int pages = 1) {
     PlannedPrompt prompt;
@@ -28,7 +28,7 @@ class PromptPlace : public InboxPlace {
     prompt.host = "ask_user_question";
     prompt.page = page;
     prompt.pages = pages;
-    prompt.question = "Which? <sb:" + std::string(kNoncePlace) + ">";
+    prompt.question = "Which? <sb:" + std::string(kNoncePlaceholder) + ">";
     for (const std::string& each : ids) prompt.options.push_back({each, "Label of " + each});
     return *inbox.plan_prompt(prompt);
   }
@@ -85,10 +85,10 @@ TEST(PlannedPrompt, AnAnsweredPromptCanBeAskedAgain) {
   const PlannedPrompt prompt = place.plan(id, {"staging", "production", "canary"});
   const auto answered = place.inbox.reply(prompt.nonce, place.pick({"canary"}));
   ASSERT_TRUE(answered) << answered.error().to_string();
-  EXPECT_TRUE(answered->is_taken);
-  EXPECT_EQ(answered->taken_by, "claude-code (hook)");
+  EXPECT_TRUE(answered->is_consumed);
+  EXPECT_EQ(answered->consumed_by, "claude-code (hook)");
   EXPECT_FALSE(place.inbox.withdraw(id, {Channel::kTerminal, "ann"}));
-  const Ticket again = place.open(kPlainQuestion);
+  const DecisionHandle again = place.open(kPlainQuestion);
   EXPECT_FALSE(again.has_joined);
 
   HostReply declined = place.pick({});

@@ -18,8 +18,8 @@ using decision::Field;
 using decision::Flow;
 using decision::SelectMode;
 
-constexpr std::array kShapes{std::pair{Shape::kDecision, "decision"}, std::pair{Shape::kFlow, "flow"},
-                             std::pair{Shape::kChain, "chain"}};
+constexpr std::array kShapes{std::pair{QuestionShape::kDecision, "decision"}, std::pair{QuestionShape::kFlow, "flow"},
+                             std::pair{QuestionShape::kChain, "chain"}};
 constexpr std::array kModes{std::pair{SelectMode::kOne, "one"}, std::pair{SelectMode::kMany, "many"},
                             std::pair{SelectMode::kText, "text"}, std::pair{SelectMode::kForm, "form"},
                             std::pair{SelectMode::kUrl, "url"}};
@@ -212,9 +212,9 @@ Question question_of(const decision::Declaration& declaration) {
     question.typed_confirmation = decision->typed_confirmation;
     question.parts.push_back(part_of(*decision));
   } else if (const Flow* flow = declaration.flow()) {
-    question.shape = Shape::kFlow;
+    question.shape = QuestionShape::kFlow;
     question.id = flow->id;
-    for (const decision::Step& step : flow->steps) {
+    for (const decision::FlowStep& step : flow->steps) {
       question.text += fmt::format("{}[{}] {}", question.text.empty() ? "" : "\n", step.key(),
                                    text_of(step.decision, marks_recommended));
       question.parts.push_back(part_of(step.decision));
@@ -222,7 +222,7 @@ Question question_of(const decision::Declaration& declaration) {
       question.parts.back().title = step.title;
     }
   } else if (const Chain* chain = declaration.chain()) {
-    question.shape = Shape::kChain;
+    question.shape = QuestionShape::kChain;
     question.id = chain->id;
     question.text = text_of(*chain);
     for (const decision::ChainOption& option : chain->options) question.parts.push_back(part_of(option));

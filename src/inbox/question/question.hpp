@@ -15,7 +15,7 @@
 
 namespace sb::inbox {
 
-enum class Shape { kDecision, kFlow, kChain };
+enum class QuestionShape { kDecision, kFlow, kChain };
 
 struct Choice {
   std::string id;
@@ -36,7 +36,7 @@ struct Part {
 };
 
 struct Question {
-  Shape shape = Shape::kDecision;
+  QuestionShape shape = QuestionShape::kDecision;
   std::string id;    // as declared: drop-table
   std::string text;  // all of it as a person reads it before answering: context, note, options
   std::vector<Part> parts;
@@ -52,21 +52,21 @@ Result<Question> question_from(const Value& value);
 
 // What a person or host gave: ids for a single decision, or values by key (a string or a list of strings each), or, for
 // text and form, values {"text": …} or {field: …}.
-struct Given {
+struct AnswerInput {
   std::vector<std::string> options;
   Value values = Value::object();
 };
 
 // The same in declared order, or kInvalid saying what is wrong: unknown id, too many or too few, one twice, a key
 // missing, an empty answer.
-Result<Given> check_answer(const Question& question, const Given& given);
+Result<AnswerInput> check_answer(const Question& question, const AnswerInput& given);
 
 // For chains: kInvalid when something is included without what it needs, or together with what it excludes. A person
 // led through the chain may waive a need; whoever answers in one line may not.
-Status check_dependencies(const Question& question, const Given& given);
+Status check_dependencies(const Question& question, const AnswerInput& given);
 
 // `keep`, `a,b`, or for flows and chains `key=id,key2=a+b`; for text, the text itself; for forms `field=value,…` with
 // commas doubled inside a value.
-Result<Given> parse_choice(const Question& question, std::string_view text);
+Result<AnswerInput> parse_choice(const Question& question, std::string_view text);
 
 }  // namespace sb::inbox

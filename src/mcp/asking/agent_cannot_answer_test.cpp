@@ -9,7 +9,7 @@ namespace sb::mcp {
 namespace {
 
 using testing::HasSubstr;
-using P = PersonPlace;
+using P = PersonFixture;
 
 // All an agent could think of for this decision and this token.
 std::vector<Value> answers_to(const std::string& id) {
@@ -30,8 +30,8 @@ std::vector<Value> answers_to(const std::string& id) {
 class AgentCannotAnswer : public testing::Test {
  protected:
   // Everything, with every tool. The client says it has dialogs, and the agent brings "answers" of its own making.
-  void try_everything(PersonPlace& place, const engine::Answer& waiting) {
-    ToolService service(place.bench->seams());
+  void try_all_answers(PersonFixture& place, const engine::SessionResponse& waiting) {
+    ToolService service(place.worker->seams());
     const std::string id = P::decision_of(waiting);
     const Value source = place.state(id).opened.source;
     std::vector<Value> arguments;
@@ -77,34 +77,34 @@ class AgentCannotAnswer : public testing::Test {
 };
 
 TEST_F(AgentCannotAnswer, AGateWithoutRelaying) {
-  PersonPlace place;
+  PersonFixture place;
   // A project's file cannot switch it on.
   ASSERT_TRUE(place.files.make_directories(place.directory + "/project"));
   for (const auto* name : {"/signalbox.yaml", "/.signalbox/config.yaml", "/project/signalbox.yaml", "/config.yml"}) {
     (void)place.files.make_directories(parent_path(place.directory + name));
     ASSERT_TRUE(place.files.write_atomic(place.directory + name, "confirmations: relay\n"));
   }
-  try_everything(place, place.asked(kGated));
+  try_all_answers(place, place.asked(kGated));
 }
 
 TEST_F(AgentCannotAnswer, ASignedGateEvenWhereRelayingIsAllowed) {
-  PersonPlace place("confirmations: relay\n");
-  try_everything(place, place.asked(kSigned));
+  PersonFixture place("confirmations: relay\n");
+  try_all_answers(place, place.asked(kSigned));
 }
 
 TEST_F(AgentCannotAnswer, AnythingUnderStrict) {
-  PersonPlace place("strict: true\nconfirmations: relay\n");
-  try_everything(place, place.asked(kGated));
+  PersonFixture place("strict: true\nconfirmations: relay\n");
+  try_all_answers(place, place.asked(kGated));
 }
 
 TEST_F(AgentCannotAnswer, AnotherSessionsGate) {
-  PersonPlace place("confirmations: relay\n");
-  ToolService service(place.bench->seams());
-  const engine::Answer mine = place.asked(kGated);
-  const engine::Answer other = place.asked(kGated);
+  PersonFixture place("confirmations: relay\n");
+  ToolService service(place.worker->seams());
+  const engine::SessionResponse mine = place.asked(kGated);
+  const engine::SessionResponse other = place.asked(kGated);
   Call call = P::call();
   const Value relayed = Value::object({{"decision", P::decision_of(other)}, {"options", Value::array({"approve"})}});
-  const Outcome outcome = service.call_tool(
+  const HandlerResult outcome = service.call_tool(
       "continue_workflow", Value::object({{"continueToken", P::token_of(mine)}, {"answer", relayed}}), call);
   EXPECT_THAT(P::text_of(outcome), HasSubstr(P::decision_of(mine)));
   EXPECT_TRUE(place.state(P::decision_of(other)).is_open());
@@ -112,13 +112,13 @@ TEST_F(AgentCannotAnswer, AnotherSessionsGate) {
 }
 
 TEST_F(AgentCannotAnswer, ButItMayPassOnWhatAPersonSaidWhereTheUserSaysSo) {
-  PersonPlace place("confirmations: relay\n");
-  ToolService service(place.bench->seams());
-  const engine::Answer waiting = place.asked(kGated);
+  PersonFixture place("confirmations: relay\n");
+  ToolService service(place.worker->seams());
+  const engine::SessionResponse waiting = place.asked(kGated);
   EXPECT_TRUE(waiting.line["decision"]["relay"].as_bool());
   Call call = P::call();
   const Value relayed = Value::object({{"decision", P::decision_of(waiting)}, {"options", Value::array({"approve"})}});
-  const Outcome outcome = service.call_tool(
+  const HandlerResult outcome = service.call_tool(
       "continue_workflow", Value::object({{"continueToken", P::token_of(waiting)}, {"answer", relayed}}), call);
   EXPECT_EQ(P::step_of(outcome), "two") << P::text_of(outcome);
   const inbox::DecisionState done = place.state(P::decision_of(waiting));

@@ -26,9 +26,9 @@ Result<Document> document_of(const Value& given) {
   if (given.is_string()) return parse_document("declaration", given.as_string());
   if (!given.is_object()) return wrong(fmt::format("`declaration` is {}, not an object", kind_name(given.kind())));
   std::string text = to_json(given);
-  if (text.size() > limits::kDocumentBytes) {
+  if (text.size() > sb::limits::kDocumentBytes) {
     return fail(ErrorCode::kLimit, fmt::format("the declaration has {} bytes; at most {} are allowed", text.size(),
-                                               limits::kDocumentBytes));
+                                               sb::limits::kDocumentBytes));
   }
   return Document{"declaration", std::move(text), given};
 }
@@ -45,10 +45,10 @@ Checked<Declaration> declaration_of(const Seams& seams, const Value& given) {
   return parse_declaration(*document, *profiles, decision::Author::kModel);
 }
 
-Outcome faulty(const Faults& faults) {
+HandlerResult faulty(const Faults& faults) {
   Value all = Value::array();
   for (const Error& fault : faults) {
-    if (all.size() < limits::kBlockers) all.push_back(fault.to_string());
+    if (all.size() < sb::limits::kBlockers) all.push_back(fault.to_string());
   }
   engine::SessionError error = engine::session_error(faults.front());
   error.code = "VALIDATION_ERROR";
@@ -58,24 +58,25 @@ Outcome faulty(const Faults& faults) {
 
 class Asking {
  public:
-  Asking(ToolBench& bench, inbox::Desk& desk, const Declaration& declaration, Call& call)
-      : bench_(bench), inbox_(desk.inbox()), declaration_(declaration), call_(call) {}
+  Asking(WorkerContext& worker, inbox::Home& home, const Declaration& declaration, Call& call)
+      : worker_(worker), inbox_(home.inbox()), declaration_(declaration), call_(call) {}
 
   // `again`: an answer that was told before does not do.
-  Result<Outcome> begin(const std::string& workspace, bool again) {
-    const inbox::Ticket ticket = SB_TRY(
+  Result<HandlerResult> begin(const std::string& workspace, bool again) {
+    const inbox::DecisionHandle handle = SB_TRY(
         inbox_.open(declaration_, {.workspace = workspace, .session = "", .asker = again ? std::string() : asker()}));
-    const DecisionState state = SB_TRY(inbox_.load(ticket.id));
+    const DecisionState state = SB_TRY(inbox_.load(handle.id));
     if (!state.is_open()) return finish(state);
-    return ask(state, Asked{.decision = state.id});
+    return ask(state, DialogState{.decision = state.id});
   }
 
-  Result<Outcome> resume(const Asked& asked) {
+  Result<HandlerResult> resume(const DialogState& asked) {
     const DecisionState state = SB_TRY(inbox_.load(asked.decision));
     if (state.opened.definition != declaration_.hash || !state.opened.session.empty()) {
       return fail(ErrorCode::kForbidden, "the answer is to another question", "Make the call again as it was at first");
     }
-    const Heard heard = SB_TRY(hear_dialog(inbox_, state, declaration_, call_, asked, Declining::kCloses));
+    const DialogResult heard =
+        SB_TRY(record_dialog_answer(inbox_, state, declaration_, call_, asked, OnDecline::kCloseDecision));
     // Nobody reads a late result; who asks again finds what was stored.
     if (call_.is_late) return tool_result({});
     const DecisionState after = SB_TRY(inbox_.load(asked.decision));
@@ -84,28 +85,28 @@ class Asking {
   }
 
  private:
-  Outcome ask(const DecisionState& state, const Asked& asked) {
+  HandlerResult ask(const DecisionState& state, const DialogState& asked) {
     auto question =
-        ask_in_dialog(bench_.seams(), state, declaration_, call_, asked, Value::object({{"tool", "ask"}}), state.id);
+        ask_in_dialog(worker_.seams(), state, declaration_, call_, asked, Value::object({{"tool", "ask"}}), state.id);
     if (question) return std::move(*question);
     return awaiting(state);
   }
 
-  std::string asker() const { return fmt::format("the tool ask ({})", person_behind(call_)); }
+  std::string asker() const { return fmt::format("the tool ask ({})", answering_person(call_)); }
 
-  Result<Outcome> finish(const DecisionState& state) {
-    const DecisionState taken = SB_TRY(inbox_.take(state.id, asker()));
+  Result<HandlerResult> finish(const DecisionState& state) {
+    const DecisionState taken = SB_TRY(inbox_.consume(state.id, asker()));
     // Withdrawn in that moment.
     if (taken.is_open()) return awaiting(taken);
     const Value outcome = text_content(to_json(to_json_value(taken)));
-    if (!state.is_taken) return tool_result({outcome});
+    if (!state.is_consumed) return tool_result({outcome});
     return tool_result({text_content(fmt::format("This is the outcome of {}, which you were told before. To put the "
                                                  "same question to the person once more, send `again: true`.",
                                                  to_rfc3339(taken.outcome->at))),
                         outcome});
   }
 
-  Outcome awaiting(const DecisionState& state) const {
+  HandlerResult awaiting(const DecisionState& state) const {
     const bool is_signed = state.opened.needs_signature;
     const std::string command = inbox::answer_command(state.id, declaration_);
     std::string text = inbox::choice_text(declaration_);
@@ -128,40 +129,40 @@ class Asking {
     return tool_result({text_content(std::move(text)), text_content(to_json(line))});
   }
 
-  ToolBench& bench_;
+  WorkerContext& worker_;
   inbox::Inbox& inbox_;
   const Declaration& declaration_;
   Call& call_;
 };
 
-Result<std::string> workspace_of(const ToolBench& bench, const Value& arguments) {
+Result<std::string> workspace_of(const WorkerContext& worker, const Value& arguments) {
   const Value* given = arguments.find("workspacePath");
-  if (given == nullptr || given->is_null()) return bench.files().canonical(".");
+  if (given == nullptr || given->is_null()) return worker.files().canonical(".");
   if (!given->is_string() || given->as_string().empty() || given->as_string().front() != '/') {
     return fail(ErrorCode::kInvalid, "`workspacePath` is not an absolute path", "Give the project's folder, from /");
   }
-  if (bench.files().kind(given->as_string()) != FileKind::kDirectory) {
+  if (worker.files().kind(given->as_string()) != FileKind::kDirectory) {
     return fail(ErrorCode::kNotFound, fmt::format("there is no folder {}", quote_json(printable(given->as_string()))),
                 "Give the project's folder, from /");
   }
-  return bench.files().canonical(given->as_string());
+  return worker.files().canonical(given->as_string());
 }
 
 }  // namespace
 
-Outcome ask(ToolBench& bench, const Value& arguments, Call& call) {
+HandlerResult ask(WorkerContext& worker, const Value& arguments, Call& call) {
   const Value* given = arguments.find("declaration");
   if (given == nullptr || given->is_null()) return error_result(wrong("`declaration` is missing").error());
-  const auto declaration = declaration_of(bench.seams(), *given);
+  const auto declaration = declaration_of(worker.seams(), *given);
   if (!declaration) return faulty(declaration.error());
-  const auto desk = bench.desk();
-  if (!desk) return error_result(desk.error());
-  Asking asking(bench, (*desk)->desk(), *declaration, call);
-  const auto asked = call.state.string_at("tool") == "ask" ? Asked::read_from(call.state) : std::nullopt;
-  const auto outcome = [&]() -> Result<Outcome> {
+  const auto home = worker.home();
+  if (!home) return error_result(home.error());
+  Asking asking(worker, (*home)->home(), *declaration, call);
+  const auto asked = call.state.string_at("tool") == "ask" ? DialogState::read_from(call.state) : std::nullopt;
+  const auto outcome = [&]() -> Result<HandlerResult> {
     if (asked) return asking.resume(*asked);
     const Value& again = arguments["again"];
-    return asking.begin(SB_TRY(workspace_of(bench, arguments)), again.is_bool() && again.as_bool());
+    return asking.begin(SB_TRY(workspace_of(worker, arguments)), again.is_bool() && again.as_bool());
   }();
   if (!outcome) return error_result(outcome.error());
   return *outcome;

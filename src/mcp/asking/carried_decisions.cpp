@@ -9,7 +9,7 @@
 namespace sb::mcp {
 namespace {
 
-using engine::Answer;
+using engine::SessionResponse;
 using inbox::DecisionState;
 
 constexpr int kMovesInOneCall = 8;             // decisions that were answered elsewhere meanwhile
@@ -21,7 +21,7 @@ struct Waited {
   std::string session, token, note;
 
   Value to_value() const {
-    return Value::object({{"session", session}, {"token", token}, {"note", beginning(note, kKeptNoteBytes)}});
+    return Value::object({{"session", session}, {"token", token}, {"note", utf8_prefix(note, kKeptNoteBytes)}});
   }
   static std::optional<Waited> from(const Value& state) {
     const auto session = state.string_at("session");
@@ -31,32 +31,32 @@ struct Waited {
   }
 };
 
-std::string decision_of(const Answer& answer) {
+std::string decision_of(const SessionResponse& answer) {
   if (answer.line.string_at("kind") != "awaiting_decision") return {};
   return answer.line["decision"].string_at("id").value_or("");
 }
 
-class Carrying {
+class DecisionCarrier {
  public:
-  Carrying(ToolBench& bench, engine::SessionDesk& desk, Call& call, std::string note)
-      : bench_(bench), desk_(desk), call_(call), note_(std::move(note)) {}
+  DecisionCarrier(WorkerContext& worker, engine::SessionHome& home, Call& call, std::string note)
+      : worker_(worker), home_(home), call_(call), note_(std::move(note)) {}
 
   // What was answered meanwhile, by whatever channel, is gone on with; what is open is asked where it can be.
-  Outcome carry(Answer answer) {
+  HandlerResult carry(SessionResponse answer) {
     for (int move = 0; move < kMovesInOneCall; ++move) {
       const std::string id = decision_of(answer);
-      const auto state = id.empty() ? Result<DecisionState>(DecisionState()) : desk_.desk().inbox().load(id);
+      const auto state = id.empty() ? Result<DecisionState>(DecisionState()) : home_.home().inbox().load(id);
       if (id.empty() || !state) break;
-      if (state->is_open()) return ask(answer, *state, Asked{.decision = id});
-      auto next = go_on(token_of(answer));
+      if (state->is_open()) return ask(answer, *state, DialogState{.decision = id});
+      auto next = continue_session(token_of(answer));
       if (!next) return error_result(next.error());
       answer = std::move(*next);
     }
     return answer_result(answer, note_);
   }
 
-  Outcome resume(const Waited& waited, const Asked& asked) {
-    const auto state = desk_.desk().inbox().load(asked.decision);
+  HandlerResult resume(const Waited& waited, const DialogState& asked) {
+    const auto state = home_.home().inbox().load(asked.decision);
     if (!state) return error_result(state.error());
     if (state->opened.session != waited.session) {
       return error_result(Error{ErrorCode::kForbidden,
@@ -65,15 +65,16 @@ class Carrying {
                                 {},
                                 false});
     }
-    Heard heard;
+    DialogResult heard;
     if (const auto declaration = engine::declaration_of(state->opened)) {
-      auto result = hear_dialog(desk_.desk().inbox(), *state, *declaration, call_, asked, Declining::kIsNoted);
+      auto result =
+          record_dialog_answer(home_.home().inbox(), *state, *declaration, call_, asked, OnDecline::kRecordOnly);
       if (!result) return error_result(result.error());
       heard = std::move(*result);
     }
     // Nobody reads a late result; the next call finds what was stored.
     if (call_.is_late) return tool_result({});
-    auto answer = go_on(waited.token);
+    auto answer = continue_session(waited.token);
     if (!answer) return error_result(answer.error());
     if (decision_of(*answer) != asked.decision) return carry(std::move(*answer));
     if (!heard.again) return answer_result(*answer, note_);
@@ -81,42 +82,46 @@ class Carrying {
   }
 
  private:
-  static std::string token_of(const Answer& answer) { return answer.line.string_at("continueToken").value_or(""); }
+  static std::string token_of(const SessionResponse& answer) {
+    return answer.line.string_at("continueToken").value_or("");
+  }
 
-  engine::Answered<Answer> go_on(std::string token) { return desk_.sessions().go_on({.token = std::move(token)}); }
+  engine::SessionResult<SessionResponse> continue_session(std::string token) {
+    return home_.sessions().continue_session({.token = std::move(token)});
+  }
 
-  Outcome ask(const Answer& answer, const DecisionState& state, const Asked& asked) {
+  HandlerResult ask(const SessionResponse& answer, const DecisionState& state, const DialogState& asked) {
     const Waited waited{state.opened.session, token_of(answer), note_};
     if (const auto declaration = engine::declaration_of(state.opened)) {
-      auto question = ask_in_dialog(bench_.seams(), state, *declaration, call_, asked, waited.to_value(),
+      auto question = ask_in_dialog(worker_.seams(), state, *declaration, call_, asked, waited.to_value(),
                                     waited.session + "/" + state.id);
       if (question) return std::move(*question);
     }
     return answer_result(answer, note_);
   }
 
-  ToolBench& bench_;
-  engine::SessionDesk& desk_;
+  WorkerContext& worker_;
+  engine::SessionHome& home_;
   Call& call_;
   std::string note_;
 };
 
 }  // namespace
 
-std::optional<Outcome> carried_on(ToolBench& bench, Call& call) {
+std::optional<HandlerResult> resume_pending_call(WorkerContext& worker, Call& call) {
   const auto waited = Waited::from(call.state);
-  const auto asked = Asked::read_from(call.state);
+  const auto asked = DialogState::read_from(call.state);
   if (!waited || !asked) return std::nullopt;
-  const auto desk = bench.desk();
-  if (!desk) return error_result(desk.error());
-  return Carrying(bench, **desk, call, waited->note).resume(*waited, *asked);
+  const auto home = worker.home();
+  if (!home) return error_result(home.error());
+  return DecisionCarrier(worker, **home, call, waited->note).resume(*waited, *asked);
 }
 
-Outcome carry_decision(ToolBench& bench, Answer answer, Call& call, std::string_view note) {
+HandlerResult ask_for_decision(WorkerContext& worker, SessionResponse answer, Call& call, std::string_view note) {
   if (decision_of(answer).empty()) return answer_result(answer, note);
-  const auto desk = bench.desk();
-  if (!desk) return error_result(desk.error());
-  return Carrying(bench, **desk, call, std::string(note)).carry(std::move(answer));
+  const auto home = worker.home();
+  if (!home) return error_result(home.error());
+  return DecisionCarrier(worker, **home, call, std::string(note)).carry(std::move(answer));
 }
 
 }  // namespace sb::mcp

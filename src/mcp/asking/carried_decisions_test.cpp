@@ -11,24 +11,24 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-using P = PersonPlace;
+using P = PersonFixture;
 
 class CarryingTest : public testing::Test {
  protected:
   // The question a workflow comes to, as it goes to the client; empty where it does not.
-  Ask asked_of_client(const engine::Answer& answer, const Call& call = P::call()) {
-    Outcome outcome = place.carry(answer, call);
-    Ask* ask = std::get_if<Ask>(&outcome);
+  InputRequired asked_of_client(const engine::SessionResponse& answer, const Call& call = P::call()) {
+    HandlerResult outcome = place.carry(answer, call);
+    InputRequired* ask = std::get_if<InputRequired>(&outcome);
     EXPECT_NE(ask, nullptr) << P::text_of(outcome);
-    return ask != nullptr ? std::move(*ask) : Ask{};
+    return ask != nullptr ? std::move(*ask) : InputRequired{};
   }
 
-  PersonPlace place;
+  PersonFixture place;
 };
 
 TEST_F(CarryingTest, AGateIsAskedAndItsAnswerBringsTheNextStepInTheSameCall) {
-  const engine::Answer waiting = place.asked(kGated);
-  const Ask ask = asked_of_client(waiting);
+  const engine::SessionResponse waiting = place.asked(kGated);
+  const InputRequired ask = asked_of_client(waiting);
   ASSERT_EQ(ask.requests.size(), 1u);
   EXPECT_EQ(ask.requests[0].method, "elicitation/create");
   const Value& params = ask.requests[0].params;
@@ -40,20 +40,20 @@ TEST_F(CarryingTest, AGateIsAskedAndItsAnswerBringsTheNextStepInTheSameCall) {
   EXPECT_THAT(ask.bound_to, HasSubstr(waiting.line.string_at("sessionId").value()));
   EXPECT_FALSE(ask.is_moot());
 
-  const Outcome next = place.go_on(P::answered(P::call(), ask, P::choose("approve")));
+  const HandlerResult next = place.resume(P::answered(P::call(), ask, P::choose("approve")));
   EXPECT_EQ(P::step_of(next), "two");
   const inbox::DecisionState done = place.state(P::decision_of(waiting));
   EXPECT_EQ(done.outcome->channel, inbox::Channel::kElicitation);
   EXPECT_EQ(done.outcome->principal, "a-client (local)");
   EXPECT_EQ(done.outcome->resolved_by, inbox::ResolvedBy::kHuman);
   EXPECT_EQ(done.outcome->raw, R"({"choice":"approve"})");
-  EXPECT_TRUE(done.is_taken);
+  EXPECT_TRUE(done.is_consumed);
 }
 
 TEST_F(CarryingTest, ARejectionCarriesItsReasonToTheAgent) {
-  const Ask ask = asked_of_client(place.asked(kGated));
+  const InputRequired ask = asked_of_client(place.asked(kGated));
   const Value content = Value::object({{"choice", "reject"}, {"reason", "Too short"}});
-  const Outcome next = place.go_on(P::answered(P::call(), ask, P::accept(content)));
+  const HandlerResult next = place.resume(P::answered(P::call(), ask, P::accept(content)));
   EXPECT_EQ(P::kind_of(next), "blocked");
   EXPECT_THAT(P::text_of(next), HasSubstr("Too short"));
 }
@@ -61,8 +61,8 @@ TEST_F(CarryingTest, ARejectionCarriesItsReasonToTheAgent) {
 TEST_F(CarryingTest, WhoHasNoFormsReadsTheContextAndTheBlock) {
   Call call = P::call();
   call.client.has_form_elicitation = false;
-  const engine::Answer waiting = place.asked(kGated);
-  const Outcome outcome = place.carry(waiting, call);
+  const engine::SessionResponse waiting = place.asked(kGated);
+  const HandlerResult outcome = place.carry(waiting, call);
   EXPECT_EQ(P::kind_of(outcome), "awaiting_decision");
   EXPECT_THAT(P::text_of(outcome), HasSubstr("accepted?\n\n1) Approve\n2) Reject\n"));
   const Value line = P::line_of(outcome);
@@ -74,8 +74,8 @@ TEST_F(CarryingTest, WhoHasNoFormsReadsTheContextAndTheBlock) {
 }
 
 TEST_F(CarryingTest, WhatNeedsASignatureIsNeverAskedInADialog) {
-  const engine::Answer waiting = place.asked(kSigned);
-  const Outcome outcome = place.carry(waiting, P::call());
+  const engine::SessionResponse waiting = place.asked(kSigned);
+  const HandlerResult outcome = place.carry(waiting, P::call());
   EXPECT_EQ(P::kind_of(outcome), "awaiting_decision");
   EXPECT_THAT(P::text_of(outcome), HasSubstr("needs an operator's signature"));
   // Not even with a state that says it was.
@@ -84,92 +84,92 @@ TEST_F(CarryingTest, WhatNeedsASignatureIsNeverAskedInADialog) {
                                      {"decision", P::decision_of(waiting)},
                                      {"page", 1},
                                      {"round", 1}});
-  const Ask forged{.requests = {{P::decision_of(waiting), "elicitation/create", {}}}, .state = state};
-  const Outcome after = place.go_on(P::answered(P::call(), forged, P::choose("approve")));
+  const InputRequired forged{.requests = {{P::decision_of(waiting), "elicitation/create", {}}}, .state = state};
+  const HandlerResult after = place.resume(P::answered(P::call(), forged, P::choose("approve")));
   EXPECT_EQ(P::kind_of(after), "awaiting_decision");
   EXPECT_TRUE(place.state(P::decision_of(waiting)).is_open());
 }
 
 TEST_F(CarryingTest, NoAnswerLeavesTheDecisionInTheInboxEachInItsOwnWay) {
-  const engine::Answer waiting = place.asked(kGated);
+  const engine::SessionResponse waiting = place.asked(kGated);
   const std::string id = P::decision_of(waiting);
   const auto left = [&](const Call& call, std::optional<inbox::HostResult> trace) {
-    const Outcome outcome = place.go_on(call);
+    const HandlerResult outcome = place.resume(call);
     EXPECT_EQ(P::kind_of(outcome), "awaiting_decision");
     EXPECT_THAT(P::text_of(outcome), HasSubstr("1) Approve"));
     EXPECT_TRUE(place.state(id).is_open());
     EXPECT_EQ(place.state(id).last_no_answer, trace);
   };
-  const Ask ask = asked_of_client(waiting);
+  const InputRequired ask = asked_of_client(waiting);
   left(P::without_answer(P::call(), ask, Input::Kind::kFailed), std::nullopt);
   left(P::without_answer(P::call(), ask, Input::Kind::kUnanswered), inbox::HostResult::kTimedOut);
   left(P::answered(P::call(), ask, P::act("cancel")), inbox::HostResult::kCancelled);
   // Some clients decline without asking anybody; that must not reject what was delivered.
   left(P::answered(P::call(), ask, P::act("decline")), inbox::HostResult::kDeclined);
   // It is asked again by the next call, and can still be answered.
-  const Outcome next = place.go_on(P::answered(P::call(), asked_of_client(waiting), P::choose("approve")));
+  const HandlerResult next = place.resume(P::answered(P::call(), asked_of_client(waiting), P::choose("approve")));
   EXPECT_EQ(P::step_of(next), "two");
 }
 
 TEST_F(CarryingTest, WhatDoesNotFitIsAskedOnceMoreAndThenLeft) {
-  const engine::Answer waiting = place.asked(kGated);
-  const Ask ask = asked_of_client(waiting);
-  const Outcome again = place.go_on(P::answered(P::call(), ask, P::choose("approved")));
-  const Ask* second = P::ask_of(again);
+  const engine::SessionResponse waiting = place.asked(kGated);
+  const InputRequired ask = asked_of_client(waiting);
+  const HandlerResult again = place.resume(P::answered(P::call(), ask, P::choose("approved")));
+  const InputRequired* second = P::ask_of(again);
   ASSERT_NE(second, nullptr);
   EXPECT_NE(second->requests[0].key, ask.requests[0].key);
   EXPECT_THAT(second->requests[0].params["message"].as_string(), HasSubstr("Not taken: choice: is not one of"));
-  const Outcome left = place.go_on(P::answered(P::call(), *second, P::accept(Value::object())));
+  const HandlerResult left = place.resume(P::answered(P::call(), *second, P::accept(Value::object())));
   EXPECT_EQ(P::kind_of(left), "awaiting_decision");
   EXPECT_TRUE(place.state(P::decision_of(waiting)).is_open());
 }
 
 TEST_F(CarryingTest, AnAnswerFromElsewhereIsGoneOnWithAtOnce) {
-  const engine::Answer waiting = place.asked(kGated);
-  const Ask ask = asked_of_client(waiting);
+  const engine::SessionResponse waiting = place.asked(kGated);
+  const InputRequired ask = asked_of_client(waiting);
   place.answer_elsewhere(P::decision_of(waiting), {"approve"});
   EXPECT_TRUE(ask.is_moot());
   // The call that waits goes on, and so does one that comes with the old answer in hand.
-  EXPECT_EQ(P::step_of(place.go_on(P::without_answer(P::call(), ask, Input::Kind::kUnanswered))), "two");
+  EXPECT_EQ(P::step_of(place.resume(P::without_answer(P::call(), ask, Input::Kind::kUnanswered))), "two");
   EXPECT_EQ(P::step_of(place.carry(waiting, P::call())), "two");
   // What the dialog says by then changes nothing.
-  EXPECT_EQ(P::step_of(place.go_on(P::answered(P::call(), ask, P::choose("reject")))), "two");
+  EXPECT_EQ(P::step_of(place.resume(P::answered(P::call(), ask, P::choose("reject")))), "two");
   EXPECT_EQ(place.state(P::decision_of(waiting)).outcome->principal, "ann");
   EXPECT_THAT(place.events(P::decision_of(waiting)), ElementsAre("opened", "answered", "taken"));
 }
 
 TEST_F(CarryingTest, ALateAnswerCountsAndTheNextCallMovesOn) {
-  const engine::Answer waiting = place.asked(kGated);
-  const Ask ask = asked_of_client(waiting);
-  EXPECT_EQ(P::kind_of(place.go_on(P::without_answer(P::call(), ask, Input::Kind::kUnanswered))), "awaiting_decision");
+  const engine::SessionResponse waiting = place.asked(kGated);
+  const InputRequired ask = asked_of_client(waiting);
+  EXPECT_EQ(P::kind_of(place.resume(P::without_answer(P::call(), ask, Input::Kind::kUnanswered))), "awaiting_decision");
   Call late = P::answered(P::call(), ask, P::choose("approve"));
   late.is_late = true;
-  place.go_on(late);
+  place.resume(late);
   const inbox::DecisionState done = place.state(P::decision_of(waiting));
   EXPECT_TRUE(done.is_answered());
-  EXPECT_FALSE(done.is_taken);
+  EXPECT_FALSE(done.is_consumed);
   // A second one changes nothing.
   late.inputs.begin()->second.value = P::choose("reject");
-  place.go_on(late);
+  place.resume(late);
   EXPECT_EQ(P::step_of(place.carry(place.deliver(waiting, {}), P::call())), "two");
 }
 
 TEST_F(CarryingTest, ALateAnswerThatDoesNotFitIsLostWithoutATrace) {
-  const engine::Answer waiting = place.asked(kGated);
+  const engine::SessionResponse waiting = place.asked(kGated);
   Call late = P::answered(P::call(), asked_of_client(waiting), P::choose("maybe"));
   late.is_late = true;
-  EXPECT_EQ(P::ask_of(place.go_on(late)), nullptr);
+  EXPECT_EQ(P::ask_of(place.resume(late)), nullptr);
   EXPECT_THAT(place.events(P::decision_of(waiting)), ElementsAre("opened"));
 }
 
 TEST_F(CarryingTest, TheAnswerToAnothersQuestionIsRefused) {
-  const engine::Answer mine = place.asked(kGated);
-  const engine::Answer other = place.asked(kGated);
-  Ask ask = asked_of_client(mine);
+  const engine::SessionResponse mine = place.asked(kGated);
+  const engine::SessionResponse other = place.asked(kGated);
+  InputRequired ask = asked_of_client(mine);
   // The same question in another session, its key and its state mixed with mine.
   ask.state.set("decision", P::decision_of(other));
   ask.requests[0].key = P::decision_of(other);
-  const Outcome outcome = place.go_on(P::answered(P::call(), ask, P::choose("approve")));
+  const HandlerResult outcome = place.resume(P::answered(P::call(), ask, P::choose("approve")));
   EXPECT_THAT(P::text_of(outcome), HasSubstr("another session"));
   EXPECT_TRUE(place.state(P::decision_of(other)).is_open());
   EXPECT_TRUE(place.state(P::decision_of(mine)).is_open());
@@ -177,84 +177,84 @@ TEST_F(CarryingTest, TheAnswerToAnothersQuestionIsRefused) {
   Call stray = P::call();
   stray.state = asked_of_client(mine).state;
   stray.inputs["approval"] = {Input::Kind::kAnswered, P::choose("approve"), {}};
-  EXPECT_EQ(P::kind_of(place.go_on(stray)), "awaiting_decision");
+  EXPECT_EQ(P::kind_of(place.resume(stray)), "awaiting_decision");
 }
 
 TEST_F(CarryingTest, AnswersWithoutTheStateAreNotLookedAt) {
-  const engine::Answer waiting = place.asked(kGated);
+  const engine::SessionResponse waiting = place.asked(kGated);
   Call call = P::call();
   call.inputs[P::decision_of(waiting)] = {Input::Kind::kAnswered, P::choose("approve"), {}};
-  EXPECT_FALSE(carried_on(*place.bench, call).has_value());
+  EXPECT_FALSE(resume_pending_call(*place.worker, call).has_value());
   EXPECT_NE(P::ask_of(place.carry(waiting, call)), nullptr);
   EXPECT_TRUE(place.state(P::decision_of(waiting)).is_open());
 }
 
 TEST_F(CarryingTest, TwoClientsAskTheSamePersonAndTheFirstAnswerCounts) {
-  const engine::Answer waiting = place.asked(kGated);
+  const engine::SessionResponse waiting = place.asked(kGated);
   Call other = P::call(Revision::k2025_06_18);
   other.client_name = "another";
-  const Ask one = asked_of_client(waiting);
-  const Ask two = asked_of_client(waiting, other);
-  EXPECT_EQ(P::kind_of(place.go_on(P::answered(other, two, P::choose("reject")))), "blocked");
-  EXPECT_EQ(P::kind_of(place.go_on(P::answered(P::call(), one, P::choose("approve")))), "blocked");
+  const InputRequired one = asked_of_client(waiting);
+  const InputRequired two = asked_of_client(waiting, other);
+  EXPECT_EQ(P::kind_of(place.resume(P::answered(other, two, P::choose("reject")))), "blocked");
+  EXPECT_EQ(P::kind_of(place.resume(P::answered(P::call(), one, P::choose("approve")))), "blocked");
   EXPECT_EQ(place.state(P::decision_of(waiting)).outcome->principal, "another (local)");
 }
 
 TEST_F(CarryingTest, OneQuestionAfterAnotherInOneCall) {
-  const engine::Answer waiting = place.asked(workflow_of(
+  const engine::SessionResponse waiting = place.asked(workflow_of(
       "[{id: aaa, type: decision, title: A, decision: {instruction: \"A?\", options: [x, y]}, captureAs: a}, "
       "{id: bbb, type: decision, title: B, decision: {instruction: \"B?\", options: [z, w], select: many}, captureAs: "
       "b}, "
       "{id: two, title: Two, prompt: \"{{a}}\"}]"));
-  const Ask first = asked_of_client(waiting);
-  const Outcome next = place.go_on(P::answered(P::call(), first, P::choose("y")));
-  const Ask* second = P::ask_of(next);
+  const InputRequired first = asked_of_client(waiting);
+  const HandlerResult next = place.resume(P::answered(P::call(), first, P::choose("y")));
+  const InputRequired* second = P::ask_of(next);
   ASSERT_NE(second, nullptr) << P::text_of(next);
   EXPECT_NE(second->state["token"], first.state["token"]);
   const Value content = Value::object({{"choices", Value::array({"w", "z"})}});
-  const Outcome done = place.go_on(P::answered(P::call(), *second, P::accept(content)));
+  const HandlerResult done = place.resume(P::answered(P::call(), *second, P::accept(content)));
   EXPECT_EQ(P::step_of(done), "two");
   EXPECT_THAT(P::text_of(done), HasSubstr("y"));
 }
 
 TEST_F(CarryingTest, PagesTextsAndFormsWork) {
-  const engine::Answer paged =
+  const engine::SessionResponse paged =
       place.asked(deciding("{instruction: \"Which?\", options: [a1, a2, a3, a4, a5, a6, a7, a8, a9]}"));
-  const Ask first = asked_of_client(paged);
-  const Outcome turned = place.go_on(P::answered(P::call(), first, P::choose("more")));
-  const Ask* second = P::ask_of(turned);
+  const InputRequired first = asked_of_client(paged);
+  const HandlerResult turned = place.resume(P::answered(P::call(), first, P::choose("more")));
+  const InputRequired* second = P::ask_of(turned);
   ASSERT_NE(second, nullptr);
   EXPECT_EQ(second->requests[0].params["requestedSchema"]["properties"]["choice"]["oneOf"].size(), 3u);
-  EXPECT_EQ(P::step_of(place.go_on(P::answered(P::call(), *second, P::choose("a8")))), "two");
+  EXPECT_EQ(P::step_of(place.resume(P::answered(P::call(), *second, P::choose("a8")))), "two");
   EXPECT_THAT(place.state(P::decision_of(paged)).outcome->options, ElementsAre("a8"));
 
-  const engine::Answer text = place.asked(deciding("{instruction: \"What name?\", select: text}"));
+  const engine::SessionResponse text = place.asked(deciding("{instruction: \"What name?\", select: text}"));
   const Value named = P::accept(Value::object({{"text", "Ada"}}));
-  EXPECT_EQ(P::step_of(place.go_on(P::answered(P::call(), asked_of_client(text), named))), "two");
+  EXPECT_EQ(P::step_of(place.resume(P::answered(P::call(), asked_of_client(text), named))), "two");
   EXPECT_EQ(place.state(P::decision_of(text)).outcome->values["text"].as_string(), "Ada");
 
-  const engine::Answer form = place.asked(
+  const engine::SessionResponse form = place.asked(
       deciding("{instruction: \"Who?\", select: form, fields: [{key: name, title: Name, required: true}, {key: age, "
                "type: integer, title: Age}]}"));
   const Value filled = P::accept(Value::object({{"name", "Ada"}, {"age", 36}}));
-  EXPECT_EQ(P::step_of(place.go_on(P::answered(P::call(), asked_of_client(form), filled))), "two");
+  EXPECT_EQ(P::step_of(place.resume(P::answered(P::call(), asked_of_client(form), filled))), "two");
   EXPECT_EQ(to_json(place.state(P::decision_of(form)).outcome->values), R"({"age":36,"name":"Ada"})");
 }
 
 TEST_F(CarryingTest, ABreakerIsAskedAlthoughTheAttemptHasEnded) {
-  engine::Answer answer = place.start(workflow_of(
+  engine::SessionResponse answer = place.start(workflow_of(
       "[{id: one, title: One, prompt: P, validationCriteria: {type: contains, value: magic, message: No magic}}]"));
   for (int i = 0; i < 40 && answer.line.string_at("kind") != "awaiting_decision"; ++i) answer = place.deliver(answer);
   ASSERT_EQ(answer.line.string_at("kind"), "awaiting_decision");
-  const Ask ask = asked_of_client(answer);
+  const InputRequired ask = asked_of_client(answer);
   EXPECT_EQ(ask.requests[0].params["requestedSchema"]["properties"].find("reason"), nullptr);
-  const Outcome next = place.go_on(P::answered(P::call(), ask, P::choose("again")));
+  const HandlerResult next = place.resume(P::answered(P::call(), ask, P::choose("again")));
   EXPECT_EQ(P::kind_of(next), "ok");
   EXPECT_EQ(P::step_of(next), "one");
 }
 
 TEST_F(CarryingTest, HostileContentAnswersNothing) {
-  const engine::Answer waiting = place.asked(kGated);
+  const engine::SessionResponse waiting = place.asked(kGated);
   const std::string id = P::decision_of(waiting);
   const std::vector<Value> hostile{
       Value(),
@@ -277,9 +277,9 @@ TEST_F(CarryingTest, HostileContentAnswersNothing) {
       P::accept(Value::object({{"choice", "reject"}, {"reason", 7}})),
       P::accept(Value::object({{std::string(1u << 20, 'k'), "approve"}}))};
   for (const Value& result : hostile) {
-    const Ask ask = asked_of_client(waiting);
-    const Outcome outcome = place.go_on(P::answered(P::call(), ask, result));
-    if (const Ask* again = P::ask_of(outcome)) {
+    const InputRequired ask = asked_of_client(waiting);
+    const HandlerResult outcome = place.resume(P::answered(P::call(), ask, result));
+    if (const InputRequired* again = P::ask_of(outcome)) {
       EXPECT_LT(again->requests[0].params["message"].as_string().size(), 2'000u);
     } else {
       EXPECT_EQ(P::kind_of(outcome), "awaiting_decision");
@@ -292,8 +292,8 @@ TEST_F(CarryingTest, HostileContentAnswersNothing) {
 TEST_F(CarryingTest, AClientsNameIsKeptShortAndHarmless) {
   Call call = P::call();
   call.client_name = "evil\n\x1b[31m" + std::string(100'000, 'n');
-  const engine::Answer waiting = place.asked(kGated);
-  place.go_on(P::answered(call, asked_of_client(waiting, call), P::choose("approve")));
+  const engine::SessionResponse waiting = place.asked(kGated);
+  place.resume(P::answered(call, asked_of_client(waiting, call), P::choose("approve")));
   const std::string principal = place.state(P::decision_of(waiting)).outcome->principal;
   EXPECT_LT(principal.size(), 200u);
   EXPECT_THAT(principal, Not(HasSubstr("\n")));
@@ -302,15 +302,16 @@ TEST_F(CarryingTest, AClientsNameIsKeptShortAndHarmless) {
 
 TEST_F(CarryingTest, OldRevisionsGetEnumNamesAndRows) {
   const Call old = P::call(Revision::k2025_06_18);
-  const Ask one = asked_of_client(place.asked(kGated), old);
+  const InputRequired one = asked_of_client(place.asked(kGated), old);
   EXPECT_EQ(to_json(one.requests[0].params["requestedSchema"]["properties"]["choice"]),
             R"({"type":"string","enum":["approve","reject"],"enumNames":["Approve","Reject"]})");
-  const engine::Answer many = place.asked(deciding("{instruction: \"Which?\", options: [a, b, c], select: many}"));
-  const Ask rows = asked_of_client(many, old);
+  const engine::SessionResponse many =
+      place.asked(deciding("{instruction: \"Which?\", options: [a, b, c], select: many}"));
+  const InputRequired rows = asked_of_client(many, old);
   EXPECT_EQ(to_json(rows.requests[0].params["requestedSchema"]["properties"]["choices:b"]),
             R"({"type":"boolean","title":"b"})");
   const Value chosen = P::accept(Value::object({{"choices:a", true}, {"choices:b", false}, {"choices:c", true}}));
-  EXPECT_EQ(P::step_of(place.go_on(P::answered(old, rows, chosen))), "two");
+  EXPECT_EQ(P::step_of(place.resume(P::answered(old, rows, chosen))), "two");
   EXPECT_THAT(place.state(P::decision_of(many)).outcome->options, ElementsAre("a", "c"));
 }
 

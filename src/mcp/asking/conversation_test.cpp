@@ -9,29 +9,29 @@ namespace sb::mcp {
 namespace {
 
 using testing::HasSubstr;
-using P = PersonPlace;
+using P = PersonFixture;
 
 class AskingConversation : public testing::Test {
  protected:
   AskingConversation() {
     // As the tools do it: go on where it was asked, else do the work, then carry what comes up.
-    talk.script->tools["start"] = [this](const Value&, Call& call) -> Outcome {
-      if (auto carried = carried_on(*place.bench, call)) return std::move(*carried);
+    talk.script->tools["start"] = [this](const Value&, Call& call) -> HandlerResult {
+      if (auto carried = resume_pending_call(*place.worker, call)) return std::move(*carried);
       ++started;
-      return carry_decision(*place.bench, place.asked(kGated), call);
+      return ask_for_decision(*place.worker, place.asked(kGated), call);
     };
-    talk.script->tools["continue"] = [this](const Value& arguments, Call& call) -> Outcome {
-      if (auto carried = carried_on(*place.bench, call)) return std::move(*carried);
-      auto answer = place.sessions().go_on({.token = arguments.string_at("continueToken").value_or("")});
+    talk.script->tools["continue"] = [this](const Value& arguments, Call& call) -> HandlerResult {
+      if (auto carried = resume_pending_call(*place.worker, call)) return std::move(*carried);
+      auto answer = place.sessions().continue_session({.token = arguments.string_at("continueToken").value_or("")});
       EXPECT_TRUE(answer);
-      return carry_decision(*place.bench, std::move(*answer), call);
+      return ask_for_decision(*place.worker, std::move(*answer), call);
     };
     talk.script->tools["ask"] = [this](const Value& arguments, Call& call) {
-      return ask(*place.bench, arguments, call);
+      return ask(*place.worker, arguments, call);
     };
   }
 
-  static Value line_of(const Value& response) { return P::line_of(Outcome(response["result"])); }
+  static Value line_of(const Value& response) { return P::line_of(HandlerResult(response["result"])); }
   // The client's answer to a request of ours.
   static Value reply(const Value& request, Value result) {
     return Value::object({{"jsonrpc", "2.0"}, {"id", request["id"]}, {"result", std::move(result)}});
@@ -45,18 +45,18 @@ class AskingConversation : public testing::Test {
     request.set("id", std::move(id));
     return request;
   }
-  Value go_on(const Value& line) {
-    return Conversation::call("next", "continue", Value::object({{"continueToken", line["continueToken"]}}));
+  Value continue_session(const Value& line) {
+    return PeerFixture::call("next", "continue", Value::object({{"continueToken", line["continueToken"]}}));
   }
 
-  PersonPlace place;
-  Conversation talk;
+  PersonFixture place;
+  PeerFixture talk;
   int started = 0;
 };
 
 TEST_F(AskingConversation, SessionsEraAnswersInTheDialog) {
   talk.open();
-  talk.say(Conversation::call(1, "start"));
+  talk.say(PeerFixture::call(1, "start"));
   const Value question = talk.one();
   EXPECT_EQ(question.string_at("method"), "elicitation/create");
   const Value answer = talk.ask(reply(question, P::choose("approve")));
@@ -66,7 +66,7 @@ TEST_F(AskingConversation, SessionsEraAnswersInTheDialog) {
 
 TEST_F(AskingConversation, AQuestionIsParkedAfter45SecondsAndAnsweredLate) {
   talk.open();
-  talk.say(Conversation::call(1, "start"));
+  talk.say(PeerFixture::call(1, "start"));
   const Value question = talk.one();
   talk.wait_ms(44'999);
   EXPECT_TRUE(talk.heard().empty());
@@ -83,13 +83,13 @@ TEST_F(AskingConversation, AQuestionIsParkedAfter45SecondsAndAnsweredLate) {
   EXPECT_EQ(place.state(id).outcome->channel, inbox::Channel::kElicitation);
   // A second answer is to nobody's question.
   talk.say(reply(question, P::choose("reject")));
-  const Value next = talk.ask(go_on(parked));
+  const Value next = talk.ask(continue_session(parked));
   EXPECT_EQ(line_of(next)["pending"].string_at("stepId"), "two");
 }
 
 TEST_F(AskingConversation, AnAnswerInTheTerminalEndsTheWait) {
   talk.open();
-  talk.say(Conversation::call(1, "start"));
+  talk.say(PeerFixture::call(1, "start"));
   const Value question = talk.one();
   const std::string id = place.inbox().list(false)->front().id;
   talk.wait_ms(1'000);
@@ -105,7 +105,7 @@ TEST_F(AskingConversation, AnAnswerInTheTerminalEndsTheWait) {
 }
 
 TEST_F(AskingConversation, StatelessEraAsksByAResult) {
-  const Value request = Conversation::stateless(Conversation::call(1, "start"));
+  const Value request = PeerFixture::stateless(PeerFixture::call(1, "start"));
   const Value asked = talk.ask(request);
   ASSERT_EQ(asked["result"].string_at("resultType"), "input_required");
   const Value again = retry(request, 2, asked, P::choose("approve"));
@@ -118,9 +118,9 @@ TEST_F(AskingConversation, StatelessEraAsksByAResult) {
 }
 
 TEST_F(AskingConversation, AStateIsGoodForItsOwnQuestionOnly) {
-  const Value request = Conversation::stateless(Conversation::call(1, "start"));
+  const Value request = PeerFixture::stateless(PeerFixture::call(1, "start"));
   const Value mine = talk.ask(request);
-  const Value other = talk.ask(Conversation::stateless(Conversation::call(2, "start")));
+  const Value other = talk.ask(PeerFixture::stateless(PeerFixture::call(2, "start")));
   // My answer with the other's state: the key was not asked there, so nothing is answered.
   Value mixed = retry(request, 3, mine, P::choose("approve"));
   mixed.find("params")->set("requestState", other["result"]["requestState"]);
@@ -134,7 +134,7 @@ TEST_F(AskingConversation, AStateIsGoodForItsOwnQuestionOnly) {
 }
 
 TEST_F(AskingConversation, StatelessEraMayAnswerLateToo) {
-  const Value request = Conversation::stateless(Conversation::call(1, "start"));
+  const Value request = PeerFixture::stateless(PeerFixture::call(1, "start"));
   const Value asked = talk.ask(request);
   talk.wait_ms(3'600'000);
   EXPECT_EQ(line_of(talk.ask(retry(request, 2, asked, P::choose("approve"))))["pending"].string_at("stepId"), "two");
@@ -142,14 +142,14 @@ TEST_F(AskingConversation, StatelessEraMayAnswerLateToo) {
 
 TEST_F(AskingConversation, AClientThatCannotIsNotAsked) {
   talk.open("2025-03-26");
-  const Value answer = talk.ask(Conversation::call(1, "start"));
+  const Value answer = talk.ask(PeerFixture::call(1, "start"));
   EXPECT_EQ(line_of(answer).string_at("kind"), "awaiting_decision");
   EXPECT_THAT(to_json(answer), HasSubstr("1) Approve"));
 }
 
 TEST_F(AskingConversation, OneThatRefusesTheRequestIsAnsweredInText) {
   talk.open();
-  talk.say(Conversation::call(1, "start"));
+  talk.say(PeerFixture::call(1, "start"));
   const Value question = talk.one();
   const Value error = Value::object({{"code", -32601}, {"message", "no such method"}});
   const Value answer = talk.ask(Value::object({{"jsonrpc", "2.0"}, {"id", question["id"]}, {"error", error}}));
@@ -164,7 +164,7 @@ const Value& question_of_env() {
 
 TEST_F(AskingConversation, AskGivesTheOutcomeAsTheCommandPrintsIt) {
   talk.open();
-  talk.say(Conversation::call(1, "ask", question_of_env()));
+  talk.say(PeerFixture::call(1, "ask", question_of_env()));
   const Value question = talk.one();
   EXPECT_EQ(question["params"].string_at("message"), "Which environment?");
   const Value outcome = line_of(talk.ask(reply(question, P::choose("production"))));
@@ -181,16 +181,16 @@ TEST_F(AskingConversation, AskGivesTheOutcomeAsTheCommandPrintsIt) {
 
 TEST_F(AskingConversation, AskWaitsInTheInboxAndIsPickedUpByTheSameDeclaration) {
   talk.open("2025-11-25", "{}");
-  const Value answer = talk.ask(Conversation::call(1, "ask", question_of_env()));
+  const Value answer = talk.ask(PeerFixture::call(1, "ask", question_of_env()));
   const Value waiting = line_of(answer);
   EXPECT_EQ(waiting.string_at("kind"), "awaiting");
   const std::string id = waiting.string_at("decision").value();
   EXPECT_EQ(waiting.string_at("command"), "signalbox inbox answer " + id + " staging|production");
   EXPECT_THAT(to_json(answer), HasSubstr("1) staging"));
-  EXPECT_EQ(line_of(talk.ask(Conversation::call(2, "ask", question_of_env()))).string_at("decision"), id);
+  EXPECT_EQ(line_of(talk.ask(PeerFixture::call(2, "ask", question_of_env()))).string_at("decision"), id);
   place.answer_elsewhere(id, {"staging"});
   const Value as_text = Value::object({{"declaration", to_json(question_of_env()["declaration"])}});
-  const Value outcome = line_of(talk.ask(Conversation::call(3, "ask", as_text)));
+  const Value outcome = line_of(talk.ask(PeerFixture::call(3, "ask", as_text)));
   EXPECT_EQ(outcome.string_at("decision"), id);
   EXPECT_EQ(to_json(outcome["options"]), R"(["staging"])");
 }
@@ -200,7 +200,7 @@ TEST_F(AskingConversation, AResultThatWasLostIsToldAgainInsteadOfAskingThePerson
   const auto asked = [&](bool again = false) {
     Value arguments = question_of_env();
     if (again) arguments.set("again", true);
-    return talk.ask(Conversation::call(1, "ask", arguments));
+    return talk.ask(PeerFixture::call(1, "ask", arguments));
   };
   const std::string id = line_of(asked()).string_at("decision").value();
   place.answer_elsewhere(id, {"staging"});
@@ -225,16 +225,16 @@ TEST_F(AskingConversation, AResultThatWasLostIsToldAgainInsteadOfAskingThePerson
 
 TEST_F(AskingConversation, WhatAnotherAskerWasToldIsAskedAnew) {
   talk.open("2025-11-25", "{}");
-  const Value request = Conversation::call(1, "ask", question_of_env());
+  const Value request = PeerFixture::call(1, "ask", question_of_env());
   const std::string id = line_of(talk.ask(request)).string_at("decision").value();
   place.answer_elsewhere(id, {"staging"});
-  ASSERT_TRUE(place.inbox().take(id, "ask (ann)"));
+  ASSERT_TRUE(place.inbox().consume(id, "ask (ann)"));
   EXPECT_NE(line_of(talk.ask(request)).string_at("decision"), id);
 }
 
 TEST_F(AskingConversation, AskThatIsDeclinedSaysSo) {
   talk.open();
-  talk.say(Conversation::call(1, "ask", question_of_env()));
+  talk.say(PeerFixture::call(1, "ask", question_of_env()));
   const Value outcome = line_of(talk.ask(reply(talk.one(), P::act("decline"))));
   EXPECT_EQ(outcome.string_at("outcome"), "declined");
 }
@@ -242,7 +242,7 @@ TEST_F(AskingConversation, AskThatIsDeclinedSaysSo) {
 TEST_F(AskingConversation, WhatAnAgentDeclaresIsNoPolicyAndFaultsAreNamed) {
   talk.open();
   const auto refused = [&](std::string_view declaration) {
-    const Value answer = talk.ask(Conversation::call(1, "ask", Value::object({{"declaration", Value(declaration)}})));
+    const Value answer = talk.ask(PeerFixture::call(1, "ask", Value::object({{"declaration", Value(declaration)}})));
     EXPECT_TRUE(answer["result"]["isError"].as_bool()) << to_json(answer);
     EXPECT_THAT(to_json(answer), HasSubstr("retryable_immediate"));
     return to_json(answer);
@@ -256,7 +256,7 @@ TEST_F(AskingConversation, WhatAnAgentDeclaresIsNoPolicyAndFaultsAreNamed) {
   EXPECT_THAT(refused(""), HasSubstr("VALIDATION_ERROR"));
   for (const auto* arguments : {"{}", R"({"declaration":7})", R"({"declaration":[]})", R"({"declaration":null})",
                                 R"({"declaration":{},"workspacePath":"relative"})"}) {
-    const Value answer = talk.ask(Conversation::call(1, "ask", json(arguments)));
+    const Value answer = talk.ask(PeerFixture::call(1, "ask", json(arguments)));
     EXPECT_TRUE(answer["result"]["isError"].as_bool()) << to_json(answer);
   }
   EXPECT_TRUE(place.inbox().list(true)->empty());
@@ -266,7 +266,7 @@ TEST_F(AskingConversation, ASignedQuestionIsLeftToTheTerminal) {
   talk.open();
   const Value drop = json(R"({"declaration":{"decision":"drop","instruction":"Drop the table?","door":"one-way",
       "irreversible_note":"Gone.","options":["keep","drop"]}})");
-  const Value answer = talk.ask(Conversation::call(1, "ask", drop));
+  const Value answer = talk.ask(PeerFixture::call(1, "ask", drop));
   EXPECT_EQ(line_of(answer).string_at("kind"), "awaiting");
   EXPECT_THAT(to_json(answer), HasSubstr("operator init"));
 }

@@ -17,14 +17,14 @@ namespace {
 using decision::Decision;
 using decision::Declaration;
 using decision::HostAnswer;
-using decision::HostResult;
+using decision::HostAnswerKind;
 using decision::Profile;
 using decision::Prompt;
 using decision::SelectMode;
 
 constexpr std::string_view kReason = "reason";
 constexpr std::string_view kConfirmation = "confirmation";
-constexpr int kReasonLength = 4'000;  // characters; with the longest of them still within limits::kTextBytes
+constexpr int kReasonLength = 4'000;  // characters; with the longest of them still within sb::limits::kTextBytes
 
 std::unexpected<Error> unsupported(std::string_view why) {
   return fail(ErrorCode::kUnsupported, fmt::format("a form cannot carry {}", why), "It is answered in the inbox");
@@ -33,7 +33,7 @@ std::unexpected<Error> unsupported(std::string_view why) {
 // Whether the renderer's message leaves out, or squeezes into one line, what a person should read.
 bool is_cut(const decision::Rendered& rendered, const Prompt& prompt, const Profile& profile) {
   const bool hides_marks = profile.recommended == decision::RecommendedMark::kHidden;
-  const bool loses = std::ranges::any_of(rendered.lossy, [&](const std::string& field) {
+  const bool loses = std::ranges::any_of(rendered.omitted_fields, [&](const std::string& field) {
     return field != "pager_label" && !(field == "recommended" && hides_marks);
   });
   const decision::Sections& sections = prompt.sections;
@@ -73,7 +73,7 @@ FormAnswer invalid(std::string problem) {
 }
 
 // Ids of one question, put where the inbox wants them. Pages of one question add up.
-void add_choice(const std::string& part, bool is_many, const std::vector<std::string>& ids, inbox::Given& given) {
+void add_choice(const std::string& part, bool is_many, const std::vector<std::string>& ids, inbox::AnswerInput& given) {
   if (part.empty()) {
     given.options.insert(given.options.end(), ids.begin(), ids.end());
     return;
@@ -110,7 +110,7 @@ Result<DecisionForm> DecisionForm::of(const Declaration& declaration, const inbo
     }
   } else if (const decision::Flow* flow = declaration.flow()) {
     form.needs_whole_text_ = true;
-    for (const decision::Step& step : flow->steps) {
+    for (const decision::FlowStep& step : flow->steps) {
       const auto pages = prompts_of(*flow, step, profile, declaration.hash);
       const bool is_many = step.decision.select.mode == SelectMode::kMany;
       if (pages.size() > 1 && !is_many) return unsupported("a flow in which one question has several pages");
@@ -225,25 +225,26 @@ Result<Value> DecisionForm::content_for(const Item& item, const Value& content) 
 }
 
 // Nothing: it was answered, and stands in `given`.
-std::optional<FormAnswer> DecisionForm::read_item(const Item& item, const Value& content, inbox::Given& given) const {
+std::optional<FormAnswer> DecisionForm::read_item(const Item& item, const Value& content,
+                                                  inbox::AnswerInput& given) const {
   const Result<Value> inner = content_for(item, content);
   if (!inner) return invalid(inner.error().message);
   const HostAnswer answer = parse_answer(item.shape, Value::object({{"action", "accept"}, {"content", *inner}}));
   const bool is_many = item.shape.select.mode == SelectMode::kMany;
   switch (answer.result) {
-    case HostResult::kSelected:
-    case HostResult::kNone:
+    case HostAnswerKind::kSelected:
+    case HostAnswerKind::kNone:
       add_choice(item.part, is_many, answer.option_ids, given);
       return std::nullopt;
-    case HostResult::kFilled:
+    case HostAnswerKind::kFilled:
       given.values = answer.fields;
       return std::nullopt;
-    case HostResult::kMore:
+    case HostAnswerKind::kMore:
       return without(FormAnswer::Kind::kMore);
-    case HostResult::kEmpty:
+    case HostAnswerKind::kEmpty:
       if (items_.size() == 1) return without(FormAnswer::Kind::kEmpty);
       return invalid(item.name + ": is missing");
-    case HostResult::kInvalid:
+    case HostAnswerKind::kInvalid:
       return invalid(answer.reason);
     default:
       return invalid("it could not be read");

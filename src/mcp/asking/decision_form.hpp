@@ -39,7 +39,7 @@ struct FormAnswer {
     kEmpty,
     kInvalid  // problem says why, in the form's own names
   } kind = Kind::kInvalid;
-  inbox::Given given = {};
+  inbox::AnswerInput given = {};
   std::string remark = {};
   std::string problem = {};
 };
@@ -77,7 +77,7 @@ class DecisionForm {
   void add_field(const Item& item, Value property, Revision revision);
   Status add_extra_fields(const inbox::Question& question, bool takes_reason);
   Result<Value> content_for(const Item& item, const Value& content) const;
-  std::optional<FormAnswer> read_item(const Item& item, const Value& content, inbox::Given& given) const;
+  std::optional<FormAnswer> read_item(const Item& item, const Value& content, inbox::AnswerInput& given) const;
   FormAnswer read_content(const Value& content) const;
 
   std::vector<Item> items_;

@@ -182,7 +182,7 @@ TEST(DecisionForm, EveryOptionOfAFlowIsReachedOrTheFlowIsLeftToTheInbox) {
     const auto form = DecisionForm::of(declaration, question, {.revision = Revision::k2026_07_28});
     if (!form) continue;
     const decision::Flow& flow = *declaration.flow();
-    const decision::Step& step = dice.of(flow.steps);
+    const decision::FlowStep& step = dice.of(flow.steps);
     const std::string id = dice.of(step.decision.options).id;
     const std::set<std::string> wanted = ids_with(step.decision, id);
     const Value params = form->params();

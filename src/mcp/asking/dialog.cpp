@@ -21,17 +21,17 @@ constexpr std::size_t kProblemBytes = 200;
 std::string short_line(std::string_view text, std::size_t bytes) {
   std::string line = printable(text.substr(0, bytes * 2));
   std::ranges::replace(line, '\n', ' ');
-  return std::string(beginning(line, bytes));
+  return std::string(utf8_prefix(line, bytes));
 }
 
 // A gate asks why: what is rejected comes back with the reason.
 bool takes_reason(const DecisionState& state, const decision::Declaration& declaration) {
   const decision::Decision* decision = declaration.decision();
-  return decision != nullptr && decision->kind == decision::Kind::kApproval && !state.opened.session.empty();
+  return decision != nullptr && decision->kind == decision::DecisionKind::kApproval && !state.opened.session.empty();
 }
 
 Result<DecisionForm> form_of(const DecisionState& state, const decision::Declaration& declaration, const Call& call,
-                             const Asked& asked) {
+                             const DialogState& asked) {
   return DecisionForm::of(
       declaration, state.opened.question,
       {.revision = call.revision, .page = asked.page, .takes_reason = takes_reason(state, declaration)});
@@ -39,14 +39,14 @@ Result<DecisionForm> form_of(const DecisionState& state, const decision::Declara
 
 // Looked at from any worker, so with a desk of its own; a store that cannot be read says nothing.
 bool is_closed(const Seams& seams, const std::string& decision) {
-  const auto desk = inbox::Desk::open(seams, store::Access::kReadOnly);
-  if (!desk) return false;
-  const auto state = (*desk)->inbox().load(decision);
+  const auto home = inbox::Home::open(seams, store::Access::kReadOnly);
+  if (!home) return false;
+  const auto state = (*home)->inbox().load(decision);
   return state && !state->is_open();
 }
 
-Asked next_round(const Asked& asked) {
-  Asked next = asked;
+DialogState next_round(const DialogState& asked) {
+  DialogState next = asked;
   ++next.round;
   return next;
 }
@@ -54,115 +54,115 @@ Asked next_round(const Asked& asked) {
 // Hears one answer of a client.
 class Hearing {
  public:
-  Hearing(inbox::Inbox& inbox, const DecisionState& state, const Call& call, const Asked& asked)
+  Hearing(inbox::Inbox& inbox, const DecisionState& state, const Call& call, const DialogState& asked)
       : inbox_(inbox), state_(state), call_(call), asked_(asked) {}
 
-  Result<Heard> hear(const DecisionForm& form, const Value& result, Declining declining) {
+  Result<DialogResult> hear(const DecisionForm& form, const Value& result, OnDecline declining) {
     const FormAnswer answer = form.read(result);
     switch (answer.kind) {
       case FormAnswer::Kind::kAnswered:
         return take(form, answer, result);
       case FormAnswer::Kind::kMore: {
-        Asked next = next_round(asked_);
+        DialogState next = next_round(asked_);
         ++next.page;
-        return Heard{.again = next};
+        return DialogResult{.again = next};
       }
       case FormAnswer::Kind::kDeclined:
-        if (declining == Declining::kIsNoted) return noted(inbox_.note_dialog_declined(state_.id, person()));
+        if (declining == OnDecline::kRecordOnly) return noted(inbox_.note_dialog_declined(state_.id, person()));
         return noted(inbox_.decline(state_.id, person(), R"({"action":"decline"})"));
       case FormAnswer::Kind::kCancelled:
         return noted(inbox_.note_no_answer(state_.id, HostResult::kCancelled, person()));
       case FormAnswer::Kind::kEmpty:
         SB_TRY(noted(inbox_.note_no_answer(state_.id, HostResult::kEmpty, person())));
-        return once_more("nothing was chosen");
+        return ask_again("nothing was chosen");
       case FormAnswer::Kind::kInvalid:
-        return once_more(answer.problem);
+        return ask_again(answer.problem);
     }
-    return Heard{};
+    return DialogResult{};
   }
 
-  Result<Heard> nothing_came() {
+  Result<DialogResult> on_no_answer() {
     const bool is_cancelled = call_.is_cancelled && call_.is_cancelled->load();
     return noted(
         inbox_.note_no_answer(state_.id, is_cancelled ? HostResult::kDismissed : HostResult::kTimedOut, person()));
   }
 
  private:
-  inbox::Credentials person() const { return {inbox::Channel::kElicitation, person_behind(call_)}; }
+  inbox::Responder person() const { return {inbox::Channel::kElicitation, answering_person(call_)}; }
 
-  Result<Heard> take(const DecisionForm& form, const FormAnswer& answer, const Value& result) {
-    inbox::Submission submission;
+  Result<DialogResult> take(const DecisionForm& form, const FormAnswer& answer, const Value& result) {
+    inbox::AnswerSubmission submission;
     submission.given = answer.given;
     submission.from = person();
     submission.raw = to_json(result["content"]);
     submission.render_hash = form.render_hash();
     const auto after = inbox_.answer(state_.id, submission, answer.remark);
-    if (after) return Heard{.has_answer = true};
+    if (after) return DialogResult{.has_answer = true};
     const ErrorCode code = after.error().code;
-    if (code == ErrorCode::kInvalid || code == ErrorCode::kLimit) return once_more(after.error().message);
+    if (code == ErrorCode::kInvalid || code == ErrorCode::kLimit) return ask_again(after.error().message);
     return noted(after);
   }
 
-  Result<Heard> once_more(std::string_view problem) const {
-    if (asked_.has_failed || call_.is_late) return Heard{};
-    Asked next = next_round(asked_);
+  Result<DialogResult> ask_again(std::string_view problem) const {
+    if (asked_.has_failed || call_.is_late) return DialogResult{};
+    DialogState next = next_round(asked_);
     next.has_failed = true;
     next.problem = short_line(problem, kProblemBytes);
-    return Heard{.again = next};
+    return DialogResult{.again = next};
   }
 
   // Somebody else was first, or it may not be answered so: then it stands as it stood.
-  static Result<Heard> noted(const Result<DecisionState>& written) {
-    if (written) return Heard{};
+  static Result<DialogResult> noted(const Result<DecisionState>& written) {
+    if (written) return DialogResult{};
     const ErrorCode code = written.error().code;
-    if (code == ErrorCode::kConflict || code == ErrorCode::kForbidden) return Heard{};
+    if (code == ErrorCode::kConflict || code == ErrorCode::kForbidden) return DialogResult{};
     return std::unexpected(written.error());
   }
 
   inbox::Inbox& inbox_;
   const DecisionState& state_;
   const Call& call_;
-  const Asked& asked_;
+  const DialogState& asked_;
 };
 
 }  // namespace
 
-std::string Asked::key() const {
+std::string DialogState::key() const {
   return round == 1 ? decision : fmt::format("{}.{}", decision, round);
 }
 
-void Asked::write_to(Value& state) const {
+void DialogState::write_to(Value& state) const {
   state.set("decision", decision);
   state.set("page", page);
   state.set("round", round);
   if (has_failed) state.set("failed", true);
 }
 
-std::optional<Asked> Asked::read_from(const Value& state) {
+std::optional<DialogState> DialogState::read_from(const Value& state) {
   const auto decision = state.string_at("decision");
   const Value& page = state["page"];
   const Value& round = state["round"];
   if (!decision || !page.is_integer() || !round.is_integer()) return std::nullopt;
-  return Asked{*decision, static_cast<int>(page.as_integer()), static_cast<int>(round.as_integer()),
-               state.find("failed") != nullptr};
+  return DialogState{*decision, static_cast<int>(page.as_integer()), static_cast<int>(round.as_integer()),
+                     state.find("failed") != nullptr};
 }
 
-std::string person_behind(const Call& call) {
+std::string answering_person(const Call& call) {
   const std::string client = short_line(call.client_name, kDialogNameBytes);
   const std::string owner = short_line(call.principal, kDialogNameBytes);
   if (client.empty()) return owner;
   return owner.empty() ? client : fmt::format("{} ({})", client, owner);
 }
 
-std::optional<Ask> ask_in_dialog(const Seams& seams, const DecisionState& state,
-                                 const decision::Declaration& declaration, const Call& call, const Asked& asked,
-                                 Value handler_state, std::string bound_to) {
+std::optional<InputRequired> ask_in_dialog(const Seams& seams, const DecisionState& state,
+                                           const decision::Declaration& declaration, const Call& call,
+                                           const DialogState& asked, Value handler_state, std::string bound_to) {
   const bool is_cancelled = call.is_cancelled && call.is_cancelled->load();
   if (!call.client.has_form_elicitation || call.is_late || is_cancelled) return std::nullopt;
   if (!state.is_open() || state.opened.needs_signature) return std::nullopt;
   const auto form = form_of(state, declaration, call, asked);
   if (!form) return std::nullopt;
-  Ask ask;
+  InputRequired ask;
   ask.requests.push_back({asked.key(), "elicitation/create", form->params(asked.problem)});
   asked.write_to(handler_state);
   ask.state = std::move(handler_state);
@@ -171,15 +171,16 @@ std::optional<Ask> ask_in_dialog(const Seams& seams, const DecisionState& state,
   return ask;
 }
 
-Result<Heard> hear_dialog(inbox::Inbox& inbox, const DecisionState& state, const decision::Declaration& declaration,
-                          const Call& call, const Asked& asked, Declining declining) {
-  if (!state.is_open() || state.opened.needs_signature) return Heard{};
+Result<DialogResult> record_dialog_answer(inbox::Inbox& inbox, const DecisionState& state,
+                                          const decision::Declaration& declaration, const Call& call,
+                                          const DialogState& asked, OnDecline declining) {
+  if (!state.is_open() || state.opened.needs_signature) return DialogResult{};
   Hearing hearing(inbox, state, call, asked);
   const Input* input = call.input(asked.key());
-  if (input == nullptr || input->kind == Input::Kind::kUnanswered) return hearing.nothing_came();
-  if (input->kind == Input::Kind::kFailed) return Heard{};
+  if (input == nullptr || input->kind == Input::Kind::kUnanswered) return hearing.on_no_answer();
+  if (input->kind == Input::Kind::kFailed) return DialogResult{};
   const auto form = form_of(state, declaration, call, asked);
-  if (!form) return Heard{};
+  if (!form) return DialogResult{};
   return hearing.hear(*form, input->value, declining);
 }
 

@@ -23,7 +23,7 @@ Status check_names(const Value& answer) {
   const std::vector<std::string> known{"decision", "options", "text", "values", "reason"};
   for (const Value::Member& member : answer.members()) {
     if (std::ranges::find(known, member.name) != known.end()) continue;
-    const std::string name = printable(std::string_view(member.name).substr(0, limits::kIdBytes));
+    const std::string name = printable(std::string_view(member.name).substr(0, sb::limits::kIdBytes));
     const std::string nearest = nearest_name(member.name, known);
     return fail(ErrorCode::kInvalid, fmt::format("`answer` has no {}", quote_json(name)),
                 nearest.empty() ? std::string(kTemplate) : fmt::format("Did you mean \"{}\"?", nearest));
@@ -34,7 +34,8 @@ Status check_names(const Value& answer) {
 Result<std::string> text_of(const Value& answer, std::string_view name, std::size_t limit) {
   const Value* value = answer.find(name);
   if (value == nullptr || value->is_null()) return std::string();
-  if (!value->is_string()) return wrong_answer(fmt::format("`answer.{}` is {}, not text", name, kind_name(value->kind())));
+  if (!value->is_string())
+    return wrong_answer(fmt::format("`answer.{}` is {}, not text", name, kind_name(value->kind())));
   if (value->as_string().size() > limit) {
     return fail(ErrorCode::kLimit, fmt::format("`answer.{}` is longer than {} bytes", name, limit), "Shorten it");
   }
@@ -47,7 +48,8 @@ Result<std::vector<std::string>> options_of(const Value& answer) {
   if (options == nullptr || options->is_null()) return ids;
   if (options->is_string()) return std::vector{options->as_string()};
   if (!options->is_array()) return wrong_answer("`answer.options` is a list of ids");
-  if (options->size() > limits::kOptions) return wrong_answer("`answer.options` has more ids than any question has options");
+  if (options->size() > sb::limits::kOptions)
+    return wrong_answer("`answer.options` has more ids than any question has options");
   for (const Value& id : options->items()) {
     if (!id.is_string()) return wrong_answer("`answer.options` is a list of ids");
     ids.push_back(id.as_string());
@@ -61,17 +63,18 @@ Result<engine::RelayedAnswer> relayed_answer(const Value& answer, const Call& ca
   if (!answer.is_object()) return wrong_answer(fmt::format("`answer` is {}, not an object", kind_name(answer.kind())));
   SB_TRY(check_names(answer));
   engine::RelayedAnswer relayed;
-  relayed.decision = SB_TRY(text_of(answer, "decision", limits::kIdBytes));
-  if (relayed.decision.empty()) return wrong_answer("`answer.decision` is missing: the id of the decision that is answered");
+  relayed.decision = SB_TRY(text_of(answer, "decision", sb::limits::kIdBytes));
+  if (relayed.decision.empty())
+    return wrong_answer("`answer.decision` is missing: the id of the decision that is answered");
   relayed.given.options = SB_TRY(options_of(answer));
-  relayed.remark = SB_TRY(text_of(answer, "reason", limits::kTextBytes));
+  relayed.remark = SB_TRY(text_of(answer, "reason", sb::limits::kTextBytes));
   if (const Value* values = answer.find("values"); values != nullptr && !values->is_null()) {
     if (!values->is_object()) return wrong_answer("`answer.values` is an object");
     relayed.given.values = *values;
   }
-  const std::string text = SB_TRY(text_of(answer, "text", limits::kInputBytes));
+  const std::string text = SB_TRY(text_of(answer, "text", sb::limits::kInputBytes));
   if (!text.empty()) relayed.given.values.set("text", text);
-  relayed.by = person_behind(call);
+  relayed.by = answering_person(call);
   relayed.raw = to_json(answer);
   return relayed;
 }

@@ -30,24 +30,24 @@ inline std::string deciding(const std::string& declaration) {
                      ", captureAs: way}, {id: two, title: Two, prompt: P}]");
 }
 
-class PersonPlace {
+class PersonFixture {
  public:
-  PersonPlace() : PersonPlace("") {}
-  explicit PersonPlace(const std::string& config) {
+  PersonFixture() : PersonFixture("") {}
+  explicit PersonFixture(const std::string& config) {
     std::string pattern = testing::TempDir() + "sb-person-XXXXXX";
     EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
     directory = pattern;
     environment = Environment({{"SIGNALBOX_HOME", directory}});
     if (!config.empty()) EXPECT_TRUE(files.write_atomic(directory + "/config.yaml", config));
-    bench = std::make_unique<ToolBench>(Seams{files, clock, random, process, environment, streams});
+    worker = std::make_unique<WorkerContext>(Seams{files, clock, random, process, environment, streams});
   }
-  ~PersonPlace() {
-    bench.reset();
+  ~PersonFixture() {
+    worker.reset();
     std::filesystem::remove_all(directory);
   }
 
-  inbox::Inbox& inbox() { return (*bench->desk())->desk().inbox(); }
-  engine::Sessions& sessions() { return (*bench->desk())->sessions(); }
+  inbox::Inbox& inbox() { return (*worker->home())->home().inbox(); }
+  engine::Sessions& sessions() { return (*worker->home())->sessions(); }
   inbox::DecisionState state(const std::string& id) {
     auto loaded = inbox().load(id);
     EXPECT_TRUE(loaded) << id << ": " << loaded.error().to_string();
@@ -55,15 +55,15 @@ class PersonPlace {
   }
   std::vector<std::string> events(const std::string& decision) {
     std::vector<std::string> types;
-    (void)(*bench->desk())->desk().store().read([&](store::Snapshot& snapshot) -> Status {
+    (void)(*worker->home())->home().store().read([&](store::Snapshot& snapshot) -> Status {
       for (const auto& event : SB_TRY(snapshot.events("decision/" + decision, 1, 1'000))) types.push_back(event.type);
       return {};
     });
     return types;
   }
 
-  engine::Answer start(const std::string& workflow, Value context = {}) {
-    engine::Starting starting;
+  engine::SessionResponse start(const std::string& workflow, Value context = {}) {
+    engine::StartRequest starting;
     starting.bundle = workflow::compiled(workflow, around);
     starting.goal = "Make it faster";
     starting.workspace = directory;
@@ -72,28 +72,29 @@ class PersonPlace {
     EXPECT_TRUE(answer) << answer.error().error.to_string();
     return *answer;
   }
-  engine::Answer deliver(const engine::Answer& answer, engine::Submission submission = {.notes = "Done."}) {
-    auto next = sessions().go_on({.token = token_of(answer), .submission = std::move(submission)});
+  engine::SessionResponse deliver(const engine::SessionResponse& answer,
+                                  engine::Submission submission = {.notes = "Done."}) {
+    auto next = sessions().resume({.token = token_of(answer), .submission = std::move(submission)});
     EXPECT_TRUE(next) << next.error().error.to_string();
     return *next;
   }
   // The gate, decision or whatever a workflow comes to first.
-  engine::Answer asked(const std::string& workflow, Value context = {}) {
-    engine::Answer answer = start(workflow, std::move(context));
+  engine::SessionResponse asked(const std::string& workflow, Value context = {}) {
+    engine::SessionResponse answer = start(workflow, std::move(context));
     return answer.line.string_at("kind") == "awaiting_decision" ? answer : deliver(answer);
   }
   void answer_elsewhere(const std::string& id, std::vector<std::string> options) {
-    inbox::Submission submission;
+    inbox::AnswerSubmission submission;
     submission.given.options = std::move(options);
     submission.from = {inbox::Channel::kTerminal, "ann"};
     const auto done = inbox().answer(id, submission);
     EXPECT_TRUE(done) << done.error().to_string();
   }
 
-  static std::string token_of(const engine::Answer& answer) {
+  static std::string token_of(const engine::SessionResponse& answer) {
     return answer.line.string_at("continueToken").value_or("none");
   }
-  static std::string decision_of(const engine::Answer& answer) {
+  static std::string decision_of(const engine::SessionResponse& answer) {
     return answer.line["decision"].string_at("id").value_or("none");
   }
 
@@ -106,13 +107,13 @@ class PersonPlace {
     return made;
   }
   // The call as it comes back when the client has answered.
-  static Call answered(const Call& call, const Ask& ask, Value result) {
+  static Call answered(const Call& call, const InputRequired& ask, Value result) {
     Call next = call;
     next.state = ask.state;
     next.inputs[ask.requests.front().key] = {Input::Kind::kAnswered, std::move(result), {}};
     return next;
   }
-  static Call without_answer(const Call& call, const Ask& ask, Input::Kind kind) {
+  static Call without_answer(const Call& call, const InputRequired& ask, Input::Kind kind) {
     Call next = call;
     next.state = ask.state;
     next.inputs[ask.requests.front().key] = {kind, {}, {}};
@@ -122,28 +123,32 @@ class PersonPlace {
   static Value choose(std::string_view id) { return accept(Value::object({{"choice", id}})); }
   static Value act(std::string_view action) { return Value::object({{"action", action}}); }
 
-  Outcome carry(const engine::Answer& answer, Call call) { return carry_decision(*bench, answer, call); }
-  Outcome go_on(Call call) {
-    auto outcome = carried_on(*bench, call);
+  HandlerResult carry(const engine::SessionResponse& answer, Call call) {
+    return ask_for_decision(*worker, answer, call);
+  }
+  HandlerResult resume(Call call) {
+    auto outcome = resume_pending_call(*worker, call);
     EXPECT_TRUE(outcome.has_value());
-    return outcome ? std::move(*outcome) : Outcome(Value());
+    return outcome ? std::move(*outcome) : HandlerResult(Value());
   }
 
-  static const Ask* ask_of(const Outcome& outcome) { return std::get_if<Ask>(&outcome); }
+  static const InputRequired* ask_of(const HandlerResult& outcome) { return std::get_if<InputRequired>(&outcome); }
   // The last block of a result, which is one line of JSON.
-  static Value line_of(const Outcome& outcome) {
+  static Value line_of(const HandlerResult& outcome) {
     const Value* result = std::get_if<Value>(&outcome);
     if (result == nullptr || (*result)["content"].size() == 0) return {};
     const auto line = parse_json((*result)["content"].items().back().string_at("text").value_or(""));
     return line ? *line : Value();
   }
-  static std::string text_of(const Outcome& outcome) {
+  static std::string text_of(const HandlerResult& outcome) {
     const Value* result = std::get_if<Value>(&outcome);
     if (result == nullptr || (*result)["content"].size() == 0) return {};
     return (*result)["content"].items().front().string_at("text").value_or("");
   }
-  static std::string kind_of(const Outcome& outcome) { return line_of(outcome).string_at("kind").value_or("none"); }
-  static std::string step_of(const Outcome& outcome) {
+  static std::string kind_of(const HandlerResult& outcome) {
+    return line_of(outcome).string_at("kind").value_or("none");
+  }
+  static std::string step_of(const HandlerResult& outcome) {
     return line_of(outcome)["pending"].string_at("stepId").value_or("none");
   }
 
@@ -152,10 +157,11 @@ class PersonPlace {
   FakeClock clock;
   FakeRandom random;
   FakeStreams streams;
-  FakeProcess process{[](const Command&) -> Result<Exit> { return fail(ErrorCode::kNotFound, "no programs here"); }};
+  FakeProcess process{
+      [](const Command&) -> Result<ProcessResult> { return fail(ErrorCode::kNotFound, "no programs here"); }};
   Environment environment;
-  workflow::FakeSurroundings around;
-  std::unique_ptr<ToolBench> bench;
+  workflow::FakeResolver around;
+  std::unique_ptr<WorkerContext> worker;
 };
 
 }  // namespace sb::mcp

@@ -13,8 +13,8 @@ constexpr std::string_view kLabel = "mcp-session";
 
 }  // namespace
 
-HttpSession::HttpSession(StreamSite site, std::string boot, std::shared_ptr<Peer> peer, std::string principal)
-    : site_(site),
+HttpSession::HttpSession(StreamContext site, std::string boot, std::shared_ptr<Peer> peer, std::string principal)
+    : stream_context_(site),
       boot_(std::move(boot)),
       peer_(std::move(peer)),
       principal_(std::move(principal)),
@@ -24,14 +24,14 @@ HttpSession::~HttpSession() = default;
 
 std::shared_ptr<EventStream> HttpSession::new_stream(Value request, bool may_prime) {
   const EventId first{.boot = boot_, .stream = ++last_stream_, .number = 0, .request = std::move(request)};
-  return std::make_shared<EventStream>(site_, first, may_prime && peer_->revision() >= Revision::k2025_11_25,
+  return std::make_shared<EventStream>(stream_context_, first, may_prime && peer_->revision() >= Revision::k2025_11_25,
                                        weak_from_this());
 }
 
 EventStream& HttpSession::general() {
   if (!general_) {
-    general_ = std::make_shared<EventStream>(site_, EventId{.boot = boot_}, peer_->revision() >= Revision::k2025_11_25,
-                                             weak_from_this());
+    general_ = std::make_shared<EventStream>(stream_context_, EventId{.boot = boot_},
+                                             peer_->revision() >= Revision::k2025_11_25, weak_from_this());
     peer_->set_general(general_);
   }
   return *general_;
@@ -42,17 +42,17 @@ std::shared_ptr<EventStream> HttpSession::stream(std::uint64_t number) const {
   return found == streams_.end() ? nullptr : found->second;
 }
 
-bool HttpSession::is_quiet() const {
+bool HttpSession::is_idle() const {
   const auto is_attached = [](const auto& entry) { return entry.second->is_attached(); };
   return peer_->running() == 0 && !(general_ && general_->is_attached()) && std::ranges::none_of(streams_, is_attached);
 }
 
 bool HttpSession::is_over() const {
-  return is_quiet() && site_.ticks.have_passed(limits::kSessionIdleMs, last_used_);
+  return is_idle() && stream_context_.ticks.have_passed(limits::kSessionIdleMs, last_used_);
 }
 
 void HttpSession::tick() {
-  if (!is_quiet()) touch();
+  if (!is_idle()) touch();
   if (general_) general_->keep_alive();
   for (const auto& [number, stream] : streams_) stream->keep_alive();
 }
@@ -91,26 +91,28 @@ void HttpSession::on_kept() {
   for (const auto& [number, stream] : streams_) all.push_back(stream.get());
   std::size_t bytes = 0;
   for (const EventStream* stream : all) bytes += stream->kept_bytes();
-  const auto is_too_much = [&] { return bytes > limits::kKeptBytes || site_.kept.all > limits::kKeptBytesInAll; };
+  const auto is_too_much = [&] {
+    return bytes > limits::kKeptBytes || stream_context_.kept.all > limits::kKeptBytesInAll;
+  };
   for (const bool even_response : {false, true}) {
     for (EventStream* stream : all) {
       while (is_too_much()) {
         const std::size_t before = stream->kept_bytes();
-        if (!stream->forget_one(even_response)) break;
+        if (!stream->drop_oldest(even_response)) break;
         bytes -= before - stream->kept_bytes();
       }
     }
   }
 }
 
-HttpSessions::HttpSessions(StreamSite site, PeerShared& shared, Seal seal)
-    : site_(site), shared_(shared), seal_(std::move(seal)), boot_(to_base32(shared.random.bytes(5))) {}
+HttpSessions::HttpSessions(StreamContext site, PeerShared& shared, Seal seal)
+    : stream_context_(site), shared_(shared), seal_(std::move(seal)), boot_(to_base32(shared.random.bytes(5))) {}
 
 HttpSessions::~HttpSessions() = default;
 
 HttpSessionPtr HttpSessions::make(const std::string& principal) {
   auto peer = std::make_shared<Peer>(shared_, PeerOrigin{.principal = principal});
-  return std::make_shared<HttpSession>(site_, boot_, std::move(peer), principal);
+  return std::make_shared<HttpSession>(stream_context_, boot_, std::move(peer), principal);
 }
 
 std::string HttpSessions::add(const HttpSessionPtr& session) {
@@ -127,15 +129,15 @@ std::string HttpSessions::add(const HttpSessionPtr& session) {
 
 HttpSessionPtr HttpSessions::find(std::string_view id, const std::string& principal) {
   const auto found = sessions_.find(id);
-  if (found == sessions_.end()) return take_up(id, principal);
+  if (found == sessions_.end()) return restore_session(id, principal);
   const HttpSessionPtr& session = found->second.session;
   if (session->principal() != principal) return nullptr;
   session->touch();
   return session;
 }
 
-HttpSessionPtr HttpSessions::take_up(std::string_view id, const std::string& principal) {
-  if (id.size() > limits::kSessionIdBytes || buried_.contains(id)) return nullptr;
+HttpSessionPtr HttpSessions::restore_session(std::string_view id, const std::string& principal) {
+  if (id.size() > limits::kSessionIdBytes || ended_ids_.contains(id)) return nullptr;
   const auto payload = seal_.open(kLabel, id);
   if (!payload) return nullptr;
   const auto facts = parse_json(*payload);
@@ -146,7 +148,7 @@ HttpSessionPtr HttpSessions::take_up(std::string_view id, const std::string& pri
   if (facts->string_at("p") != principal) return nullptr;
   auto session = make(principal);
   if (!session->peer().restore((*facts)["s"]) || !make_room()) return nullptr;
-  sessions_.emplace(id, Entry{.session = session, .is_taken_up = true});
+  sessions_.emplace(id, Entry{.session = session, .is_restored = true});
   return session;
 }
 
@@ -159,16 +161,16 @@ bool HttpSessions::end(std::string_view id, const std::string& principal) {
 void HttpSessions::remove(Table::iterator found) {
   const auto [id, entry] = *found;
   sessions_.erase(found);
-  if (entry.is_taken_up) bury(id);
+  if (entry.is_restored) remember_ended(id);
   entry.session->end();
 }
 
-void HttpSessions::bury(const std::string& id) {
-  if (!buried_.insert(id).second) return;
-  buried_order_.push_back(id);
-  if (buried_order_.size() <= limits::kEndedSessions) return;
-  buried_.erase(buried_order_.front());
-  buried_order_.pop_front();
+void HttpSessions::remember_ended(const std::string& id) {
+  if (!ended_ids_.insert(id).second) return;
+  ended_order_.push_back(id);
+  if (ended_order_.size() <= limits::kEndedSessions) return;
+  ended_ids_.erase(ended_order_.front());
+  ended_order_.pop_front();
 }
 
 bool HttpSessions::make_room() {
@@ -176,7 +178,7 @@ bool HttpSessions::make_room() {
   auto oldest = sessions_.end();
   for (auto one = sessions_.begin(); one != sessions_.end(); ++one) {
     const HttpSession& session = *one->second.session;
-    if (!session.is_quiet()) continue;
+    if (!session.is_idle()) continue;
     if (oldest == sessions_.end() || session.last_used() < oldest->second.session->last_used()) oldest = one;
   }
   if (oldest == sessions_.end()) return false;
@@ -208,7 +210,7 @@ void HttpSessions::end_all() {
   for (const auto& [id, entry] : sessions) entry.session->end();
 }
 
-bool HttpSessions::is_quiet() const {
+bool HttpSessions::is_idle() const {
   return std::ranges::all_of(sessions_, [](const auto& row) { return row.second.session->peer().running() == 0; });
 }
 

@@ -20,12 +20,12 @@ namespace sb::mcp {
 
 class HttpSession : public StreamOwner, public std::enable_shared_from_this<HttpSession> {
  public:
-  HttpSession(StreamSite site, std::string boot, std::shared_ptr<Peer> peer, std::string principal);
+  HttpSession(StreamContext site, std::string boot, std::shared_ptr<Peer> peer, std::string principal);
   ~HttpSession() override;
 
   Peer& peer() { return *peer_; }
   const std::string& principal() const { return principal_; }
-  void touch() { last_used_ = site_.ticks.now; }
+  void touch() { last_used_ = stream_context_.ticks.now; }
 
   // For the answer to one POST; `request` is its id where it has one.
   std::shared_ptr<EventStream> new_stream(Value request, bool may_prime);
@@ -36,7 +36,7 @@ class HttpSession : public StreamOwner, public std::enable_shared_from_this<Http
   void forget_stream(std::uint64_t number) { streams_.erase(number); }
 
   // No call runs and no stream is open.
-  bool is_quiet() const;
+  bool is_idle() const;
   bool has_open_general() const { return general_ && general_->is_attached(); }
   // Quiet for so long that it is over.
   bool is_over() const;
@@ -49,7 +49,7 @@ class HttpSession : public StreamOwner, public std::enable_shared_from_this<Http
   void on_kept() override;
 
  private:
-  StreamSite site_;
+  StreamContext stream_context_;
   const std::string boot_;
   std::shared_ptr<Peer> peer_;
   const std::string principal_;
@@ -62,7 +62,7 @@ using HttpSessionPtr = std::shared_ptr<HttpSession>;
 
 class HttpSessions {
  public:
-  HttpSessions(StreamSite site, PeerShared& shared, Seal seal);
+  HttpSessions(StreamContext site, PeerShared& shared, Seal seal);
   ~HttpSessions();
 
   // Not in the table yet: `initialize` may fail.
@@ -77,7 +77,7 @@ class HttpSessions {
   // The server goes down: nothing comes in any more, running calls are answered.
   void end_of_input();
   void end_all();
-  bool is_quiet() const;
+  bool is_idle() const;
   std::size_t count() const { return sessions_.size(); }
   std::size_t open_general_streams() const;
   const std::string& boot() const { return boot_; }
@@ -85,23 +85,23 @@ class HttpSessions {
  private:
   struct Entry {
     HttpSessionPtr session;
-    bool is_taken_up = false;  // its id is of an earlier process
+    bool is_restored = false;  // its id is of an earlier process
   };
   using Table = std::map<std::string, Entry, std::less<>>;
 
-  HttpSessionPtr take_up(std::string_view id, const std::string& principal);
+  HttpSessionPtr restore_session(std::string_view id, const std::string& principal);
   bool make_room();
-  void bury(const std::string& id);
+  void remember_ended(const std::string& id);
   void remove(Table::iterator found);
 
-  StreamSite site_;
+  StreamContext stream_context_;
   PeerShared& shared_;
   Seal seal_;
   const std::string boot_;
   Table sessions_;
   // Ids of earlier processes that this one has ended, so that they are not taken up again; oldest first.
-  std::set<std::string, std::less<>> buried_;
-  std::deque<std::string> buried_order_;
+  std::set<std::string, std::less<>> ended_ids_;
+  std::deque<std::string> ended_order_;
 };
 
 }  // namespace sb::mcp

@@ -44,7 +44,7 @@ class Opening : public ReplyPath {
       }
       headers_.emplace_back("Mcp-Session-Id", id);
     }
-    exchange_->respond(json_answer(200, response, std::move(headers_)));
+    exchange_->respond(json_response(200, response, std::move(headers_)));
   }
 
  private:
@@ -56,7 +56,7 @@ class Opening : public ReplyPath {
 
 }  // namespace
 
-struct HttpEndpoint::Visit {
+struct HttpEndpoint::IncomingRequest {
   net::HttpRequest request;
   net::ExchangePtr exchange;
   std::string principal;
@@ -66,21 +66,21 @@ struct HttpEndpoint::Visit {
     exchange->respond(refusal(status, std::move(message), std::move(headers), std::move(id), code));
   }
   void refuse(int status, const net::RpcError& error, Value id) {
-    exchange->respond(json_answer(status, net::rpc_error(std::move(id), error), std::move(headers)));
+    exchange->respond(json_response(status, net::rpc_error(std::move(id), error), std::move(headers)));
   }
   void answer(int status) { exchange->respond({.status = status, .headers = std::move(headers), .body = {}}); }
 };
 
-struct HttpEndpoint::OneRequest {
+struct HttpEndpoint::StatelessRequest {
   std::shared_ptr<Peer> peer;
-  std::shared_ptr<OneAnswer> answer;
+  std::shared_ptr<StatelessResponse> answer;
   bool is_listening = false;
 };
 
 HttpEndpoint::HttpEndpoint(PeerShared& shared, Seal seal, ParamHeaders param_headers)
     : shared_(shared),
-      site_{shared.scheduler, ticks_, kept_},
-      sessions_(site_, shared, std::move(seal)),
+      stream_context_{shared.scheduler, ticks_, kept_},
+      sessions_(stream_context_, shared, std::move(seal)),
       param_headers_(std::move(param_headers)) {
   timer_ = shared_.scheduler.after(Ticks::kStepMs, [this] { tick(); });
 }
@@ -100,59 +100,60 @@ void HttpEndpoint::tick() {
 
 void HttpEndpoint::handle(net::HttpRequest request, net::ExchangePtr exchange, const std::string& principal,
                           net::Headers headers) {
-  Visit visit{std::move(request), std::move(exchange), principal, std::move(headers)};
-  if (is_closing_) return visit.refuse(503, "The server is stopping");
-  if (visit.request.method == "POST") return post(std::move(visit));
-  if (visit.request.method == "GET") return get(std::move(visit));
-  if (visit.request.method == "DELETE") return erase(std::move(visit));
-  visit.headers.emplace_back("Allow", "GET, POST, DELETE");
-  visit.refuse(405, "Only POST, GET and DELETE are answered here");
+  IncomingRequest incoming{std::move(request), std::move(exchange), principal, std::move(headers)};
+  if (is_closing_) return incoming.refuse(503, "The server is stopping");
+  if (incoming.request.method == "POST") return post(std::move(incoming));
+  if (incoming.request.method == "GET") return get(std::move(incoming));
+  if (incoming.request.method == "DELETE") return erase(std::move(incoming));
+  incoming.headers.emplace_back("Allow", "GET, POST, DELETE");
+  incoming.refuse(405, "Only POST, GET and DELETE are answered here");
 }
 
-void HttpEndpoint::post(Visit visit) {
-  if (!accepts(visit.request, "application/json") || !accepts(visit.request, "text/event-stream")) {
-    return visit.refuse(406, "Accept must allow both application/json and text/event-stream");
+void HttpEndpoint::post(IncomingRequest incoming) {
+  if (!accepts(incoming.request, "application/json") || !accepts(incoming.request, "text/event-stream")) {
+    return incoming.refuse(406, "Accept must allow both application/json and text/event-stream");
   }
-  if (!is_json(visit.request)) return visit.refuse(415, "Content-Type must be application/json");
-  const net::RpcRead read = net::read_rpc(visit.request.body);
-  visit.request.body = {};
+  if (!is_json(incoming.request)) return incoming.refuse(415, "Content-Type must be application/json");
+  const net::RpcRead read = net::read_rpc(incoming.request.body);
+  incoming.request.body = {};
   const net::RpcMessage& first = read.messages.front();
   if (const auto* malformed = std::get_if<net::Malformed>(&first); malformed != nullptr && !read.is_batch) {
-    return visit.refuse(400, malformed->error, malformed->id);
+    return incoming.refuse(400, malformed->error, malformed->id);
   }
-  const auto is_stateless = [&](const net::RpcMessage& one) { return is_of_stateless_era(visit.request, one); };
-  if (std::ranges::any_of(read.messages, is_stateless)) return post_stateless(std::move(visit), read);
-  const auto version = trimmed_header(visit.request, "MCP-Protocol-Version");
+  const auto is_stateless = [&](const net::RpcMessage& one) { return is_of_stateless_era(incoming.request, one); };
+  if (std::ranges::any_of(read.messages, is_stateless)) return post_stateless(std::move(incoming), read);
+  const auto version = trimmed_header(incoming.request, "MCP-Protocol-Version");
   if (version && !revision_of(*version)) {
     const net::RpcError error{.code = code::kUnsupportedVersion,
                               .message = "MCP-Protocol-Version names a version this server does not have",
                               .data = Value::object({{"supported", all_versions()}, {"requested", *version}})};
-    return visit.refuse(400, error, id_of(read));
+    return incoming.refuse(400, error, id_of(read));
   }
-  if (is_initialize(read)) return post_initialize(std::move(visit), read);
-  post_in_session(std::move(visit), read);
+  if (is_initialize(read)) return post_initialize(std::move(incoming), read);
+  post_in_session(std::move(incoming), read);
 }
 
-void HttpEndpoint::post_stateless(Visit visit, const net::RpcRead& read) {
+void HttpEndpoint::post_stateless(IncomingRequest incoming, const net::RpcRead& read) {
   if (read.is_batch) {
-    return visit.refuse(400, "Batches are not part of this version of the protocol", {}, net::rpc::kInvalidRequest);
+    return incoming.refuse(400, "Batches are not part of this version of the protocol", {}, net::rpc::kInvalidRequest);
   }
   // Nothing here outlives its request, so there is nothing a notification could be about.
-  if (std::holds_alternative<net::RpcNotification>(read.messages.front())) return visit.answer(202);
+  if (std::holds_alternative<net::RpcNotification>(read.messages.front())) return incoming.answer(202);
   const auto* request = std::get_if<net::RpcRequest>(&read.messages.front());
   if (request == nullptr) {
-    return visit.refuse(400, "A response has nothing to answer here", {}, net::rpc::kInvalidRequest);
+    return incoming.refuse(400, "A response has nothing to answer here", {}, net::rpc::kInvalidRequest);
   }
-  if (const auto fault = stateless_fault(visit.request, *request, param_headers_)) {
-    return visit.refuse(400, *fault, request->id);
+  if (const auto fault = stateless_fault(incoming.request, *request, param_headers_)) {
+    return incoming.refuse(400, *fault, request->id);
   }
   const bool is_listening = request->method == kListen;
   if (is_listening && listeners() >= limits::kListeners) {
-    return visit.refuse(503, "Too many streams are open; try again later", request->id);
+    return incoming.refuse(503, "Too many streams are open; try again later", request->id);
   }
-  auto one = std::make_shared<OneRequest>();
-  one->peer = std::make_shared<Peer>(shared_, PeerOrigin{.principal = visit.principal, .is_one_request = true});
-  one->answer = std::make_shared<OneAnswer>(site_, std::move(visit.exchange), std::move(visit.headers));
+  auto one = std::make_shared<StatelessRequest>();
+  one->peer = std::make_shared<Peer>(shared_, PeerOrigin{.principal = incoming.principal, .is_single_request = true});
+  one->answer =
+      std::make_shared<StatelessResponse>(stream_context_, std::move(incoming.exchange), std::move(incoming.headers));
   one->is_listening = is_listening;
   if (is_listening) ++listening_;
   running_.insert(one);
@@ -165,89 +166,92 @@ void HttpEndpoint::post_stateless(Visit visit, const net::RpcRead& read) {
   one->peer->receive(read, one->answer);
 }
 
-void HttpEndpoint::post_initialize(Visit visit, const net::RpcRead& read) {
-  auto session = sessions_.make(visit.principal);
+void HttpEndpoint::post_initialize(IncomingRequest incoming, const net::RpcRead& read) {
+  auto session = sessions_.make(incoming.principal);
   Peer& peer = session->peer();
-  peer.receive(read,
-               std::make_shared<Opening>(sessions_, session, std::move(visit.exchange), std::move(visit.headers)));
+  peer.receive(
+      read, std::make_shared<Opening>(sessions_, session, std::move(incoming.exchange), std::move(incoming.headers)));
 }
 
-HttpSessionPtr HttpEndpoint::session_of(Visit& visit, Value id) {
-  if (visit.request.count("Mcp-Session-Id") > 1) {
-    visit.refuse(400, "There are several Mcp-Session-Id headers", std::move(id));
+HttpSessionPtr HttpEndpoint::session_of(IncomingRequest& incoming, Value id) {
+  if (incoming.request.count("Mcp-Session-Id") > 1) {
+    incoming.refuse(400, "There are several Mcp-Session-Id headers", std::move(id));
     return nullptr;
   }
-  const auto name = trimmed_header(visit.request, "Mcp-Session-Id");
+  const auto name = trimmed_header(incoming.request, "Mcp-Session-Id");
   if (!name) {
-    visit.refuse(400, "Mcp-Session-Id is missing: send initialize first and repeat the id its answer carries",
-                 std::move(id));
+    incoming.refuse(400, "Mcp-Session-Id is missing: send initialize first and repeat the id its answer carries",
+                    std::move(id));
     return nullptr;
   }
-  auto session = sessions_.find(*name, visit.principal);
-  if (!session) visit.refuse(404, "Session not found: send initialize for a new one", std::move(id), kSessionNotFound);
+  auto session = sessions_.find(*name, incoming.principal);
+  if (!session)
+    incoming.refuse(404, "Session not found: send initialize for a new one", std::move(id), kSessionNotFound);
   return session;
 }
 
-void HttpEndpoint::post_in_session(Visit visit, const net::RpcRead& read) {
-  const HttpSessionPtr session = session_of(visit, id_of(read));
+void HttpEndpoint::post_in_session(IncomingRequest incoming, const net::RpcRead& read) {
+  const HttpSessionPtr session = session_of(incoming, id_of(read));
   if (!session) return;
   if (read.is_batch && !has_batches(session->peer().revision())) {
-    return visit.refuse(400, "Batches are not part of this version of the protocol", {}, net::rpc::kInvalidRequest);
+    return incoming.refuse(400, "Batches are not part of this version of the protocol", {}, net::rpc::kInvalidRequest);
   }
   if (std::ranges::none_of(read.messages, is_request)) {
-    visit.answer(202);
+    incoming.answer(202);
     session->peer().receive(read, nullptr);
     return;
   }
   const auto stream = session->new_stream(id_of(read), true);
-  stream->answer(std::move(visit.exchange), std::move(visit.headers));
+  stream->answer(std::move(incoming.exchange), std::move(incoming.headers));
   session->peer().receive(read, stream);
 }
 
-void HttpEndpoint::get(Visit visit) {
-  if (!accepts(visit.request, "text/event-stream")) return visit.refuse(406, "Accept must allow text/event-stream");
-  const auto version = trimmed_header(visit.request, "MCP-Protocol-Version");
+void HttpEndpoint::get(IncomingRequest incoming) {
+  if (!accepts(incoming.request, "text/event-stream"))
+    return incoming.refuse(406, "Accept must allow text/event-stream");
+  const auto version = trimmed_header(incoming.request, "MCP-Protocol-Version");
   const auto revision = version ? revision_of(*version) : std::nullopt;
-  if (visit.request.count("Mcp-Session-Id") == 0 && (!version || (revision && is_stateless(*revision)))) {
-    visit.headers.emplace_back("Allow", "POST");
-    return visit.refuse(405, "Without a session there is no stream to GET");
+  if (incoming.request.count("Mcp-Session-Id") == 0 && (!version || (revision && is_stateless(*revision)))) {
+    incoming.headers.emplace_back("Allow", "POST");
+    return incoming.refuse(405, "Without a session there is no stream to GET");
   }
-  if (version && !revision) return visit.refuse(400, "MCP-Protocol-Version names a version this server does not have");
-  const HttpSessionPtr session = session_of(visit, {});
+  if (version && !revision)
+    return incoming.refuse(400, "MCP-Protocol-Version names a version this server does not have");
+  const HttpSessionPtr session = session_of(incoming, {});
   if (!session) return;
-  if (const auto last = trimmed_header(visit.request, "Last-Event-ID"); last && !last->empty()) {
+  if (const auto last = trimmed_header(incoming.request, "Last-Event-ID"); last && !last->empty()) {
     const auto id = parse_event_id(*last);
-    if (!id) return visit.refuse(400, "Last-Event-ID is not an id of this server's events");
-    return resume(std::move(visit), *session, *id);
+    if (!id) return incoming.refuse(400, "Last-Event-ID is not an id of this server's events");
+    return resume(std::move(incoming), *session, *id);
   }
-  if (session->has_open_general()) return visit.refuse(409, "The stream of this session is open already");
-  if (listeners() >= limits::kListeners) return visit.refuse(503, "Too many streams are open; try again later");
-  session->general().attach(std::move(visit.exchange), std::nullopt, std::move(visit.headers));
+  if (session->has_open_general()) return incoming.refuse(409, "The stream of this session is open already");
+  if (listeners() >= limits::kListeners) return incoming.refuse(503, "Too many streams are open; try again later");
+  session->general().attach(std::move(incoming.exchange), std::nullopt, std::move(incoming.headers));
 }
 
-void HttpEndpoint::resume(Visit visit, HttpSession& session, const EventId& last) {
+void HttpEndpoint::resume(IncomingRequest incoming, HttpSession& session, const EventId& last) {
   const bool is_ours = last.boot == sessions_.boot();
   if (last.stream == kGeneralStream) {
     if (!session.has_open_general() && listeners() >= limits::kListeners) {
-      return visit.refuse(503, "Too many streams are open; try again later");
+      return incoming.refuse(503, "Too many streams are open; try again later");
     }
     const auto after = is_ours ? std::optional(last.number) : std::nullopt;
-    session.general().attach(std::move(visit.exchange), after, std::move(visit.headers));
+    session.general().attach(std::move(incoming.exchange), after, std::move(incoming.headers));
     return;
   }
   const auto stream = is_ours ? session.stream(last.stream) : nullptr;
   if (stream && stream->has_nothing_after(last.number)) {
     session.forget_stream(last.stream);
-    return visit.answer(204);  // to an event source: do not come back
+    return incoming.answer(204);  // to an event source: do not come back
   }
   if (stream) {
-    stream->attach(std::move(visit.exchange), last.number, std::move(visit.headers));
+    stream->attach(std::move(incoming.exchange), last.number, std::move(incoming.headers));
     return;
   }
-  if (last.request.is_null()) return visit.refuse(410, "What that stream still had to say is no longer kept");
+  if (last.request.is_null()) return incoming.refuse(410, "What that stream still had to say is no longer kept");
   // Its caller still waits, and this is the only way to tell it that it waits in vain.
   const auto lost = session.new_stream(last.request, false);
-  lost->attach(std::move(visit.exchange), std::nullopt, std::move(visit.headers));
+  lost->attach(std::move(incoming.exchange), std::nullopt, std::move(incoming.headers));
   lost->finish(net::rpc_error(last.request, {.code = net::rpc::kInternalError,
                                              .message = is_ours ? "The answer is no longer kept; make the call again"
                                                                 : "The server was started again while this call ran; "
@@ -255,16 +259,16 @@ void HttpEndpoint::resume(Visit visit, HttpSession& session, const EventId& last
   session.forget_stream(lost->number());
 }
 
-void HttpEndpoint::erase(Visit visit) {
-  const auto version = trimmed_header(visit.request, "MCP-Protocol-Version");
+void HttpEndpoint::erase(IncomingRequest incoming) {
+  const auto version = trimmed_header(incoming.request, "MCP-Protocol-Version");
   const auto revision = version ? revision_of(*version) : std::nullopt;
-  if (visit.request.count("Mcp-Session-Id") == 0 && revision && is_stateless(*revision)) {
-    visit.headers.emplace_back("Allow", "POST");
-    return visit.refuse(405, "There are no sessions to end in this version of the protocol");
+  if (incoming.request.count("Mcp-Session-Id") == 0 && revision && is_stateless(*revision)) {
+    incoming.headers.emplace_back("Allow", "POST");
+    return incoming.refuse(405, "There are no sessions to end in this version of the protocol");
   }
-  if (!session_of(visit, {})) return;
-  sessions_.end(*trimmed_header(visit.request, "Mcp-Session-Id"), visit.principal);
-  visit.answer(204);
+  if (!session_of(incoming, {})) return;
+  sessions_.end(*trimmed_header(incoming.request, "Mcp-Session-Id"), incoming.principal);
+  incoming.answer(204);
 }
 
 std::size_t HttpEndpoint::listeners() const {
@@ -281,7 +285,7 @@ void HttpEndpoint::end_of_input() {
 }
 
 bool HttpEndpoint::has_work() const {
-  return !sessions_.is_quiet() ||
+  return !sessions_.is_idle() ||
          std::ranges::any_of(running_, [](const auto& one) { return one->peer->running() > 0; });
 }
 

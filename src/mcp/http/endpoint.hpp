@@ -32,26 +32,26 @@ class HttpEndpoint {
   std::size_t listeners() const;
 
  private:
-  struct Visit;       // a request on its way through here
-  struct OneRequest;  // a stateless one that is being worked on
+  struct IncomingRequest;   // a request on its way through here
+  struct StatelessRequest;  // a stateless one that is being worked on
 
-  void post(Visit visit);
-  void post_stateless(Visit visit, const net::RpcRead& read);
-  void post_initialize(Visit visit, const net::RpcRead& read);
-  void post_in_session(Visit visit, const net::RpcRead& read);
-  void get(Visit visit);
-  void resume(Visit visit, HttpSession& session, const EventId& last);
-  void erase(Visit visit);
-  HttpSessionPtr session_of(Visit& visit, Value id);
+  void post(IncomingRequest incoming);
+  void post_stateless(IncomingRequest incoming, const net::RpcRead& read);
+  void post_initialize(IncomingRequest incoming, const net::RpcRead& read);
+  void post_in_session(IncomingRequest incoming, const net::RpcRead& read);
+  void get(IncomingRequest incoming);
+  void resume(IncomingRequest incoming, HttpSession& session, const EventId& last);
+  void erase(IncomingRequest incoming);
+  HttpSessionPtr session_of(IncomingRequest& incoming, Value id);
   void tick();
 
   PeerShared& shared_;
   Ticks ticks_;
-  KeptBytes kept_;
-  const StreamSite site_;
+  BufferedBytes kept_;
+  const StreamContext stream_context_;
   HttpSessions sessions_;
   const ParamHeaders param_headers_;
-  std::set<std::shared_ptr<OneRequest>> running_;
+  std::set<std::shared_ptr<StatelessRequest>> running_;
   std::size_t listening_ = 0;
   net::Scheduler::Timer timer_ = 0;
   bool is_closing_ = false;

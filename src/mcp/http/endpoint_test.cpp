@@ -18,7 +18,7 @@ class Endpoint : public testing::Test {
 
   void start(const std::string& key) { endpoint = std::make_unique<HttpEndpoint>(shared, Seal(key), ParamHeaders{}); }
 
-  FakeExchangePtr visit(net::HttpRequest request, const std::string& principal = "local") {
+  FakeExchangePtr incoming(net::HttpRequest request, const std::string& principal = "local") {
     auto exchange = std::make_shared<FakeExchange>();
     endpoint->handle(std::move(request), exchange, principal, {{"X-Always", "here"}});
     scheduler.run_posted();
@@ -27,7 +27,7 @@ class Endpoint : public testing::Test {
   FakeExchangePtr post(const std::string& body, net::Headers headers = {}, const std::string& principal = "local") {
     headers.emplace_back("Content-Type", "application/json");
     headers.emplace_back("Accept", "application/json, text/event-stream");
-    return visit(http_request("POST", std::move(headers), body), principal);
+    return incoming(http_request("POST", std::move(headers), body), principal);
   }
   net::Headers in(const std::string& session) { return {{"Mcp-Session-Id", session}}; }
   FakeExchangePtr get(const std::string& session, const std::string& last = {},
@@ -35,7 +35,7 @@ class Endpoint : public testing::Test {
     net::Headers headers = in(session);
     headers.emplace_back("Accept", "text/event-stream");
     if (!last.empty()) headers.emplace_back("Last-Event-ID", last);
-    return visit(http_request("GET", std::move(headers)), principal);
+    return incoming(http_request("GET", std::move(headers)), principal);
   }
 
   std::string open(const std::string& version = "2025-11-25", const std::string& principal = "local") {
@@ -63,9 +63,9 @@ class Endpoint : public testing::Test {
   FakeRandom random;
   ServerFacts facts{.info = Value::object({{"name", "tiny"}, {"version", "1"}}), .has_resources = true};
   net::FakeScheduler scheduler;
-  net::Workers<Service> workers{[] { return std::make_unique<TinyService>(); }, 0, 0};
+  net::WorkerPool<Service> workers{[] { return std::make_unique<StubService>(); }, 0, 0};
   RequestStates states{Seal("key"), clock, random, [](std::string_view, TimestampMs) { return true; }};
-  Watch watch{scheduler, workers};
+  ChangeWatcher watch{scheduler, workers};
   PeerShared shared{facts, scheduler, workers, states, random, clock, watch};
   std::unique_ptr<HttpEndpoint> endpoint;
 };
@@ -91,8 +91,8 @@ TEST_F(Endpoint, StreamsWhenSomethingMustGoFirst) {
   EXPECT_EQ(events[1].json()["method"], Value("notifications/progress"));
   EXPECT_EQ(text_of(events[3].json()), "done");
   std::set<std::string> ids;
-  for (const SeenEvent& event : events) ids.insert(event.id);
-  for (const SeenEvent& event : events_of(post(call(2, "noisy"), in(session))->body)) ids.insert(event.id);
+  for (const ParsedEvent& event : events) ids.insert(event.id);
+  for (const ParsedEvent& event : events_of(post(call(2, "noisy"), in(session))->body)) ids.insert(event.id);
   EXPECT_EQ(ids.size(), 8u);
 }
 
@@ -127,7 +127,7 @@ TEST_F(Endpoint, ReplaysAStreamAfterItsConnectionBroke) {
   const auto answer = post(call(1, "ask"), in(session));
   const Value question = events_of(answer->body)[1].json();
   const std::string seen = events_of(answer->body)[0].id;
-  answer->lose();
+  answer->disconnect();
   post(fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{{"action":"accept"}}}})", to_json(question["id"])),
        in(session));
   const auto again = get(session, seen);
@@ -165,7 +165,7 @@ TEST_F(Endpoint, ReplaysNothingOfOtherStreams) {
   const auto one = post(call(1, "noisy"), in(session));
   post(call(2, "noisy"), in(session));
   const auto again = get(session, events_of(one->body)[0].id);
-  for (const SeenEvent& event : events_of(again->body)) EXPECT_EQ(event.data.find("p2"), std::string::npos);
+  for (const ParsedEvent& event : events_of(again->body)) EXPECT_EQ(event.data.find("p2"), std::string::npos);
 }
 
 TEST_F(Endpoint, BoundsWhatItKeeps) {
@@ -226,23 +226,23 @@ TEST_F(Endpoint, HasOneStreamForNotifications) {
   EXPECT_EQ(first->status, 200);
   EXPECT_FALSE(first->is_ended);
   EXPECT_EQ(get(session)->status, 409);
-  first->lose();
+  first->disconnect();
   EXPECT_EQ(get(session)->status, 200);
 }
 
 TEST_F(Endpoint, RefusesWhatIsNotForIt) {
   const std::string ping = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
-  EXPECT_EQ(visit(http_request("PUT"))->status, 405);
-  EXPECT_EQ(visit(http_request("OPTIONS"))->status, 405);
-  EXPECT_EQ(visit(http_request("GET", {{"Accept", "text/event-stream"}}))->status, 405);
-  EXPECT_EQ(visit(http_request("GET", {{"Accept", "application/json"}}))->status, 406);
-  EXPECT_EQ(visit(http_request("DELETE"))->status, 400);
-  EXPECT_EQ(visit(http_request("DELETE", {{"MCP-Protocol-Version", "2026-07-28"}}))->status, 405);
-  EXPECT_EQ(
-      visit(http_request("POST", {{"Content-Type", "application/json"}, {"Accept", "application/json"}}, ping))->status,
-      406);
-  EXPECT_EQ(visit(http_request("POST", {{"Content-Type", "text/plain"}}, ping))->status, 415);
-  EXPECT_EQ(visit(http_request("POST", {}, ping))->status, 415);
+  EXPECT_EQ(incoming(http_request("PUT"))->status, 405);
+  EXPECT_EQ(incoming(http_request("OPTIONS"))->status, 405);
+  EXPECT_EQ(incoming(http_request("GET", {{"Accept", "text/event-stream"}}))->status, 405);
+  EXPECT_EQ(incoming(http_request("GET", {{"Accept", "application/json"}}))->status, 406);
+  EXPECT_EQ(incoming(http_request("DELETE"))->status, 400);
+  EXPECT_EQ(incoming(http_request("DELETE", {{"MCP-Protocol-Version", "2026-07-28"}}))->status, 405);
+  EXPECT_EQ(incoming(http_request("POST", {{"Content-Type", "application/json"}, {"Accept", "application/json"}}, ping))
+                ->status,
+            406);
+  EXPECT_EQ(incoming(http_request("POST", {{"Content-Type", "text/plain"}}, ping))->status, 415);
+  EXPECT_EQ(incoming(http_request("POST", {}, ping))->status, 415);
   EXPECT_EQ(post("{")->status, 400);
   EXPECT_EQ(post("")->status, 400);
   EXPECT_EQ(post("[]")->status, 400);
@@ -269,11 +269,11 @@ TEST_F(Endpoint, TakesBatchesWhereTheRevisionHasThem) {
 TEST_F(Endpoint, EndsASessionWhenTold) {
   const std::string session = open();
   const auto stream = get(session);
-  EXPECT_EQ(visit(http_request("DELETE", in(session)))->status, 204);
+  EXPECT_EQ(incoming(http_request("DELETE", in(session)))->status, 204);
   EXPECT_TRUE(stream->is_ended);
   EXPECT_EQ(post(call(1, "echo"), in(session))->status, 404);
   EXPECT_EQ(get(session)->status, 404);
-  EXPECT_EQ(visit(http_request("DELETE", in(session)))->status, 404);
+  EXPECT_EQ(incoming(http_request("DELETE", in(session)))->status, 404);
 }
 
 TEST_F(Endpoint, EndsASessionThatLiesIdle) {
@@ -293,7 +293,7 @@ TEST_F(Endpoint, KeepsSessionsOfDifferentPeopleApart) {
   EXPECT_EQ(post(call(1, "echo"), in(session), "ada")->status, 200);
   EXPECT_EQ(post(call(1, "echo"), in(session), "bob")->status, 404);
   EXPECT_EQ(get(session, {}, "bob")->status, 404);
-  EXPECT_EQ(visit(http_request("DELETE", in(session)), "bob")->status, 404);
+  EXPECT_EQ(incoming(http_request("DELETE", in(session)), "bob")->status, 404);
 }
 
 TEST_F(Endpoint, TakesUpSessionsOfAnEarlierProcess) {
@@ -302,7 +302,7 @@ TEST_F(Endpoint, TakesUpSessionsOfAnEarlierProcess) {
   EXPECT_EQ(post(call(1, "echo"), in(session), "bob")->status, 404);
   EXPECT_EQ(text_of(post(call(1, "echo", R"({"text":"again"})"), in(session), "ada")->json()), "again");
   EXPECT_EQ(events_of(post(call(2, "noisy"), in(session), "ada")->body).size(), 3u) << "the revision is known";
-  EXPECT_EQ(visit(http_request("DELETE", in(session)), "ada")->status, 204);
+  EXPECT_EQ(incoming(http_request("DELETE", in(session)), "ada")->status, 204);
   EXPECT_EQ(post(call(3, "echo"), in(session), "ada")->status, 404) << "ended here, so not taken up again";
   clock.sleep_ms(limits::kSessionLifeMs + 1);
   EXPECT_EQ(post(call(1, "echo"), in(other))->status, 404) << "too old";
@@ -389,7 +389,7 @@ TEST_F(Endpoint, TakesStatelessNotificationsAndNothingElse) {
   EXPECT_EQ(post(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{}})", headers)->status, 202);
   EXPECT_EQ(post(R"({"jsonrpc":"2.0","id":1,"result":{}})", headers)->status, 400);
   EXPECT_EQ(post("[" + stateless("tools/list") + "]", headers)->status, 400);
-  EXPECT_EQ(visit(http_request("GET", headers))->status, 405);
+  EXPECT_EQ(incoming(http_request("GET", headers))->status, 405);
 }
 
 TEST_F(Endpoint, HoldsListenersUntilTheyLeaveOrItStops) {
@@ -398,7 +398,7 @@ TEST_F(Endpoint, HoldsListenersUntilTheyLeaveOrItStops) {
   EXPECT_EQ(one->header("Content-Type"), "text/event-stream") << one->body;
   EXPECT_EQ(events_of(one->body)[0].json()["method"], Value("notifications/subscriptions/acknowledged"));
   EXPECT_EQ(endpoint->listeners(), 2u);
-  one->lose();
+  one->disconnect();
   EXPECT_EQ(endpoint->listeners(), 1u);
   scheduler.advance_ms(limits::kKeepAliveMs * 2);
   EXPECT_NE(two->body.find("\n:\n\n"), std::string::npos);
@@ -416,7 +416,7 @@ TEST_F(Endpoint, BoundsItsListeners) {
   EXPECT_EQ(all.back()->status, 200);
   EXPECT_EQ(post(body, saying("subscriptions/listen"))->status, 503);
   EXPECT_EQ(get(open())->status, 503);
-  all.front()->lose();
+  all.front()->disconnect();
   EXPECT_EQ(get(open())->status, 200);
 }
 

@@ -67,7 +67,7 @@ bool HttpGate::is_own_origin(std::string_view origin) const {
   return false;  // "null" too: a sandboxed page, a file
 }
 
-std::optional<net::HttpAnswer> HttpGate::check_site(const net::HttpRequest& request) const {
+std::optional<net::HttpResponse> HttpGate::check_site(const net::HttpRequest& request) const {
   if (request.count("Host") != 1) return refusal(400, "The request needs exactly one Host header");
   const std::string_view host = *request.header("Host");
   const auto name = without_port(host);
@@ -80,7 +80,7 @@ std::optional<net::HttpAnswer> HttpGate::check_site(const net::HttpRequest& requ
   return std::nullopt;
 }
 
-std::variant<std::string, net::HttpAnswer> HttpGate::check_token(const net::HttpRequest& request) const {
+std::variant<std::string, net::HttpResponse> HttpGate::check_token(const net::HttpRequest& request) const {
   const std::size_t count = request.count("Authorization");
   if (count > 1) return refusal(400, "The request has several Authorization headers");
   if (count == 0 && is_loopback_) return std::string("local");
@@ -107,7 +107,7 @@ bool HttpGate::is_preflight(const net::HttpRequest& request) const {
   return request.method == "OPTIONS" && request.header("Origin") && request.header("Access-Control-Request-Method");
 }
 
-net::HttpAnswer HttpGate::preflight_answer(const net::HttpRequest& request) const {
+net::HttpResponse HttpGate::preflight_response(const net::HttpRequest& request) const {
   net::Headers headers = cors_headers(request);
   headers.emplace_back("Access-Control-Allow-Methods", "GET, POST, DELETE");
   headers.emplace_back("Access-Control-Max-Age", "600");

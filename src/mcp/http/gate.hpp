@@ -26,13 +26,13 @@ class HttpGate {
   HttpGate(bool is_loopback, const std::string& address, const std::vector<std::string>& hosts, Bearer bearer);
 
   // A refusal, or nothing.
-  std::optional<net::HttpAnswer> check_site(const net::HttpRequest& request) const;
+  std::optional<net::HttpResponse> check_site(const net::HttpRequest& request) const;
   // The principal, or a refusal.
-  std::variant<std::string, net::HttpAnswer> check_token(const net::HttpRequest& request) const;
+  std::variant<std::string, net::HttpResponse> check_token(const net::HttpRequest& request) const;
   // For answers to a page of an allowed origin, whose request has passed check_site().
   net::Headers cors_headers(const net::HttpRequest& request) const;
   bool is_preflight(const net::HttpRequest& request) const;
-  net::HttpAnswer preflight_answer(const net::HttpRequest& request) const;
+  net::HttpResponse preflight_response(const net::HttpRequest& request) const;
 
  private:
   bool is_own_name(std::string_view host_and_port) const;

@@ -19,7 +19,7 @@ int site_status(const HttpGate& gate, net::Headers headers) {
 // The principal, or the status of the refusal.
 std::string visitor(const HttpGate& gate, net::Headers headers) {
   const auto found = gate.check_token(http_request("POST", std::move(headers)));
-  if (const auto* refused = std::get_if<net::HttpAnswer>(&found)) return std::to_string(refused->status);
+  if (const auto* refused = std::get_if<net::HttpResponse>(&found)) return std::to_string(refused->status);
   return std::get<std::string>(found);
 }
 
@@ -95,7 +95,7 @@ TEST(Gate, DemandsATokenBeyondLoopback) {
   }
   EXPECT_EQ(visitor(gate, {{"Authorization", "Bearer secret"}, {"Authorization", "Bearer secret"}}), "400");
   const auto found = gate.check_token(http_request("POST"));
-  EXPECT_EQ(std::get<net::HttpAnswer>(found).headers.front().first, "WWW-Authenticate");
+  EXPECT_EQ(std::get<net::HttpResponse>(found).headers.front().first, "WWW-Authenticate");
 }
 
 TEST(Gate, TellsBrowsersNothingWithoutAnOrigin) {
@@ -105,7 +105,7 @@ TEST(Gate, TellsBrowsersNothingWithoutAnOrigin) {
                                                 {"Access-Control-Request-Method", "POST"},
                                                 {"Access-Control-Request-Headers", "content-type, mcp-session-id"}});
   EXPECT_TRUE(gate.is_preflight(request));
-  const auto answer = gate.preflight_answer(request);
+  const auto answer = gate.preflight_response(request);
   EXPECT_EQ(answer.status, 204);
   const net::Headers wanted = {{"Access-Control-Allow-Origin", "http://localhost:1"}};
   EXPECT_EQ(answer.headers.front(), wanted.front());

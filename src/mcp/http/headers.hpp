@@ -17,7 +17,7 @@
 
 namespace sb::mcp {
 
-// By tool: the header's name behind `Mcp-Param-`, and the path of the argument it repeats.
+// AttachedBy tool: the header's name behind `Mcp-Param-`, and the path of the argument it repeats.
 struct ParamHeader {
   std::string header;
   std::vector<std::string> path;

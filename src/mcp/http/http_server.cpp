@@ -9,11 +9,12 @@
 namespace sb::mcp {
 
 struct HttpServer::Parts : std::enable_shared_from_this<Parts> {
-  Parts(net::Loop& loop, ServerParts given, HttpOptions wanted)
+  Parts(net::EventLoop& loop, ServerParts given, HttpOptions wanted)
       : server(std::move(given)),
         options(std::move(wanted)),
         states(Seal(server.seal_key), server.clock, server.random, server.is_first_use),
-        workers(std::make_unique<net::Workers<Service>>(server.make_service, limits::kWorkers, limits::kWaitingCalls)),
+        workers(
+            std::make_unique<net::WorkerPool<Service>>(server.make_service, limits::kWorkers, limits::kWaitingCalls)),
         watch(loop, *workers),
         shared{server.facts, loop, *workers, states, server.random, server.clock, watch},
         listener(loop, {.address = options.address, .port = options.port},
@@ -29,8 +30,8 @@ struct HttpServer::Parts : std::enable_shared_from_this<Parts> {
   ServerParts server;
   HttpOptions options;
   RequestStates states;
-  std::unique_ptr<net::Workers<Service>> workers;
-  Watch watch;
+  std::unique_ptr<net::WorkerPool<Service>> workers;
+  ChangeWatcher watch;
   PeerShared shared;
   std::optional<HttpGate> gate;
   std::optional<HttpEndpoint> endpoint;
@@ -52,14 +53,14 @@ Status HttpServer::Parts::open() {
 
 void HttpServer::Parts::handle(net::HttpRequest request, net::ExchangePtr exchange) {
   if (auto refused = gate->check_site(request)) return exchange->respond(std::move(*refused));
-  if (gate->is_preflight(request)) return exchange->respond(gate->preflight_answer(request));
+  if (gate->is_preflight(request)) return exchange->respond(gate->preflight_response(request));
   net::Headers headers = gate->cors_headers(request);
   if (request.path == "/healthz" && (request.method == "GET" || request.method == "HEAD")) {
     const Value body = Value::object({{"name", server.facts.info["name"]}, {"version", server.facts.info["version"]}});
-    return exchange->respond(json_answer(200, body, std::move(headers)));
+    return exchange->respond(json_response(200, body, std::move(headers)));
   }
   auto visitor = gate->check_token(request);
-  if (auto* refused = std::get_if<net::HttpAnswer>(&visitor)) {
+  if (auto* refused = std::get_if<net::HttpResponse>(&visitor)) {
     refused->headers.insert(refused->headers.end(), headers.begin(), headers.end());
     return exchange->respond(std::move(*refused));
   }
@@ -75,7 +76,7 @@ void HttpServer::Parts::handle(net::HttpRequest request, net::ExchangePtr exchan
   exchange->respond(refusal(404, "There is nothing at this path", std::move(headers)));
 }
 
-HttpServer::HttpServer(net::Loop& loop, ServerParts parts, HttpOptions options)
+HttpServer::HttpServer(net::EventLoop& loop, ServerParts parts, HttpOptions options)
     : parts_(std::make_shared<Parts>(loop, std::move(parts), std::move(options))) {}
 
 HttpServer::~HttpServer() = default;

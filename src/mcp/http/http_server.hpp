@@ -40,12 +40,12 @@ struct HttpOptions {
 
 class HttpServer {
  public:
-  HttpServer(net::Loop& loop, ServerParts parts, HttpOptions options);
+  HttpServer(net::EventLoop& loop, ServerParts parts, HttpOptions options);
   ~HttpServer();
 
   Status open();
   int port() const;
-  // Running calls are answered, streams ended; then `done`.
+  // RunningCall calls are answered, streams ended; then `done`.
   void close(std::function<void()> done);
   // After close(): calls that did not end in time, whose threads still run. Destroying this waits for them.
   bool has_work() const;

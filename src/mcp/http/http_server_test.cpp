@@ -13,14 +13,14 @@
 namespace sb::mcp {
 namespace {
 
-using net::TestAnswer;
 using net::TestClient;
+using net::TestResponse;
 
 class Server {
  public:
   explicit Server(HttpOptions options = {}) {
     ServerParts parts{.facts = {.info = Value::object({{"name", "tiny"}, {"version", "1"}})},
-                      .make_service = [record = record] { return std::make_unique<TinyService>(record); },
+                      .make_service = [record = record] { return std::make_unique<StubService>(record); },
                       .seal_key = [] { return std::string("key"); },
                       .is_first_use = [](std::string_view, TimestampMs) { return true; },
                       .clock = clock_,
@@ -43,14 +43,14 @@ class Server {
   }
   void join() { thread_.join(); }
 
-  std::shared_ptr<TinyRecord> record = std::make_shared<TinyRecord>();
+  std::shared_ptr<StubRecord> record = std::make_shared<StubRecord>();
   Status opened;
   int port = 0;
 
  private:
   SystemClock clock_;
   SystemRandom random_;
-  net::Loop loop_;
+  net::EventLoop loop_;
   std::unique_ptr<HttpServer> server_;
   std::thread thread_;
 };
@@ -76,16 +76,16 @@ std::string stateless_call(const std::string& tool) {
   return request("POST", kPost + more, body);
 }
 
-TestAnswer ask(TestClient& client, const std::string& bytes) {
+TestResponse ask(TestClient& client, const std::string& bytes) {
   client.put(bytes);
   return client.answer();
 }
-TestAnswer ask(int port, const std::string& bytes) {
+TestResponse ask(int port, const std::string& bytes) {
   TestClient client(port);
   return ask(client, bytes);
 }
 
-std::string header_of(const TestAnswer& answer, const std::string& name) {
+std::string header_of(const TestResponse& answer, const std::string& name) {
   const auto at = answer.head.find(name + ": ");
   if (at == std::string::npos) return {};
   const auto begin = at + name.size() + 2;
@@ -102,11 +102,11 @@ TEST(HttpServer, LeadsASessionOverOneConnection) {
   Server server;
   ASSERT_TRUE(server.opened);
   TestClient client(server.port);
-  const TestAnswer opened = ask(client, request("POST", kPost, kInitialize));
+  const TestResponse opened = ask(client, request("POST", kPost, kInitialize));
   EXPECT_EQ(opened.status, 200);
   const std::string in = kPost + "Mcp-Session-Id: " + header_of(opened, "Mcp-Session-Id") + "\r\n";
   EXPECT_EQ(ask(client, request("POST", in, R"({"jsonrpc":"2.0","method":"notifications/initialized"})")).status, 202);
-  const TestAnswer called =
+  const TestResponse called =
       ask(client, request("POST", in,
                           R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"noisy",)"
                           R"("arguments":{},"_meta":{"progressToken":1}}})"));
@@ -132,7 +132,7 @@ TEST(HttpServer, LetsOnlyItsOwnNamesIn) {
   EXPECT_EQ(status(kPost + "Origin: http://localhost:5173\r\n"), 200);
   const std::string preflight = "Host: localhost\r\nAccess-Control-Request-Method: POST\r\nOrigin: ";
   EXPECT_EQ(ask(server.port, request("OPTIONS", preflight + "http://evil.example\r\n")).status, 403);
-  const TestAnswer allowed = ask(server.port, request("OPTIONS", preflight + "http://localhost:5173\r\n"));
+  const TestResponse allowed = ask(server.port, request("OPTIONS", preflight + "http://localhost:5173\r\n"));
   EXPECT_EQ(allowed.status, 204);
   EXPECT_EQ(header_of(allowed, "Access-Control-Allow-Origin"), "http://localhost:5173");
   EXPECT_EQ(header_of(ask(server.port, request("POST", kPost, kInitialize)), "Access-Control-Allow-Origin"), "");
@@ -149,7 +149,7 @@ TEST(HttpServer, WantsATokenBeyondLoopback) {
                    return token == "secret" ? std::optional<std::string>("ada") : std::nullopt;
                  }});
   ASSERT_TRUE(server.opened);
-  const TestAnswer refused = ask(server.port, request("POST", kPost, kInitialize));
+  const TestResponse refused = ask(server.port, request("POST", kPost, kInitialize));
   EXPECT_EQ(refused.status, 401);
   EXPECT_TRUE(header_of(refused, "WWW-Authenticate").starts_with("Bearer"));
   EXPECT_EQ(ask(server.port, request("POST", kPost + "Authorization: Bearer secret\r\n", kInitialize)).status, 200);
@@ -187,7 +187,7 @@ TEST(HttpServer, AnswersWhatRunsBeforeItStops) {
   server.begin_closing();
   EXPECT_EQ(listener.answer().status, 200) << "a stream that ends, not one that breaks off";
   server.record->may_go_on = true;
-  const TestAnswer answer = client.answer();
+  const TestResponse answer = client.answer();
   EXPECT_EQ(answer.status, 200);
   EXPECT_NE(answer.body.find("waited"), std::string::npos);
   server.join();
@@ -202,7 +202,7 @@ TEST(HttpServer, AnswersManyAtOnce) {
     clients.emplace_back([&] {
       TestClient client(server.port);
       for (int k = 0; k < 50; ++k) {
-        const TestAnswer answer = ask(client, stateless_call("echo"));
+        const TestResponse answer = ask(client, stateless_call("echo"));
         if (answer.status == 200 && answer.body.find("nothing") != std::string::npos) ++answered;
       }
     });

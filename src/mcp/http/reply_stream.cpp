@@ -36,22 +36,22 @@ net::Headers event_stream_headers(net::Headers more) {
 
 }  // namespace
 
-net::HttpAnswer json_answer(int status, const Value& body, net::Headers headers) {
+net::HttpResponse json_response(int status, const Value& body, net::Headers headers) {
   headers.emplace_back("Content-Type", "application/json");
   return {.status = status, .headers = std::move(headers), .body = to_json(body)};
 }
 
-net::HttpAnswer refusal(int status, std::string message, net::Headers headers, Value id, int code) {
-  return json_answer(status, net::rpc_error(std::move(id), {.code = code, .message = std::move(message)}),
-                     std::move(headers));
+net::HttpResponse refusal(int status, std::string message, net::Headers headers, Value id, int code) {
+  return json_response(status, net::rpc_error(std::move(id), {.code = code, .message = std::move(message)}),
+                       std::move(headers));
 }
 
-EventStream::EventStream(StreamSite site, EventId first, bool has_priming, std::weak_ptr<StreamOwner> owner)
-    : site_(site), next_(std::move(first)), has_priming_(has_priming), owner_(std::move(owner)) {}
+EventStream::EventStream(StreamContext site, EventId first, bool has_priming, std::weak_ptr<StreamOwner> owner)
+    : stream_context_(site), next_(std::move(first)), has_priming_(has_priming), owner_(std::move(owner)) {}
 
 EventStream::~EventStream() {
   stop_timer();
-  site_.kept.all -= kept_bytes_;
+  stream_context_.kept.all -= kept_bytes_;
   if (exchange_ && is_streaming_) exchange_->end();
 }
 
@@ -59,7 +59,7 @@ void EventStream::hold(net::ExchangePtr exchange, net::Headers headers) {
   exchange_ = std::move(exchange);
   headers_ = std::move(headers);
   is_gone_ = false;
-  exchange_->on_gone([weak = weak_from_this(), which = exchange_.get()] {
+  exchange_->on_disconnect([weak = weak_from_this(), which = exchange_.get()] {
     const auto self = weak.lock();
     if (!self || self->exchange_.get() != which) return;
     // One that has only stopped sending may still take a plain answer.
@@ -70,7 +70,7 @@ void EventStream::hold(net::ExchangePtr exchange, net::Headers headers) {
 
 void EventStream::answer(net::ExchangePtr exchange, net::Headers headers) {
   hold(std::move(exchange), std::move(headers));
-  timer_ = site_.scheduler.after(limits::kStreamAfterMs, [weak = weak_from_this()] {
+  timer_ = stream_context_.scheduler.after(limits::kStreamAfterMs, [weak = weak_from_this()] {
     const auto self = weak.lock();
     if (!self) return;
     self->timer_ = 0;
@@ -82,9 +82,9 @@ void EventStream::attach(net::ExchangePtr exchange, std::optional<std::uint64_t>
   if (exchange_) std::exchange(exchange_, nullptr)->end();
   hold(std::move(exchange), std::move(headers));
   is_streaming_ = false;
-  const auto unsent = std::ranges::find_if(kept_, [](const Kept& event) { return !event.is_sent; });
+  const auto unsent = std::ranges::find_if(kept_, [](const BufferedEvent& event) { return !event.is_sent; });
   begin_events(after ? *after : unsent == kept_.end() ? next_.number : unsent->number - 1);
-  for (Kept& event : kept_) {
+  for (BufferedEvent& event : kept_) {
     if (after ? event.number <= *after : event.is_sent) continue;
     write(event.text);
     if (!exchange_) return;
@@ -97,7 +97,7 @@ void EventStream::begin_events(std::uint64_t behind) {
   is_streaming_ = true;
   stop_timer();
   exchange_->begin(200, event_stream_headers(std::exchange(headers_, {})));
-  last_written_ = site_.ticks.now;
+  last_written_ = stream_context_.ticks.now;
   EventId id = next_;
   id.number = behind;
   if (has_priming_) write(priming_text(to_text(id)));
@@ -117,7 +117,8 @@ void EventStream::finish(const Value& response) {
   is_finished_ = true;
   stop_timer();
   if (!is_streaming_) {
-    if (exchange_) std::exchange(exchange_, nullptr)->respond(json_answer(200, response, std::exchange(headers_, {})));
+    if (exchange_)
+      std::exchange(exchange_, nullptr)->respond(json_response(200, response, std::exchange(headers_, {})));
     return;
   }
   // A batch's responses go one by one: as events each is a message.
@@ -146,11 +147,12 @@ void EventStream::end() {
 }
 
 void EventStream::keep_alive() {
-  if (exchange_ && is_streaming_ && site_.ticks.have_passed(limits::kKeepAliveMs, last_written_)) write(kKeepAliveText);
+  if (exchange_ && is_streaming_ && stream_context_.ticks.have_passed(limits::kKeepAliveMs, last_written_))
+    write(kKeepAliveText);
 }
 
 bool EventStream::has_unsent() const {
-  return !std::ranges::all_of(kept_, &Kept::is_sent);
+  return !std::ranges::all_of(kept_, &BufferedEvent::is_sent);
 }
 
 void EventStream::add(const Value& message, bool is_response) {
@@ -158,16 +160,16 @@ void EventStream::add(const Value& message, bool is_response) {
   std::string text = event_text(to_text(next_), message);
   write(text);
   kept_bytes_ += text.size();
-  site_.kept.all += text.size();
+  stream_context_.kept.all += text.size();
   kept_.push_back({next_.number, std::move(text), exchange_ != nullptr, is_response});
-  while (kept_.size() > limits::kKeptEvents && forget_one(false)) {
+  while (kept_.size() > limits::kKeptEvents && drop_oldest(false)) {
   }
   if (const auto owner = owner_.lock()) owner->on_kept();
 }
 
 void EventStream::write(std::string_view text) {
   if (!exchange_) return;
-  last_written_ = site_.ticks.now;
+  last_written_ = stream_context_.ticks.now;
   if (!exchange_->send(text)) exchange_ = nullptr;
 }
 
@@ -175,35 +177,36 @@ void EventStream::end_connection() {
   if (exchange_) std::exchange(exchange_, nullptr)->end();
 }
 
-bool EventStream::forget_one(bool even_response) {
-  auto found = std::ranges::find_if(kept_, &Kept::is_sent);
-  if (found == kept_.end()) found = std::ranges::find_if(kept_, [](const Kept& event) { return !event.is_response; });
+bool EventStream::drop_oldest(bool even_response) {
+  auto found = std::ranges::find_if(kept_, &BufferedEvent::is_sent);
+  if (found == kept_.end())
+    found = std::ranges::find_if(kept_, [](const BufferedEvent& event) { return !event.is_response; });
   if (found == kept_.end() && even_response) found = kept_.begin();
   if (found == kept_.end()) return false;
   kept_bytes_ -= found->text.size();
-  site_.kept.all -= found->text.size();
+  stream_context_.kept.all -= found->text.size();
   kept_.erase(found);
   return true;
 }
 
 void EventStream::stop_timer() {
-  if (timer_ != 0) site_.scheduler.cancel(std::exchange(timer_, 0));
+  if (timer_ != 0) stream_context_.scheduler.cancel(std::exchange(timer_, 0));
 }
 
-OneAnswer::OneAnswer(StreamSite site, net::ExchangePtr exchange, net::Headers headers)
-    : site_(site), exchange_(std::move(exchange)), headers_(std::move(headers)) {}
+StatelessResponse::StatelessResponse(StreamContext site, net::ExchangePtr exchange, net::Headers headers)
+    : stream_context_(site), exchange_(std::move(exchange)), headers_(std::move(headers)) {}
 
-OneAnswer::~OneAnswer() {
-  if (timer_ != 0) site_.scheduler.cancel(timer_);
+StatelessResponse::~StatelessResponse() {
+  if (timer_ != 0) stream_context_.scheduler.cancel(timer_);
   if (exchange_ && is_streaming_) exchange_->end();
 }
 
-void OneAnswer::start(std::function<void(bool)> over) {
+void StatelessResponse::start(std::function<void(bool)> over) {
   over_ = std::move(over);
-  exchange_->on_gone([weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->be_over(true);
+  exchange_->on_disconnect([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->finish_once(true);
   });
-  timer_ = site_.scheduler.after(limits::kStreamAfterMs, [weak = weak_from_this()] {
+  timer_ = stream_context_.scheduler.after(limits::kStreamAfterMs, [weak = weak_from_this()] {
     const auto self = weak.lock();
     if (!self) return;
     self->timer_ = 0;
@@ -211,45 +214,45 @@ void OneAnswer::start(std::function<void(bool)> over) {
   });
 }
 
-void OneAnswer::begin_events() {
+void StatelessResponse::begin_events() {
   if (is_streaming_) return;
   is_streaming_ = true;
-  last_written_ = site_.ticks.now;
+  last_written_ = stream_context_.ticks.now;
   exchange_->begin(200, event_stream_headers(std::exchange(headers_, {})));
 }
 
-void OneAnswer::send(const Value& message) {
+void StatelessResponse::send(const Value& message) {
   if (!exchange_) return;
   begin_events();
-  last_written_ = site_.ticks.now;
-  if (!exchange_->send(event_text({}, message))) be_over(true);
+  last_written_ = stream_context_.ticks.now;
+  if (!exchange_->send(event_text({}, message))) finish_once(true);
 }
 
-void OneAnswer::finish(const Value& response) {
+void StatelessResponse::finish(const Value& response) {
   if (exchange_ && !is_streaming_) {
-    exchange_->respond(json_answer(status_of(response), response, std::exchange(headers_, {})));
+    exchange_->respond(json_response(status_of(response), response, std::exchange(headers_, {})));
   } else if (exchange_) {
     exchange_->send(event_text({}, response));
     exchange_->end();
   }
-  be_over(false);
+  finish_once(false);
 }
 
-void OneAnswer::end() {
+void StatelessResponse::end() {
   if (exchange_ && !is_streaming_) begin_events();
   if (exchange_) exchange_->end();
-  be_over(false);
+  finish_once(false);
 }
 
-void OneAnswer::keep_alive() {
-  if (!exchange_ || !is_streaming_ || !site_.ticks.have_passed(limits::kKeepAliveMs, last_written_)) return;
-  last_written_ = site_.ticks.now;
-  if (!exchange_->send(kKeepAliveText)) be_over(true);
+void StatelessResponse::keep_alive() {
+  if (!exchange_ || !is_streaming_ || !stream_context_.ticks.have_passed(limits::kKeepAliveMs, last_written_)) return;
+  last_written_ = stream_context_.ticks.now;
+  if (!exchange_->send(kKeepAliveText)) finish_once(true);
 }
 
-void OneAnswer::be_over(bool is_gone) {
+void StatelessResponse::finish_once(bool is_gone) {
   exchange_ = nullptr;
-  if (timer_ != 0) site_.scheduler.cancel(std::exchange(timer_, 0));
+  if (timer_ != 0) stream_context_.scheduler.cancel(std::exchange(timer_, 0));
   if (const auto over = std::exchange(over_, nullptr)) over(is_gone);
 }
 

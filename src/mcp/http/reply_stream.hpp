@@ -2,7 +2,7 @@
 //
 // EventStream is the sessions' era's. Its events are kept (within limits) and it outlives its connection: what is sent
 // meanwhile waits for the client to come back with the id of the last event it saw.
-// OneAnswer is the stateless era's: no ids, nothing kept, and when the other side goes the call is cancelled.
+// StatelessResponse is the stateless era's: no ids, nothing kept, and when the other side goes the call is cancelled.
 //
 // Threads: all on the loop's thread. Held by shared_ptr.
 #pragma once
@@ -20,7 +20,7 @@
 namespace sb::mcp {
 
 // Bytes of events kept by all sessions of a server.
-struct KeptBytes {
+struct BufferedBytes {
   std::size_t all = 0;
 };
 
@@ -38,9 +38,9 @@ struct Ticks {
 inline constexpr int kTransportError = -32000;
 inline constexpr int kSessionNotFound = -32001;
 
-net::HttpAnswer json_answer(int status, const Value& body, net::Headers headers = {});
-net::HttpAnswer refusal(int status, std::string message, net::Headers headers = {}, Value id = {},
-                        int code = kTransportError);
+net::HttpResponse json_response(int status, const Value& body, net::Headers headers = {});
+net::HttpResponse refusal(int status, std::string message, net::Headers headers = {}, Value id = {},
+                          int code = kTransportError);
 
 class EventStream;
 // What a stream tells the session it belongs to.
@@ -51,16 +51,16 @@ class StreamOwner {
   virtual void on_kept() = 0;                                          // it keeps more than before
 };
 
-struct StreamSite {
+struct StreamContext {
   net::Scheduler& scheduler;
   Ticks& ticks;
-  KeptBytes& kept;
+  BufferedBytes& kept;
 };
 
 class EventStream : public ReplyPath, public std::enable_shared_from_this<EventStream> {
  public:
   // Events are counted on from `first`. `has_priming`: the client's revision knows events without data.
-  EventStream(StreamSite site, EventId first, bool has_priming, std::weak_ptr<StreamOwner> owner);
+  EventStream(StreamContext site, EventId first, bool has_priming, std::weak_ptr<StreamOwner> owner);
   ~EventStream() override;
 
   // A POST: JSON if the response comes first and soon, events otherwise. The headers go with either.
@@ -89,10 +89,10 @@ class EventStream : public ReplyPath, public std::enable_shared_from_this<EventS
   std::size_t kept_bytes() const { return kept_bytes_; }
   // One kept event less, the oldest that was sent before the oldest that was not; false when none is left (a response
   // that was never sent counts only when `even_response`).
-  bool forget_one(bool even_response);
+  bool drop_oldest(bool even_response);
 
  private:
-  struct Kept {
+  struct BufferedEvent {
     std::uint64_t number;
     std::string text;
     bool is_sent;
@@ -105,13 +105,13 @@ class EventStream : public ReplyPath, public std::enable_shared_from_this<EventS
   void end_connection();
   void stop_timer();
 
-  StreamSite site_;
+  StreamContext stream_context_;
   EventId next_;
   const bool has_priming_;
   std::weak_ptr<StreamOwner> owner_;
   net::ExchangePtr exchange_;
   net::Headers headers_;
-  std::deque<Kept> kept_;
+  std::deque<BufferedEvent> kept_;
   std::size_t kept_bytes_ = 0;
   std::uint64_t last_written_ = 0;  // tick
   net::Scheduler::Timer timer_ = 0;
@@ -120,10 +120,10 @@ class EventStream : public ReplyPath, public std::enable_shared_from_this<EventS
   bool is_finished_ = false;
 };
 
-class OneAnswer : public ReplyPath, public std::enable_shared_from_this<OneAnswer> {
+class StatelessResponse : public ReplyPath, public std::enable_shared_from_this<StatelessResponse> {
  public:
-  OneAnswer(StreamSite site, net::ExchangePtr exchange, net::Headers headers);
-  ~OneAnswer() override;
+  StatelessResponse(StreamContext site, net::ExchangePtr exchange, net::Headers headers);
+  ~StatelessResponse() override;
   // Before anything is sent. `over` is called once: answered, or (true) the other side left before that.
   void start(std::function<void(bool is_gone)> over);
 
@@ -136,9 +136,9 @@ class OneAnswer : public ReplyPath, public std::enable_shared_from_this<OneAnswe
 
  private:
   void begin_events();
-  void be_over(bool is_gone);
+  void finish_once(bool is_gone);
 
-  StreamSite site_;
+  StreamContext stream_context_;
   net::ExchangePtr exchange_;
   net::Headers headers_;
   std::function<void(bool)> over_;

@@ -19,7 +19,7 @@ namespace sb::mcp {
 
 class FakeExchange : public net::HttpExchange {
  public:
-  void respond(net::HttpAnswer answer) override {
+  void respond(net::HttpResponse answer) override {
     status = answer.status;
     headers = std::move(answer.headers);
     body = std::move(answer.body);
@@ -40,10 +40,10 @@ class FakeExchange : public net::HttpExchange {
     is_ended = true;
     gone_ = nullptr;
   }
-  void on_gone(std::function<void()> gone) override { gone_ = std::move(gone); }
+  void on_disconnect(std::function<void()> gone) override { gone_ = std::move(gone); }
 
   // The other side leaves.
-  void lose() {
+  void disconnect() {
     is_lost = true;
     if (const auto gone = std::exchange(gone_, nullptr)) gone();
   }
@@ -68,14 +68,14 @@ class FakeExchange : public net::HttpExchange {
 using FakeExchangePtr = std::shared_ptr<FakeExchange>;
 
 // What a test sees of the calls, from its own thread.
-struct TinyRecord {
+struct StubRecord {
   std::atomic<int> waiting = 0, cancelled = 0;
   std::atomic<bool> may_go_on = false;
 };
 
-class TinyService : public Service {
+class StubService : public Service {
  public:
-  explicit TinyService(std::shared_ptr<TinyRecord> record = std::make_shared<TinyRecord>())
+  explicit StubService(std::shared_ptr<StubRecord> record = std::make_shared<StubRecord>())
       : record_(std::move(record)) {}
 
   Value tools() override {
@@ -85,7 +85,7 @@ class TinyService : public Service {
     };
     return Value(Value::Array{tool("echo"), tool("noisy"), tool("ask"), tool("close"), tool("wait")});
   }
-  Outcome call_tool(std::string_view name, const Value& arguments, Call& call) override {
+  HandlerResult call_tool(std::string_view name, const Value& arguments, Call& call) override {
     if (name == "echo") return said(arguments.string_at("text").value_or("nothing"));
     if (name == "noisy") {
       const int count = arguments["count"].is_integer() ? static_cast<int>(arguments["count"].as_integer()) : 2;
@@ -102,15 +102,16 @@ class TinyService : public Service {
     const Input* answer = call.input("q");
     if (answer == nullptr) {
       Value schema = Value::object({{"type", "object"}, {"properties", Value::object()}});
-      return Ask{.requests = {{"q", "elicitation/create",
-                               Value::object({{"message", "Well?"}, {"requestedSchema", std::move(schema)}})}}};
+      return InputRequired{
+          .requests = {{"q", "elicitation/create",
+                        Value::object({{"message", "Well?"}, {"requestedSchema", std::move(schema)}})}}};
     }
     return said(answer->kind == Input::Kind::kAnswered ? answer->value.string_at("action").value_or("?") : "parked");
   }
 
  private:
   // Until it is cancelled or let go.
-  Outcome wait(const Call& call) {
+  HandlerResult wait(const Call& call) {
     ++record_->waiting;
     while (!*call.is_cancelled && !record_->may_go_on) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (*call.is_cancelled) ++record_->cancelled;
@@ -118,19 +119,19 @@ class TinyService : public Service {
   }
   static Value said(std::string text) { return tool_result({text_content(std::move(text))}); }
 
-  std::shared_ptr<TinyRecord> record_;
+  std::shared_ptr<StubRecord> record_;
 };
 
-struct SeenEvent {
+struct ParsedEvent {
   std::string id, data;
   bool has_retry = false;
 
   Value json() const { return parse_json(data).value_or(Value()); }
 };
 
-inline std::vector<SeenEvent> events_of(std::string_view text) {
-  std::vector<SeenEvent> events;
-  SeenEvent event;
+inline std::vector<ParsedEvent> events_of(std::string_view text) {
+  std::vector<ParsedEvent> events;
+  ParsedEvent event;
   bool has_field = false;
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());

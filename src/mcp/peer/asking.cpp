@@ -25,8 +25,8 @@ constexpr std::int64_t kLateAgainMs = 1'000;
 
 }  // namespace
 
-void Peer::Parts::ask_client(const RunningPtr& running_call, Ask ask) {
-  Running& asking = *running_call;
+void Peer::Parts::ask_client(const RunningCallPtr& running_call, InputRequired ask) {
+  RunningCall& asking = *running_call;
   if (++asking.rounds > limits::kAskRounds)
     return finish(running_call, RpcError{net::rpc::kInternalError, "The server asked too often in one call"});
   for (const InputRequest& request : ask.requests) asking.call.inputs.erase(request.key);
@@ -37,36 +37,36 @@ void Peer::Parts::ask_client(const RunningPtr& running_call, Ask ask) {
     asking.open.emplace(id, request.key);
     asked.emplace(id, asking.number);
     asking.reply->send(
-        net::rpc_request(id, request.method, shaped_question(std::move(request.params), asking.call.revision)));
+        net::rpc_request(id, request.method, adapted_question(std::move(request.params), asking.call.revision)));
   }
   if (asking.open.empty()) return resume(running_call);
-  wait_at_most(running_call);
-  if (asking.ask && asking.ask->is_moot) plan_moot(running_call);
+  start_hold_timer(running_call);
+  if (asking.ask && asking.ask->is_moot) schedule_moot_check(running_call);
 }
 
 // 45 s for all rounds of a call together, from its first question on.
-void Peer::Parts::wait_at_most(const RunningPtr& running_call) {
+void Peer::Parts::start_hold_timer(const RunningCallPtr& running_call) {
   if (running_call->hold_timer != 0) return;
   running_call->hold_timer =
       shared.scheduler.after(limits::kHoldMs, [weak = self.weak_from_this(), number = running_call->number] {
         const auto peer = weak.lock();
-        const RunningPtr waiting = peer ? peer->parts_->find(number) : nullptr;
+        const RunningCallPtr waiting = peer ? peer->parts_->find(number) : nullptr;
         if (!waiting) return;
         waiting->has_waited_enough = true;
         if (waiting->ask) peer->parts_->give_up(waiting, true);
       });
 }
 
-void Peer::Parts::plan_moot(const RunningPtr& running_call) {
+void Peer::Parts::schedule_moot_check(const RunningCallPtr& running_call) {
   running_call->moot_timer =
       shared.scheduler.after(kMootEveryMs, [weak = self.weak_from_this(), number = running_call->number] {
         const auto peer = weak.lock();
-        const RunningPtr waiting = peer ? peer->parts_->find(number) : nullptr;
-        if (waiting && waiting->ask) peer->parts_->ask_whether_moot(waiting);
+        const RunningCallPtr waiting = peer ? peer->parts_->find(number) : nullptr;
+        if (waiting && waiting->ask) peer->parts_->check_moot(waiting);
       });
 }
 
-void Peer::Parts::ask_whether_moot(const RunningPtr& running_call) {
+void Peer::Parts::check_moot(const RunningCallPtr& running_call) {
   auto job = [keep = self.shared_from_this(), number = running_call->number, round = running_call->rounds,
               is_moot = running_call->ask->is_moot](Service&) mutable {
     bool is_over = false;
@@ -77,15 +77,15 @@ void Peer::Parts::ask_whether_moot(const RunningPtr& running_call) {
     net::Scheduler& scheduler = keep->parts_->shared.scheduler;
     scheduler.post([keep = std::move(keep), number, round, is_over] {
       Parts& parts = *keep->parts_;
-      const RunningPtr waiting = parts.find(number);
+      const RunningCallPtr waiting = parts.find(number);
       if (!waiting || !waiting->ask || waiting->rounds != round) return;
       if (is_over)
         parts.give_up(waiting, false);
       else
-        parts.plan_moot(waiting);
+        parts.schedule_moot_check(waiting);
     });
   };
-  if (!shared.workers.run(std::move(job))) plan_moot(running_call);
+  if (!shared.workers.run(std::move(job))) schedule_moot_check(running_call);
 }
 
 void Peer::Parts::answer_from_client(const net::RpcResponse& response) {
@@ -93,7 +93,7 @@ void Peer::Parts::answer_from_client(const net::RpcResponse& response) {
   const std::string& id = response.id.as_string();
   const auto* error = std::get_if<RpcError>(&response.outcome);
   if (const auto found = asked.find(id); found != asked.end()) {
-    const RunningPtr waiting = find(found->second);
+    const RunningCallPtr waiting = find(found->second);
     asked.erase(found);
     if (!waiting) return;
     const auto open = waiting->open.extract(id);
@@ -109,7 +109,7 @@ void Peer::Parts::answer_from_client(const net::RpcResponse& response) {
   late.erase(question);
   if (error != nullptr || shared.clock.now_ms() - answered.asked > limits::kLateMs) return;
   answered.call->call.inputs[answered.key] = {Input::Kind::kAnswered, std::get<Value>(response.outcome), {}};
-  ++errands;
+  ++background_jobs;
   run_late(answered.call);
 }
 
@@ -121,9 +121,9 @@ void Peer::Parts::run_late(const std::shared_ptr<LateCall>& late_call) {
     PeerShared& with = keep->parts_->shared;
     run_handler(service, with.facts, *request, call);
     with.scheduler.post([keep = std::move(keep)] {
-      --keep->parts_->errands;
+      --keep->parts_->background_jobs;
       keep->parts_->shared.watch.check_soon();
-      keep->parts_->tell_idle();
+      keep->parts_->notify_idle();
     });
   };
   if (shared.workers.run(std::move(job))) return;
@@ -134,20 +134,20 @@ void Peer::Parts::run_late(const std::shared_ptr<LateCall>& late_call) {
 
 // The handler goes on without the answers that are missing. Questions that are kept may still be answered; others are
 // taken back from the client.
-void Peer::Parts::give_up(const RunningPtr& running_call, bool keeps_questions) {
-  Running& waiting = *running_call;
+void Peer::Parts::give_up(const RunningCallPtr& running_call, bool keeps_questions) {
+  RunningCall& waiting = *running_call;
   for (const InputRequest& request : waiting.ask->requests)
     if (!waiting.call.inputs.contains(request.key))
       waiting.call.inputs[request.key] = {Input::Kind::kUnanswered, {}, {}};
   if (keeps_questions)
     keep_late(running_call);
   else
-    tell_cancelled(running_call);
+    send_cancelled(running_call);
   for (const auto& [id, key] : std::exchange(waiting.open, {})) asked.erase(id);
   resume(running_call);
 }
 
-void Peer::Parts::keep_late(const RunningPtr& running_call) {
+void Peer::Parts::keep_late(const RunningCallPtr& running_call) {
   auto kept = std::make_shared<LateCall>(
       LateCall{running_call->request, running_call->call, to_json(running_call->request->params).size()});
   kept->call.state = running_call->ask->state;
@@ -162,14 +162,14 @@ void Peer::Parts::keep_late(const RunningPtr& running_call) {
   }
 }
 
-void Peer::Parts::tell_cancelled(const RunningPtr& running_call) {
+void Peer::Parts::send_cancelled(const RunningCallPtr& running_call) {
   if (!running_call->reply) return;
   for (const auto& [id, key] : running_call->open)
     running_call->reply->send(net::rpc_notification(
         "notifications/cancelled", Value::object({{"requestId", id}, {"reason", "The call that asked is over"}})));
 }
 
-void Peer::Parts::resume(const RunningPtr& running_call) {
+void Peer::Parts::resume(const RunningCallPtr& running_call) {
   shared.scheduler.cancel(running_call->moot_timer);
   running_call->moot_timer = 0;
   running_call->call.state = std::move(running_call->ask->state);

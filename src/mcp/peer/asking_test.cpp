@@ -14,7 +14,7 @@ struct Decision {
   int late_calls = 0;
 
   ScriptedService::Tool tool() {
-    return [this](const Value&, Call& call) -> Outcome {
+    return [this](const Value&, Call& call) -> HandlerResult {
       ++calls;
       if (call.is_late) ++late_calls;
       const Input* answer = call.input("approval");
@@ -22,17 +22,18 @@ struct Decision {
         stored = answer->value["content"].string_at("name").value_or("declined");
       if (stored) return tool_result({text_content("decided: " + *stored)});
       if (answer != nullptr) return tool_result({text_content("awaiting_decision")});
-      return Ask{.requests = {{"approval", "elicitation/create",
-                               json(R"({"message":"Ship?","requestedSchema":{"type":"object","properties":{}}})")}},
-                 .state = "d1",
-                 .bound_to = "session/d1",
-                 .is_moot = [this] { return stored.has_value(); }};
+      return InputRequired{
+          .requests = {{"approval", "elicitation/create",
+                        json(R"({"message":"Ship?","requestedSchema":{"type":"object","properties":{}}})")}},
+          .state = "d1",
+          .bound_to = "session/d1",
+          .is_moot = [this] { return stored.has_value(); }};
     };
   }
 };
 
 TEST(PeerAsking, ParksAQuestionAfter45SecondsAndCountsALateAnswer) {
-  Conversation talk;
+  PeerFixture talk;
   Decision decision;
   talk.script->tools["advance"] = decision.tool();
   talk.open();
@@ -56,7 +57,7 @@ TEST(PeerAsking, ParksAQuestionAfter45SecondsAndCountsALateAnswer) {
 }
 
 TEST(PeerAsking, ForgetsAQuestionAfterADay) {
-  Conversation talk;
+  PeerFixture talk;
   Decision decision;
   talk.script->tools["advance"] = decision.tool();
   talk.open();
@@ -68,13 +69,13 @@ TEST(PeerAsking, ForgetsAQuestionAfterADay) {
 }
 
 TEST(PeerAsking, KeepsSoManyLateQuestionsAndNoMore) {
-  Conversation talk;
+  PeerFixture talk;
   talk.checks_schema = false;
   int late = 0;
-  talk.script->tools["ask"] = [&](const Value&, Call& call) -> Outcome {
+  talk.script->tools["ask"] = [&](const Value&, Call& call) -> HandlerResult {
     late += call.is_late ? 1 : 0;
-    return call.inputs.empty() ? Outcome(Ask{{{"a", "elicitation/create", Value::object()}}})
-                               : Outcome(tool_result({}));
+    return call.inputs.empty() ? HandlerResult(InputRequired{{{"a", "elicitation/create", Value::object()}}})
+                               : HandlerResult(tool_result({}));
   };
   talk.open();
   std::vector<Value> questions;
@@ -90,13 +91,13 @@ TEST(PeerAsking, KeepsSoManyLateQuestionsAndNoMore) {
 }
 
 TEST(PeerAsking, Waits45SecondsForAllRoundsTogether) {
-  Conversation talk;
-  talk.script->tools["rounds"] = [](const Value&, Call& call) -> Outcome {
+  PeerFixture talk;
+  talk.script->tools["rounds"] = [](const Value&, Call& call) -> HandlerResult {
     for (const char* key : {"a", "b", "c"}) {
       const Input* input = call.input(key);
       if (input == nullptr)
-        return Ask{{{key, "elicitation/create",
-                     json(R"({"message":"?","requestedSchema":{"type":"object","properties":{}}})")}}};
+        return InputRequired{{{key, "elicitation/create",
+                               json(R"({"message":"?","requestedSchema":{"type":"object","properties":{}}})")}}};
       if (input->kind == Input::Kind::kUnanswered) return tool_result({text_content(std::string("no ") + key)});
     }
     return tool_result({text_content("all")});
@@ -112,11 +113,11 @@ TEST(PeerAsking, Waits45SecondsForAllRoundsTogether) {
 }
 
 TEST(PeerAsking, AsksNothingNewOnceTheTimeIsOver) {
-  Conversation talk;
-  talk.script->tools["stubborn"] = [](const Value&, Call& call) -> Outcome {
+  PeerFixture talk;
+  talk.script->tools["stubborn"] = [](const Value&, Call& call) -> HandlerResult {
     const std::string key = std::to_string(call.inputs.size());
     if (call.inputs.size() == 3) return tool_result({text_content("enough")});
-    return Ask{
+    return InputRequired{
         {{key, "elicitation/create", json(R"({"message":"?","requestedSchema":{"type":"object","properties":{}}})")}}};
   };
   talk.open();
@@ -126,9 +127,9 @@ TEST(PeerAsking, AsksNothingNewOnceTheTimeIsOver) {
 }
 
 TEST(PeerAsking, EndsACallThatAsksForEver) {
-  Conversation talk;
-  talk.script->tools["again"] = [](const Value&, Call&) -> Outcome {
-    return Ask{
+  PeerFixture talk;
+  talk.script->tools["again"] = [](const Value&, Call&) -> HandlerResult {
+    return InputRequired{
         {{"a", "elicitation/create", json(R"({"message":"?","requestedSchema":{"type":"object","properties":{}}})")}}};
   };
   talk.open();
@@ -143,7 +144,7 @@ TEST(PeerAsking, EndsACallThatAsksForEver) {
 }
 
 TEST(PeerAsking, TakesTheQuestionBackWhenItWasAnsweredElsewhere) {
-  Conversation talk;
+  PeerFixture talk;
   Decision decision;
   talk.script->tools["advance"] = decision.tool();
   talk.open();
@@ -163,7 +164,7 @@ TEST(PeerAsking, TakesTheQuestionBackWhenItWasAnsweredElsewhere) {
 }
 
 TEST(PeerAsking, ParksTheQuestionOfACancelledCall) {
-  Conversation talk;
+  PeerFixture talk;
   Decision decision;
   talk.script->tools["advance"] = decision.tool();
   talk.open();
@@ -177,12 +178,12 @@ TEST(PeerAsking, ParksTheQuestionOfACancelledCall) {
 }
 
 TEST(PeerAsking, GivesAnErrorOfTheClientToTheHandler) {
-  Conversation talk;
-  talk.script->tools["ask"] = [](const Value&, Call& call) -> Outcome {
+  PeerFixture talk;
+  talk.script->tools["ask"] = [](const Value&, Call& call) -> HandlerResult {
     const Input* input = call.input("a");
     if (input == nullptr)
-      return Ask{{{"a", "elicitation/create",
-                   json(R"({"message":"?","requestedSchema":{"type":"object","properties":{}}})")}}};
+      return InputRequired{{{"a", "elicitation/create",
+                             json(R"({"message":"?","requestedSchema":{"type":"object","properties":{}}})")}}};
     EXPECT_EQ(input->kind, Input::Kind::kFailed);
     return tool_result({text_content(input->error.message)});
   };
@@ -192,11 +193,11 @@ TEST(PeerAsking, GivesAnErrorOfTheClientToTheHandler) {
 }
 
 TEST(PeerAsking, AsksSeveralThingsAtOnceAndWaitsForAll) {
-  Conversation talk;
+  PeerFixture talk;
   std::string late;
-  talk.script->tools["ask"] = [&](const Value&, Call& call) -> Outcome {
+  talk.script->tools["ask"] = [&](const Value&, Call& call) -> HandlerResult {
     if (call.inputs.empty())
-      return Ask{
+      return InputRequired{
           {{"a", "elicitation/create", json(R"({"message":"?","requestedSchema":{"type":"object","properties":{}}})")},
            {"r", "roots/list", {}}}};
     std::string text;
@@ -224,13 +225,13 @@ TEST(PeerAsking, AsksSeveralThingsAtOnceAndWaitsForAll) {
 
 TEST(PeerAsking, TellsTheHandlerWhatTheClientCannotBeAsked) {
   for (const bool is_new : {false, true}) {
-    Conversation talk;
-    talk.script->tools["ask"] = [](const Value&, Call& call) -> Outcome {
+    PeerFixture talk;
+    talk.script->tools["ask"] = [](const Value&, Call& call) -> HandlerResult {
       if (call.inputs.empty())
-        return Ask{{{"s", "sampling/createMessage", json(R"({"messages":[],"maxTokens":1})")},
-                    {"u", "elicitation/create", json(R"({"mode":"url"})")},
-                    {"x", "made/up", {}}},
-                   "kept"};
+        return InputRequired{{{"s", "sampling/createMessage", json(R"({"messages":[],"maxTokens":1})")},
+                              {"u", "elicitation/create", json(R"({"mode":"url"})")},
+                              {"x", "made/up", {}}},
+                             "kept"};
       EXPECT_EQ(call.state, Value("kept"));
       EXPECT_EQ(call.input("x")->error.code, -32601);
       EXPECT_EQ(to_json(call.input("u")->error.data), R"({"requiredCapabilities":{"elicitation":{"url":{}}}})");
@@ -244,8 +245,8 @@ TEST(PeerAsking, TellsTheHandlerWhatTheClientCannotBeAsked) {
 }
 
 TEST(PeerAsking, AsksOnlyWhatAStatelessClientDeclared) {
-  Conversation talk;
-  talk.script->tools["ask"] = [](const Value&, Call& call) -> Outcome {
+  PeerFixture talk;
+  talk.script->tools["ask"] = [](const Value&, Call& call) -> HandlerResult {
     std::vector<InputRequest> requests;
     if (call.input("e") == nullptr)
       requests.push_back(
@@ -255,7 +256,7 @@ TEST(PeerAsking, AsksOnlyWhatAStatelessClientDeclared) {
           {"s", "sampling/createMessage",
            json(R"({"messages":[{"role":"user","content":{"type":"text","text":"?"}}],"maxTokens":1})")});
     if (requests.empty()) return tool_result({});
-    return Ask{std::move(requests)};
+    return InputRequired{std::move(requests)};
   };
   const Value answer = talk.ask(talk.stateless(talk.call(1, "ask"), R"({"sampling":{}})"));
   const Value& requests = answer["result"]["inputRequests"];
@@ -265,7 +266,7 @@ TEST(PeerAsking, AsksOnlyWhatAStatelessClientDeclared) {
 }
 
 TEST(PeerAsking, AsksAgainForWhatAStatelessClientDidNotBring) {
-  Conversation talk;
+  PeerFixture talk;
   talk.script->tools["greet"] = greet;
   Value again = talk.stateless(talk.call(1, "greet"));
   again.find("params")->set("requestState", talk.ask(again)["result"]["requestState"]);
@@ -276,7 +277,7 @@ TEST(PeerAsking, AsksAgainForWhatAStatelessClientDidNotBring) {
 }
 
 TEST(PeerAsking, TakesAStateOnlyWithTheRequestItWasMadeFor) {
-  Conversation talk;
+  PeerFixture talk;
   talk.script->tools["greet"] = greet;
   talk.script->tools["other"] = greet;
   const auto state_for = [&] {
@@ -299,7 +300,7 @@ TEST(PeerAsking, TakesAStateOnlyWithTheRequestItWasMadeFor) {
 }
 
 TEST(PeerAsking, AnswersNobodyElsesQuestion) {
-  Conversation one, two;
+  PeerFixture one, two;
   two.random = FakeRandom(2);
   two.peer = std::make_shared<Peer>(two.shared, PeerOrigin{});
   one.script->tools["greet"] = greet;

@@ -47,7 +47,7 @@ std::optional<RpcError> undeclared(const InputRequest& request, const ClientCapa
   return RpcError{net::rpc::kMethodNotFound, fmt::format("No client can be asked {}", request.method)};
 }
 
-bool add_failed(const Ask& ask, Call& call) {
+bool add_failed(const InputRequired& ask, Call& call) {
   bool has_any = false;
   for (const InputRequest& request : ask.requests) {
     if (auto error = undeclared(request, call.client)) {
@@ -59,7 +59,7 @@ bool add_failed(const Ask& ask, Call& call) {
 }
 
 // The answers a client of the stateless era brought.
-std::optional<RpcError> read_inputs(const Value& params, Running& running) {
+std::optional<RpcError> read_inputs(const Value& params, RunningCall& running) {
   if (const Value* state = params.find("requestState")) {
     if (!state->is_string()) return RpcError{kInvalidParams, "params.requestState must be a string"};
     running.sealed_state = state->as_string();
@@ -77,10 +77,10 @@ std::optional<RpcError> read_inputs(const Value& params, Running& running) {
 
 }  // namespace
 
-Outcome run_handler(Service& service, const ServerFacts& facts, const net::RpcRequest& request, Call& call) try {
+HandlerResult run_handler(Service& service, const ServerFacts& facts, const net::RpcRequest& request, Call& call) try {
   for (std::size_t round = 0; round < limits::kAskRounds; ++round) {
-    Outcome outcome = answer_request(service, facts, request.method, request.params, call);
-    auto* ask = std::get_if<Ask>(&outcome);
+    HandlerResult outcome = answer_request(service, facts, request.method, request.params, call);
+    auto* ask = std::get_if<InputRequired>(&outcome);
     const auto* result = std::get_if<Value>(&outcome);
     if (result != nullptr && !result->is_object()) return RpcError{kInternalError, "The server's result is no object"};
     if (ask == nullptr || !add_failed(*ask, call)) return outcome;
@@ -105,7 +105,7 @@ class Peer::Parts::Sink final : public CallSink {
   }
   void close_stream() override {
     post([number = number_](Parts& parts) {
-      const RunningPtr running = parts.find(number);
+      const RunningCallPtr running = parts.find(number);
       if (running && running->reply) running->reply->close_stream();
     });
   }
@@ -123,8 +123,8 @@ class Peer::Parts::Sink final : public CallSink {
 };
 
 void Peer::Parts::start(const net::RpcRequest& request, Sender sender, const ReplyPathPtr& reply) {
-  const auto running_call = std::make_shared<Running>();
-  Running& starting = *running_call;
+  const auto running_call = std::make_shared<RunningCall>();
+  RunningCall& starting = *running_call;
   starting.number = ++last_number;
   starting.reply = reply;
   starting.log_level = sender.log_level;
@@ -147,14 +147,14 @@ void Peer::Parts::start(const net::RpcRequest& request, Sender sender, const Rep
   work(running_call);
 }
 
-void Peer::Parts::work(const RunningPtr& running_call) {
+void Peer::Parts::work(const RunningCallPtr& running_call) {
   auto job = [keep = self.shared_from_this(), weak = self.weak_from_this(), number = running_call->number,
               request = running_call->request, call = running_call->call,
               sealed = std::exchange(running_call->sealed_state, std::nullopt)](Service& service) mutable {
     PeerShared& with = keep->parts_->shared;
     Sink sink(weak, with.scheduler, number);
     call.sink = &sink;
-    Outcome outcome;
+    HandlerResult outcome;
     Result<Value> state = call.state;
     if (sealed) state = with.states.take(*sealed, binding_of(*request, call.principal));
     if (state) {
@@ -168,32 +168,33 @@ void Peer::Parts::work(const RunningPtr& running_call) {
     // Moved on, so that a peer that only this work keeps ends on the loop's thread.
     with.scheduler.post(
         [keep = std::move(keep), number, outcome = std::move(outcome), call = std::move(call)]() mutable {
-          keep->parts_->worked(number, std::move(outcome), std::move(call));
+          keep->parts_->on_worker_done(number, std::move(outcome), std::move(call));
         });
   };
   if (!shared.workers.run(std::move(job))) finish(running_call, RpcError{kInternalError, std::string(kBusy)});
 }
 
-RunningPtr Peer::Parts::find(std::uint64_t number) const {
+RunningCallPtr Peer::Parts::find(std::uint64_t number) const {
   const auto found = running.find(number);
   return found == running.end() ? nullptr : found->second;
 }
 
-void Peer::Parts::worked(std::uint64_t number, Outcome outcome, Call call) {
-  const RunningPtr running_call = find(number);
+void Peer::Parts::on_worker_done(std::uint64_t number, HandlerResult outcome, Call call) {
+  const RunningCallPtr running_call = find(number);
   if (!running_call) return;
   running_call->call.inputs = std::move(call.inputs);
   running_call->call.state = std::move(call.state);
   if (running_call->request->method == "tools/call") shared.watch.check_soon();
-  if (auto* ask = std::get_if<Ask>(&outcome)) {
+  if (auto* ask = std::get_if<InputRequired>(&outcome)) {
     if (is_stateless(running_call->call.revision)) return show_input_required(running_call, std::move(*ask));
     return ask_client(running_call, std::move(*ask));
   }
   if (auto* error = std::get_if<RpcError>(&outcome)) return finish(running_call, std::move(*error));
-  finish(running_call, finished(std::get<Value>(std::move(outcome)), running_call->call.revision, shared.facts));
+  finish(running_call,
+         with_era_members(std::get<Value>(std::move(outcome)), running_call->call.revision, shared.facts));
 }
 
-void Peer::Parts::finish(const RunningPtr& running_call, const std::variant<Value, RpcError>& outcome) {
+void Peer::Parts::finish(const RunningCallPtr& running_call, const std::variant<Value, RpcError>& outcome) {
   const Value& id = running_call->request->id;
   shared.scheduler.cancel(running_call->hold_timer);
   shared.scheduler.cancel(running_call->moot_timer);
@@ -204,25 +205,25 @@ void Peer::Parts::finish(const RunningPtr& running_call, const std::variant<Valu
     reply_error(reply, id, *error);
   else
     reply_result(reply, id, std::get<Value>(outcome));
-  tell_idle();
+  notify_idle();
 }
 
-void Peer::Parts::show_input_required(const RunningPtr& running_call, Ask ask) {
+void Peer::Parts::show_input_required(const RunningCallPtr& running_call, InputRequired ask) {
   Value requests = Value::object();
   for (InputRequest& request : ask.requests) {
     Value shown = Value::object({{"method", request.method}});
     if (request.params.is_object())
-      shown.set("params", shaped_question(std::move(request.params), running_call->call.revision));
+      shown.set("params", adapted_question(std::move(request.params), running_call->call.revision));
     requests.set(request.key, std::move(shown));
   }
   Value result = Value::object({{"resultType", "input_required"}, {"inputRequests", std::move(requests)}});
   if (!ask.state.is_null() || !ask.bound_to.empty() || ask.requests.empty())
     result.set("requestState",
                shared.states.make(ask.state, ask.bound_to, binding_of(*running_call->request, origin.principal)));
-  finish(running_call, finished(std::move(result), running_call->call.revision, shared.facts));
+  finish(running_call, with_era_members(std::move(result), running_call->call.revision, shared.facts));
 }
 
-void Peer::Parts::cancel(const RunningPtr& running_call) {
+void Peer::Parts::cancel(const RunningCallPtr& running_call) {
   if (!running_call || running_call->cancelled->exchange(true)) return;
   // The handler is told that nobody answers, so that it can leave the question to other channels.
   if (running_call->ask) give_up(running_call, false);
@@ -231,7 +232,7 @@ void Peer::Parts::cancel(const RunningPtr& running_call) {
 
 void Peer::Parts::progress(std::uint64_t number, double progress, std::optional<double> total,
                            const std::string& message) {
-  const RunningPtr running_call = find(number);
+  const RunningCallPtr running_call = find(number);
   if (!running_call || !running_call->reply || running_call->progress_token.is_null()) return;
   // It must grow; a handler that is called again begins anew.
   if (running_call->last_progress && progress <= *running_call->last_progress) return;
@@ -243,7 +244,7 @@ void Peer::Parts::progress(std::uint64_t number, double progress, std::optional<
 }
 
 void Peer::Parts::log(std::uint64_t number, LogLevel level, const std::string& logger, const Value& data) {
-  const RunningPtr running_call = find(number);
+  const RunningCallPtr running_call = find(number);
   if (!running_call || !running_call->reply || !shared.facts.has_logging) return;
   const bool is_of_stateless = is_stateless(running_call->call.revision);
   const std::optional<LogLevel> least = is_of_stateless ? running_call->log_level : std::optional(session_level);
@@ -253,9 +254,9 @@ void Peer::Parts::log(std::uint64_t number, LogLevel level, const std::string& l
   running_call->reply->send(net::rpc_notification("notifications/message", std::move(params)));
 }
 
-void Peer::Parts::tell_idle() {
-  if (!running.empty() || errands > 0) return;
-  for (const auto& tell : std::exchange(idle, {})) tell();
+void Peer::Parts::notify_idle() {
+  if (!running.empty() || background_jobs > 0) return;
+  for (const auto& notify : std::exchange(idle, {})) notify();
 }
 
 }  // namespace sb::mcp

@@ -9,13 +9,13 @@
 
 namespace sb::mcp {
 
-struct Watch::Parts : std::enable_shared_from_this<Watch::Parts> {
+struct ChangeWatcher::Parts : std::enable_shared_from_this<ChangeWatcher::Parts> {
   struct Waiting {
     Fingerprints seen;
-    Told told;
+    OnChange on_change;
   };
 
-  Parts(net::Scheduler& use_scheduler, net::Workers<Service>& use_workers)
+  Parts(net::Scheduler& use_scheduler, net::WorkerPool<Service>& use_workers)
       : scheduler(use_scheduler), workers(use_workers) {}
 
   void plan(std::int64_t delay_ms);
@@ -24,7 +24,7 @@ struct Watch::Parts : std::enable_shared_from_this<Watch::Parts> {
   std::vector<std::shared_ptr<Waiting>> alive();
 
   net::Scheduler& scheduler;
-  net::Workers<Service>& workers;
+  net::WorkerPool<Service>& workers;
   std::vector<std::weak_ptr<Waiting>> interests;
   net::Scheduler::Timer timer = 0;
   std::int64_t planned_ms = 0;  // the delay the timer was set with
@@ -32,7 +32,7 @@ struct Watch::Parts : std::enable_shared_from_this<Watch::Parts> {
   bool is_wanted_again = false;
 };
 
-void Watch::Parts::plan(std::int64_t delay_ms) {
+void ChangeWatcher::Parts::plan(std::int64_t delay_ms) {
   if (timer != 0 && planned_ms <= delay_ms) return;
   scheduler.cancel(timer);
   planned_ms = delay_ms;
@@ -44,7 +44,7 @@ void Watch::Parts::plan(std::int64_t delay_ms) {
   });
 }
 
-std::vector<std::shared_ptr<Watch::Parts::Waiting>> Watch::Parts::alive() {
+std::vector<std::shared_ptr<ChangeWatcher::Parts::Waiting>> ChangeWatcher::Parts::alive() {
   std::vector<std::shared_ptr<Waiting>> found;
   std::erase_if(interests, [&](const std::weak_ptr<Waiting>& weak) {
     auto waiting = weak.lock();
@@ -55,7 +55,7 @@ std::vector<std::shared_ptr<Watch::Parts::Waiting>> Watch::Parts::alive() {
   return found;
 }
 
-void Watch::Parts::check() {
+void ChangeWatcher::Parts::check() {
   std::set<std::string> wanted;
   for (const auto& waiting : alive())
     for (const auto& [what, fingerprint] : waiting->seen) wanted.insert(what);
@@ -73,11 +73,11 @@ void Watch::Parts::check() {
   if (!workers.run(ask)) compare({});
 }
 
-void Watch::Parts::compare(const Fingerprints& now) {
+void ChangeWatcher::Parts::compare(const Fingerprints& now) {
   is_checking = false;
   // One by one, since whoever is told may end the interest of another.
-  for (const std::weak_ptr<Waiting>& interest : std::vector(interests)) {
-    const auto waiting = interest.lock();
+  for (const std::weak_ptr<Waiting>& subscription : std::vector(interests)) {
+    const auto waiting = subscription.lock();
     if (!waiting) continue;
     std::vector<std::string> changed;
     for (auto& [what, seen] : waiting->seen) {
@@ -86,26 +86,26 @@ void Watch::Parts::compare(const Fingerprints& now) {
       seen = found->second;
       changed.push_back(what);
     }
-    for (const std::string& what : changed) waiting->told(what);
+    for (const std::string& what : changed) waiting->on_change(what);
   }
   plan(std::exchange(is_wanted_again, false) ? limits::kWatchSoonMs : limits::kWatchMs);
 }
 
-Watch::Watch(net::Scheduler& scheduler, net::Workers<Service>& workers)
+ChangeWatcher::ChangeWatcher(net::Scheduler& scheduler, net::WorkerPool<Service>& workers)
     : parts_(std::make_shared<Parts>(scheduler, workers)) {}
 
-Watch::~Watch() {
+ChangeWatcher::~ChangeWatcher() {
   parts_->scheduler.cancel(parts_->timer);
 }
 
-Watch::Interest Watch::add(Fingerprints seen, Told told) {
-  auto waiting = std::make_shared<Parts::Waiting>(Parts::Waiting{std::move(seen), std::move(told)});
+ChangeWatcher::Subscription ChangeWatcher::add(Fingerprints seen, OnChange on_change) {
+  auto waiting = std::make_shared<Parts::Waiting>(Parts::Waiting{std::move(seen), std::move(on_change)});
   parts_->interests.push_back(waiting);
   if (!parts_->is_checking) parts_->plan(limits::kWatchMs);
   return waiting;
 }
 
-void Watch::check_soon() {
+void ChangeWatcher::check_soon() {
   if (parts_->is_checking)
     parts_->is_wanted_again = true;
   else if (parts_->timer != 0)

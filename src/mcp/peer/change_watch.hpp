@@ -17,18 +17,18 @@
 
 namespace sb::mcp {
 
-class Watch {
+class ChangeWatcher {
  public:
   using Fingerprints = std::map<std::string, std::string, std::less<>>;  // by what they are of
-  using Told = std::function<void(const std::string& what)>;
+  using OnChange = std::function<void(const std::string& what)>;
 
-  Watch(net::Scheduler& scheduler, net::Workers<Service>& workers);
-  ~Watch();
-  Watch(const Watch&) = delete;
+  ChangeWatcher(net::Scheduler& scheduler, net::WorkerPool<Service>& workers);
+  ~ChangeWatcher();
+  ChangeWatcher(const ChangeWatcher&) = delete;
 
   // From what was seen last on, until the interest is dropped. `told` may drop it.
-  using Interest = std::shared_ptr<void>;
-  Interest add(Fingerprints seen, Told told);
+  using Subscription = std::shared_ptr<void>;
+  Subscription add(Fingerprints seen, OnChange on_change);
   void check_soon();
 
  private:

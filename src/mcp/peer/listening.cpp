@@ -39,7 +39,7 @@ Value change_of(const std::string& what, Value params) {
 }
 
 // What of a filter this server honours, or why it is none.
-std::variant<Value, RpcError> honoured(const Value& params, const ServerFacts& facts) {
+std::variant<Value, RpcError> accepted_filter(const Value& params, const ServerFacts& facts) {
   const Value* wanted = params.find("notifications");
   if (wanted == nullptr || !wanted->is_object())
     return RpcError{kInvalidParams, "params.notifications must be an object"};
@@ -64,7 +64,7 @@ std::variant<Value, RpcError> honoured(const Value& params, const ServerFacts& f
   return filter;
 }
 
-std::vector<std::string> watched_by(const Value& filter) {
+std::vector<std::string> watched_items(const Value& filter) {
   std::vector<std::string> what;
   for (const ListKind& list : kLists)
     if (filter.find(list.filter) != nullptr) what.emplace_back(list.what);
@@ -84,10 +84,10 @@ Value subscription_meta(const Value& id) {
 }  // namespace
 
 bool Peer::Parts::take_fingerprints(std::vector<std::string> what,
-                                    std::function<void(Parts&, Watch::Fingerprints)> done) {
+                                    std::function<void(Parts&, ChangeWatcher::Fingerprints)> done) {
   return shared.workers.run(
       [keep = self.shared_from_this(), what = std::move(what), done = std::move(done)](Service& service) mutable {
-        Watch::Fingerprints seen;
+        ChangeWatcher::Fingerprints seen;
         try {
           for (const std::string& each : what)
             if (is_list(each) || service.has_resource(each)) seen[each] = service.fingerprint(each);
@@ -106,7 +106,7 @@ void Peer::Parts::watch_lists() {
   std::vector<std::string> what;
   for (const ListKind& list : kLists)
     if (has_list(list, shared.facts)) what.emplace_back(list.what);
-  is_watching_lists = take_fingerprints(std::move(what), [](Parts& parts, Watch::Fingerprints seen) {
+  is_watching_lists = take_fingerprints(std::move(what), [](Parts& parts, ChangeWatcher::Fingerprints seen) {
     parts.lists =
         parts.shared.watch.add(std::move(seen), [weak = parts.self.weak_from_this()](const std::string& changed) {
           const auto peer = weak.lock();
@@ -121,7 +121,7 @@ void Peer::Parts::subscribe(const net::RpcRequest& request, const ReplyPathPtr& 
   if (!uri) return refuse({kInvalidParams, "params.uri must be the URI of a resource"});
   if (subscriptions.size() >= limits::kSubscriptions && !subscriptions.contains(*uri))
     return refuse({kInvalidParams, fmt::format("{} resources are subscribed to already", limits::kSubscriptions)});
-  const auto done = [uri = *uri, id = request.id, reply](Parts& parts, Watch::Fingerprints seen) {
+  const auto done = [uri = *uri, id = request.id, reply](Parts& parts, ChangeWatcher::Fingerprints seen) {
     if (seen.empty())
       return reply_error(reply, id,
                          {code::kResourceNotFound, fmt::format("There is no resource {}.", quote_json(uri)),
@@ -144,21 +144,21 @@ void Peer::Parts::unsubscribe(const net::RpcRequest& request, const ReplyPathPtr
 }
 
 void Peer::Parts::listen(const net::RpcRequest& request, const ReplyPathPtr& reply) {
-  auto filter = honoured(request.params, shared.facts);
+  auto filter = accepted_filter(request.params, shared.facts);
   if (const auto* error = std::get_if<RpcError>(&filter)) return reply_error(reply, request.id, *error);
   const std::uint64_t number = ++last_number;
   listeners[to_json(request.id)] = {number, request.id, reply, nullptr};
   const Value& wanted = std::get<Value>(filter);
-  const auto done = [number, wanted](Parts& parts, Watch::Fingerprints seen) {
+  const auto done = [number, wanted](Parts& parts, ChangeWatcher::Fingerprints seen) {
     parts.acknowledge(number, wanted, std::move(seen));
   };
-  if (take_fingerprints(watched_by(wanted), done)) return;
+  if (take_fingerprints(watched_items(wanted), done)) return;
   listeners.erase(to_json(request.id));
   reply_error(reply, request.id, {net::rpc::kInternalError, "The server is busy; try again in a moment"});
 }
 
 // The first message of a stream says what it will carry; only then may a change be told.
-void Peer::Parts::acknowledge(std::uint64_t number, const Value& filter, Watch::Fingerprints seen) {
+void Peer::Parts::acknowledge(std::uint64_t number, const Value& filter, ChangeWatcher::Fingerprints seen) {
   const auto found = std::ranges::find_if(listeners, [&](const auto& entry) { return entry.second.number == number; });
   if (found == listeners.end() || !found->second.reply) return;
   Listener& listener = found->second;
@@ -173,7 +173,7 @@ void Peer::Parts::acknowledge(std::uint64_t number, const Value& filter, Watch::
   listener.reply->send(net::rpc_notification("notifications/subscriptions/acknowledged",
                                              Value::object({{"_meta", meta}, {"notifications", std::move(agreed)}})));
   if (seen.empty()) return;
-  listener.interest =
+  listener.subscription =
       shared.watch.add(std::move(seen), [weak = std::weak_ptr(listener.reply), meta](const std::string& changed) {
         if (const auto reply = weak.lock()) reply->send(change_of(changed, Value::object({{"_meta", meta}})));
       });
@@ -182,7 +182,8 @@ void Peer::Parts::acknowledge(std::uint64_t number, const Value& filter, Watch::
 void Peer::end_listening() {
   for (const auto& [key, listener] : std::exchange(parts_->listeners, {})) {
     Value result = Value::object({{"_meta", subscription_meta(listener.id)}});
-    reply_result(listener.reply, listener.id, finished(std::move(result), Revision::k2026_07_28, parts_->shared.facts));
+    reply_result(listener.reply, listener.id,
+                 with_era_members(std::move(result), Revision::k2026_07_28, parts_->shared.facts));
   }
 }
 

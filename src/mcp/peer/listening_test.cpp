@@ -8,7 +8,7 @@ namespace sb::mcp {
 namespace {
 
 Value listen(Value id, std::string_view notifications) {
-  return Conversation::stateless(
+  return PeerFixture::stateless(
       net::rpc_request(std::move(id), "subscriptions/listen", Value::object({{"notifications", json(notifications)}})));
 }
 
@@ -19,7 +19,7 @@ std::vector<std::string> methods_of(const std::vector<Value>& messages) {
 }
 
 TEST(PeerListening, TellsASessionThatAListHasChanged) {
-  Conversation talk;
+  PeerFixture talk;
   talk.open();
   talk.wait_ms(5'000);
   EXPECT_TRUE(talk.heard().empty());
@@ -31,8 +31,8 @@ TEST(PeerListening, TellsASessionThatAListHasChanged) {
 }
 
 TEST(PeerListening, TellsAChangeSoonAfterTheCallThatMadeIt) {
-  Conversation talk;
-  talk.script->tools["change"] = [&](const Value&, Call&) -> Outcome {
+  PeerFixture talk;
+  talk.script->tools["change"] = [&](const Value&, Call&) -> HandlerResult {
     talk.script->fingerprints["list:prompts"] = "new";
     return tool_result({});
   };
@@ -43,7 +43,7 @@ TEST(PeerListening, TellsAChangeSoonAfterTheCallThatMadeIt) {
 }
 
 TEST(PeerListening, TellsASessionOfResourcesItSubscribedTo) {
-  Conversation talk;
+  PeerFixture talk;
   talk.script->resources = {{"test://a", "A"}, {"test://b", "B"}};
   talk.open();
   const auto ask = [&](const char* method) {
@@ -62,7 +62,7 @@ TEST(PeerListening, TellsASessionOfResourcesItSubscribedTo) {
 }
 
 TEST(PeerListening, AcknowledgesFirstAndTellsOnlyWhatWasAskedFor) {
-  Conversation talk;
+  PeerFixture talk;
   talk.script->resources["test://a"] = "A";
   const Value acknowledged = talk.ask(listen("l:1", R"({"promptsListChanged":true,"toolsListChanged":false,
                         "resourceSubscriptions":["test://a","test://none"]})"));
@@ -79,7 +79,7 @@ TEST(PeerListening, AcknowledgesFirstAndTellsOnlyWhatWasAskedFor) {
 }
 
 TEST(PeerListening, EndsAStreamThatIsCancelled) {
-  Conversation talk;
+  PeerFixture talk;
   talk.ask(listen(1, R"({"toolsListChanged":true})"));
   EXPECT_EQ(talk.ask(listen(1, "{}"))["error"]["code"], Value(-32600)) << "the id is in use";
   talk.say_line(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
@@ -90,7 +90,7 @@ TEST(PeerListening, EndsAStreamThatIsCancelled) {
 }
 
 TEST(PeerListening, EndsStreamsWithTheirResultWhenTheServerGoesDown) {
-  Conversation talk;
+  PeerFixture talk;
   talk.ask(listen(7, R"({"toolsListChanged":true})"));
   talk.ask(listen("x", "{}"));
   talk.peer->end_listening();
@@ -103,7 +103,7 @@ TEST(PeerListening, EndsStreamsWithTheirResultWhenTheServerGoesDown) {
 }
 
 TEST(PeerListening, TakesSoManySubscriptionsAndNoMore) {
-  Conversation talk;
+  PeerFixture talk;
   talk.open();
   for (std::size_t i = 0; i <= limits::kSubscriptions; ++i) {
     const std::string uri = "test://" + std::to_string(i);

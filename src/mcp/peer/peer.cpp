@@ -50,7 +50,7 @@ bool has_method(std::string_view method, const ServerFacts& facts) {
 // The era a request is of. A version in `_meta` decides; without one only a method or a transport that knows no
 // sessions can.
 bool is_stateless_request(const net::RpcRequest& request, const PeerOrigin& origin) {
-  if (origin.is_one_request || is_any(request.method, kStatelessOnly)) return true;
+  if (origin.is_single_request || is_any(request.method, kStatelessOnly)) return true;
   const Value& meta = meta_of(request.params);
   return meta.find(kMetaVersion) != nullptr || meta.find(kMetaCapabilities) != nullptr;
 }
@@ -193,9 +193,10 @@ void Peer::Parts::request(const net::RpcRequest& request, const ReplyPathPtr& re
   }
   const bool is_elsewhere = is_of_stateless && is_any(request.method, kSessionOnly);
   if (!is_elsewhere) {
-    if (auto answer = answer_at_once(request, sender, is_of_stateless)) {
+    if (auto answer = answer_immediately(request, sender, is_of_stateless)) {
       if (const auto* error = std::get_if<RpcError>(&*answer)) return refuse(*error);
-      reply_result(reply, request.id, finished(std::get<Value>(std::move(*answer)), sender.revision, shared.facts));
+      reply_result(reply, request.id,
+                   with_era_members(std::get<Value>(std::move(*answer)), sender.revision, shared.facts));
       if (request.method == "initialize") watch_lists();
       return;
     }
@@ -203,7 +204,7 @@ void Peer::Parts::request(const net::RpcRequest& request, const ReplyPathPtr& re
   if (is_elsewhere || !has_method(request.method, shared.facts)) return refuse(no_method(request.method));
   if (!is_of_stateless && !is_initialized)
     return refuse({kInvalidRequest, "The session is not open: send initialize first, or a protocol version in _meta"});
-  if (running.size() + listeners.size() + errands >= limits::kCallsAtOnce)
+  if (running.size() + listeners.size() + background_jobs >= limits::kCallsAtOnce)
     return refuse({net::rpc::kInternalError,
                    fmt::format("{} requests are running already; wait for one to end", limits::kCallsAtOnce)});
   if (request.method == "resources/subscribe") return subscribe(request, reply);
@@ -212,9 +213,9 @@ void Peer::Parts::request(const net::RpcRequest& request, const ReplyPathPtr& re
   start(request, std::move(sender), reply);
 }
 
-std::optional<std::variant<Value, RpcError>> Peer::Parts::answer_at_once(const net::RpcRequest& request,
-                                                                         const Sender& sender,
-                                                                         bool is_stateless_request) {
+std::optional<std::variant<Value, RpcError>> Peer::Parts::answer_immediately(const net::RpcRequest& request,
+                                                                             const Sender& sender,
+                                                                             bool is_stateless_request) {
   if (request.method == "server/discover") {
     Value result = Value::object({{"supportedVersions", stateless_versions()},
                                   {"capabilities", capabilities_of(shared.facts, sender.revision)},
@@ -260,7 +261,7 @@ std::optional<Value> Peer::Parts::initialize(const Value& params, RpcError& erro
   is_initialized = true;
   Value result = Value::object({{"protocolVersion", name_of(session.revision)},
                                 {"capabilities", capabilities_of(shared.facts, session.revision)},
-                                {"serverInfo", shaped_info(shared.facts.info, session.revision)}});
+                                {"serverInfo", adapted_info(shared.facts.info, session.revision)}});
   if (!shared.facts.instructions.empty()) result.set("instructions", shared.facts.instructions);
   return result;
 }
@@ -316,12 +317,12 @@ Revision Peer::revision() const {
 }
 
 std::size_t Peer::running() const {
-  return parts_->running.size() + parts_->errands;
+  return parts_->running.size() + parts_->background_jobs;
 }
 
 void Peer::when_idle(std::function<void()> idle) {
   parts_->idle.push_back(std::move(idle));
-  parts_->tell_idle();
+  parts_->notify_idle();
 }
 
 Value Peer::saved() const {

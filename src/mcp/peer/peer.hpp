@@ -45,17 +45,17 @@ using ReplyPathPtr = std::shared_ptr<ReplyPath>;
 struct PeerShared {
   const ServerFacts& facts;
   net::Scheduler& scheduler;
-  net::Workers<Service>& workers;
+  net::WorkerPool<Service>& workers;
   RequestStates& states;
   Random& random;
   // A monotonic clock would do; this is the one there is.
   Clock& clock;
-  Watch& watch;
+  ChangeWatcher& watch;
 };
 
 struct PeerOrigin {
   std::string principal = "local";
-  bool is_one_request = false;  // HTTP, stateless: closes with its request
+  bool is_single_request = false;  // HTTP, stateless: closes with its request
 };
 
 class Peer : public std::enable_shared_from_this<Peer> {

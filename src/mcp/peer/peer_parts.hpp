@@ -21,7 +21,7 @@ inline constexpr std::string_view kMetaLogLevel = "io.modelcontextprotocol/logLe
 inline constexpr std::string_view kMetaSubscription = "io.modelcontextprotocol/subscriptionId";
 
 // One request that a worker answers, from its arrival to its response; maybe several rounds of asking in between.
-struct Running {
+struct RunningCall {
   std::uint64_t number = 0;
   std::shared_ptr<const net::RpcRequest> request;
   ReplyPathPtr reply;  // null: nobody wants a response any more
@@ -32,15 +32,15 @@ struct Running {
   std::optional<LogLevel> log_level;        // stateless era: the least that is wanted
   std::optional<std::string> sealed_state;  // stateless era: as it came with the request
 
-  // Sessions' era, while the client is asked. `open` maps our request's id to the key in the Ask.
-  std::optional<Ask> ask;
+  // Sessions' era, while the client is asked. `open` maps our request's id to the key in the InputRequired.
+  std::optional<InputRequired> ask;
   std::map<std::string, std::string, std::less<>> open;
   std::size_t rounds = 0;
   bool has_waited_enough = false;
   net::Scheduler::Timer hold_timer = 0;
   net::Scheduler::Timer moot_timer = 0;
 };
-using RunningPtr = std::shared_ptr<Running>;
+using RunningCallPtr = std::shared_ptr<RunningCall>;
 
 // A question its call has given up; what the handler needs to be told the answer after all.
 struct LateCall {
@@ -50,7 +50,7 @@ struct LateCall {
 };
 struct LateQuestion {
   std::string id;   // of our request
-  std::string key;  // in the Ask
+  std::string key;  // in the InputRequired
   TimestampMs asked = 0;
   std::shared_ptr<LateCall> call;
 };
@@ -59,7 +59,7 @@ struct Listener {
   std::uint64_t number = 0;
   Value id;
   ReplyPathPtr reply;
-  Watch::Interest interest;
+  ChangeWatcher::Subscription subscription;
 };
 
 // How a request was made: which era, and who makes it.
@@ -80,43 +80,43 @@ struct Peer::Parts {
   void notification(const net::RpcNotification& notification);
   std::optional<Value> initialize(const Value& params, RpcError& error);
   // What it answers at once, or nothing when the method is none of these.
-  std::optional<std::variant<Value, RpcError>> answer_at_once(const net::RpcRequest& request, const Sender& sender,
-                                                              bool is_stateless_request);
+  std::optional<std::variant<Value, RpcError>> answer_immediately(const net::RpcRequest& request, const Sender& sender,
+                                                                  bool is_stateless_request);
   bool is_id_in_use(const Value& id) const;
 
   // calls.cpp
   class Sink;
   void start(const net::RpcRequest& request, Sender sender, const ReplyPathPtr& reply);
-  void work(const RunningPtr& running);
-  void worked(std::uint64_t number, Outcome outcome, Call call);
-  void finish(const RunningPtr& running, const std::variant<Value, RpcError>& outcome);
-  void show_input_required(const RunningPtr& running, Ask ask);
-  void cancel(const RunningPtr& running);
+  void work(const RunningCallPtr& running);
+  void on_worker_done(std::uint64_t number, HandlerResult outcome, Call call);
+  void finish(const RunningCallPtr& running, const std::variant<Value, RpcError>& outcome);
+  void show_input_required(const RunningCallPtr& running, InputRequired ask);
+  void cancel(const RunningCallPtr& running);
   void progress(std::uint64_t number, double progress, std::optional<double> total, const std::string& message);
   void log(std::uint64_t number, LogLevel level, const std::string& logger, const Value& data);
-  RunningPtr find(std::uint64_t number) const;
-  void tell_idle();
+  RunningCallPtr find(std::uint64_t number) const;
+  void notify_idle();
 
   // asking.cpp
-  void ask_client(const RunningPtr& running, Ask ask);
+  void ask_client(const RunningCallPtr& running, InputRequired ask);
   void answer_from_client(const net::RpcResponse& response);
   void run_late(const std::shared_ptr<LateCall>& late);
-  void give_up(const RunningPtr& running, bool keeps_questions);
-  void resume(const RunningPtr& running);
-  void wait_at_most(const RunningPtr& running);
-  void plan_moot(const RunningPtr& running);
-  void ask_whether_moot(const RunningPtr& running);
-  void keep_late(const RunningPtr& running);
-  void tell_cancelled(const RunningPtr& running);
+  void give_up(const RunningCallPtr& running, bool keeps_questions);
+  void resume(const RunningCallPtr& running);
+  void start_hold_timer(const RunningCallPtr& running);
+  void schedule_moot_check(const RunningCallPtr& running);
+  void check_moot(const RunningCallPtr& running);
+  void keep_late(const RunningCallPtr& running);
+  void send_cancelled(const RunningCallPtr& running);
 
   // listening.cpp
   void subscribe(const net::RpcRequest& request, const ReplyPathPtr& reply);
   void unsubscribe(const net::RpcRequest& request, const ReplyPathPtr& reply);
   void listen(const net::RpcRequest& request, const ReplyPathPtr& reply);
-  void acknowledge(std::uint64_t number, const Value& filter, Watch::Fingerprints seen);
+  void acknowledge(std::uint64_t number, const Value& filter, ChangeWatcher::Fingerprints seen);
   void watch_lists();
   // The fingerprints of those that exist, taken on a worker, then `done` here; false when no worker takes it.
-  bool take_fingerprints(std::vector<std::string> what, std::function<void(Parts&, Watch::Fingerprints)> done);
+  bool take_fingerprints(std::vector<std::string> what, std::function<void(Parts&, ChangeWatcher::Fingerprints)> done);
 
   Peer& self;
   PeerShared& shared;
@@ -130,14 +130,14 @@ struct Peer::Parts {
   Sender session;
   LogLevel session_level = LogLevel::kInfo;
   ReplyPathPtr general;
-  Watch::Interest lists;
+  ChangeWatcher::Subscription lists;
   bool is_watching_lists = false;
-  std::map<std::string, Watch::Interest, std::less<>> subscriptions;  // by URI
+  std::map<std::string, ChangeWatcher::Subscription, std::less<>> subscriptions;  // by URI
 
   std::uint64_t last_number = 0;
-  std::map<std::uint64_t, RunningPtr> running;
+  std::map<std::uint64_t, RunningCallPtr> running;
   std::map<std::string, std::uint64_t, std::less<>> by_id;  // the request's id as JSON, to its number
-  std::size_t errands = 0;  // further work for this client that a worker has or waits for
+  std::size_t background_jobs = 0;  // further work for this client that a worker has or waits for
   std::vector<std::function<void()>> idle;
 
   std::string question_prefix;  // random, so that an answer to another server's question is nobody's
@@ -151,7 +151,7 @@ struct Peer::Parts {
 // `params` may have it or not; {} where it is no object.
 const Value& meta_of(const Value& params);
 // What a worker does with a request: the handler, and again for what this client cannot be asked. Never throws.
-Outcome run_handler(Service& service, const ServerFacts& facts, const net::RpcRequest& request, Call& call);
+HandlerResult run_handler(Service& service, const ServerFacts& facts, const net::RpcRequest& request, Call& call);
 // The method's response, with the era's own additions.
 void reply_result(const ReplyPathPtr& reply, const Value& id, Value result);
 void reply_error(const ReplyPathPtr& reply, const Value& id, const RpcError& error);

@@ -12,8 +12,8 @@ namespace sb::mcp {
 namespace {
 
 TEST(Peer, OpensASessionAndCallsATool) {
-  Conversation talk;
-  talk.script->tools["echo"] = [](const Value& arguments, Call&) -> Outcome {
+  PeerFixture talk;
+  talk.script->tools["echo"] = [](const Value& arguments, Call&) -> HandlerResult {
     return tool_result({text_content(arguments.string_at("text").value_or(""))});
   };
   const Value opened = talk.open();
@@ -23,8 +23,8 @@ TEST(Peer, OpensASessionAndCallsATool) {
 }
 
 TEST(Peer, AnswersAProbeAndAStatelessCallBesideASession) {
-  Conversation talk;
-  talk.script->tools["echo"] = [](const Value&, Call& call) -> Outcome {
+  PeerFixture talk;
+  talk.script->tools["echo"] = [](const Value&, Call& call) -> HandlerResult {
     return tool_result({text_content(std::string(name_of(call.revision)))});
   };
   const Value found = talk.ask(talk.stateless(json(R"({"jsonrpc":"2.0","id":1,"method":"server/discover"})")));
@@ -37,7 +37,7 @@ TEST(Peer, AnswersAProbeAndAStatelessCallBesideASession) {
 }
 
 TEST(Peer, AsksInASessionByARequestOfItsOwn) {
-  Conversation talk;
+  PeerFixture talk;
   talk.script->tools["greet"] = greet;
   talk.open();
   const Value question = talk.ask(talk.call(1, "greet", json(R"({"greeting":"Good day"})")));
@@ -48,7 +48,7 @@ TEST(Peer, AsksInASessionByARequestOfItsOwn) {
 }
 
 TEST(Peer, AsksInTheStatelessEraByAResult) {
-  Conversation talk;
+  PeerFixture talk;
   talk.script->tools["greet"] = greet;
   const Value asked = talk.ask(talk.stateless(talk.call(1, "greet", json(R"({"greeting":"Good day"})"))));
   EXPECT_EQ(asked["result"].string_at("resultType"), "input_required");
@@ -69,7 +69,7 @@ TEST(Peer, TakesTheVersionItIsAskedForOrTheNewestOfSessions) {
                                                                                       {"2026-07-28", "2025-11-25"},
                                                                                       {"2024-10-07", "2025-11-25"},
                                                                                       {"", "2025-11-25"}}) {
-    Conversation talk;
+    PeerFixture talk;
     EXPECT_EQ(talk.open(wanted)["result"].string_at("protocolVersion"), given) << wanted;
     EXPECT_EQ(name_of(talk.peer->revision()), given);
   }
@@ -138,7 +138,7 @@ TEST(Peer, RefusesWhatDoesNotBelong) {
       {"subscribing to what there is not", true, request("resources/subscribe", R"("uri":"test://no")"), -32002},
   };
   for (const Refused& refused : table) {
-    Conversation talk;
+    PeerFixture talk;
     if (refused.is_open) talk.open();
     talk.say_line(refused.line);
     const Value answer = talk.one();
@@ -151,14 +151,14 @@ TEST(Peer, RefusesWhatDoesNotBelong) {
 }
 
 TEST(Peer, SaysWhichVersionsItHas) {
-  Conversation talk;
+  PeerFixture talk;
   Value request = talk.stateless(net::rpc_request(1, "server/discover", Value::object()));
   request.find("params")->find("_meta")->set("io.modelcontextprotocol/protocolVersion", "v999.0.0");
   EXPECT_EQ(to_json(talk.ask(request)["error"]["data"]), R"({"requested":"v999.0.0","supported":["2026-07-28"]})");
 }
 
 TEST(Peer, HasNoneOfTheSessionsMethodsInTheStatelessEra) {
-  Conversation talk;
+  PeerFixture talk;
   talk.open();
   for (const char* method :
        {"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "unknown/method"})
@@ -167,13 +167,13 @@ TEST(Peer, HasNoneOfTheSessionsMethodsInTheStatelessEra) {
 }
 
 TEST(Peer, TakesEveryMessageForStatelessWhereATransportSaysSo) {
-  Conversation talk({.principal = "local", .is_one_request = true});
+  PeerFixture talk({.principal = "local", .is_single_request = true});
   for (const char* method : {"initialize", "tools/list", "ping"})
     EXPECT_EQ(talk.ask(net::rpc_request(1, method, Value::object()))["error"]["code"], Value(-32602)) << method;
 }
 
 TEST(Peer, RefusesAnIdThatIsInUse) {
-  Conversation talk;
+  PeerFixture talk;
   talk.script->tools["greet"] = greet;
   talk.open();
   const Value question = talk.ask(talk.call(1, "greet"));
@@ -184,7 +184,7 @@ TEST(Peer, RefusesAnIdThatIsInUse) {
 }
 
 TEST(Peer, RunsSoManyCallsAtOnceAndNoMore) {
-  Conversation talk;
+  PeerFixture talk;
   talk.script->tools["greet"] = greet;
   talk.open();
   for (std::size_t i = 0; i < limits::kCallsAtOnce; ++i)
@@ -195,7 +195,7 @@ TEST(Peer, RunsSoManyCallsAtOnceAndNoMore) {
 }
 
 TEST(Peer, AnswersBatchesWhereTheRevisionHasThem) {
-  Conversation talk;
+  PeerFixture talk;
   talk.checks_schema = false;
   talk.script->tools["greet"] = greet;
   talk.open("2025-03-26");
@@ -218,8 +218,8 @@ TEST(Peer, AnswersBatchesWhereTheRevisionHasThem) {
 }
 
 TEST(Peer, TellsProgressToWhoWantsItAndOnlyForward) {
-  Conversation talk;
-  talk.script->tools["work"] = [](const Value&, Call& call) -> Outcome {
+  PeerFixture talk;
+  talk.script->tools["work"] = [](const Value&, Call& call) -> HandlerResult {
     for (const double at : {0.0, 50.0, 20.0, 100.0}) call.sink->progress(at, 100.0, "working");
     return tool_result({text_content("done")});
   };
@@ -240,8 +240,8 @@ TEST(Peer, TellsProgressToWhoWantsItAndOnlyForward) {
 }
 
 TEST(Peer, LogsFromTheLevelOnThatWasSet) {
-  Conversation talk;
-  talk.script->tools["work"] = [](const Value&, Call& call) -> Outcome {
+  PeerFixture talk;
+  talk.script->tools["work"] = [](const Value&, Call& call) -> HandlerResult {
     for (const LogLevel level : {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kError})
       call.sink->log(level, "worker", "text");
     return tool_result({});
@@ -264,20 +264,20 @@ TEST(Peer, LogsFromTheLevelOnThatWasSet) {
 }
 
 TEST(Peer, SaysThatAHandlerFailed) {
-  Conversation talk;
-  talk.script->tools["throw"] = [](const Value&, Call&) -> Outcome { throw std::bad_alloc(); };
+  PeerFixture talk;
+  talk.script->tools["throw"] = [](const Value&, Call&) -> HandlerResult { throw std::bad_alloc(); };
   talk.open();
   EXPECT_EQ(talk.ask(talk.call(1, "throw"))["error"]["code"], Value(-32603));
   EXPECT_EQ(talk.ask(talk.stateless(talk.call(2, "throw")))["error"]["code"], Value(-32603));
-  talk.script->tools["list"] = [](const Value&, Call&) -> Outcome { return Value::array(); };
+  talk.script->tools["list"] = [](const Value&, Call&) -> HandlerResult { return Value::array(); };
   EXPECT_EQ(talk.ask(talk.call(3, "list"))["error"]["code"], Value(-32603)) << "no result there is";
 }
 
 TEST(Peer, SendsNothingForACancelledCall) {
   for (const bool is_new : {false, true}) {
-    Conversation talk;
+    PeerFixture talk;
     bool was_cancelled = false;
-    talk.script->tools["work"] = [&](const Value&, Call& call) -> Outcome {
+    talk.script->tools["work"] = [&](const Value&, Call& call) -> HandlerResult {
       talk.peer->receive(
           net::read_rpc(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})"), nullptr);
       was_cancelled = *call.is_cancelled;
@@ -294,7 +294,7 @@ TEST(Peer, SendsNothingForACancelledCall) {
 }
 
 TEST(Peer, IgnoresCancelsOfNothing) {
-  Conversation talk;
+  PeerFixture talk;
   talk.open();
   for (const char* params : {"{}", R"({"requestId":99})", R"({"requestId":{"a":[]}})", R"({"requestId":null})"})
     talk.say_line(std::string(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":)") + params + "}");
@@ -305,10 +305,10 @@ TEST(Peer, IgnoresCancelsOfNothing) {
 }
 
 TEST(Peer, IsTakenUpAgainByWhatItSaved) {
-  Conversation before, after;
+  PeerFixture before, after;
   before.open("2025-06-18", R"({"elicitation":{},"roots":{}})");
   after.checks_schema = false;
-  after.script->tools["who"] = [](const Value&, Call& call) -> Outcome {
+  after.script->tools["who"] = [](const Value&, Call& call) -> HandlerResult {
     return tool_result(
         {text_content(std::string(name_of(call.revision)) + " " + call.client_name +
                       (call.client.has_form_elicitation ? " form" : "") +
@@ -317,13 +317,13 @@ TEST(Peer, IsTakenUpAgainByWhatItSaved) {
   EXPECT_TRUE(after.peer->restore(json(to_json(before.peer->saved()))));
   EXPECT_FALSE(after.peer->restore(before.peer->saved())) << "it is open now";
   EXPECT_EQ(text_of(after.ask(after.call(1, "who"))), "2025-06-18 tester form roots");
-  Conversation another;
+  PeerFixture another;
   for (const char* bad : {"{}", "[]", "null", R"({"version":"2026-07-28"})", R"({"version":7})"})
     EXPECT_FALSE(another.peer->restore(json(bad))) << bad;
 }
 
 TEST(Peer, RefusesRequestsOnceItIsClosed) {
-  Conversation talk;
+  PeerFixture talk;
   talk.script->tools["greet"] = greet;
   talk.open();
   talk.ask(talk.call(1, "greet"));

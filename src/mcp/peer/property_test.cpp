@@ -14,17 +14,17 @@ class RandomClient {
     talk_.checks_schema = false;  // ids repeat here, so that a response does not say what it answers
     talk_.script->resources["test://a"] = "A";
     talk_.script->tools["greet"] = greet;
-    talk_.script->tools["throw"] = [](const Value&, Call&) -> Outcome { throw std::runtime_error("broken"); };
-    talk_.script->tools["refuse"] = [](const Value&, Call&) -> Outcome { return RpcError{-32000, "no"}; };
-    talk_.script->tools["work"] = [this](const Value&, Call& call) -> Outcome {
+    talk_.script->tools["throw"] = [](const Value&, Call&) -> HandlerResult { throw std::runtime_error("broken"); };
+    talk_.script->tools["refuse"] = [](const Value&, Call&) -> HandlerResult { return RpcError{-32000, "no"}; };
+    talk_.script->tools["work"] = [this](const Value&, Call& call) -> HandlerResult {
       call.sink->progress(1, 2, "");
       call.sink->log(LogLevel::kError, "", "text");
       talk_.script->fingerprints["list:tools"] += "x";
       return tool_result({});
     };
-    talk_.script->tools["moot"] = [this](const Value& arguments, Call& call) -> Outcome {
-      Outcome outcome = greet(arguments, call);
-      if (auto* ask = std::get_if<Ask>(&outcome)) ask->is_moot = [this] { return below(3) == 0; };
+    talk_.script->tools["moot"] = [this](const Value& arguments, Call& call) -> HandlerResult {
+      HandlerResult outcome = greet(arguments, call);
+      if (auto* ask = std::get_if<InputRequired>(&outcome)) ask->is_moot = [this] { return below(3) == 0; };
       return outcome;
     };
   }
@@ -64,7 +64,7 @@ class RandomClient {
     params.set("notifications", json(one_of({"{}", R"({"toolsListChanged":true})", "[]"})));
     if (below(8) == 0) params = json(one_of({"{}", R"({"_meta":1})", R"({"name":{}})", R"({"cursor":1})"}));
     Value made = net::rpc_request(id(), method, params);
-    return below(3) == 0 ? Conversation::stateless(made, one_of({"{}", R"({"elicitation":{}})"})) : made;
+    return below(3) == 0 ? PeerFixture::stateless(made, one_of({"{}", R"({"elicitation":{}})"})) : made;
   }
   Value message() {
     const std::uint64_t kind = below(10);
@@ -111,7 +111,7 @@ class RandomClient {
 
   FakeRandom random_;
   bool has_batches_;
-  Conversation talk_;
+  PeerFixture talk_;
   std::vector<Value> questions_;
   std::size_t requests_ = 0, answered_ = 0;
 };

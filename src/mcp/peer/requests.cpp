@@ -49,7 +49,8 @@ std::optional<std::size_t> offset_of(std::string_view cursor, std::string_view m
   return offset;
 }
 
-Outcome page_of(Value all, std::string_view member, std::string_view method, const Value& params, Revision revision) {
+HandlerResult page_of(Value all, std::string_view member, std::string_view method, const Value& params,
+                      Revision revision) {
   std::size_t offset = 0;
   if (const Value* cursor = params.find("cursor")) {
     const auto read = cursor->is_string() ? offset_of(cursor->as_string(), method) : std::nullopt;
@@ -59,7 +60,7 @@ Outcome page_of(Value all, std::string_view member, std::string_view method, con
   Value page = Value::array();
   Value::Array& items = all.items();
   const std::size_t end = std::min(items.size(), offset + limits::kPageItems);
-  for (std::size_t i = offset; i < end; ++i) page.push_back(shaped_item(std::move(items[i]), revision));
+  for (std::size_t i = offset; i < end; ++i) page.push_back(adapted_item(std::move(items[i]), revision));
   Value result = Value::object({{std::string(member), std::move(page)}});
   if (end < items.size()) result.set("nextCursor", cursor_at(method, end));
   return cacheable(std::move(result), kListLifeMs, revision);
@@ -76,7 +77,7 @@ std::string unknown_name(std::string_view kind, std::string_view name, const Val
   return text;
 }
 
-Outcome call_tool(Service& service, const Value& params, Call& call) {
+HandlerResult call_tool(Service& service, const Value& params, Call& call) {
   const auto name = params.string_at("name");
   if (!name) return invalid("params.name must be the name of a tool");
   const Value* arguments = params.find("arguments");
@@ -85,7 +86,7 @@ Outcome call_tool(Service& service, const Value& params, Call& call) {
   return service.call_tool(*name, arguments != nullptr ? *arguments : kNone, call);
 }
 
-Outcome read_resource(Service& service, const Value& params, Call& call) {
+HandlerResult read_resource(Service& service, const Value& params, Call& call) {
   const auto uri = params.string_at("uri");
   if (!uri) return invalid("params.uri must be the URI of a resource");
   auto outcome = service.read_resource(*uri, call);
@@ -97,7 +98,7 @@ Outcome read_resource(Service& service, const Value& params, Call& call) {
   return std::move(*outcome);
 }
 
-Outcome get_prompt(Service& service, const Value& params, Call& call) {
+HandlerResult get_prompt(Service& service, const Value& params, Call& call) {
   const auto name = params.string_at("name");
   if (!name) return invalid("params.name must be the name of a prompt");
   const Value* given = params.find("arguments");
@@ -110,7 +111,7 @@ Outcome get_prompt(Service& service, const Value& params, Call& call) {
   return std::move(*outcome);
 }
 
-Outcome complete(Service& service, const Value& params) {
+HandlerResult complete(Service& service, const Value& params) {
   const Value& reference = params["ref"];
   const auto kind = reference.string_at("type");
   const bool is_whole =
@@ -145,9 +146,10 @@ bool is_service_method(std::string_view method, const ServerFacts& facts) {
   return method == "completion/complete" && facts.has_completions;
 }
 
-Outcome answer_request(Service& service, const ServerFacts&, std::string_view method, const Value& params, Call& call) {
+HandlerResult answer_request(Service& service, const ServerFacts&, std::string_view method, const Value& params,
+                             Call& call) {
   const Revision revision = call.revision;
-  Outcome outcome = [&]() -> Outcome {
+  HandlerResult outcome = [&]() -> HandlerResult {
     if (method == "tools/list") return page_of(service.tools(), "tools", method, params, revision);
     if (method == "tools/call") return call_tool(service, params, call);
     if (method == "resources/list") return page_of(service.resources(), "resources", method, params, revision);
@@ -159,15 +161,15 @@ Outcome answer_request(Service& service, const ServerFacts&, std::string_view me
     if (method == "completion/complete") return complete(service, params);
     return RpcError{net::rpc::kMethodNotFound, fmt::format("There is no method {}.", quote_json(method))};
   }();
-  if (auto* result = std::get_if<Value>(&outcome)) return shaped_result(std::move(*result), revision);
+  if (auto* result = std::get_if<Value>(&outcome)) return adapted_result(std::move(*result), revision);
   return outcome;
 }
 
-Value finished(Value result, Revision revision, const ServerFacts& facts) {
+Value with_era_members(Value result, Revision revision, const ServerFacts& facts) {
   if (!is_stateless(revision)) return result;
   if (result.find("resultType") == nullptr) result.set("resultType", "complete");
   Value meta = result["_meta"].is_object() ? result["_meta"] : Value::object();
-  meta.set("io.modelcontextprotocol/serverInfo", shaped_info(facts.info, revision));
+  meta.set("io.modelcontextprotocol/serverInfo", adapted_info(facts.info, revision));
   result.set("_meta", std::move(meta));
   return result;
 }

@@ -12,12 +12,12 @@ namespace sb::mcp {
 
 // Whether the method is one of the above and the server has it.
 bool is_service_method(std::string_view method, const ServerFacts& facts);
-// `params` with `_meta` and the retry's fields still in it. An Ask only comes out of the methods that may ask
+// `params` with `_meta` and the retry's fields still in it. An InputRequired only comes out of the methods that may ask
 // (tools/call, prompts/get, resources/read).
-Outcome answer_request(Service& service, const ServerFacts& facts, std::string_view method, const Value& params,
-                       Call& call);
+HandlerResult answer_request(Service& service, const ServerFacts& facts, std::string_view method, const Value& params,
+                             Call& call);
 // The era's own members added to a finished result (resultType, serverInfo in _meta).
-Value finished(Value result, Revision revision, const ServerFacts& facts);
+Value with_era_members(Value result, Revision revision, const ServerFacts& facts);
 
 // Capabilities as `initialize` and `server/discover` announce them.
 Value capabilities_of(const ServerFacts& facts, Revision revision);

@@ -12,19 +12,19 @@ namespace {
 
 class RequestsTest : public ::testing::Test {
  protected:
-  Outcome answer(std::string_view method, std::string_view params, Revision revision = Revision::k2025_11_25) {
+  HandlerResult answer(std::string_view method, std::string_view params, Revision revision = Revision::k2025_11_25) {
     Call call;
     call.revision = revision;
     return answer_request(service, facts, method, json(params), call);
   }
   Value result(std::string_view method, std::string_view params, Revision revision = Revision::k2025_11_25) {
-    const Outcome outcome = answer(method, params, revision);
+    const HandlerResult outcome = answer(method, params, revision);
     const auto* error = std::get_if<RpcError>(&outcome);
     EXPECT_TRUE(std::holds_alternative<Value>(outcome)) << (error != nullptr ? error->message : "an Ask");
     return std::holds_alternative<Value>(outcome) ? std::get<Value>(outcome) : Value();
   }
   RpcError error(std::string_view method, std::string_view params, Revision revision = Revision::k2025_11_25) {
-    const Outcome outcome = answer(method, params, revision);
+    const HandlerResult outcome = answer(method, params, revision);
     EXPECT_TRUE(std::holds_alternative<RpcError>(outcome)) << method << params;
     return std::holds_alternative<RpcError>(outcome) ? std::get<RpcError>(outcome) : RpcError{0, "", {}};
   }
@@ -81,7 +81,7 @@ TEST_F(RequestsTest, SaysHowLongAResultMayBeKeptInTheStatelessEraOnly) {
 }
 
 TEST_F(RequestsTest, NamesThePromptThatWasMeant) {
-  script->prompts["release"] = [](const Value&, Call&) -> Outcome { return Value::object(); };
+  script->prompts["release"] = [](const Value&, Call&) -> HandlerResult { return Value::object(); };
   EXPECT_NE(error("prompts/get", R"({"name":"relase"})").message.find("\"release\""), std::string::npos);
   EXPECT_EQ(error("prompts/get", R"({})").code, -32602);
   EXPECT_EQ(error("prompts/get", R"({"name":"release","arguments":7})").code, -32602);
@@ -120,7 +120,7 @@ TEST(Shapes, TakeOffWhatARevisionDoesNotKnow) {
       "outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true},"icons":[],"execution":{},"_meta":{}})");
   const auto names = [&](Revision revision) {
     std::string text;
-    const Value shaped = shaped_item(tool, revision);
+    const Value shaped = adapted_item(tool, revision);
     for (const Value::Member& member : shaped.members()) text += member.name + " ";
     return text;
   };
@@ -135,15 +135,15 @@ TEST(Shapes, TakeOffWhatARevisionDoesNotKnow) {
 TEST(Shapes, TurnBlocksARevisionCannotCarryIntoText) {
   const Value result = json(R"({"content":[{"type":"audio","data":"","mimeType":"audio/wav"},
       {"type":"resource_link","uri":"test://a","name":"A"},{"type":"text","text":"t"},7],"structuredContent":{"a":1}})");
-  EXPECT_EQ(shaped_result(result, Revision::k2025_06_18), result);
-  const Value old = shaped_result(result, Revision::k2024_11_05);
+  EXPECT_EQ(adapted_result(result, Revision::k2025_06_18), result);
+  const Value old = adapted_result(result, Revision::k2024_11_05);
   EXPECT_EQ(old.find("structuredContent"), nullptr);
   EXPECT_EQ(old["content"].items()[0].string_at("type"), "text");
   EXPECT_EQ(old["content"].items()[1].string_at("text"), "A: test://a");
-  EXPECT_EQ(shaped_result(result, Revision::k2025_03_26)["content"].items()[0].string_at("type"), "audio");
+  EXPECT_EQ(adapted_result(result, Revision::k2025_03_26)["content"].items()[0].string_at("type"), "audio");
   const Value list = json(R"({"content":[],"structuredContent":[1]})");
-  EXPECT_EQ(shaped_result(list, Revision::k2025_11_25).find("structuredContent"), nullptr) << "objects only, then";
-  EXPECT_NE(shaped_result(list, Revision::k2026_07_28).find("structuredContent"), nullptr);
+  EXPECT_EQ(adapted_result(list, Revision::k2025_11_25).find("structuredContent"), nullptr) << "objects only, then";
+  EXPECT_NE(adapted_result(list, Revision::k2026_07_28).find("structuredContent"), nullptr);
 }
 
 TEST(Capabilities, AreReadAsTheRevisionMeansThem) {

@@ -21,7 +21,7 @@ std::string mac_of(const std::string& key, std::string_view label, std::string_v
   return std::string(as_bytes(hmac_sha256(key, bytes)).substr(0, kMacBytes));
 }
 
-std::unexpected<Error> not_ours() {
+std::unexpected<Error> invalid_seal() {
   return fail(ErrorCode::kInvalid, "this is not what the server gave out", "Send it back exactly as it came");
 }
 
@@ -37,10 +37,10 @@ std::string Seal::close(std::string_view label, std::string_view payload) const 
 
 Result<std::string> Seal::open(std::string_view label, std::string_view sealed) const {
   const std::size_t dot = sealed.find('.');
-  if (dot == std::string_view::npos) return not_ours();
+  if (dot == std::string_view::npos) return invalid_seal();
   auto payload = from_base64url(sealed.substr(0, dot));
   const auto mac = from_base64url(sealed.substr(dot + 1));
-  if (!payload || !mac || !constant_time_equal(*mac, mac_of(key_(), label, *payload))) return not_ours();
+  if (!payload || !mac || !constant_time_equal(*mac, mac_of(key_(), label, *payload))) return invalid_seal();
   return std::move(*payload);
 }
 

@@ -18,7 +18,7 @@ namespace sb::mcp {
 
 class Seal {
  public:
-  // Asked for at each use, from any thread, and not before: it may have to be read from somewhere.
+  // DialogState for at each use, from any thread, and not before: it may have to be read from somewhere.
   using Key = std::function<std::string()>;
   explicit Seal(Key key) : key_(std::move(key)) {}
   explicit Seal(std::string key) : key_([key = std::move(key)] { return key; }) {}

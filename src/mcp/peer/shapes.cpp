@@ -22,7 +22,7 @@ void shape_block(Value& block, Revision revision) {
 
 }  // namespace
 
-Value shaped_item(Value item, Revision revision) {
+Value adapted_item(Value item, Revision revision) {
   if (!item.is_object()) return item;
   if (revision < Revision::k2025_03_26 && item.find("inputSchema") != nullptr) item.erase("annotations");
   if (revision < Revision::k2025_06_18) {
@@ -36,7 +36,7 @@ Value shaped_item(Value item, Revision revision) {
   return item;
 }
 
-Value shaped_result(Value result, Revision revision) {
+Value adapted_result(Value result, Revision revision) {
   if (!result.is_object()) return result;
   if (Value* structured = result.find("structuredContent")) {
     // Before the stateless era it is an object or not there.
@@ -52,7 +52,7 @@ Value shaped_result(Value result, Revision revision) {
   return result;
 }
 
-Value shaped_info(Value info, Revision revision) {
+Value adapted_info(Value info, Revision revision) {
   if (!info.is_object()) return info;
   if (revision < Revision::k2025_06_18) info.erase("title");
   if (revision < Revision::k2025_11_25)
@@ -60,7 +60,7 @@ Value shaped_info(Value info, Revision revision) {
   return info;
 }
 
-Value shaped_question(Value params, Revision revision) {
+Value adapted_question(Value params, Revision revision) {
   if (params.is_object() && revision < Revision::k2025_11_25 && params.string_at("mode") == "form")
     params.erase("mode");
   return params;

@@ -7,12 +7,12 @@
 namespace sb::mcp {
 
 // An item of a list: a tool, a resource, a template, a prompt.
-Value shaped_item(Value item, Revision revision);
+Value adapted_item(Value item, Revision revision);
 // A result with `content`, `messages` or `contents`; others come back as they are.
-Value shaped_result(Value result, Revision revision);
+Value adapted_result(Value result, Revision revision);
 // A server's {name, version, …}.
-Value shaped_info(Value info, Revision revision);
+Value adapted_info(Value info, Revision revision);
 // The parameters of a request to the client.
-Value shaped_question(Value params, Revision revision);
+Value adapted_question(Value params, Revision revision);
 
 }  // namespace sb::mcp

@@ -6,8 +6,8 @@
 namespace sb::mcp {
 namespace {
 
-Outcome run_ask(ToolBench& bench, const ToolSpec&, const Inputs& inputs, Call& call) {
-  return ask(bench, inputs.given, call);
+HandlerResult run_ask(WorkerContext& worker, const ToolSpec&, const Inputs& inputs, Call& call) {
+  return ask(worker, inputs.given, call);
 }
 
 }  // namespace

@@ -5,10 +5,10 @@
 namespace sb::mcp {
 namespace {
 
-Outcome run_checkpoint(ToolBench& bench, const ToolSpec&, const Inputs& inputs, Call&) {
-  const auto desk = bench.desk();
-  if (!desk) return error_result(desk.error());
-  const auto made = (*desk)->sessions().checkpoint(inputs.text("checkpointToken"));
+HandlerResult run_checkpoint(WorkerContext& worker, const ToolSpec&, const Inputs& inputs, Call&) {
+  const auto home = worker.home();
+  if (!home) return error_result(home.error());
+  const auto made = (*home)->sessions().checkpoint(inputs.text("checkpointToken"));
   if (!made) return error_result(made.error());
   const Value next = Value::object(
       {{"tool", "continue_workflow"}, {"params", Value::object({{"continueToken", made->resume_token}})}});

@@ -7,10 +7,10 @@
 namespace sb::mcp {
 namespace {
 
-using Intent = engine::Continuing::Intent;
+using Intent = engine::ContinueRequest::Intent;
 
 // Nothing, or what is wrong with how the inputs go together.
-std::optional<engine::SessionError> misfit(const ToolSpec& spec, const Inputs& inputs) {
+std::optional<engine::SessionError> submission_fault(const ToolSpec& spec, const Inputs& inputs) {
   if (inputs.text("intent") != "rehydrate") return {};
   if (inputs.given.find("workspacePath") == nullptr) {
     return input_error(spec, inputs, "workspacePath", "is missing; intent rehydrate needs it",
@@ -24,8 +24,8 @@ std::optional<engine::SessionError> misfit(const ToolSpec& spec, const Inputs& i
   return {};
 }
 
-engine::Continuing continuing_of(const Inputs& inputs) {
-  engine::Continuing continuing;
+engine::ContinueRequest continuing_of(const Inputs& inputs) {
+  engine::ContinueRequest continuing;
   continuing.token = inputs.text("continueToken");
   continuing.workspace = inputs.text("workspacePath");
   const std::string intent = inputs.text("intent");
@@ -38,20 +38,20 @@ engine::Continuing continuing_of(const Inputs& inputs) {
   return continuing;
 }
 
-Outcome run_continue_session(ToolBench& bench, const ToolSpec& spec, const Inputs& inputs, Call& call) {
-  if (auto carried = carried_on(bench, call)) return std::move(*carried);
-  if (auto wrong = misfit(spec, inputs)) return error_result(*wrong);
-  engine::Continuing continuing = continuing_of(inputs);
+HandlerResult run_continue_session(WorkerContext& worker, const ToolSpec& spec, const Inputs& inputs, Call& call) {
+  if (auto carried = resume_pending_call(worker, call)) return std::move(*carried);
+  if (auto wrong = submission_fault(spec, inputs)) return error_result(*wrong);
+  engine::ContinueRequest continuing = continuing_of(inputs);
   if (const Value* relayed = inputs.given.find("answer")) {
     auto read = relayed_answer(*relayed, call);
     if (!read) return error_result(read.error());
     continuing.answer = std::move(*read);
   }
-  const auto desk = bench.desk();
-  if (!desk) return error_result(desk.error());
-  auto answer = (*desk)->sessions().go_on(continuing);
+  const auto home = worker.home();
+  if (!home) return error_result(home.error());
+  auto answer = (*home)->sessions().continue_session(continuing);
   if (!answer) return error_result(answer.error());
-  return carry_decision(bench, std::move(*answer), call, inputs.note());
+  return ask_for_decision(worker, std::move(*answer), call, inputs.note());
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 namespace sb::mcp {
 namespace {
 
-using workflow::Compiled;
-using workflow::Entry;
+using workflow::CatalogEntry;
+using workflow::CompiledWorkflow;
 using workflow::Step;
 
 std::string_view type_of(const Step& step) {
@@ -41,7 +41,7 @@ Value steps_of(const std::vector<Step>& steps) {
   return out;
 }
 
-Value compiled_of(const Compiled& compiled, bool has_steps) {
+Value compiled_of(const CompiledWorkflow& compiled, bool has_steps) {
   const auto& definition = compiled.definition;
   Value out = Value::object(
       {{"name", definition.name}, {"description", definition.description}, {"version", definition.version}});
@@ -60,7 +60,7 @@ Value compiled_of(const Compiled& compiled, bool has_steps) {
   return out;
 }
 
-Value inspected(const Entry& entry, const Compiled& compiled, const std::string& mode) {
+Value inspected(const CatalogEntry& entry, const CompiledWorkflow& compiled, const std::string& mode) {
   Value out = Value::object({{"workflowId", entry.id},
                              {"workflowHash", compiled.hash},
                              {"mode", mode},
@@ -79,10 +79,10 @@ Value inspected(const Entry& entry, const Compiled& compiled, const std::string&
   return out;
 }
 
-Outcome run_inspect(ToolBench& bench, const ToolSpec&, const Inputs& inputs, Call&) {
-  const auto workspace = workspace_of(bench, inputs);
+HandlerResult run_inspect(WorkerContext& worker, const ToolSpec&, const Inputs& inputs, Call&) {
+  const auto workspace = workspace_of(worker, inputs);
   if (!workspace) return error_result(workspace.error());
-  const auto catalog = bench.catalog(*workspace);
+  const auto catalog = worker.catalog(*workspace);
   if (!catalog) return error_result(catalog.error());
   const auto entry = catalog->find(inputs.text("workflowId"));
   if (!entry) return error_result(entry.error());

@@ -13,7 +13,7 @@ namespace sb::mcp {
 namespace {
 
 using workflow::Catalog;
-using workflow::Entry;
+using workflow::CatalogEntry;
 
 constexpr std::size_t kShortBytes = 160;  // of a description, where all are listed
 
@@ -28,12 +28,12 @@ Value tag_texts(const Catalog& catalog) {
 }
 
 // What an agent needs to choose; the rest is inspect_workflow's.
-Value item_of(const Catalog& catalog, const Entry& entry, bool is_short) {
+Value item_of(const Catalog& catalog, const CatalogEntry& entry, bool is_short) {
   Value item = Value::object({{"workflowId", entry.id}});
   if (const auto* definition = entry.definition.get()) {
     item.set("name", definition->name);
     const std::string_view text = definition->description;
-    item.set("description", is_short && text.size() > kShortBytes ? fmt::format("{}…", beginning(text, kShortBytes))
+    item.set("description", is_short && text.size() > kShortBytes ? fmt::format("{}…", utf8_prefix(text, kShortBytes))
                                                                   : std::string(text));
     item.set("version", definition->version);
   }
@@ -43,7 +43,7 @@ Value item_of(const Catalog& catalog, const Entry& entry, bool is_short) {
     item.set("loads", false);
     item.set("reason", bundle.error().front().to_string());
   }
-  if (entry.replaces_ours) item.set("replacesOurs", true);
+  if (entry.replaces_bundled) item.set("replacesOurs", true);
   if (entry.staleness == workflow::Staleness::kLikely) item.set("staleness", to_string(entry.staleness));
   return item;
 }
@@ -67,22 +67,22 @@ void note_unknown_tags(const Catalog& catalog, const std::vector<std::string>& t
   for (const std::string& tag : tags) {
     if (std::ranges::find(known, tag) != known.end()) continue;
     const std::string nearest = nearest_name(tag, known);
-    inputs.notes.push_back(fmt::format("there is no tag {}{}", quote_json(beginning(tag, 64)),
+    inputs.notes.push_back(fmt::format("there is no tag {}{}", quote_json(utf8_prefix(tag, 64)),
                                        nearest.empty() ? fmt::format("; the tags are {}", fmt::join(known, ", "))
                                                        : fmt::format("; did you mean {}?", nearest)));
   }
 }
 
-Outcome run_list(ToolBench& bench, const ToolSpec&, const Inputs& given, Call&) {
+HandlerResult run_list(WorkerContext& worker, const ToolSpec&, const Inputs& given, Call&) {
   Inputs inputs = given;
-  const auto workspace = workspace_of(bench, inputs);
+  const auto workspace = workspace_of(worker, inputs);
   if (!workspace) return error_result(workspace.error());
-  const auto catalog = bench.catalog(*workspace);
+  const auto catalog = worker.catalog(*workspace);
   if (!catalog) return error_result(catalog.error());
   const std::vector<std::string> tags = inputs.texts("tags");
   note_unknown_tags(*catalog, tags, inputs);
   Value workflows = Value::array();
-  for (const Entry* entry : catalog->list()) {
+  for (const CatalogEntry* entry : catalog->list()) {
     const bool is_wanted = tags.empty() || std::ranges::any_of(tags, [&](const std::string& tag) {
                              return std::ranges::find(entry->tags, tag) != entry->tags.end();
                            });

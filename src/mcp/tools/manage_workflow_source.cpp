@@ -9,24 +9,24 @@
 namespace sb::mcp {
 namespace {
 
-Result<Value> changed(ToolBench& bench, Inputs& inputs) {
-  const Homes homes = SB_TRY(bench.homes());
+Result<Value> changed(WorkerContext& worker, Inputs& inputs) {
+  const HomeDirectories homes = SB_TRY(worker.homes());
   const std::string path = inputs.text("path");
   if (inputs.text("action") == "attach") {
-    SB_TRY(workflow::Catalog::attach(bench.files(), homes, path, workflow::Catalog::By::kAgent));
+    SB_TRY(workflow::Catalog::attach(worker.files(), homes, path, workflow::Catalog::AttachedBy::kAgent));
     inputs.notes.push_back(
         fmt::format("until a person runs `signalbox workflow source add {}`, its commands are not run and it replaces "
                     "no built-in workflow",
                     path));
   } else {
-    SB_TRY(workflow::Catalog::detach(bench.files(), homes, path));
+    SB_TRY(workflow::Catalog::detach(worker.files(), homes, path));
   }
   return Value::object({{"action", inputs.text("action")}, {"path", path}});
 }
 
-Outcome run_manage_source(ToolBench& bench, const ToolSpec&, const Inputs& given, Call&) {
+HandlerResult run_manage_source(WorkerContext& worker, const ToolSpec&, const Inputs& given, Call&) {
   Inputs inputs = given;
-  auto done = changed(bench, inputs);
+  auto done = changed(worker, inputs);
   if (!done) return error_result(done.error());
   return structured_answer(std::move(*done), inputs);
 }

@@ -8,7 +8,7 @@ namespace sb::mcp {
 namespace {
 
 using workflow::Catalog;
-using workflow::Entry;
+using workflow::CatalogEntry;
 
 constexpr std::string_view kAny = "workflow";
 constexpr std::size_t kDescriptionBytes = 200;
@@ -17,13 +17,13 @@ Value goal_argument() {
   return Value::object({{"name", "goal"}, {"title", "Goal"}, {"description", "What is to be done"}});
 }
 
-Value prompt_item(const Entry& entry) {
+Value prompt_item(const CatalogEntry& entry) {
   const std::string_view text = entry.definition->description;
   return Value::object(
       {{"name", entry.id},
        {"title", entry.definition->name},
-       {"description",
-        text.size() <= kDescriptionBytes ? std::string(text) : fmt::format("{}…", beginning(text, kDescriptionBytes))},
+       {"description", text.size() <= kDescriptionBytes ? std::string(text)
+                                                        : fmt::format("{}…", utf8_prefix(text, kDescriptionBytes))},
        {"arguments", Value::Array{goal_argument()}}});
 }
 
@@ -35,7 +35,7 @@ std::string goal_text(const std::string& goal) {
 }
 
 // A server reached over HTTP runs elsewhere than its clients: only they know their folder.
-std::string asked_text(const Entry& entry, const std::string& goal) {
+std::string workflow_prompt(const CatalogEntry& entry, const std::string& goal) {
   return fmt::format(
       "Work with the Signalbox workflow \"{}\".\n\n{}\n\nCall start_workflow with workflowId {}, the goal, and the "
       "absolute path of the folder you work in as workspacePath. Do each step as it says and deliver it with "
@@ -49,7 +49,7 @@ std::string text_argument(const Value& arguments, std::string_view name) {
 
 }  // namespace
 
-Value listed_prompts(ToolBench& bench) {
+Value listed_prompts(WorkerContext& worker) {
   Value items = Value::array();
   items.push_back(Value::object(
       {{"name", kAny},
@@ -57,35 +57,35 @@ Value listed_prompts(ToolBench& bench) {
        {"description", "Any workflow, by its id"},
        {"arguments", Value::Array{Value::object({{"name", "workflowId"}, {"title", "Workflow"}, {"required", true}}),
                                   goal_argument()}}}));
-  const auto catalog = bench.catalog_here();
+  const auto catalog = worker.catalog_here();
   if (!catalog) return items;
-  for (const Entry* entry : catalog->list()) {
+  for (const CatalogEntry* entry : catalog->list()) {
     if (entry->definition && entry->id != kAny) items.push_back(prompt_item(*entry));
   }
   return items;
 }
 
-std::optional<Outcome> prompt_messages(ToolBench& bench, std::string_view name, const Value& arguments) {
-  const auto catalog = bench.catalog_here();
+std::optional<HandlerResult> prompt_messages(WorkerContext& worker, std::string_view name, const Value& arguments) {
+  const auto catalog = worker.catalog_here();
   if (!catalog) return RpcError{net::rpc::kInternalError, catalog.error().to_string()};
   const std::string id = name == kAny ? text_argument(arguments, "workflowId") : std::string(name);
   const auto entry = catalog->find(id);
   if (!entry && name == kAny) return RpcError{net::rpc::kInvalidParams, entry.error().to_string()};
   if (!entry || !(*entry)->definition) return {};
-  const std::string text = asked_text(**entry, text_argument(arguments, "goal"));
+  const std::string text = workflow_prompt(**entry, text_argument(arguments, "goal"));
   return Value::object(
       {{"description", (*entry)->definition->name},
        {"messages", Value::Array{Value::object(
                         {{"role", "user"}, {"content", Value::object({{"type", "text"}, {"text", text}})}})}}});
 }
 
-std::optional<std::vector<std::string>> prompt_completions(ToolBench& bench, std::string_view prompt,
+std::optional<std::vector<std::string>> prompt_completions(WorkerContext& worker, std::string_view prompt,
                                                            std::string_view argument, std::string_view begun) {
-  const auto catalog = bench.catalog_here();
+  const auto catalog = worker.catalog_here();
   if (!catalog) return {};
   if (prompt == kAny && argument == "workflowId") {
     std::vector<std::string> begins, holds;
-    for (const Entry* entry : catalog->list()) {
+    for (const CatalogEntry* entry : catalog->list()) {
       if (entry->id.starts_with(begun)) {
         begins.push_back(entry->id);
       } else if (entry->id.contains(begun)) {

@@ -11,10 +11,10 @@
 
 namespace sb::mcp {
 
-Value listed_prompts(ToolBench& bench);
-std::optional<Outcome> prompt_messages(ToolBench& bench, std::string_view name, const Value& arguments);
+Value listed_prompts(WorkerContext& worker);
+std::optional<HandlerResult> prompt_messages(WorkerContext& worker, std::string_view name, const Value& arguments);
 // Nothing where there is no such prompt or argument.
-std::optional<std::vector<std::string>> prompt_completions(ToolBench& bench, std::string_view prompt,
+std::optional<std::vector<std::string>> prompt_completions(WorkerContext& worker, std::string_view prompt,
                                                            std::string_view argument, std::string_view begun);
 
 }  // namespace sb::mcp

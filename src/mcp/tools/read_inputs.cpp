@@ -41,7 +41,8 @@ bool is_part(std::string_view wrong, std::string_view right) {
          (whole.ends_with(part) && is_capital(right[right.size() - part.size()]));
 }
 
-// 1: the same but for case and joints; 0: nothing in common. By edit distance, but a part of a name is near to it.
+// 1: the same but for case and joints; 0: nothing in common. AttachedBy edit distance, but a part of a name is near to
+// it.
 double similarity(std::string_view wrong, std::string_view right) {
   const std::string a = plain(wrong), b = plain(right);
   const std::size_t longer = std::max(a.size(), b.size());
@@ -75,7 +76,7 @@ Nearest nearest(std::string_view wrong, const std::vector<std::string_view>& nam
 }
 
 std::string shown(std::string_view name) {
-  return name.size() <= kNameBytes ? std::string(name) : fmt::format("{}…", beginning(name, kNameBytes));
+  return name.size() <= kNameBytes ? std::string(name) : fmt::format("{}…", utf8_prefix(name, kNameBytes));
 }
 
 Value placeholder(const Field& field) {
@@ -194,7 +195,7 @@ class Reading {
     for (const Value::Member& member : given.members()) {
       if (std::ranges::find(names, member.name) != names.end()) continue;
       const Nearest near = nearest(member.name, names);
-      tell_unknown(path, member.name, near);
+      report_unknown(path, member.name, near);
       if (!near.name.empty() && given.find(near.name) == nullptr) meant.emplace_back(near.name, &member.value);
     }
     for (const Field& field : fields) {
@@ -213,7 +214,7 @@ class Reading {
     }
   }
 
-  void tell_unknown(const std::string& path, const std::string& name, const Nearest& near) {
+  void report_unknown(const std::string& path, const std::string& name, const Nearest& near) {
     const std::string at = path.empty() ? shown(name) : fmt::format("{}.{}", path, shown(name));
     if (!near.name.empty()) {
       suggestions_.push_back(Value::object({{"kind", "unknown_key"},

@@ -23,7 +23,7 @@ RpcError failed(const Error& error) {
   return {net::rpc::kInternalError, error.to_string()};
 }
 
-Result<Value> session_seen(engine::Sessions& sessions, const std::string& id) {
+Result<Value> session_view(engine::Sessions& sessions, const std::string& id) {
   const engine::Summary summary = SB_TRY(sessions.summary(id));
   Value value = engine::session_value(summary);
   if (!summary.recap.empty()) value.set("recap", summary.recap);
@@ -62,47 +62,48 @@ std::string session_of_uri(std::string_view uri) {
   return std::string(uri.substr(kSessionPrefix.size()));
 }
 
-std::optional<Outcome> resource_contents(ToolBench& bench, const std::string& uri) {
+std::optional<HandlerResult> resource_contents(WorkerContext& worker, const std::string& uri) {
   if (uri == kTagsUri) {
-    const auto catalog = bench.catalog_here();
+    const auto catalog = worker.catalog_here();
     if (!catalog) return failed(catalog.error());
     return contents(uri, Value::object({{"tags", catalog->tags()}}));
   }
   const std::string name = session_of_uri(uri);
   if (name.empty()) return {};
-  const auto desk = bench.desk();
-  if (!desk) return failed(desk.error());
-  const auto id = (*desk)->sessions().resolve(name);
+  const auto home = worker.home();
+  if (!home) return failed(home.error());
+  const auto id = (*home)->sessions().resolve(name);
   if (!id) return {};
-  const auto seen = session_seen((*desk)->sessions(), *id);
+  const auto seen = session_view((*home)->sessions(), *id);
   if (!seen) return failed(seen.error());
   return contents(uri, *seen);
 }
 
-std::string session_fingerprint(ToolBench& bench, const std::string& session) {
-  const auto desk = bench.desk();
-  const auto id = desk ? (*desk)->sessions().resolve(session) : std::unexpected(desk.error());
-  const auto summary = id ? (*desk)->sessions().summary(*id) : std::unexpected(id.error());
+std::string session_fingerprint(WorkerContext& worker, const std::string& session) {
+  const auto home = worker.home();
+  const auto id = home ? (*home)->sessions().resolve(session) : std::unexpected(home.error());
+  const auto summary = id ? (*home)->sessions().summary(*id) : std::unexpected(id.error());
   return summary ? fmt::format("{} {} {}", summary->id, summary->events, summary->updated_at) : "";
 }
 
-std::string workflows_fingerprint(ToolBench& bench) {
-  const auto catalog = bench.catalog_here();
+std::string workflows_fingerprint(WorkerContext& worker) {
+  const auto catalog = worker.catalog_here();
   if (!catalog) return {};
   std::string all;
-  for (const workflow::Entry* entry : catalog->list()) all += fmt::format("{} {}\n", entry->id, entry->origin.digest);
+  for (const workflow::CatalogEntry* entry : catalog->list())
+    all += fmt::format("{} {}\n", entry->id, entry->origin.digest);
   return sha256_hex(all);
 }
 
-std::vector<std::string> session_ids(ToolBench& bench, std::string_view begun) {
+std::vector<std::string> session_ids(WorkerContext& worker, std::string_view begun) {
   std::vector<std::string> ids;
-  const auto desk = bench.desk();
-  if (!desk) return ids;
+  const auto home = worker.home();
+  if (!home) return ids;
   const auto visit = [&](const engine::Summary& summary) {
     if (summary.id.starts_with(begun)) ids.push_back(summary.id);
     return ids.size() < limits::kCompletions;
   };
-  (void)engine::each_summary((*desk)->desk().store(), visit, [](const std::string&) {});
+  (void)engine::for_each_summary((*home)->home().store(), visit, [](const std::string&) {});
   return ids;
 }
 

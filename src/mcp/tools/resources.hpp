@@ -20,13 +20,13 @@ Value listed_templates();
 // The session's id, or the beginning of one, that such a uri names; empty for every other uri.
 std::string session_of_uri(std::string_view uri);
 // Nothing where the uri names nothing.
-std::optional<Outcome> resource_contents(ToolBench& bench, const std::string& uri);
+std::optional<HandlerResult> resource_contents(WorkerContext& worker, const std::string& uri);
 
 // Each changes when what is shown of it does. One that cannot be looked at has an empty one.
-std::string session_fingerprint(ToolBench& bench, const std::string& session);
-std::string workflows_fingerprint(ToolBench& bench);
+std::string session_fingerprint(WorkerContext& worker, const std::string& session);
+std::string workflows_fingerprint(WorkerContext& worker);
 
 // Newest first.
-std::vector<std::string> session_ids(ToolBench& bench, std::string_view begun);
+std::vector<std::string> session_ids(WorkerContext& worker, std::string_view begun);
 
 }  // namespace sb::mcp

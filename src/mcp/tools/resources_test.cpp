@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-class Resources : public ToolPlace {
+class Resources : public ToolFixture {
  protected:
   Value read(const std::string& uri) {
     auto outcome = service->read_resource(uri, call);
@@ -111,10 +111,10 @@ TEST_F(Resources, UsedStatesAreForgottenOnceTheyExpired) {
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(*server.is_first_use(fmt::format("n{}", i), clock.now_ms() + 1'000));
   clock.sleep_ms(2'000);
   EXPECT_TRUE(*server.is_first_use("later", clock.now_ms() + 1'000));
-  const auto desk = inbox::Desk::open(seams, store::Access::kReadWrite);
-  ASSERT_TRUE(desk);
+  const auto home = inbox::Home::open(seams, store::Access::kReadWrite);
+  ASSERT_TRUE(home);
   const auto rows =
-      (*desk)->store().read([](store::Snapshot& snapshot) { return snapshot.list("request-states", {.limit = 100}); });
+      (*home)->store().read([](store::Snapshot& snapshot) { return snapshot.list("request-states", {.limit = 100}); });
   EXPECT_EQ(rows->size(), 1u);
 }
 

@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::size_t kRecapShown = 400;
 
-Result<engine::ResumeQuery> query_of(const ToolBench& bench, const Inputs& inputs) {
+Result<engine::ResumeQuery> query_of(const WorkerContext& worker, const Inputs& inputs) {
   engine::ResumeQuery query;
   query.text = inputs.text("query");
   query.session_id = inputs.given.find("sessionId") != nullptr ? inputs.text("sessionId") : inputs.text("runId");
-  query.workspace = SB_TRY(workspace_of(bench, inputs));
-  const engine::GitState git = engine::git_state(bench.files(), query.workspace);
+  query.workspace = SB_TRY(workspace_of(worker, inputs));
+  const engine::GitState git = engine::git_state(worker.files(), query.workspace);
   query.repository = git.repository;
   query.git_branch = inputs.given.string_at("gitBranch").value_or(git.branch);
   query.git_head = inputs.given.string_at("gitHeadSha").value_or(git.head);
@@ -27,7 +27,7 @@ Result<engine::ResumeQuery> query_of(const ToolBench& bench, const Inputs& input
 }
 
 // What an agent needs to tell one from the other.
-Value candidate_of(const engine::Candidate& candidate, const std::string& token) {
+Value candidate_of(const engine::ResumeCandidate& candidate, const std::string& token) {
   const engine::Summary& summary = candidate.summary;
   Value value = Value::object({{"sessionId", summary.id},
                                {"workflowId", summary.workflow_id},
@@ -42,7 +42,7 @@ Value candidate_of(const engine::Candidate& candidate, const std::string& token)
   if (!summary.git_branch.empty()) value.set("gitBranch", summary.git_branch);
   if (!summary.recap.empty()) {
     // Enough to tell sessions apart; who takes one up is shown the rest.
-    const std::string_view begin = beginning(summary.recap, kRecapShown);
+    const std::string_view begin = utf8_prefix(summary.recap, kRecapShown);
     value.set("recap", begin.size() == summary.recap.size() ? summary.recap : fmt::format("{}…", begin));
   }
   value.set("why", candidate.why);
@@ -51,27 +51,27 @@ Value candidate_of(const engine::Candidate& candidate, const std::string& token)
 }
 
 // What an agent might otherwise take for what it asked for.
-std::string note_on(const engine::ResumeQuery& query, const engine::Resumable& found) {
+std::string note_on(const engine::ResumeQuery& query, const engine::ResumeMatches& found) {
   const bool has_any = !found.candidates.empty();
   if (!query.session_id.empty()) return has_any ? "" : "there is no session of this id; a query of words may find it";
-  if (!query.text.empty() && !found.has_named()) {
+  if (!query.text.empty() && !found.has_direct_match()) {
     return has_any ? "no session in progress has the words of the query; these are the ones of this project"
                    : "no session in progress has the words of the query, and none is in progress in this project";
   }
   return has_any ? "" : "no session is in progress in this project; those elsewhere are found by query or sessionId";
 }
 
-Outcome run_resume(ToolBench& bench, const ToolSpec&, const Inputs& given, Call&) {
+HandlerResult run_resume(WorkerContext& worker, const ToolSpec&, const Inputs& given, Call&) {
   Inputs inputs = given;
-  const auto query = query_of(bench, inputs);
+  const auto query = query_of(worker, inputs);
   if (!query) return error_result(query.error());
-  const auto desk = bench.desk();
-  if (!desk) return error_result(desk.error());
-  const auto found = engine::find_resumable((*desk)->desk().store(), *query);
+  const auto home = worker.home();
+  if (!home) return error_result(home.error());
+  const auto found = engine::find_resumable((*home)->home().store(), *query);
   if (!found) return error_result(found.error());
   Value candidates = Value::array();
-  for (const engine::Candidate& candidate : found->candidates) {
-    const auto token = (*desk)->sessions().token_for(candidate.summary);
+  for (const engine::ResumeCandidate& candidate : found->candidates) {
+    const auto token = (*home)->sessions().token_for(candidate.summary);
     if (!token) return error_result(token.error());
     candidates.push_back(candidate_of(candidate, *token));
   }

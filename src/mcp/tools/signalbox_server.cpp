@@ -48,7 +48,7 @@ class StateKeeping {
   Result<bool> is_first_use(std::string_view nonce, TimestampMs expires) {
     const std::scoped_lock lock(mutex_);
     SB_TRY(open());
-    return desk_->store().write([&](store::Transaction& transaction) -> Result<bool> {
+    return home_->store().write([&](store::Transaction& transaction) -> Result<bool> {
       if (SB_TRY(transaction.get(kStates, nonce))) return false;
       SB_TRY(transaction.put(kStates, nonce, "used", fmt::format("{:015}", std::max<TimestampMs>(expires, 0))));
       SB_TRY(drop_expired(transaction));
@@ -58,13 +58,13 @@ class StateKeeping {
 
  private:
   Status open() {
-    if (!desk_) desk_ = SB_TRY(inbox::Desk::open(seams_, store::Access::kReadWrite));
+    if (!home_) home_ = SB_TRY(inbox::Home::open(seams_, store::Access::kReadWrite));
     return {};
   }
 
   Result<std::string> derive() {
     SB_TRY(open());
-    return desk_->store().write([&](store::Transaction& transaction) -> Result<std::string> {
+    return home_->store().write([&](store::Transaction& transaction) -> Result<std::string> {
       engine::Keyring keys;
       SB_TRY(keys.load_or_make(transaction, seams_.random, seams_.clock.now_ms()));
       return std::string(as_bytes(hmac_sha256(keys.current().secret, kSealLabel)));
@@ -83,7 +83,7 @@ class StateKeeping {
   Seams seams_;
   std::mutex mutex_;
   std::string spare_key_, key_;
-  std::unique_ptr<inbox::Desk> desk_;
+  std::unique_ptr<inbox::Home> home_;
 };
 
 }  // namespace

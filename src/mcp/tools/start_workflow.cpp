@@ -8,32 +8,32 @@
 namespace sb::mcp {
 namespace {
 
-engine::Answered<engine::Answer> start(ToolBench& bench, const Inputs& inputs) {
+engine::SessionResult<engine::SessionResponse> start(WorkerContext& worker, const Inputs& inputs) {
   const auto failed = [](Error error) { return std::unexpected(engine::session_error(std::move(error))); };
-  auto workspace = workspace_of(bench, inputs);
+  auto workspace = workspace_of(worker, inputs);
   if (!workspace) return failed(workspace.error());
-  const auto catalog = bench.catalog(*workspace);
+  const auto catalog = worker.catalog(*workspace);
   if (!catalog) return failed(catalog.error());
-  const auto starting = engine::prepare_start(bench.files(), *catalog,
+  const auto starting = engine::prepare_start(worker.files(), *catalog,
                                               {.workflow_id = inputs.text("workflowId"),
                                                .goal = inputs.text("goal"),
                                                .workspace = std::move(*workspace),
                                                .context = inputs.given["context"]});
   if (!starting) return std::unexpected(starting.error());
-  const auto desk = bench.desk();
-  if (!desk) return failed(desk.error());
-  return (*desk)->sessions().start(*starting);
+  const auto home = worker.home();
+  if (!home) return failed(home.error());
+  return (*home)->sessions().start(*starting);
 }
 
-Outcome run_start(ToolBench& bench, const ToolSpec&, const Inputs& given, Call& call) {
-  if (auto carried = carried_on(bench, call)) return std::move(*carried);
+HandlerResult run_start(WorkerContext& worker, const ToolSpec&, const Inputs& given, Call& call) {
+  if (auto carried = resume_pending_call(worker, call)) return std::move(*carried);
   Inputs inputs = given;
   if (inputs.given.find("modelTier") != nullptr) {
     inputs.notes.emplace_back("modelTier has no effect here, since your client chooses the model");
   }
-  auto answer = start(bench, inputs);
+  auto answer = start(worker, inputs);
   if (!answer) return error_result(answer.error());
-  return carry_decision(bench, std::move(*answer), call, inputs.note());
+  return ask_for_decision(worker, std::move(*answer), call, inputs.note());
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ Tool start_workflow_tool() {
                       {.name = "goal",
                        .description = "What is to be done, in the person's words",
                        .is_required = true,
-                       .max_bytes = limits::kGoalBytes,
+                       .max_bytes = sb::limits::kGoalBytes,
                        .placeholder = "<what is to be done>"},
                       {.name = "context",
                        .kind = Field::Kind::kObject,

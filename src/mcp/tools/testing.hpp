@@ -24,7 +24,7 @@ inline constexpr const char* kTwoSteps = R"({
 })";
 
 // Takes down what a call said besides its result.
-class HeardSink final : public CallSink {
+class RecordingSink final : public CallSink {
  public:
   void progress(double, std::optional<double>, std::string message) override {
     messages.push_back(std::move(message));
@@ -36,9 +36,9 @@ class HeardSink final : public CallSink {
   std::function<void()> on_progress;
 };
 
-class ToolPlace : public testing::Test {
+class ToolFixture : public testing::Test {
  protected:
-  ToolPlace() {
+  ToolFixture() {
     std::string pattern = testing::TempDir() + "sb-tools-XXXXXX";
     EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
     directory = pattern;
@@ -52,7 +52,7 @@ class ToolPlace : public testing::Test {
     call.is_cancelled = cancelled;
     call.principal = "local";
   }
-  ~ToolPlace() override {
+  ~ToolFixture() override {
     service.reset();
     std::filesystem::remove_all(directory);
   }
@@ -72,7 +72,7 @@ class ToolPlace : public testing::Test {
   }
 
   Value result(std::string_view tool, const std::string& given) {
-    Outcome outcome = service->call_tool(tool, arguments(given), call);
+    HandlerResult outcome = service->call_tool(tool, arguments(given), call);
     Value* value = std::get_if<Value>(&outcome);
     if (value == nullptr) {
       ADD_FAILURE() << tool << " gave no result";
@@ -116,7 +116,7 @@ class ToolPlace : public testing::Test {
   Environment environment;
   FakeStreams streams;
   std::unique_ptr<ToolService> service;
-  HeardSink sink;
+  RecordingSink sink;
   std::shared_ptr<std::atomic<bool>> cancelled;
   Call call;
 
@@ -130,8 +130,8 @@ class ToolPlace : public testing::Test {
       if (schema == nullptr) return;
       const auto rules = workflow::JsonSchema::compile(*schema);
       ASSERT_TRUE(rules) << rules.error().to_string();
-      for (const auto& misfit : rules->check(got["structuredContent"])) {
-        ADD_FAILURE() << tool << " " << misfit.pointer << " " << misfit.message;
+      for (const auto& violation : rules->check(got["structuredContent"])) {
+        ADD_FAILURE() << tool << " " << violation.pointer << " " << violation.message;
       }
       EXPECT_EQ(to_json(got["structuredContent"]), text_of(got));
     }

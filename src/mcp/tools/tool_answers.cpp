@@ -18,13 +18,13 @@ Value retry_of(const engine::SessionError& error) {
   if (error.error.code == ErrorCode::kUnavailable) {
     return Value::object({{"kind", "retryable_after_ms"}, {"afterMs", kBusyWaitMs}});
   }
-  const bool helps = error.error.retry_helps || is_of_input(error);
+  const bool helps = error.error.is_retryable || is_of_input(error);
   return Value::object({{"kind", helps ? "retryable_immediate" : "not_retryable"}});
 }
 
 }  // namespace
 
-Value answer_result(const engine::Answer& answer, std::string_view note) {
+Value answer_result(const engine::SessionResponse& answer, std::string_view note) {
   std::string text = note.empty() ? answer.text : fmt::format("{}\n\n{}", note, answer.text);
   return tool_result({text_content(std::move(text)), text_content(to_json(answer.line))});
 }

@@ -12,7 +12,7 @@
 namespace sb::mcp {
 
 // The text for the agent, then one line of JSON. `note`: what was made of the input, ahead of the text.
-Value answer_result(const engine::Answer& answer, std::string_view note = {});
+Value answer_result(const engine::SessionResponse& answer, std::string_view note = {});
 
 // {code, message, retry, details?} as text, with isError. The remedy stands in the message.
 Value error_result(const engine::SessionError& error);

@@ -6,22 +6,22 @@
 
 namespace sb::mcp {
 
-Result<engine::SessionDesk*> ToolBench::desk() {
+Result<engine::SessionHome*> WorkerContext::home() {
   const auto identity = [this]() -> std::uint64_t {
     const auto homes = this->homes();
     return homes ? seams_.files.status(inbox::store_path(*homes)).identity : 0;
   };
-  if (desk_ && identity() != store_identity_) desk_.reset();
-  if (!desk_) {
-    desk_ = SB_TRY(engine::SessionDesk::open(seams_, engine::Surface::kTools));
-    desk_->commands().watch([this] { return keeps_going(); });
+  if (home_ && identity() != store_identity_) home_.reset();
+  if (!home_) {
+    home_ = SB_TRY(engine::SessionHome::open(seams_, engine::Surface::kTools));
+    home_->commands().watch([this] { return should_continue(); });
     store_identity_ = identity();
   }
-  SB_TRY(desk_->desk().refresh(seams_.files));
-  return desk_.get();
+  SB_TRY(home_->home().refresh(seams_.files));
+  return home_.get();
 }
 
-bool ToolBench::keeps_going() {
+bool WorkerContext::should_continue() {
   ++waited_s_;
   if (call_ == nullptr) return true;
   if (call_->sink != nullptr) {
@@ -30,18 +30,18 @@ bool ToolBench::keeps_going() {
   return !call_->is_cancelled || !call_->is_cancelled->load();
 }
 
-Result<workflow::Catalog> ToolBench::catalog(const std::string& workspace) {
-  const Homes homes = SB_TRY(this->homes());
+Result<workflow::Catalog> WorkerContext::catalog(const std::string& workspace) {
+  const HomeDirectories homes = SB_TRY(this->homes());
   return workflow::Catalog::open(
       seams_.files, seams_.environment, homes,
-      {.workspace = workspace, .strongest = {}, .cache = &sources_, .on_file = {}, .lister = "list_workflows"});
+      {.workspace = workspace, .overrides = {}, .cache = &sources_, .on_file = {}, .list_command = "list_workflows"});
 }
 
-Result<std::string> ToolBench::workspace_here() const {
+Result<std::string> WorkerContext::workspace_here() const {
   return engine::find_workspace(seams_.files, "");
 }
 
-Result<workflow::Catalog> ToolBench::catalog_here() {
+Result<workflow::Catalog> WorkerContext::catalog_here() {
   return catalog(SB_TRY(workspace_here()));
 }
 

@@ -14,26 +14,26 @@
 
 namespace sb::mcp {
 
-class ToolBench {
+class WorkerContext {
  public:
   // The seams must outlive it.
-  explicit ToolBench(const Seams& seams) : seams_(seams) {}
+  explicit WorkerContext(const Seams& seams) : seams_(seams) {}
 
   // Whose work is done until the next one; while a step's command runs, its client hears of it and may cancel it.
   // Null: nobody's.
-  void work_for(const Call* call) {
+  void set_call(const Call* call) {
     call_ = call;
     waited_s_ = 0;
   }
 
   const Seams& seams() const { return seams_; }
   Files& files() const { return seams_.files; }
-  Result<Homes> homes() const { return sb::homes(seams_.environment); }
+  Result<HomeDirectories> homes() const { return sb::homes(seams_.environment); }
 
   // The user's desk, with configuration and operators as they are now. One that cannot be had is tried again by the
   // next call; one whose file was taken away or replaced is opened anew, so that nothing is written where nobody will
   // read it.
-  Result<engine::SessionDesk*> desk();
+  Result<engine::SessionHome*> home();
   // As it is now; of the files that did not change since the last time nothing is read again.
   Result<workflow::Catalog> catalog(const std::string& workspace);
   // Of the folder the server was started in, for what names no workspace.
@@ -41,12 +41,12 @@ class ToolBench {
   Result<workflow::Catalog> catalog_here();
 
  private:
-  bool keeps_going();
+  bool should_continue();
 
   Seams seams_;
   const Call* call_ = nullptr;
   int waited_s_ = 0;
-  std::unique_ptr<engine::SessionDesk> desk_;
+  std::unique_ptr<engine::SessionHome> home_;
   std::uint64_t store_identity_ = 0;
   workflow::SourceCache sources_;
 };

@@ -15,16 +15,16 @@ Value ToolService::tools() {
   return items;
 }
 
-Outcome ToolService::call_tool(std::string_view name, const Value& arguments, Call& call) {
+HandlerResult ToolService::call_tool(std::string_view name, const Value& arguments, Call& call) {
   std::vector<std::string> names;
   for (const Tool& tool : tools_) {
     names.emplace_back(tool.spec.name);
     if (tool.spec.name != name) continue;
     const auto inputs = read_inputs(tool.spec, arguments);
     if (!inputs) return error_result(inputs.error());
-    bench_.work_for(&call);
-    Outcome outcome = tool.run(bench_, tool.spec, *inputs, call);
-    bench_.work_for(nullptr);
+    worker_.set_call(&call);
+    HandlerResult outcome = tool.run(worker_, tool.spec, *inputs, call);
+    worker_.set_call(nullptr);
     return outcome;
   }
   const std::string nearest = nearest_name(name, names);
@@ -42,8 +42,8 @@ Value ToolService::resource_templates() {
   return listed_templates();
 }
 
-std::optional<Outcome> ToolService::read_resource(const std::string& uri, Call&) {
-  return resource_contents(bench_, uri);
+std::optional<HandlerResult> ToolService::read_resource(const std::string& uri, Call&) {
+  return resource_contents(worker_, uri);
 }
 
 bool ToolService::has_resource(const std::string& uri) {
@@ -51,26 +51,26 @@ bool ToolService::has_resource(const std::string& uri) {
 }
 
 std::string ToolService::fingerprint(const std::string& what) {
-  if (what == kPromptList || what == kTagsUri) return workflows_fingerprint(bench_);
-  if (const std::string session = session_of_uri(what); !session.empty()) return session_fingerprint(bench_, session);
+  if (what == kPromptList || what == kTagsUri) return workflows_fingerprint(worker_);
+  if (const std::string session = session_of_uri(what); !session.empty()) return session_fingerprint(worker_, session);
   return {};
 }
 
 Value ToolService::prompts() {
-  return listed_prompts(bench_);
+  return listed_prompts(worker_);
 }
 
-std::optional<Outcome> ToolService::get_prompt(std::string_view name, const Value& arguments, Call&) {
-  return prompt_messages(bench_, name, arguments);
+std::optional<HandlerResult> ToolService::get_prompt(std::string_view name, const Value& arguments, Call&) {
+  return prompt_messages(worker_, name, arguments);
 }
 
 std::optional<std::vector<std::string>> ToolService::complete(const Value& reference, std::string_view argument,
                                                               std::string_view begun, const Value&) {
   if (reference.string_at("type") == "ref/resource") {
     if (reference.string_at("uri") != kSessionTemplate || argument != "id") return {};
-    return session_ids(bench_, begun);
+    return session_ids(worker_, begun);
   }
-  return prompt_completions(bench_, reference.string_at("name").value_or(""), argument, begun);
+  return prompt_completions(worker_, reference.string_at("name").value_or(""), argument, begun);
 }
 
 }  // namespace sb::mcp

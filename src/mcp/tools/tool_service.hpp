@@ -16,24 +16,24 @@ namespace sb::mcp {
 class ToolService final : public Service {
  public:
   // The seams must outlive it.
-  explicit ToolService(const Seams& seams) : bench_(seams), tools_(all_tools()) {}
+  explicit ToolService(const Seams& seams) : worker_(seams), tools_(all_tools()) {}
 
   Value tools() override;
-  Outcome call_tool(std::string_view name, const Value& arguments, Call& call) override;
+  HandlerResult call_tool(std::string_view name, const Value& arguments, Call& call) override;
 
   Value resources() override;
   Value resource_templates() override;
-  std::optional<Outcome> read_resource(const std::string& uri, Call& call) override;
+  std::optional<HandlerResult> read_resource(const std::string& uri, Call& call) override;
   bool has_resource(const std::string& uri) override;
   std::string fingerprint(const std::string& what) override;
 
   Value prompts() override;
-  std::optional<Outcome> get_prompt(std::string_view name, const Value& arguments, Call& call) override;
+  std::optional<HandlerResult> get_prompt(std::string_view name, const Value& arguments, Call& call) override;
   std::optional<std::vector<std::string>> complete(const Value& reference, std::string_view argument,
                                                    std::string_view begun, const Value& context) override;
 
  private:
-  ToolBench bench_;
+  WorkerContext worker_;
   std::vector<Tool> tools_;
 };
 

@@ -17,7 +17,7 @@ using testing::Not;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
-class Tools : public ToolPlace {};
+class Tools : public ToolFixture {};
 
 std::vector<std::string> ids_of(const Value& workflows) {
   std::vector<std::string> ids;
@@ -160,10 +160,10 @@ TEST_F(Tools, WhatIsTooMuchIsRefusedAndNothingIsDelivered) {
   const std::string token = R"({"continueToken": ")" + token_of(first) + R"(", )";
   const std::string deep = std::string(200, '[') + std::string(200, ']');
   const std::vector<std::string> too_much{
-      R"("notes": ")" + std::string(limits::kNotesBytes + 1, 'n') + R"("})",
-      R"("context": {"big": ")" + std::string(limits::kContextBytes, 'c') + R"("}})",
+      R"("notes": ")" + std::string(sb::limits::kNotesBytes + 1, 'n') + R"("})",
+      R"("context": {"big": ")" + std::string(sb::limits::kContextBytes, 'c') + R"("}})",
       R"("context": ")" + deep + R"("})",
-      R"("artifacts": [{"kind": "k", "t": ")" + std::string(limits::kArtifactBytes, 'a') + R"("}]})",
+      R"("artifacts": [{"kind": "k", "t": ")" + std::string(sb::limits::kArtifactBytes, 'a') + R"("}]})",
       R"("notes": "N", "context": {"eat_token": 1}})",
   };
   for (const std::string& rest : too_much) {
@@ -338,7 +338,7 @@ TEST_F(Tools, ConfigurationIsReadAgainWhenItChanged) {
 }
 
 TEST_F(Tools, AToolThatIsNotThereIsToldWithTheNearest) {
-  const Outcome outcome = service->call_tool("start_workflw", Value::object(), call);
+  const HandlerResult outcome = service->call_tool("start_workflw", Value::object(), call);
   const auto* wrong = std::get_if<RpcError>(&outcome);
   ASSERT_NE(wrong, nullptr);
   EXPECT_EQ(wrong->code, net::rpc::kInvalidParams);
@@ -353,7 +353,7 @@ TEST_F(Tools, AnUnknownInputOfAStartIsNotedAheadOfTheStep) {
 }
 
 // A file no project may vouch for runs nothing, so the workflow is one of the user's.
-class Command : public ToolPlace {
+class Command : public ToolFixture {
  protected:
   Command() {
     const std::string folder = directory + "/own/workflows";

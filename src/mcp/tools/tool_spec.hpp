@@ -27,9 +27,9 @@ struct Field {
     kJsonText  // a text that holds an object; also the object
   };
 
-  std::string_view name;
+  std::string_view name = {};
   Kind kind = Kind::kText;
-  std::string_view description;  // for the model; empty where the name says it
+  std::string_view description = {};  // for the model; empty where the name says it
   bool is_required = false;
   std::size_t max_bytes = 0;  // of texts; 0: as the engine allows
   bool may_be_empty = false;  // of texts
@@ -40,7 +40,7 @@ struct Field {
 
 // Another name under which an input is taken, though nobody is told of it.
 struct Alias {
-  std::string_view name;
+  std::string_view name = {};
   std::string_view of;  // a field, or one member of an object: `output.notesMarkdown`
 };
 

@@ -19,14 +19,14 @@ Field workspace_field(bool is_required) {
           .is_required = is_required};
 }
 
-Result<std::string> workspace_of(const ToolBench& bench, const Inputs& inputs) {
+Result<std::string> workspace_of(const WorkerContext& worker, const Inputs& inputs) {
   const std::string given = inputs.text("workspacePath");
   if (given.empty()) return given;
-  if (bench.files().kind(given) != FileKind::kDirectory) {
+  if (worker.files().kind(given) != FileKind::kDirectory) {
     return fail(ErrorCode::kNotFound, fmt::format("workspacePath {} is not a folder", quote_json(given)),
                 "Give the absolute path of the project's folder");
   }
-  return bench.files().canonical(given);
+  return worker.files().canonical(given);
 }
 
 Value structured_answer(Value structured, const Inputs& inputs) {

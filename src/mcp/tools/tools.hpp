@@ -11,7 +11,7 @@ namespace sb::mcp {
 
 struct Tool {
   ToolSpec spec;
-  Outcome (*run)(ToolBench& bench, const ToolSpec& spec, const Inputs& inputs, Call& call);
+  HandlerResult (*run)(WorkerContext& worker, const ToolSpec& spec, const Inputs& inputs, Call& call);
 };
 
 Tool list_workflows_tool();
@@ -27,7 +27,7 @@ Tool ask_tool();
 std::vector<Tool> all_tools();
 
 // The workspace a call names, links resolved; kNotFound when it is no folder.
-Result<std::string> workspace_of(const ToolBench& bench, const Inputs& inputs);
+Result<std::string> workspace_of(const WorkerContext& worker, const Inputs& inputs);
 // The field that says so.
 Field workspace_field(bool is_required);
 

@@ -15,17 +15,17 @@ namespace {
 constexpr std::string_view kGivenName = "<workflow>";
 
 // Exactly one of the three says what to check.
-std::expected<Document, Error> document_of(const ToolBench& bench, const Inputs& inputs, const Call& call) {
+std::expected<Document, Error> document_of(const WorkerContext& worker, const Inputs& inputs, const Call& call) {
   if (const auto path = inputs.given.string_at("path")) {
     // Faults quote the file, and who calls from elsewhere may not read what lies here.
     if (!call.is_local()) {
       return fail(ErrorCode::kForbidden, "path names a file of the server's machine", "Send the text as workflowJson");
     }
-    if (const FileKind kind = bench.files().kind(*path); kind != FileKind::kFile && kind != FileKind::kMissing) {
+    if (const FileKind kind = worker.files().kind(*path); kind != FileKind::kFile && kind != FileKind::kMissing) {
       return fail(ErrorCode::kInvalid, fmt::format("{} is no plain file", quote_json(*path)),
                   "Name the workflow's file");
     }
-    return load_document(bench.files(), *path);
+    return load_document(worker.files(), *path);
   }
   const Value& given =
       inputs.given.find("workflow") != nullptr ? inputs.given["workflow"] : inputs.given["workflowJson"];
@@ -44,7 +44,7 @@ Value verdict(const Faults& faults, bool has_lines) {
   return Value::object({{"valid", faults.empty()}, {"faults", std::move(list)}});
 }
 
-Outcome run_validate(ToolBench& bench, const ToolSpec& spec, const Inputs& inputs, Call& call) {
+HandlerResult run_validate(WorkerContext& worker, const ToolSpec& spec, const Inputs& inputs, Call& call) {
   const auto is_given = [&](std::string_view name) { return inputs.given.find(name) != nullptr; };
   const int sources = is_given("workflow") + is_given("workflowJson") + is_given("path");
   if (sources == 0) {
@@ -60,12 +60,12 @@ Outcome run_validate(ToolBench& bench, const ToolSpec& spec, const Inputs& input
     return error_result(input_error(spec, inputs, dropped.front().name,
                                     fmt::format("cannot be given together with {}", kept), dropped));
   }
-  const auto workspace = workspace_of(bench, inputs);
+  const auto workspace = workspace_of(worker, inputs);
   if (!workspace) return error_result(workspace.error());
-  const auto catalog = bench.catalog(*workspace);
+  const auto catalog = worker.catalog(*workspace);
   if (!catalog) return error_result(catalog.error());
-  const auto document = document_of(bench, inputs, call);
-  if (!document && is_given("path") && document.error().place.line == 0) return error_result(document.error());
+  const auto document = document_of(worker, inputs, call);
+  if (!document && is_given("path") && document.error().location.line == 0) return error_result(document.error());
   const bool has_lines = !(inputs.given["workflow"].is_object() || inputs.given["workflowJson"].is_object());
   if (!document) return structured_answer(verdict({document.error()}, has_lines), inputs);
   const auto bundle = catalog->compile(*document);

@@ -13,42 +13,42 @@ namespace sb::pipeline {
 namespace steps {
 namespace {
 
-// A check may write reports, caches and lock files. Left in the work tree, the next round would take them for changes
-// of the agent. What is ignored by git stays.
-Result<Value> put_back(const Job& job, Git& git, const std::string& snapshot) {
+// A check may write reports, caches and lock files. PhaseOutput in the work tree, the next round would take them for
+// changes of the agent. What is ignored by git stays.
+Result<Value> restore(const Job& job, Git& git, const std::string& snapshot) {
   Value restored = Value::array();
   // Git cannot record one without a commit, and would not put it away.
-  for (const std::string& path : SB_TRY(git.repositories_inside(snapshot))) {
+  for (const std::string& path : SB_TRY(git.nested_repositories(snapshot))) {
     restored.push_back(shown(path));
     const Status removed = job.parts.seams.files.remove_tree(join_path(git.directory(), path));
     if (!removed) return cannot_remove(path, removed.error());
   }
-  const std::string now = SB_TRY(git.snapshot(job.wish.parent));
+  const std::string now = SB_TRY(git.snapshot(job.spec.parent));
   if (now == snapshot) return restored;
-  const std::vector<Differing> files = differing(SB_TRY(git.changes_between(snapshot, now)));
-  for (const Differing& file : files) restored.push_back(shown(file.path));
-  SB_TRY(put_files(job.parts.seams.files, git, snapshot, files));
+  const std::vector<ChangedFile> files = changed_files(SB_TRY(git.changes_between(snapshot, now)));
+  for (const ChangedFile& file : files) restored.push_back(shown(file.path));
+  SB_TRY(restore_files(job.parts.seams.files, git, snapshot, files));
   return restored;
 }
 
-Value result_of(const ProjectCheck& check, const Exit& exit, const Job& job, std::int64_t took_ms) {
+Value result_of(const ProjectCheck& check, const ProcessResult& exit, const Job& job, std::int64_t duration_ms) {
   const std::string text = plain_text(exit.output + exit.errors, job.parts.secrets);
   return Value::object({{"name", one_line(check.name, 200)},
                         {"passed", exit.code == 0 && !exit.timed_out},
                         {"exit", exit.code},
                         {"timed_out", exit.timed_out},
-                        {"took_ms", took_ms},
-                        {"output", agent::both_ends(text, limits::kCheckOutputBytes)}});
+                        {"took_ms", duration_ms},
+                        {"output", agent::elide_middle(text, limits::kCheckOutputBytes)}});
 }
 
-Finding finding_of(const ProjectCheck& check, const Exit& exit, const Value& result) {
+DeliveryFinding finding_of(const ProjectCheck& check, const ProcessResult& exit, const Value& result) {
   const std::string name = one_line(check.name.empty() ? check.run : check.name, 200);
   if (exit.timed_out) {
     return {"major", fmt::format("the check {} did not end within {} s and was stopped", name, check.time_ms / 1000),
             "", "check_timeout"};
   }
   const std::string output = result.string_at("output").value_or("");
-  return {"major", fmt::format("the check {} failed with {}:\n{}", name, exit.code, agent::both_ends(output, 2'000)),
+  return {"major", fmt::format("the check {} failed with {}:\n{}", name, exit.code, agent::elide_middle(output, 2'000)),
           "", "check_failed"};
 }
 
@@ -68,10 +68,10 @@ std::string plain_text(std::string_view text, const std::vector<std::string>& se
   return agent::Redactor(secrets).clean(plain);
 }
 
-Result<StepDone> checks(const Job& job) {
-  StepDone done{.facts = Value::object({{"checks", Value::array()}})};
-  if (job.wish.checks.empty()) return done;
-  if (!job.wish.checks_trusted) {
+Result<DeliveryStepResult> checks(const Job& job) {
+  DeliveryStepResult done{.facts = Value::object({{"checks", Value::array()}})};
+  if (job.spec.checks.empty()) return done;
+  if (!job.spec.checks_trusted) {
     return blocked({"major",
                     "the project's checks were not run: nobody vouches for this folder. A person who has read them "
                     "runs: signalbox trust",
@@ -80,21 +80,21 @@ Result<StepDone> checks(const Job& job) {
   Git git = SB_TRY(job.git());
   std::string snapshot = job.fact(DeliveryStep::kUpdate, "snapshot");
   if (snapshot.empty()) snapshot = job.fact(DeliveryStep::kScope, "snapshot");
-  if (!SB_TRY(is_kept(job, git, snapshot))) return tree_lost();
-  // Left there by checks that were killed with us.
-  Value restored = SB_TRY(put_back(job, git, snapshot));
+  if (!SB_TRY(has_tree(job, git, snapshot))) return tree_lost();
+  // PhaseOutput there by checks that were killed with us.
+  Value restored = SB_TRY(restore(job, git, snapshot));
   Value results = Value::array();
-  for (const ProjectCheck& check : job.wish.checks) {
+  for (const ProjectCheck& check : job.spec.checks) {
     const TimestampMs began = job.parts.seams.clock.now_ms();
-    const Exit exit = SB_TRY(job.parts.run_check(check, job.wish.tree.path));
-    if (exit.was_stopped || (job.parts.keeps_going && !job.parts.keeps_going())) {
+    const ProcessResult exit = SB_TRY(job.parts.run_check(check, job.spec.tree.path));
+    if (exit.was_cancelled || (job.parts.should_continue && !job.parts.should_continue())) {
       return std::unexpected(Error{ErrorCode::kUnavailable, "stopped while a check ran", "", {}, true});
     }
     Value result = result_of(check, exit, job, job.parts.seams.clock.now_ms() - began);
     if (!result["passed"].as_bool()) done.findings.push_back(finding_of(check, exit, result));
     results.push_back(std::move(result));
   }
-  Value after = SB_TRY(put_back(job, git, snapshot));
+  Value after = SB_TRY(restore(job, git, snapshot));
   for (Value& path : after.items()) restored.push_back(std::move(path));
   done.passed = done.findings.empty();
   done.facts.set("checks", std::move(results));
@@ -104,10 +104,10 @@ Result<StepDone> checks(const Job& job) {
 
 }  // namespace steps
 
-RunCheck make_check_runner(const Seams& seams, const Homes& homes, std::function<bool()> keeps_going,
+RunCheck make_check_runner(const Seams& seams, const HomeDirectories& homes, std::function<bool()> should_continue,
                            std::string* sandbox_name, std::vector<std::string> secret_files) {
   auto sandbox = std::make_shared<std::optional<engine::Sandbox>>();
-  return [=, seams = Seams(seams)](const ProjectCheck& check, const std::string& directory) -> Result<Exit> {
+  return [=, seams = Seams(seams)](const ProjectCheck& check, const std::string& directory) -> Result<ProcessResult> {
     if (!*sandbox) *sandbox = engine::find_sandbox(seams);
     if (sandbox_name) *sandbox_name = (*sandbox)->name();
     if (check.run.find('\0') != std::string::npos) return fail(ErrorCode::kInvalid, "the check holds a NUL character");
@@ -116,13 +116,13 @@ RunCheck make_check_runner(const Seams& seams, const Homes& homes, std::function
                     .environment = engine::clean_environment(seams.environment),
                     .timeout_ms = check.time_ms,
                     .max_output_bytes = limits::kCheckOutputBytes,
-                    .merges_errors = true,
-                    .keeps_tail = true,
-                    .ends_all = true,
-                    .keeps_going = keeps_going};
+                    .merge_stderr = true,
+                    .keep_tail = true,
+                    .kill_descendants = true,
+                    .should_continue = should_continue};
     if ((*sandbox)->works()) {
-      command.argv = engine::sandbox_words(**sandbox, seams.files, folder,
-                                           engine::hidden_paths(seams.files, seams.environment, homes, secret_files));
+      command.argv = engine::sandbox_arguments(
+          **sandbox, seams.files, folder, engine::hidden_paths(seams.files, seams.environment, homes, secret_files));
       command.directory = "/";
     } else {
       command.directory = folder;

@@ -15,32 +15,32 @@ using testing::HasSubstr;
 using testing::Not;
 
 struct Checking : testing::Test {
-  GitPlace place;
+  GitFixture place;
   std::unique_ptr<Forge> forge = place.local_forge();
   DeliveryParts parts = place.parts(*forge);
   WorkTree tree = place.tree();
-  DeliveryWish wish = place.wish(tree);
+  DeliverySpec spec = place.spec(tree);
 
   Checking() {
     place.put("trees/run1/src/price.txt", "120\n");
-    wish.checks_trusted = true;
+    spec.checks_trusted = true;
   }
-  StepDone check(std::vector<ProjectCheck> checks) {
-    wish.checks = std::move(checks);
-    const StepDone scope = must(deliver(DeliveryStep::kScope, wish, Value::object(), parts));
+  DeliveryStepResult check(std::vector<ProjectCheck> checks) {
+    spec.checks = std::move(checks);
+    const DeliveryStepResult scope = must(deliver(DeliveryStep::kScope, spec, Value::object(), parts));
     Value before = Value::object();
     before.set("scope", scope.facts);
-    return must(deliver(DeliveryStep::kChecks, wish, before, parts));
+    return must(deliver(DeliveryStep::kChecks, spec, before, parts));
   }
-  StepDone step(DeliveryStep which) {
+  DeliveryStepResult step(DeliveryStep which) {
     Value before = Value::object();
     if (which != DeliveryStep::kScope) before.set("scope", step(DeliveryStep::kScope).facts);
-    return must(deliver(which, wish, before, parts));
+    return must(deliver(which, spec, before, parts));
   }
 };
 
 TEST_F(Checking, SaysWhatPassedAndWhatFailed) {
-  const StepDone done =
+  const DeliveryStepResult done =
       check({{"price", "grep -q 120 src/price.txt"}, {"lint", "echo bad line 3; echo why >&2; exit 7"}});
   EXPECT_FALSE(done.passed);
   ASSERT_EQ(done.findings.size(), 1u);
@@ -51,22 +51,22 @@ TEST_F(Checking, SaysWhatPassedAndWhatFailed) {
 }
 
 TEST_F(Checking, NothingRunsUntilSomebodyVouches) {
-  wish.checks_trusted = false;
-  const StepDone done = check({{"x", "touch " + place.directory + "/ran; touch ran"}});
+  spec.checks_trusted = false;
+  const DeliveryStepResult done = check({{"x", "touch " + place.directory + "/ran; touch ran"}});
   EXPECT_FALSE(done.passed);
   EXPECT_THAT(done.findings.at(0).summary, HasSubstr("signalbox trust"));
   EXPECT_FALSE(std::filesystem::exists(tree.path + "/ran"));
 }
 
 TEST_F(Checking, ACheckThatHangsIsStopped) {
-  const StepDone done = check({{"slow", "echo begun; sleep 600", 500}});
+  const DeliveryStepResult done = check({{"slow", "echo begun; sleep 600", 500}});
   EXPECT_FALSE(done.passed);
   EXPECT_THAT(done.findings.at(0).summary, AllOf(HasSubstr("slow"), HasSubstr("did not end")));
   EXPECT_THAT(done.facts["checks"].items()[0].string_at("output").value(), HasSubstr("begun"));
 }
 
 TEST_F(Checking, OfMuchOutputBothEndsAreKept) {
-  const StepDone done = check({{"loud", "echo first; yes | head -c 3000000; echo last; exit 1"}});
+  const DeliveryStepResult done = check({{"loud", "echo first; yes | head -c 3000000; echo last; exit 1"}});
   const std::string output = *done.facts["checks"].items()[0].string_at("output");
   EXPECT_LE(output.size(), limits::kCheckOutputBytes + 200);
   EXPECT_THAT(output, AllOf(HasSubstr("first"), HasSubstr("last")));
@@ -74,16 +74,17 @@ TEST_F(Checking, OfMuchOutputBothEndsAreKept) {
 
 TEST_F(Checking, OutputIsCleanedBeforeItIsKept) {
   parts.secrets = {"hunter2-hunter2"};
-  const StepDone done = check({{"x", "printf 'hunter2-hunter2 \\033[31m \\377\\n'; exit 1"}});
+  const DeliveryStepResult done = check({{"x", "printf 'hunter2-hunter2 \\033[31m \\377\\n'; exit 1"}});
   const std::string all = to_json(done.facts) + done.findings.at(0).summary;
   EXPECT_THAT(all, AllOf(Not(HasSubstr("hunter2-hunter2")), Not(HasSubstr("\x1b"))));
 }
 
 // Reports, caches, a formatter: none of it is a change of the agent's.
 TEST_F(Checking, TheWorkTreeIsPutBack) {
-  const StepDone done = check({{"messy",
-                                "echo x > report.txt; mkdir -p out && echo y > 'out/a b'; echo 999 > src/price.txt; "
-                                "rm src/other.txt"}});
+  const DeliveryStepResult done =
+      check({{"messy",
+              "echo x > report.txt; mkdir -p out && echo y > 'out/a b'; echo 999 > src/price.txt; "
+              "rm src/other.txt"}});
   EXPECT_TRUE(done.passed);
   EXPECT_EQ(done.facts["restored"].size(), 4u);
   EXPECT_EQ(place.read("trees/run1/src/price.txt"), "120\n");
@@ -94,8 +95,8 @@ TEST_F(Checking, TheWorkTreeIsPutBack) {
 // Tests of programs that use git leave them.
 TEST_F(Checking, RepositoriesThatACheckLeftArePutAway) {
   place.put("kept/outside.txt", "outside\n");
-  const std::string commit = "git add -A && " + GitPlace::commit("x");
-  const StepDone done =
+  const std::string commit = "git add -A && " + GitFixture::commit("x");
+  const DeliveryStepResult done =
       check({{"messy",
               "git init -q scratch/empty; mkdir -p scratch/full/sub; cd scratch/full; git init -q .; "
               "ln -s " +
@@ -117,18 +118,19 @@ TEST_F(Checking, LocksOfKilledCommandsAreNotInTheWay) {
 }
 
 TEST_F(Checking, WhatAKilledCheckLeftIsPutBackToo) {
-  wish.checks = {{"ok", "test ! -e report.txt"}};
+  spec.checks = {{"ok", "test ! -e report.txt"}};
   Value before = Value::object();
   before.set("scope", step(DeliveryStep::kScope).facts);
   place.put("trees/run1/report.txt", "left\n");
-  EXPECT_TRUE(must(deliver(DeliveryStep::kChecks, wish, before, parts)).passed);
+  EXPECT_TRUE(must(deliver(DeliveryStep::kChecks, spec, before, parts)).passed);
 }
 
 TEST_F(Checking, ChecksSeeNoSecretsAndNoNetwork) {
   place.put("home/.ssh/id_ed25519", "private\n");
   std::string sandbox;
   parts.run_check = make_check_runner(place.seams, place.homes(), {}, &sandbox);
-  const StepDone done = check({{"look", "env; cat $HOME/.ssh/id_ed25519; echo x > " + place.repo() + "/README.md"}});
+  const DeliveryStepResult done =
+      check({{"look", "env; cat $HOME/.ssh/id_ed25519; echo x > " + place.repo() + "/README.md"}});
   if (sandbox.starts_with("none")) GTEST_SKIP() << sandbox;
   EXPECT_THAT(to_json(done.facts), Not(HasSubstr("private\\n")));
   EXPECT_EQ(place.read("repo/README.md"), "# Shop\n");
@@ -137,7 +139,7 @@ TEST_F(Checking, ChecksSeeNoSecretsAndNoNetwork) {
 TEST_F(Checking, ASecretInTheChangeBlocks) {
   const std::string key = "ghp_9fK2mQ7xZr4LpW8sVb3NcT6yHj1DgA5eUo0i";
   place.put("trees/run1/src/price.txt", "100\nkey: " + key + "\n");
-  const StepDone done = step(DeliveryStep::kSecrets);
+  const DeliveryStepResult done = step(DeliveryStep::kSecrets);
   EXPECT_FALSE(done.passed);
   EXPECT_THAT(done.findings.at(0).summary, AllOf(HasSubstr("src/price.txt:2"), Not(HasSubstr(key))));
   EXPECT_THAT(to_json(done.facts), Not(HasSubstr(key)));
@@ -151,10 +153,10 @@ TEST_F(Checking, ASecretInWideLettersOrInANameBlocks) {
   place.put("trees/run1/wide.ini", wide);
   place.put("trees/run1/" + key + "/x", "x\n");
   place.put("trees/run1/a known-secret-value", "x\n");
-  const StepDone done = step(DeliveryStep::kSecrets);
+  const DeliveryStepResult done = step(DeliveryStep::kSecrets);
   ASSERT_EQ(done.findings.size(), 3u);
   EXPECT_THAT(done.findings[0].summary, HasSubstr("wide.ini:2"));
-  for (const Finding& finding : done.findings) {
+  for (const DeliveryFinding& finding : done.findings) {
     EXPECT_THAT(to_json(finding.to_value()), AllOf(Not(HasSubstr(key)), Not(HasSubstr("known-secret-value"))));
   }
 }
@@ -166,19 +168,19 @@ TEST_F(Checking, HugeAndBinaryChangesAreScanned) {
   place.put("trees/run1/big.txt", bytes);
   place.put("trees/run1/bin", std::string("\x00\x01", 2) + "known-secret-value" + std::string(100, '\0'));
   ASSERT_GT(bytes.size(), limits::kDiffBytes);
-  const StepDone done = step(DeliveryStep::kSecrets);
+  const DeliveryStepResult done = step(DeliveryStep::kSecrets);
   ASSERT_EQ(done.findings.size(), 1u);
   EXPECT_EQ(done.findings[0].file, "bin");
   EXPECT_GT(done.facts["scanned"].as_integer(), static_cast<std::int64_t>(bytes.size()));
 }
 
 TEST_F(Checking, OddChangesAreDeliveredAsTheyAre) {
-  wish.files_changed = {"src/", "data/"};
+  spec.files_changed = {"src/", "data/"};
   for (const char* name : {"data/a b", "data/quo\"te", "data/new\nline", "data/\xff raw", "data/--x"}) {
     place.put(std::string("trees/run1/") + name, "x\n");
   }
   place.sh("cd trees/run1 && chmod +x src/other.txt && ln -s price.txt src/link && printf '\\000\\001' > data/binary");
-  const Value facts = go_through(wish, parts, DeliveryStep::kClose);
+  const Value facts = deliver_through(spec, parts, DeliveryStep::kClose);
   EXPECT_EQ(place.sh("git -C remote.git ls-tree -r --name-only -z main data | tr -cd '\\0' | wc -c"), "6");
   EXPECT_EQ(place.sh("git -C remote.git ls-tree main src/link src/other.txt | cut -c1-6"), "120000\n100755");
   EXPECT_EQ(place.sh("git -C trees/run1 status --porcelain"), "");
@@ -186,9 +188,9 @@ TEST_F(Checking, OddChangesAreDeliveredAsTheyAre) {
 }
 
 TEST_F(Checking, LinksThatLeadOutBlock) {
-  wish.files_changed = {"src/"};
+  spec.files_changed = {"src/"};
   place.sh("cd trees/run1/src && ln -s /etc/passwd absolute && ln -s ../../.. up && ln -s ../README.md fine");
-  const StepDone done = step(DeliveryStep::kScope);
+  const DeliveryStepResult done = step(DeliveryStep::kScope);
   ASSERT_EQ(done.findings.size(), 2u);
   EXPECT_EQ(done.findings[0].file, "src/absolute");
   EXPECT_EQ(done.findings[1].file, "src/up");
@@ -196,17 +198,17 @@ TEST_F(Checking, LinksThatLeadOutBlock) {
 
 TEST_F(Checking, LinksAreFollowedThroughOtherLinks) {
   place.sh("cd repo && mkdir -p p/q/e && touch p/q/e/f && ln -s e/../../outside p/q/old && git add -A && " +
-           GitPlace::commit("links") + " && git push -q origin main");
+           GitFixture::commit("links") + " && git push -q origin main");
   tree = place.tree("run2");
-  wish = place.wish(tree, "run2");
-  wish.files_changed = {"p/", "src/", "cfg"};
+  spec = place.spec(tree, "run2");
+  spec.files_changed = {"p/", "src/", "cfg"};
   place.sh(
       "cd trees/run2 && ln -s ../.. p/q/d && ln -s d/../outside p/q/l && ln -s .Git/config cfg && "
       "ln -s d/src/price.txt p/q/fine && ln -s self p/self && ln -s ../missing/../p src/fine");
-  StepDone done = step(DeliveryStep::kScope);
+  DeliveryStepResult done = step(DeliveryStep::kScope);
   const auto files = [&] {
     std::string names;
-    for (const Finding& finding : done.findings) names += finding.file + " ";
+    for (const DeliveryFinding& finding : done.findings) names += finding.file + " ";
     return names;
   };
   EXPECT_EQ(files(), "cfg p/q/l ");
@@ -219,39 +221,39 @@ TEST_F(Checking, LinksAreFollowedThroughOtherLinks) {
 
 TEST_F(Checking, AnEmptyRepositoryInsideIsAFinding) {
   place.sh("git init -q trees/run1/lib");
-  const StepDone done = step(DeliveryStep::kScope);
+  const DeliveryStepResult done = step(DeliveryStep::kScope);
   EXPECT_FALSE(done.passed);
   EXPECT_EQ(done.findings.at(0).cause, "nested_repository");
 }
 
 TEST_F(Checking, AForgeOnACassettePlaysAgain) {
-  store::SqlitePlace kept;
+  store::TempSqliteStore kept;
   const std::unique_ptr<store::Store> store = std::move(*kept.open());
   const auto cassette_of = [&](const std::string& run) { return std::make_shared<agent::Cassette>(*store, run); };
   const auto recording = make_recording_forge(place.local_forge(), cassette_of, place.clock, {"hunter2-hunter2"});
   ASSERT_FALSE(recording->ticket("hunter2-hunter2"));  // before it is known for which run
-  ASSERT_TRUE(recording->work_for("run1", ""));
+  ASSERT_TRUE(recording->set_run("run1", ""));
   DeliveryParts live = place.parts(*recording);
-  const Value facts = go_through(wish, live, DeliveryStep::kClose);
+  const Value facts = deliver_through(spec, live, DeliveryStep::kClose);
   place.sh("mv remote.git away.git && git -C repo remote set-url origin ../away.git");
   EXPECT_THAT(to_json(*cassette_of("run1")->to_document()),
               AllOf(Not(HasSubstr("hunter2")), HasSubstr("[redacted: secret]")));
   const auto played = cassette_of("run1");
   const auto replaying = make_replaying_forge("local", false, [&](const std::string&) { return played; });
-  ASSERT_TRUE(replaying->work_for("run2", ""));
+  ASSERT_TRUE(replaying->set_run("run2", ""));
   DeliveryParts offline = place.parts(*replaying);
   Value again = facts;
   for (const DeliveryStep which : {DeliveryStep::kRequest, DeliveryStep::kRequestChecks, DeliveryStep::kMerge,
                                    DeliveryStep::kConfirm, DeliveryStep::kClose}) {
-    const StepDone done = must(deliver(which, wish, again, offline));
+    const DeliveryStepResult done = must(deliver(which, spec, again, offline));
     EXPECT_TRUE(done.passed);
     EXPECT_EQ(done.facts, facts[to_string(which)]) << to_string(which);
   }
-  wish.title = "Something else";
+  spec.title = "Something else";
   const auto diverged = replaying->open_or_update({"run1", "b", "main", "c", "t", "x"});
   ASSERT_FALSE(diverged);
-  EXPECT_THAT(told(diverged.error()), HasSubstr("replay"));
-  EXPECT_THAT(played->left_at(), HasSubstr("open_or_update"));
+  EXPECT_THAT(describe(diverged.error()), HasSubstr("replay"));
+  EXPECT_THAT(played->diverged_at(), HasSubstr("open_or_update"));
 }
 
 }  // namespace

@@ -23,10 +23,10 @@ const Value* fact_value(const Value& before, DeliveryStep step, std::string_view
   return before.find(name);
 }
 
-Value shown_files(const std::vector<Change>& changes, const DeliveryWish& wish) {
+Value shown_files(const std::vector<Change>& changes, const DeliverySpec& spec) {
   Value files = Value::array();
   for (const Change& change : changes) {
-    if (is_internal(change, wish)) continue;
+    if (is_internal(change, spec)) continue;
     if (files.size() == kListedFiles) {
       files.push_back(fmt::format("… and more: {} in all", changes.size()));
       break;
@@ -39,7 +39,7 @@ Value shown_files(const std::vector<Change>& changes, const DeliveryWish& wish) 
 // Entries of `from` put back over those paths of the index, or taken out where it has none.
 Result<std::string> without(const Job& job, Git& git, const std::string& tree, const std::string& from,
                             const std::vector<std::string>& paths, const std::vector<std::string>& retired) {
-  const std::string path_of_index = join_path(job.wish.tree.git_dir, "signalbox-delivery-index");
+  const std::string path_of_index = join_path(job.spec.tree.git_dir, "signalbox-delivery-index");
   const std::map<std::string, std::string> index = {{"GIT_INDEX_FILE", path_of_index}};
   SB_TRY(job.parts.seams.files.remove(path_of_index + ".lock"));  // of a command of ours that was killed
   SB_TRY(git.run({.words = {"read-tree", tree}, .environment = index}));
@@ -58,19 +58,19 @@ Result<std::string> without(const Job& job, Git& git, const std::string& tree, c
   return without_trailing_newlines(SB_TRY(git.run({.words = {"write-tree"}, .environment = index})).output);
 }
 
-std::string subject_of(const DeliveryWish& wish) {
-  std::string subject = wish.subject.empty() ? wish.title : wish.subject;
-  if (subject.empty()) subject = wish.goal;
-  std::string head = one_line(wish.type, 40);
-  if (!head.empty() && !wish.scope.empty()) head += "(" + one_line(wish.scope, 60) + ")";
+std::string subject_of(const DeliverySpec& spec) {
+  std::string subject = spec.subject.empty() ? spec.title : spec.subject;
+  if (subject.empty()) subject = spec.goal;
+  std::string head = one_line(spec.type, 40);
+  if (!head.empty() && !spec.scope.empty()) head += "(" + one_line(spec.scope, 60) + ")";
   return (head.empty() ? "" : head + ": ") + subject;
 }
 
-std::string message_of(const DeliveryWish& wish, const std::string& subject, const std::vector<std::string>& secrets) {
+std::string message_of(const DeliverySpec& spec, const std::string& subject, const std::vector<std::string>& secrets) {
   std::string head = one_line(plain_text(subject, secrets), kSubjectBytes);
-  head = head.empty() ? "Change by run " + wish.run : without_effects(head, wish.ticket);
-  std::string trailers = "Signalbox-Run: " + one_line(wish.run, 128) + "\n";
-  if (!wish.session.empty()) trailers += "Signalbox-Session: " + one_line(wish.session, 128) + "\n";
+  head = head.empty() ? "Change by run " + spec.run : without_references(head, spec.ticket);
+  std::string trailers = "Signalbox-Run: " + one_line(spec.run, 128) + "\n";
+  if (!spec.session.empty()) trailers += "Signalbox-Session: " + one_line(spec.session, 128) + "\n";
   return head + "\n\n" + trailers;
 }
 
@@ -86,7 +86,7 @@ std::int64_t Job::number(DeliveryStep step, std::string_view name) const {
   return value && value->is_integer() ? value->as_integer() : 0;
 }
 
-StepDone blocked(Finding finding, Value facts) {
+DeliveryStepResult blocked(DeliveryFinding finding, Value facts) {
   return {.passed = false, .findings = {std::move(finding)}, .facts = std::move(facts)};
 }
 
@@ -98,29 +98,29 @@ std::string one_line(std::string_view text, std::size_t max_bytes) {
     line += is_space ? ' ' : c;
   }
   line = shown(line);
-  line = std::string(beginning(line, max_bytes));
+  line = std::string(utf8_prefix(line, max_bytes));
   while (line.ends_with(' ')) line.pop_back();
   return line;
 }
 
-Result<StepDone> head(const Job& job) {
+Result<DeliveryStepResult> head(const Job& job) {
   Git git = SB_TRY(job.git());
   const auto finding = [&](std::string summary) { return blocked({"critical", std::move(summary), "", "wrong_head"}); };
-  const Exit name = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", "HEAD"}, .fine = {0, 1}}));
+  const ProcessResult name = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", "HEAD"}, .accepted_codes = {0, 1}}));
   const std::string on = without_trailing_newlines(name.output);
-  if (on != "refs/heads/" + job.wish.tree.branch) {
+  if (on != "refs/heads/" + job.spec.tree.branch) {
     return finding(fmt::format("the work tree is on {}, not on the run's branch {}",
-                               on.empty() ? "no branch" : shown(on), shown(job.wish.tree.branch)));
+                               on.empty() ? "no branch" : shown(on), shown(job.spec.tree.branch)));
   }
   const auto tip = SB_TRY(git.find_commit("HEAD"));
   if (!tip) return finding("the run's branch has no commit any more");
-  if (!SB_TRY(git.is_ancestor(job.wish.parent, *tip))) {
-    return finding(fmt::format("the run's branch is at {}, which does not stand on {}", *tip, job.wish.parent));
+  if (!SB_TRY(git.is_ancestor(job.spec.parent, *tip))) {
+    return finding(fmt::format("the run's branch is at {}, which does not stand on {}", *tip, job.spec.parent));
   }
-  StepDone done{.facts = Value::object({{"head", *tip}, {"branch", job.wish.tree.branch}})};
-  if (*tip == job.wish.parent) return done;
+  DeliveryStepResult done{.facts = Value::object({{"head", *tip}, {"branch", job.spec.tree.branch}})};
+  if (*tip == job.spec.parent) return done;
   // Commits that an agent made: their content is part of what is compared, scanned and committed; the commits are not.
-  const std::string range = fmt::format("{}..{}", job.wish.parent, *tip);
+  const std::string range = fmt::format("{}..{}", job.spec.parent, *tip);
   const std::string made = SB_TRY(git.run({"rev-list", "--max-count=50", range}));
   Value folded = Value::array();
   for (std::size_t at = 0; at < made.size(); at = made.find('\n', at) + 1) {
@@ -130,33 +130,33 @@ Result<StepDone> head(const Job& job) {
   return done;
 }
 
-Result<Fixed> fix_tree(const Job& job, Git& git) {
-  Fixed fixed;
-  fixed.snapshot = fixed.tree = SB_TRY(git.snapshot(job.wish.parent));
-  fixed.changes = SB_TRY(git.changes_between(job.wish.parent, fixed.snapshot));
+Result<TreeSnapshot> snapshot_tree(const Job& job, Git& git) {
+  TreeSnapshot fixed;
+  fixed.snapshot = fixed.tree = SB_TRY(git.snapshot(job.spec.parent));
+  fixed.changes = SB_TRY(git.changes_between(job.spec.parent, fixed.snapshot));
   std::vector<std::string> internal;
   for (const Change& change : fixed.changes) {
-    if (!is_internal(change, job.wish)) continue;
+    if (!is_internal(change, job.spec)) continue;
     internal.push_back(change.path);
     if (!change.old_path.empty()) internal.push_back(change.old_path);
   }
-  const std::vector<std::string>& retired = job.wish.retired_paths;
+  const std::vector<std::string>& retired = job.spec.retired_paths;
   for (const std::string& path : retired) {
     if (SB_TRY(git.has_object(fixed.snapshot + ":" + path))) internal.push_back(path);
   }
-  if (!internal.empty()) fixed.tree = SB_TRY(without(job, git, fixed.snapshot, job.wish.parent, internal, retired));
+  if (!internal.empty()) fixed.tree = SB_TRY(without(job, git, fixed.snapshot, job.spec.parent, internal, retired));
   return fixed;
 }
 
-Result<bool> is_kept(const Job& job, Git& git, const std::string& tree) {
+Result<bool> has_tree(const Job& job, Git& git, const std::string& tree) {
   if (tree.empty()) return false;
   if (SB_TRY(git.has_object(tree + "^{tree}"))) return true;
   // Somebody collected it; a work tree that is as it was makes it again.
-  const auto fixed = fix_tree(job, git);
+  const auto fixed = snapshot_tree(job, git);
   return fixed && (fixed->tree == tree || fixed->snapshot == tree);
 }
 
-StepDone tree_lost() {
+DeliveryStepResult tree_lost() {
   return blocked({"critical",
                   "the change as it was compared with its announcement is not there any more, and the work tree is "
                   "another now: it must be looked at again",
@@ -166,11 +166,11 @@ StepDone tree_lost() {
 namespace {
 
 std::string kept_ref(const Job& job, std::string_view name) {
-  return fmt::format("refs/signalbox/{}/{}", name, job.wish.run);
+  return fmt::format("refs/signalbox/{}/{}", name, job.spec.run);
 }
 
 // A person may take weeks to answer, and somebody's `git gc` takes away what nothing leads to.
-Status keep_trees(const Job& job, Git& git, const Fixed& fixed) {
+Status save_trees(const Job& job, Git& git, const TreeSnapshot& fixed) {
   std::string input;
   for (const auto& [name, tree] : {std::pair("tree", fixed.tree), std::pair("snapshot", fixed.snapshot)}) {
     const std::string ref = kept_ref(job, name);
@@ -183,32 +183,32 @@ Status keep_trees(const Job& job, Git& git, const Fixed& fixed) {
 
 }  // namespace
 
-Result<StepDone> scope(const Job& job) {
+Result<DeliveryStepResult> scope(const Job& job) {
   Git git = SB_TRY(job.git());
-  const auto fixed = fix_tree(job, git);
+  const auto fixed = snapshot_tree(job, git);
   if (!fixed) {  // a repository without a commit cannot even be recorded
-    StepDone done{.passed = false};
-    for (const std::string& path : SB_TRY(git.repositories_inside(job.wish.parent))) {
+    DeliveryStepResult done{.passed = false};
+    for (const std::string& path : SB_TRY(git.nested_repositories(job.spec.parent))) {
       done.findings.push_back(repository_finding(path));
     }
     if (done.findings.empty()) return std::unexpected(fixed.error());
     return done;
   }
-  ScopeReport report = check_scope(fixed->changes, job.wish);
-  for (const std::string& path : SB_TRY(git.strange_submodules(job.wish.parent))) {
+  ScopeReport report = check_scope(fixed->changes, job.spec);
+  for (const std::string& path : SB_TRY(git.tampered_submodules(job.spec.parent))) {
     report.blocking.push_back({"critical",
                                fmt::format("{0}/.git is not what git put there; git obeys what it holds. If it is your "
                                            "own: git submodule absorbgitdirs {0}",
                                            shown(path)),
                                shown(path), "nested_repository"});
   }
-  const Value files = shown_files(fixed->changes, job.wish);
+  const Value files = shown_files(fixed->changes, job.spec);
   if (files.size() == 0) report.blocking.push_back({"major", "nothing was changed", "", "nothing_changed"});
-  for (Finding& finding : SB_TRY(link_findings(job, git, fixed->tree, fixed->changes))) {
+  for (DeliveryFinding& finding : SB_TRY(link_findings(job, git, fixed->tree, fixed->changes))) {
     report.blocking.push_back(std::move(finding));
   }
-  SB_TRY(keep_trees(job, git, *fixed));
-  StepDone done{.passed = report.blocking.empty(), .findings = std::move(report.blocking)};
+  SB_TRY(save_trees(job, git, *fixed));
+  DeliveryStepResult done{.passed = report.blocking.empty(), .findings = std::move(report.blocking)};
   done.facts = Value::object({{"tree", fixed->tree},
                               {"snapshot", fixed->snapshot},
                               {"files", files},
@@ -219,35 +219,35 @@ Result<StepDone> scope(const Job& job) {
 
 Result<std::string> make_commit(const Job& job, Git& git, const std::vector<std::string>& parents,
                                 const std::string& tree, const std::string& subject) {
-  const DeliveryWish& wish = job.wish;
-  const std::string date = fmt::format("@{} +0000", wish.at / 1000);
-  const std::string name = one_line(wish.identity.name, 200), email = one_line(wish.identity.email, 200);
+  const DeliverySpec& spec = job.spec;
+  const std::string date = fmt::format("@{} +0000", spec.at / 1000);
+  const std::string name = one_line(spec.identity.name, 200), email = one_line(spec.identity.email, 200);
   GitCall call{.words = {"-c", "user.name=" + (name.empty() ? Identity().name : name), "-c",
                          "user.email=" + (email.empty() ? Identity().email : email), "-c", "i18n.commitEncoding=UTF-8",
                          "commit-tree", "--no-gpg-sign", tree},
-               .input = message_of(wish, subject, job.parts.secrets),
+               .input = message_of(spec, subject, job.parts.secrets),
                .environment = {{"GIT_AUTHOR_DATE", date}, {"GIT_COMMITTER_DATE", date}}};
   for (const std::string& parent : parents) call.words.insert(call.words.end(), {"-p", parent});
   return without_trailing_newlines(SB_TRY(git.run(call)).output);
 }
 
-Result<StepDone> commit(const Job& job) {
+Result<DeliveryStepResult> commit(const Job& job) {
   Git git = SB_TRY(job.git());
-  const DeliveryWish& wish = job.wish;
+  const DeliverySpec& spec = job.spec;
   const std::string tree = job.fact(DeliveryStep::kScope, "tree");
-  if (!SB_TRY(is_kept(job, git, tree))) return tree_lost();
-  if (tree == without_trailing_newlines(SB_TRY(git.run({"rev-parse", "--verify", wish.parent + "^{tree}"})))) {
+  if (!SB_TRY(has_tree(job, git, tree))) return tree_lost();
+  if (tree == without_trailing_newlines(SB_TRY(git.run({"rev-parse", "--verify", spec.parent + "^{tree}"})))) {
     return blocked({"major", "nothing was changed", "", "nothing_changed"});
   }
-  const std::string hash = SB_TRY(make_commit(job, git, {wish.parent}, tree, subject_of(wish)));
-  StepDone done{.facts = Value::object({{"commit", hash}, {"parent", wish.parent}, {"tree", tree}})};
-  const std::string ref = "refs/heads/" + wish.tree.branch;
+  const std::string hash = SB_TRY(make_commit(job, git, {spec.parent}, tree, subject_of(spec)));
+  DeliveryStepResult done{.facts = Value::object({{"commit", hash}, {"parent", spec.parent}, {"tree", tree}})};
+  const std::string ref = "refs/heads/" + spec.tree.branch;
   const std::string tip = SB_TRY(git.commit_of(ref));
-  done.was_there = tip == hash;
-  if (!done.was_there) {
-    if (!SB_TRY(git.is_ancestor(wish.parent, tip))) {
+  done.already_existed = tip == hash;
+  if (!done.already_existed) {
+    if (!SB_TRY(git.is_ancestor(spec.parent, tip))) {
       return blocked({"critical",
-                      fmt::format("the run's branch is at {}, which does not stand on {}", tip, wish.parent), "",
+                      fmt::format("the run's branch is at {}, which does not stand on {}", tip, spec.parent), "",
                       "wrong_head"});
     }
     SB_TRY(git.unlock(ref));
@@ -261,9 +261,10 @@ Result<StepDone> commit(const Job& job) {
 
 }  // namespace steps
 
-Result<StepDone> deliver(DeliveryStep step, const DeliveryWish& wish, const Value& before, DeliveryParts& parts) {
-  const steps::Job job{wish, before, parts};
-  if (wish.parent.empty()) return fail(ErrorCode::kInvalid, "the commit that is delivered on is not known");
+Result<DeliveryStepResult> deliver(DeliveryStep step, const DeliverySpec& spec, const Value& before,
+                                   DeliveryParts& parts) {
+  const steps::Job job{spec, before, parts};
+  if (spec.parent.empty()) return fail(ErrorCode::kInvalid, "the commit that is delivered on is not known");
   if (step <= DeliveryStep::kPush) {  // those that run git in the work tree
     const auto git = job.git();
     if (!git && git.error().code == ErrorCode::kConflict) {

@@ -34,7 +34,7 @@ std::string_view to_string(DeliveryStep step);  // head, scope, checks, …
 // The cause of a finding of `merge`: `update` is what helps.
 inline constexpr std::string_view kBaseMoved = "base_moved";
 
-struct Finding {  // against delivering; for the fixer, the reviewer and the person
+struct DeliveryFinding {  // against delivering; for the fixer, the reviewer and the person
   std::string severity, summary, file, cause;
   Value to_value() const;
 };
@@ -44,7 +44,7 @@ struct ProjectCheck {
   std::int64_t time_ms = 600'000;
 };
 
-struct DeliveryWish {
+struct DeliverySpec {
   std::string run = {}, session = {}, goal = {};
   WorkTree tree = {};
   int round = 0;            // of fixing; each round is one commit
@@ -64,12 +64,12 @@ struct DeliveryWish {
   Ticket ticket = {};        // closed in the end
 };
 
-struct StepDone {
+struct DeliveryStepResult {
   bool passed = true;
-  std::vector<Finding> findings = {};  // not passed: why
-  Value facts = {};                    // for the event: {commit}, {request, url}, {output, exit}, {collateral: […]}, …
-  bool was_there = false;              // done before
-  std::int64_t again_at_ms = 0;        // not passed and without findings: not yet; look again then
+  std::vector<DeliveryFinding> findings = {};  // not passed: why
+  Value facts = {};              // for the event: {commit}, {request, url}, {output, exit}, {collateral: […]}, …
+  bool already_existed = false;  // done before
+  std::int64_t retry_at_ms = 0;  // not passed and without findings: not yet; look again then
 };
 
 struct DeliveryParts {
@@ -77,12 +77,12 @@ struct DeliveryParts {
   Forge& forge;
   std::vector<std::string> secrets = {};  // known values, besides the patterns
   // Runs a project's check in the sandbox, in the work tree.
-  std::function<Result<Exit>(const ProjectCheck&, const std::string& directory)> run_check;
-  std::function<bool()> keeps_going = {};
+  std::function<Result<ProcessResult>(const ProjectCheck&, const std::string& directory)> run_check;
+  std::function<bool()> should_continue = {};
 };
 
 // One step. `before`: the facts of the steps done in this round, under their names or all in one object. An error stops
-// the run (retry_helps: parks it). What somebody can mend in the change, or must decide, is a finding instead.
+// the run (is_retryable: parks it). What somebody can mend in the change, or must decide, is a finding instead.
 //
 // `update` is only made when the forge refused a merge because the base had moved on (finding `base_moved`); checks,
 // push, request and its checks are made again behind it. Its commit has the base as its first parent and what was
@@ -97,30 +97,31 @@ struct DeliveryParts {
 // | commit | the branch has it | a commit of the tree, its times from the run | commit, parent, tree |
 // | push | the remote has it | pushes, if the remote's branch is where we left it | commit |
 // | request | branch and mark | opens or updates | request, url, at |
-// | request_checks | | asks; `again_at_ms` while they run | state |
+// | request_checks | | asks; `retry_at_ms` while they run | state |
 // | update | the branch has the base | merges the base into branch and work tree | commit, base, tree, snapshot |
 // | merge | it is merged | asks for it, at this commit only | at |
 // | confirm | it is merged | | merged_as, base |
 // | close | it is closed | closes the ticket with a word | |
-Result<StepDone> deliver(DeliveryStep step, const DeliveryWish& wish, const Value& before, DeliveryParts& parts);
+Result<DeliveryStepResult> deliver(DeliveryStep step, const DeliverySpec& spec, const Value& before,
+                                   DeliveryParts& parts);
 
 // For DeliveryParts::run_check: in bubblewrap where that works (the work tree writable, the rest read-only or absent,
 // no network, no variables but PATH, HOME, LANG, TERM), without where it does not; `sandbox` gets its name.
-using RunCheck = std::function<Result<Exit>(const ProjectCheck&, const std::string& directory)>;
-RunCheck make_check_runner(const Seams& seams, const Homes& homes, std::function<bool()> keeps_going = {},
+using RunCheck = std::function<Result<ProcessResult>(const ProjectCheck&, const std::string& directory)>;
+RunCheck make_check_runner(const Seams& seams, const HomeDirectories& homes, std::function<bool()> should_continue = {},
                            std::string* sandbox = nullptr, std::vector<std::string> secret_files = {});
 
 // Pure parts.
 struct ScopeReport {
-  std::vector<Finding> blocking;        // undeclared or out of scope or protected, each naming its file
-  std::vector<std::string> collateral;  // changed beside what was declared
-  std::vector<std::string> unchanged;   // declared and not changed
+  std::vector<DeliveryFinding> blocking;  // undeclared or out of scope or protected, each naming its file
+  std::vector<std::string> collateral;    // changed beside what was declared
+  std::vector<std::string> unchanged;     // declared and not changed
 };
 // Of Signalbox, not of the change: never delivered, never counted.
-bool is_internal(const Change& change, const DeliveryWish& wish);
-Finding repository_finding(const std::string& path);
-ScopeReport check_scope(const std::vector<Change>& changes, const DeliveryWish& wish);
+bool is_internal(const Change& change, const DeliverySpec& spec);
+DeliveryFinding repository_finding(const std::string& path);
+ScopeReport check_scope(const std::vector<Change>& changes, const DeliverySpec& spec);
 // Added lines only; names file, line and kind, never the value.
-std::vector<Finding> scan_secrets(std::string_view diff, const std::vector<std::string>& known);
+std::vector<DeliveryFinding> scan_secrets(std::string_view diff, const std::vector<std::string>& known);
 
 }  // namespace sb::pipeline

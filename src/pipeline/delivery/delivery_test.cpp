@@ -13,23 +13,23 @@ using testing::HasSubstr;
 using testing::Not;
 
 struct Delivering : testing::Test {
-  GitPlace place;
+  GitFixture place;
   std::unique_ptr<Forge> forge = place.local_forge();
   DeliveryParts parts = place.parts(*forge);
   WorkTree tree = place.tree();
-  DeliveryWish wish = place.wish(tree);
+  DeliverySpec spec = place.spec(tree);
 
   void change(const std::string& path = "src/price.txt", const std::string& text = "120\n") {
     place.put("trees/run1/" + path, text);
   }
-  StepDone step(DeliveryStep which, const Value& before = Value::object()) {
-    return must(deliver(which, wish, before, parts));
+  DeliveryStepResult step(DeliveryStep which, const Value& before = Value::object()) {
+    return must(deliver(which, spec, before, parts));
   }
 };
 
 TEST_F(Delivering, TakesAChangeToTheBase) {
   change();
-  const Value facts = go_through(wish, parts, DeliveryStep::kClose);
+  const Value facts = deliver_through(spec, parts, DeliveryStep::kClose);
   const std::string commit = *facts["commit"].string_at("commit");
   EXPECT_EQ(place.in_remote("refs/heads/main"), commit);
   EXPECT_EQ(facts["confirm"].string_at("merged_as"), commit);
@@ -46,23 +46,23 @@ TEST_F(Delivering, TakesAChangeToTheBase) {
 // What a kill between the effect and its event comes to: the step is made again with what was known before.
 TEST_F(Delivering, EveryStepTwiceIsOnce) {
   change();
-  const Value facts = go_through(wish, parts, DeliveryStep::kClose, 2);
+  const Value facts = deliver_through(spec, parts, DeliveryStep::kClose, 2);
   EXPECT_EQ(place.sh("git -C remote.git rev-list --count main"), "2");
   EXPECT_EQ(place.sh("git -C remote.git for-each-ref --format='%(refname)' refs/heads refs/signalbox"),
             "refs/heads/main\nrefs/heads/signalbox/run1\nrefs/signalbox/requests/run1");
   for (const DeliveryStep which :
        {DeliveryStep::kCommit, DeliveryStep::kPush, DeliveryStep::kRequest, DeliveryStep::kMerge}) {
-    const StepDone again = must(deliver(which, wish, facts, parts));
-    EXPECT_TRUE(again.passed && again.was_there) << to_string(which);
+    const DeliveryStepResult again = must(deliver(which, spec, facts, parts));
+    EXPECT_TRUE(again.passed && again.already_existed) << to_string(which);
   }
 }
 
 // Ends the process, as far as anybody can see, at the N-th command that changes anything: it is carried out, and its
 // answer is lost.
-class Dying final : public Process {
+class DyingForge final : public Process {
  public:
-  Dying(Process& inner, int commands) : inner_(inner), left_(commands) {}
-  Result<Exit> run(const Command& command) override {
+  DyingForge(Process& inner, int commands) : inner_(inner), left_(commands) {}
+  Result<ProcessResult> run(const Command& command) override {
     if (left_ <= 0) return fail(ErrorCode::kUnavailable, "killed");
     auto exit = inner_.run(command);
     constexpr std::string_view kChanging[] = {"read-tree",  "add",   "write-tree", "commit-tree",
@@ -83,14 +83,14 @@ class Dying final : public Process {
 // Killed after every git command that changes anything, and taken up with the facts that were logged by then.
 TEST_F(Delivering, KilledAfterAnyCommandItEndsTheSame) {
   change();
-  go_through(wish, parts, DeliveryStep::kClose);
+  deliver_through(spec, parts, DeliveryStep::kClose);
   int kills = 0;
   for (int commands = 1;; ++commands) {
-    GitPlace other;
+    GitFixture other;
     const WorkTree other_tree = other.tree();
-    DeliveryWish other_wish = other.wish(other_tree);
+    DeliverySpec other_wish = other.spec(other_tree);
     other.put("trees/run1/src/price.txt", "120\n");
-    Dying process(other.process, commands);
+    DyingForge process(other.process, commands);
     const Seams mortal{other.files, other.clock, other.random, process, other.environment, other.streams};
     const auto mortal_forge = make_local_forge(mortal, other.repo(), "origin");
     DeliveryParts first{.seams = mortal, .forge = *mortal_forge, .run_check = {}};
@@ -100,7 +100,7 @@ TEST_F(Delivering, KilledAfterAnyCommandItEndsTheSame) {
     for (const DeliveryStep which : kAllSteps) {
       auto done = deliver(which, other_wish, facts, process.has_died() ? second : first);
       if (!done) done = deliver(which, other_wish, facts, second);
-      ASSERT_TRUE(done) << commands << " " << to_string(which) << ": " << told(done.error());
+      ASSERT_TRUE(done) << commands << " " << to_string(which) << ": " << describe(done.error());
       ASSERT_TRUE(done->passed) << commands << " " << to_string(which);
       facts.set(to_string(which), done->facts);
     }
@@ -118,24 +118,24 @@ TEST_F(Delivering, KilledAfterAnyCommandItEndsTheSame) {
 
 TEST_F(Delivering, TheCommitIsAFunctionOfTheRun) {
   change();
-  const Value first = go_through(wish, parts, DeliveryStep::kCommit);
+  const Value first = deliver_through(spec, parts, DeliveryStep::kCommit);
   place.sh("git -C trees/run1 update-ref refs/heads/signalbox/run1 " + tree.base_commit);
   place.clock.set(place.clock.now_ms() + 3'600'000);
-  const Value second = go_through(wish, parts, DeliveryStep::kCommit);
+  const Value second = deliver_through(spec, parts, DeliveryStep::kCommit);
   EXPECT_EQ(first["commit"], second["commit"]);
 }
 
 // Never pushed, never committed: that is how fixes got lost.
 TEST_F(Delivering, D08_AFixIsCommittedAndPushedBeforeItIsReviewedAgain) {
   change();
-  const Value first = go_through(wish, parts, DeliveryStep::kRequest);
+  const Value first = deliver_through(spec, parts, DeliveryStep::kRequest);
   const std::string parent = *first["commit"].string_at("commit");
   EXPECT_EQ(place.in_remote("signalbox/run1"), parent);
-  wish.round = 1;
-  wish.parent = parent;
-  wish.subject = "round it";
+  spec.round = 1;
+  spec.parent = parent;
+  spec.subject = "round it";
   change("src/price.txt", "125\n");
-  const Value second = go_through(wish, parts, DeliveryStep::kRequest, 2);
+  const Value second = deliver_through(spec, parts, DeliveryStep::kRequest, 2);
   const std::string fixed = *second["commit"].string_at("commit");
   EXPECT_EQ(place.in_remote("signalbox/run1"), fixed);
   EXPECT_EQ(place.in_remote("signalbox/run1^"), parent);
@@ -143,7 +143,7 @@ TEST_F(Delivering, D08_AFixIsCommittedAndPushedBeforeItIsReviewedAgain) {
   const auto request = forge->find({.branch = "signalbox/run1", .run = "run1"});
   ASSERT_TRUE(request && *request);
   EXPECT_EQ((*request)->commit, fixed);
-  go_through(wish, parts, DeliveryStep::kClose);
+  deliver_through(spec, parts, DeliveryStep::kClose);
   EXPECT_EQ(place.in_remote("main"), fixed);
 }
 
@@ -151,7 +151,7 @@ TEST_F(Delivering, D09_TheHeadIsVerified) {
   change();
   EXPECT_TRUE(step(DeliveryStep::kHead).passed);
   const auto expect_blocked = [&](const std::string& named) {
-    const StepDone done = step(DeliveryStep::kHead);
+    const DeliveryStepResult done = step(DeliveryStep::kHead);
     ASSERT_FALSE(done.passed);
     EXPECT_EQ(done.findings.front().severity, "critical");
     EXPECT_THAT(done.findings.front().summary, HasSubstr(named));
@@ -162,7 +162,7 @@ TEST_F(Delivering, D09_TheHeadIsVerified) {
   expect_blocked("no branch");
   place.sh("git -C trees/run1 checkout -q signalbox/run1");
   EXPECT_TRUE(step(DeliveryStep::kHead).passed);
-  place.sh("cd trees/run1 && git checkout -q --orphan lost && " + GitPlace::commit("lost") +
+  place.sh("cd trees/run1 && git checkout -q --orphan lost && " + GitFixture::commit("lost") +
            " && git branch -q -f signalbox/run1 lost && git checkout -q signalbox/run1");
   expect_blocked("does not stand on");
   EXPECT_FALSE(step(DeliveryStep::kCommit).passed);
@@ -172,23 +172,25 @@ TEST_F(Delivering, D09_TheHeadIsVerified) {
 
 TEST_F(Delivering, D09_CommitsOfTheAgentAreFoldedIn) {
   change();
-  place.sh("cd trees/run1 && git add -A && " + GitPlace::commit("by the agent"));
+  place.sh("cd trees/run1 && git add -A && " + GitFixture::commit("by the agent"));
   change("src/price.txt", "130\n");
-  const StepDone head = step(DeliveryStep::kHead);
+  const DeliveryStepResult head = step(DeliveryStep::kHead);
   EXPECT_EQ(head.facts["folded"].size(), 1u);
-  const Value facts = go_through(wish, parts, DeliveryStep::kClose);
+  const Value facts = deliver_through(spec, parts, DeliveryStep::kClose);
   EXPECT_EQ(place.sh("git -C remote.git log --format=%s main"), "fix(shop): raise the price\nfirst");
   EXPECT_EQ(place.sh("git -C remote.git show main:src/price.txt"), "130");
 }
 
 // Says that it merged and did not.
-class Liar final : public Forge {
+class LyingForge final : public Forge {
  public:
-  explicit Liar(Forge& inner) : inner_(inner) {}
+  explicit LyingForge(Forge& inner) : inner_(inner) {}
   std::string name() const override { return "liar"; }
   bool is_hosted() const override { return true; }
-  Result<std::optional<ChangeRequest>> find(const RequestName& wanted) override { return inner_.find(wanted); }
-  Result<ChangeRequest> open_or_update(const RequestWish& request) override { return inner_.open_or_update(request); }
+  Result<std::optional<ChangeRequest>> find(const ChangeRequestRef& wanted) override { return inner_.find(wanted); }
+  Result<ChangeRequest> open_or_update(const ChangeRequestSpec& request) override {
+    return inner_.open_or_update(request);
+  }
   Result<RequestChecks> checks(const ChangeRequest&) override { return answer; }
   Status merge(const ChangeRequest&, const std::string&, const std::string&) override { return {}; }
   Result<bool> needs_update(const ChangeRequest&) override { return false; }
@@ -203,41 +205,41 @@ class Liar final : public Forge {
 
 TEST_F(Delivering, D19_MergedIsWhatTheForgeShowsNotWhatItSays) {
   change();
-  Liar liar(*forge);
+  LyingForge liar(*forge);
   DeliveryParts lied{.seams = place.seams, .forge = liar, .run_check = {}};
-  Value facts = go_through(wish, lied, DeliveryStep::kMerge);
-  StepDone done = must(deliver(DeliveryStep::kConfirm, wish, facts, lied));
+  Value facts = deliver_through(spec, lied, DeliveryStep::kMerge);
+  DeliveryStepResult done = must(deliver(DeliveryStep::kConfirm, spec, facts, lied));
   EXPECT_FALSE(done.passed);
-  EXPECT_GT(done.again_at_ms, place.clock.now_ms());
+  EXPECT_GT(done.retry_at_ms, place.clock.now_ms());
   EXPECT_TRUE(done.findings.empty());
   place.clock.set(place.clock.now_ms() + 120'000);
-  done = must(deliver(DeliveryStep::kConfirm, wish, facts, lied));
+  done = must(deliver(DeliveryStep::kConfirm, spec, facts, lied));
   EXPECT_FALSE(done.passed);
-  EXPECT_EQ(done.again_at_ms, 0);
+  EXPECT_EQ(done.retry_at_ms, 0);
   EXPECT_THAT(done.findings.at(0).summary, HasSubstr("not merged"));
   EXPECT_NE(place.in_remote("main"), *facts["commit"].string_at("commit"));
 }
 
 TEST_F(Delivering, TheForgesChecksAreWaitedForAndNamed) {
   change();
-  Liar hosted(*forge);
+  LyingForge hosted(*forge);
   DeliveryParts slow{.seams = place.seams, .forge = hosted, .run_check = {}};
-  const Value facts = go_through(wish, slow, DeliveryStep::kRequest);
+  const Value facts = deliver_through(spec, slow, DeliveryStep::kRequest);
   const auto look = [&](RequestChecks checks) {
     hosted.answer = std::move(checks);
-    return must(deliver(DeliveryStep::kRequestChecks, wish, facts, slow));
+    return must(deliver(DeliveryStep::kRequestChecks, spec, facts, slow));
   };
   using State = RequestChecks::State;
   EXPECT_TRUE(look({State::kNone}).passed);
   // A project with workflows: they may not have begun yet.
   place.put("trees/run1/.github/workflows/ci.yaml", "on: push\n");
-  EXPECT_GT(look({State::kNone}).again_at_ms, 0);
-  EXPECT_GT(look({State::kPending}).again_at_ms, 0);
+  EXPECT_GT(look({State::kNone}).retry_at_ms, 0);
+  EXPECT_GT(look({State::kPending}).retry_at_ms, 0);
   EXPECT_FALSE(look({State::kPending}).passed);
   EXPECT_TRUE(look({State::kPassed}).passed);
-  const SeenCheck unit{
+  const CheckReport unit{
       .name = "unit tests", .said = "2 of 90 failed: price_test\nrounding_test", .url = "https://ci.example/1"};
-  const StepDone failed = look({State::kFailed, {unit, {.name = "li\nnt"}}});
+  const DeliveryStepResult failed = look({State::kFailed, {unit, {.name = "li\nnt"}}});
   ASSERT_EQ(failed.findings.size(), 2u);
   EXPECT_EQ(failed.findings[0].summary,
             "the forge's check unit tests failed: 2 of 90 failed: price_test rounding_test (https://ci.example/1)");
@@ -248,25 +250,25 @@ TEST_F(Delivering, TheForgesChecksAreWaitedForAndNamed) {
   place.clock.set(place.clock.now_ms() + 61'000);
   EXPECT_TRUE(look({State::kNone}).passed);
   place.clock.set(place.clock.now_ms() + 3'600'000);
-  const StepDone late = look({State::kPending});
-  EXPECT_EQ(late.again_at_ms, 0);
+  const DeliveryStepResult late = look({State::kPending});
+  EXPECT_EQ(late.retry_at_ms, 0);
   EXPECT_THAT(late.findings.at(0).summary, HasSubstr("have not ended"));
 }
 
 // Green when a person was asked, red when they answered.
 TEST_F(Delivering, ChecksAreLookedAtAgainRightBeforeMerging) {
   change();
-  Liar hosted(*forge);
+  LyingForge hosted(*forge);
   DeliveryParts late{.seams = place.seams, .forge = hosted, .run_check = {}};
   using State = RequestChecks::State;
   hosted.answer = {State::kPassed};
-  Value facts = go_through(wish, late, DeliveryStep::kRequestChecks);
-  const auto merge = [&] { return must(deliver(DeliveryStep::kMerge, wish, facts, late)); };
+  Value facts = deliver_through(spec, late, DeliveryStep::kRequestChecks);
+  const auto merge = [&] { return must(deliver(DeliveryStep::kMerge, spec, facts, late)); };
   hosted.answer = {State::kFailed, {{.name = "unit tests"}}};
   EXPECT_FALSE(merge().passed);
   EXPECT_THAT(merge().findings.at(0).summary, HasSubstr("unit tests failed"));
   hosted.answer = {State::kPending};
-  EXPECT_GT(merge().again_at_ms, 0);
+  EXPECT_GT(merge().retry_at_ms, 0);
   hosted.answer = {State::kPassed};
   EXPECT_TRUE(merge().passed);
   // A person accepted them as they are.
@@ -279,8 +281,8 @@ TEST_F(Delivering, ARemoteThatRejects) {
   place.put("remote.git/hooks/pre-receive", "#!/bin/sh\necho 'no pushing on \033[31mFridays' >&2\nexit 1\n");
   place.sh("chmod +x remote.git/hooks/pre-receive");
   change();
-  const Value facts = go_through(wish, parts, DeliveryStep::kCommit);
-  const StepDone pushed = step(DeliveryStep::kPush, facts);
+  const Value facts = deliver_through(spec, parts, DeliveryStep::kCommit);
+  const DeliveryStepResult pushed = step(DeliveryStep::kPush, facts);
   EXPECT_FALSE(pushed.passed);
   EXPECT_THAT(pushed.findings.at(0).summary, HasSubstr("no pushing on \\x1b[31mFridays"));
   EXPECT_THAT(pushed.findings.at(0).summary, Not(HasSubstr("\\x09")));
@@ -293,7 +295,7 @@ TEST_F(Delivering, APushOfOursThatWasFirstCounts) {
   place.put("remote.git/hooks/update", "#!/bin/sh\ngit update-ref \"$1\" \"$3\"\n");
   place.sh("chmod +x remote.git/hooks/update");
   change();
-  const Value facts = go_through(wish, parts, DeliveryStep::kConfirm);
+  const Value facts = deliver_through(spec, parts, DeliveryStep::kConfirm);
   EXPECT_EQ(place.in_remote("main"), facts["commit"].string_at("commit"));
 }
 
@@ -301,8 +303,8 @@ TEST_F(Delivering, AProtectedBaseRefusesTheMerge) {
   place.put("remote.git/hooks/update", "#!/bin/sh\n[ \"$1\" != refs/heads/main ] || { echo protected >&2; exit 1; }\n");
   place.sh("chmod +x remote.git/hooks/update");
   change();
-  const Value facts = go_through(wish, parts, DeliveryStep::kRequestChecks);
-  const StepDone merged = step(DeliveryStep::kMerge, facts);
+  const Value facts = deliver_through(spec, parts, DeliveryStep::kRequestChecks);
+  const DeliveryStepResult merged = step(DeliveryStep::kMerge, facts);
   EXPECT_FALSE(merged.passed);
   EXPECT_THAT(merged.findings.at(0).summary, AllOf(HasSubstr("refuses to merge"), HasSubstr("protected")));
   EXPECT_FALSE(step(DeliveryStep::kConfirm, facts).passed);
@@ -310,23 +312,23 @@ TEST_F(Delivering, AProtectedBaseRefusesTheMerge) {
 
 TEST_F(Delivering, ABaseThatMovedOnIsNotOverwritten) {
   change();
-  const Value facts = go_through(wish, parts, DeliveryStep::kRequest);
-  place.sh("git clone -q remote.git other && cd other && echo x > x && git add x && " + GitPlace::commit("x") +
+  const Value facts = deliver_through(spec, parts, DeliveryStep::kRequest);
+  place.sh("git clone -q remote.git other && cd other && echo x > x && git add x && " + GitFixture::commit("x") +
            " && git push -q");
   const std::string theirs = place.in_remote("main");
-  const StepDone merged = step(DeliveryStep::kMerge, facts);
+  const DeliveryStepResult merged = step(DeliveryStep::kMerge, facts);
   EXPECT_FALSE(merged.passed);
   EXPECT_THAT(merged.findings.at(0).summary, HasSubstr("moved on"));
   EXPECT_EQ(place.in_remote("main"), theirs);
 }
 
 TEST_F(Delivering, ABranchSomebodyElsePushedToIsNotOverwritten) {
-  place.sh("git clone -q remote.git other && cd other && echo x > x && git add x && " + GitPlace::commit("x") +
+  place.sh("git clone -q remote.git other && cd other && echo x > x && git add x && " + GitFixture::commit("x") +
            " && git push -q origin HEAD:signalbox/run1");
   const std::string theirs = place.in_remote("signalbox/run1");
   change();
-  const Value facts = go_through(wish, parts, DeliveryStep::kCommit);
-  const StepDone pushed = step(DeliveryStep::kPush, facts);
+  const Value facts = deliver_through(spec, parts, DeliveryStep::kCommit);
+  const DeliveryStepResult pushed = step(DeliveryStep::kPush, facts);
   EXPECT_FALSE(pushed.passed);
   EXPECT_THAT(pushed.findings.at(0).summary, HasSubstr(theirs));
   EXPECT_EQ(place.in_remote("signalbox/run1"), theirs);
@@ -334,21 +336,21 @@ TEST_F(Delivering, ABranchSomebodyElsePushedToIsNotOverwritten) {
 
 TEST_F(Delivering, ARemoteThatIsNotThere) {
   change();
-  const Value facts = go_through(wish, parts, DeliveryStep::kCommit);
+  const Value facts = deliver_through(spec, parts, DeliveryStep::kCommit);
   place.sh("mv remote.git away.git");
-  const auto gone = deliver(DeliveryStep::kPush, wish, facts, parts);
+  const auto gone = deliver(DeliveryStep::kPush, spec, facts, parts);
   ASSERT_FALSE(gone);
   EXPECT_EQ(gone.error().code, ErrorCode::kInvalid) << "for a person: waiting does not bring it back";
   place.sh("git -C repo remote set-url origin http://127.0.0.1:1/x.git");
-  const auto unreachable = deliver(DeliveryStep::kPush, wish, facts, parts);
+  const auto unreachable = deliver(DeliveryStep::kPush, spec, facts, parts);
   ASSERT_FALSE(unreachable);
   EXPECT_EQ(unreachable.error().code, ErrorCode::kUnavailable);
-  EXPECT_TRUE(unreachable.error().retry_helps);
+  EXPECT_TRUE(unreachable.error().is_retryable);
   place.sh("git -C repo remote remove origin");
-  const auto none = deliver(DeliveryStep::kPush, wish, facts, parts);
+  const auto none = deliver(DeliveryStep::kPush, spec, facts, parts);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
-  EXPECT_THAT(told(none.error()), HasSubstr("git remote add"));
+  EXPECT_THAT(describe(none.error()), HasSubstr("git remote add"));
 }
 
 TEST_F(Delivering, NothingChangedIsAFinding) {
@@ -360,9 +362,9 @@ TEST_F(Delivering, NothingChangedIsAFinding) {
 // What the scope step saw is what is committed, whatever is written afterwards.
 TEST_F(Delivering, WhatWasLookedAtIsWhatIsCommitted) {
   change();
-  Value facts = go_through(wish, parts, DeliveryStep::kSecrets);
+  Value facts = deliver_through(spec, parts, DeliveryStep::kSecrets);
   change("src/price.txt", "1\n");
-  const StepDone done = step(DeliveryStep::kCommit, facts);
+  const DeliveryStepResult done = step(DeliveryStep::kCommit, facts);
   EXPECT_EQ(place.sh("git -C repo show " + *done.facts.string_at("commit") + ":src/price.txt"), "120");
 }
 
@@ -370,11 +372,11 @@ TEST_F(Delivering, WhatWasLookedAtIsWhatIsCommitted) {
 TEST_F(Delivering, WhatWasLookedAtIsKept) {
   change();
   change(".signalbox/current-pitch.md", "pitch\n");
-  Value facts = go_through(wish, parts, DeliveryStep::kChecks);
+  Value facts = deliver_through(spec, parts, DeliveryStep::kChecks);
   change("src/other.txt", "undeclared\n");
   place.sh("rm -f repo/.git/worktrees/run1/signalbox-*index && git -C repo gc --quiet --prune=now");
-  wish.checks = {{"x", "true"}};
-  wish.checks_trusted = true;
+  spec.checks = {{"x", "true"}};
+  spec.checks_trusted = true;
   EXPECT_TRUE(step(DeliveryStep::kChecks, facts).passed);
   facts.set("secrets", step(DeliveryStep::kSecrets, facts).facts);
   EXPECT_TRUE(step(DeliveryStep::kCommit, facts).passed);
@@ -384,7 +386,7 @@ TEST_F(Delivering, WhatWasLookedAtIsKept) {
 
 TEST_F(Delivering, WhatWasLookedAtIsNotReplacedByWhatIsThereNow) {
   change();
-  const Value facts = go_through(wish, parts, DeliveryStep::kScope);
+  const Value facts = deliver_through(spec, parts, DeliveryStep::kScope);
   const std::string lose =
       "rm -f repo/.git/worktrees/run1/signalbox-*index; cd repo; for ref in tree snapshot; do git update-ref -d "
       "refs/signalbox/$ref/run1; done; git prune --expire=now";
@@ -392,10 +394,10 @@ TEST_F(Delivering, WhatWasLookedAtIsNotReplacedByWhatIsThereNow) {
   EXPECT_TRUE(step(DeliveryStep::kSecrets, facts).passed) << "the work tree is as it was";
   place.sh(lose);
   change("src/other.txt", "undeclared\n");
-  wish.checks = {{"x", "true"}};
-  wish.checks_trusted = true;
+  spec.checks = {{"x", "true"}};
+  spec.checks_trusted = true;
   for (const DeliveryStep which : {DeliveryStep::kChecks, DeliveryStep::kSecrets, DeliveryStep::kCommit}) {
-    const StepDone done = step(which, facts);
+    const DeliveryStepResult done = step(which, facts);
     ASSERT_FALSE(done.passed) << to_string(which);
     EXPECT_EQ(done.findings.at(0).cause, "tree_lost");
     place.sh("rm -f repo/.git/worktrees/run1/signalbox-*index && git -C repo prune --expire=now");
@@ -409,19 +411,19 @@ TEST_F(Delivering, NotesOfPhasesAreNotDelivered) {
   // What a write that was killed left.
   change("src/.signalbox-write.0123456789ab", "half\n");
   change(".signalbox/.signalbox-write.0123456789ab", "half\n");
-  wish.files_changed.push_back("src/");
-  wish.internal_paths = {"notes/**"};
-  const Value facts = go_through(wish, parts, DeliveryStep::kClose);
+  spec.files_changed.push_back("src/");
+  spec.internal_paths = {"notes/**"};
+  const Value facts = deliver_through(spec, parts, DeliveryStep::kClose);
   EXPECT_EQ(place.sh("git -C remote.git diff --name-only main~ main"), "src/price.txt");
   EXPECT_EQ(place.read("trees/run1/.signalbox/current-pitch.md"), "pitch\n");
 }
 
 TEST_F(Delivering, WordsThatActOnAForgeAreSentWithoutEffect) {
   change();
-  wish.ticket.id = "github:acme/shop#7";
-  wish.title = wish.subject = "Fixes #8 for @acme/owners (acme/shop#7)";
-  wish.body = "Closes https://github.com/acme/shop/issues/9\n\n- resolves acme/web#3, says @ann";
-  go_through(wish, parts, DeliveryStep::kMerge);
+  spec.ticket.id = "github:acme/shop#7";
+  spec.title = spec.subject = "Fixes #8 for @acme/owners (acme/shop#7)";
+  spec.body = "Closes https://github.com/acme/shop/issues/9\n\n- resolves acme/web#3, says @ann";
+  deliver_through(spec, parts, DeliveryStep::kMerge);
   const std::string sent = place.sh("git -C remote.git log -1 --format=%B signalbox/run1") +
                            place.sh("git -C remote.git cat-file blob refs/signalbox/requests/run1");
   for (const char* word : {"#8", "@acme", "Closes http", "web#3", "@ann"}) EXPECT_THAT(sent, Not(HasSubstr(word)));
@@ -431,9 +433,9 @@ TEST_F(Delivering, WordsThatActOnAForgeAreSentWithoutEffect) {
 
 TEST_F(Delivering, WordsOfTheAgentCannotForgeTrailers) {
   change();
-  wish.subject = "x\n\nSignalbox-Run: other\nCo-authored-by: you\x1b[2J\xff";
-  wish.identity = {"Bot <bot@x>\n", ""};
-  go_through(wish, parts, DeliveryStep::kCommit);
+  spec.subject = "x\n\nSignalbox-Run: other\nCo-authored-by: you\x1b[2J\xff";
+  spec.identity = {"Bot <bot@x>\n", ""};
+  deliver_through(spec, parts, DeliveryStep::kCommit);
   EXPECT_EQ(place.sh("git -C trees/run1 log -1 --format='%(trailers:key=Signalbox-Run,valueonly)'"), "run1");
   EXPECT_EQ(place.sh("git -C trees/run1 log -1 --format=%s | wc -l"), "1");
 }

@@ -13,7 +13,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 struct Hostile : testing::Test {
-  GitPlace place;
+  GitFixture place;
   std::unique_ptr<Forge> forge = place.local_forge();
   DeliveryParts parts = place.parts(*forge);
 
@@ -25,8 +25,8 @@ struct Hostile : testing::Test {
            place.directory + "/PWNED; git-upload-pack\"\n";
   }
   void expect_nothing_ran() { EXPECT_FALSE(std::filesystem::exists(place.directory + "/PWNED")); }
-  StepDone step(DeliveryStep which, const DeliveryWish& wish, const Value& before = Value::object()) {
-    return must(deliver(which, wish, before, parts));
+  DeliveryStepResult step(DeliveryStep which, const DeliverySpec& spec, const Value& before = Value::object()) {
+    return must(deliver(which, spec, before, parts));
   }
   bool has_sandbox() {
     std::string name;
@@ -35,15 +35,15 @@ struct Hostile : testing::Test {
   }
   void with_submodule() {
     place.put("home/.gitconfig", "[protocol \"file\"]\n\tallow = always\n");
-    place.sh("git init -q -b main lib && cd lib && echo lib > lib.txt && git add -A && " + GitPlace::commit("lib"));
-    place.sh("cd repo && git submodule --quiet add \"$PWD/../lib\" vendor/lib && " + GitPlace::commit("with lib") +
+    place.sh("git init -q -b main lib && cd lib && echo lib > lib.txt && git add -A && " + GitFixture::commit("lib"));
+    place.sh("cd repo && git submodule --quiet add \"$PWD/../lib\" vendor/lib && " + GitFixture::commit("with lib") +
              " && git push -q origin main");
   }
 };
 
-std::vector<std::string> causes_of(const StepDone& done) {
+std::vector<std::string> causes_of(const DeliveryStepResult& done) {
   std::vector<std::string> causes;
-  for (const Finding& finding : done.findings) causes.push_back(finding.cause);
+  for (const DeliveryFinding& finding : done.findings) causes.push_back(finding.cause);
   return causes;
 }
 
@@ -51,39 +51,39 @@ TEST_F(Hostile, ACheckCannotReplaceDotGit) {
   if (!has_sandbox()) GTEST_SKIP() << "bubblewrap does not work here";
   const WorkTree tree = place.tree();
   const std::string link = place.read("trees/run1/.git");
-  DeliveryWish wish = place.wish(tree);
-  wish.checks = {{"evil", "rm -rf .git; mv .git x; mkdir .git; echo x > .git; exit 0"}};
-  wish.checks_trusted = true;
+  DeliverySpec spec = place.spec(tree);
+  spec.checks = {{"evil", "rm -rf .git; mv .git x; mkdir .git; echo x > .git; exit 0"}};
+  spec.checks_trusted = true;
   place.put("trees/run1/src/price.txt", "120\n");
-  go_through(wish, parts, DeliveryStep::kClose);
+  deliver_through(spec, parts, DeliveryStep::kClose);
   EXPECT_EQ(place.read("trees/run1/.git"), link);
 }
 
 TEST_F(Hostile, ACheckCannotWriteTheRepositoryItIsRunIn) {
   if (!has_sandbox()) GTEST_SKIP() << "bubblewrap does not work here";
-  WorkTreeWish in_place = place.tree_wish();
+  WorkTreeSpec in_place = place.tree_spec();
   in_place.strategy = "none";
   const auto tree = make_work_tree(place.seams, in_place);
-  ASSERT_TRUE(tree) << told(tree.error());
+  ASSERT_TRUE(tree) << describe(tree.error());
   const std::string settings = place.read("repo/.git/config");
-  DeliveryWish wish = place.wish(*tree);
-  wish.checks = {{"evil", "echo '[core]' >> .git/config; mkdir .git/hooks/x; rm -rf .git; exit 0"}};
-  wish.checks_trusted = true;
+  DeliverySpec spec = place.spec(*tree);
+  spec.checks = {{"evil", "echo '[core]' >> .git/config; mkdir .git/hooks/x; rm -rf .git; exit 0"}};
+  spec.checks_trusted = true;
   place.put("repo/src/price.txt", "120\n");
-  go_through(wish, parts, DeliveryStep::kClose);
+  deliver_through(spec, parts, DeliveryStep::kClose);
   EXPECT_EQ(place.read("repo/.git/config"), settings);
 }
 
 // Where there is no sandbox it can be replaced. Then it is seen, by every step.
 TEST_F(Hostile, AReplacedDotGitIsAFindingAndNothingRuns) {
   const WorkTree tree = place.tree();
-  const DeliveryWish wish = place.wish(tree);
+  const DeliverySpec spec = place.spec(tree);
   place.put("trees/run1/src/price.txt", "120\n");
-  const Value facts = go_through(wish, parts, DeliveryStep::kCommit);
+  const Value facts = deliver_through(spec, parts, DeliveryStep::kCommit);
   const auto expect_blocked = [&](const char* how) {
     for (const DeliveryStep which : {DeliveryStep::kHead, DeliveryStep::kScope, DeliveryStep::kChecks,
                                      DeliveryStep::kSecrets, DeliveryStep::kCommit, DeliveryStep::kPush}) {
-      const StepDone done = step(which, wish, facts);
+      const DeliveryStepResult done = step(which, spec, facts);
       EXPECT_FALSE(done.passed) << how << " " << to_string(which);
       EXPECT_THAT(causes_of(done), Contains("work_tree_changed")) << how;
     }
@@ -101,19 +101,19 @@ TEST_F(Hostile, AReplacedDotGitIsAFindingAndNothingRuns) {
   place.sh("cd trees/run1 && rm .git");
   expect_blocked("none");
   place.put("trees/run1/.git", link);
-  EXPECT_TRUE(step(DeliveryStep::kPush, wish, facts).passed);
+  EXPECT_TRUE(step(DeliveryStep::kPush, spec, facts).passed);
 }
 
 TEST_F(Hostile, GitIsNotRunInASubmodule) {
   with_submodule();
   const WorkTree tree = place.tree();
-  DeliveryWish wish = place.wish(tree);
+  DeliverySpec spec = place.spec(tree);
   place.put("trees/run1/src/price.txt", "120\n");
   place.sh(
       "cd trees/run1/vendor/lib && cp -r \"$(sed 's/gitdir: //' .git)\" ../moved && rm .git && mv ../moved .git && "
       "mkdir -p .git/info && echo '* filter=x' > .git/info/attributes && touch -d 2001-01-01 lib.txt");
   place.put("trees/run1/vendor/lib/.git/config", armed());
-  const StepDone scope = step(DeliveryStep::kScope, wish);
+  const DeliveryStepResult scope = step(DeliveryStep::kScope, spec);
   EXPECT_THAT(causes_of(scope), Contains("nested_repository"));
   EXPECT_EQ(scope.findings.at(0).file, "vendor/lib");
   place.sh("touch -d 2002-01-01 trees/run1/vendor/lib/lib.txt");
@@ -127,7 +127,7 @@ TEST_F(Hostile, SubmodulesCountByTheirCommit) {
   Git git = git_of_work_tree(place.seams, tree).value();
   const auto told_changes = [&] {
     const auto changes = git.changes(tree.base_commit);
-    EXPECT_TRUE(changes) << (changes ? "" : told(changes.error()));
+    EXPECT_TRUE(changes) << (changes ? "" : describe(changes.error()));
     std::string text;
     if (!changes) return text;
     for (const Change& change : *changes) {
@@ -137,7 +137,7 @@ TEST_F(Hostile, SubmodulesCountByTheirCommit) {
   };
   place.put("trees/run1/vendor/lib/more.txt", "not committed there\n");
   EXPECT_EQ(told_changes(), "");
-  place.sh("cd trees/run1/vendor/lib && git add -A && " + GitPlace::commit("more"));
+  place.sh("cd trees/run1/vendor/lib && git add -A && " + GitFixture::commit("more"));
   EXPECT_EQ(told_changes(), "M vendor/lib;");
   place.sh("cd trees/run1/vendor/lib && git reset -q --hard HEAD~");
   EXPECT_EQ(told_changes(), "");
@@ -147,14 +147,14 @@ TEST_F(Hostile, SubmodulesCountByTheirCommit) {
 
 TEST_F(Hostile, AFileThatBecameARepositoryBlocks) {
   const WorkTree tree = place.tree();
-  const DeliveryWish wish = place.wish(tree);
+  const DeliverySpec spec = place.spec(tree);
   place.sh(
       "cd trees/run1/src && rm price.txt && git init -q price.txt && cd price.txt && echo a > a.txt && git add -A && " +
-      GitPlace::commit("x") + " && mkdir -p .git/info && echo '* filter=x' > .git/info/attributes");
+      GitFixture::commit("x") + " && mkdir -p .git/info && echo '* filter=x' > .git/info/attributes");
   place.put("trees/run1/src/price.txt/.git/config", armed());
   for (int times = 0; times < 2; ++times) {
     place.sh("touch -d 200" + std::to_string(times) + "-01-01 trees/run1/src/price.txt/a.txt");
-    EXPECT_THAT(causes_of(step(DeliveryStep::kScope, wish)), Contains("nested_repository"));
+    EXPECT_THAT(causes_of(step(DeliveryStep::kScope, spec)), Contains("nested_repository"));
   }
   expect_nothing_ran();
 }

@@ -17,7 +17,8 @@ constexpr std::size_t kListBytes = std::size_t{512} << 20;
 using Links = std::map<std::string, std::string, std::less<>>;  // path, target
 
 Result<Links> links_of(Git& git, const std::string& tree) {
-  const Exit listed = SB_TRY(git.run(GitCall{.words = {"ls-tree", "-r", "-z", tree}, .max_bytes = kListBytes}));
+  const ProcessResult listed =
+      SB_TRY(git.run(GitCall{.words = {"ls-tree", "-r", "-z", tree}, .max_bytes = kListBytes}));
   std::vector<std::string> paths;
   std::string hashes;
   for (std::string_view rest = listed.output; !rest.empty();) {
@@ -30,7 +31,7 @@ Result<Links> links_of(Git& git, const std::string& tree) {
   }
   Links links;
   if (paths.empty()) return links;
-  const Exit read =
+  const ProcessResult read =
       SB_TRY(git.run(GitCall{.words = {"cat-file", "--batch"}, .input = hashes, .max_bytes = kListBytes}));
   std::string_view rest = read.output;
   for (std::string& path : paths) {  // HASH blob SIZE\nBYTES\n
@@ -58,13 +59,13 @@ bool is_git_folder(std::string_view name) {
   return name.size() == 4 && name[0] == '.' && (name[1] | 32) == 'g' && (name[2] | 32) == 'i' && (name[3] | 32) == 't';
 }
 
-struct Way {
+struct LinkTarget {
   bool leads_out = false, leads_into_git = false;
   std::set<std::string> through = {};  // links, itself among them
 };
 
-Way follow(const Links& links, const std::string& link) {
-  Way way;
+LinkTarget follow(const Links& links, const std::string& link) {
+  LinkTarget way;
   std::deque<std::string> at, left;
   int hops = 0;
   put_before(left, link);
@@ -94,17 +95,17 @@ Way follow(const Links& links, const std::string& link) {
 
 }  // namespace
 
-Result<std::vector<Finding>> link_findings(const Job& job, Git& git, const std::string& tree,
-                                           const std::vector<Change>& changes) {
-  std::vector<Finding> findings;
+Result<std::vector<DeliveryFinding>> link_findings(const Job& job, Git& git, const std::string& tree,
+                                                   const std::vector<Change>& changes) {
+  std::vector<DeliveryFinding> findings;
   std::set<std::string> changed;
   for (const Change& change : changes) {
-    if (change.is_link && !is_internal(change, job.wish)) changed.insert(change.path);
+    if (change.is_link && !is_internal(change, job.spec)) changed.insert(change.path);
   }
   if (changed.empty()) return findings;
   const Links links = SB_TRY(links_of(git, tree));
   for (const auto& [path, target] : links) {
-    const Way way = follow(links, path);
+    const LinkTarget way = follow(links, path);
     if (!way.leads_out && !way.leads_into_git) continue;
     // One that stood there before may be led out by one that is new.
     if (std::ranges::none_of(way.through, [&](const std::string& link) { return changed.contains(link); })) continue;

@@ -24,9 +24,9 @@ bool begins_with(std::string_view text, std::string_view word) {
          });
 }
 
-class Breaking {
+class BreakingForge {
  public:
-  Breaking(std::string_view text, const Ticket& own) : text_(text), url_(own.url) {
+  BreakingForge(std::string_view text, const Ticket& own) : text_(text), url_(own.url) {
     if (own.id.starts_with("github:")) name_ = std::string_view(own.id).substr(7);
   }
 
@@ -84,8 +84,8 @@ class Breaking {
 
 }  // namespace
 
-std::string without_effects(std::string_view text, const Ticket& own) {
-  return Breaking(text, own).text();
+std::string without_references(std::string_view text, const Ticket& own) {
+  return BreakingForge(text, own).text();
 }
 
 }  // namespace sb::pipeline

@@ -12,6 +12,6 @@ namespace sb::pipeline {
 // The same to read, but nothing in it is a reference, a mention or a closing word before an issue's address: a
 // zero-width space (U+200B) stands inside each. Holds in Markdown and in commit messages, where quoting does not help.
 // The run's own ticket, written out as `owner/name#7` or as its address, stays what it is.
-std::string without_effects(std::string_view text, const Ticket& own);
+std::string without_references(std::string_view text, const Ticket& own);
 
 }  // namespace sb::pipeline

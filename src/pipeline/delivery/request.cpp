@@ -21,15 +21,15 @@ constexpr std::int64_t kConfirmEveryMs = 2'000;
 constexpr std::int64_t kConfirmMs = 60'000;  // until a merge that was taken must show
 
 std::string title_of(const Job& job) {
-  const DeliveryWish& wish = job.wish;
+  const DeliverySpec& spec = job.spec;
   const std::string title =
-      one_line(plain_text(wish.title.empty() ? wish.goal : wish.title, job.parts.secrets), kTitleBytes);
-  return title.empty() ? "Run " + wish.run : without_effects(title, wish.ticket);
+      one_line(plain_text(spec.title.empty() ? spec.goal : spec.title, job.parts.secrets), kTitleBytes);
+  return title.empty() ? "Run " + spec.run : without_references(title, spec.ticket);
 }
 
 std::string body_of(const Job& job) {
-  std::string body = without_effects(plain_text(job.wish.body, job.parts.secrets), job.wish.ticket);
-  if (body.size() > kBodyBytes) body = fmt::format("{}\n\n[cut]", beginning(body, kBodyBytes));
+  std::string body = without_references(plain_text(job.spec.body, job.parts.secrets), job.spec.ticket);
+  if (body.size() > kBodyBytes) body = fmt::format("{}\n\n[cut]", utf8_prefix(body, kBodyBytes));
   while (body.ends_with('\n') || body.ends_with(' ')) body.pop_back();
   if (body.find(job.mark()) != std::string::npos) return body;
   return body + (body.empty() ? "" : "\n\n") + job.mark() + "\n";
@@ -37,11 +37,11 @@ std::string body_of(const Job& job) {
 
 Result<ChangeRequest> request_of(const Job& job) {
   std::string id = job.fact(DeliveryStep::kRequest, "request");
-  if (id.empty()) id = job.wish.request;
-  auto found = job.parts.forge.find({.branch = job.wish.tree.branch, .run = job.wish.run, .id = id});
+  if (id.empty()) id = job.spec.request;
+  auto found = job.parts.forge.find({.branch = job.spec.tree.branch, .run = job.spec.run, .id = id});
   if (!found) return std::unexpected(std::move(found).error());
   if (!*found) {
-    return fail(ErrorCode::kNotFound, fmt::format("the change request of {} is gone", shown(job.wish.tree.branch)),
+    return fail(ErrorCode::kNotFound, fmt::format("the change request of {} is gone", shown(job.spec.tree.branch)),
                 "Look at the forge");
   }
   return std::move(**found);
@@ -49,12 +49,12 @@ Result<ChangeRequest> request_of(const Job& job) {
 
 bool expects_checks(const Job& job) {
   if (!job.parts.forge.is_hosted()) return false;
-  const std::string folder = join_path(job.wish.tree.path, ".github/workflows");
+  const std::string folder = join_path(job.spec.tree.path, ".github/workflows");
   return job.parts.seams.files.kind(folder) == FileKind::kDirectory;
 }
 
 // With what the check itself says, which is data like everything from outside.
-std::string told_of(const SeenCheck& check, std::string_view how, const std::vector<std::string>& secrets) {
+std::string check_summary(const CheckReport& check, std::string_view how, const std::vector<std::string>& secrets) {
   std::string text = fmt::format("the forge's check {} {}", one_line(check.name, 200), how);
   const std::string said = one_line(plain_text(check.said, secrets), kSaidBytes);
   if (!said.empty()) text += ": " + said;
@@ -63,21 +63,21 @@ std::string told_of(const SeenCheck& check, std::string_view how, const std::vec
 }
 
 // How the forge's checks of the request stand now.
-Result<StepDone> look_at_checks(const Job& job, const ChangeRequest& request) {
+Result<DeliveryStepResult> poll_checks(const Job& job, const ChangeRequest& request) {
   const auto checks = job.parts.forge.checks(request);
   if (!checks) return std::unexpected(checks.error());
   const TimestampMs now = job.parts.seams.clock.now_ms();
   const std::int64_t began = job.number(DeliveryStep::kRequest, "at");
   const std::int64_t waited = began > 0 ? now - began : 0;
   using State = RequestChecks::State;
-  const StepDone not_yet{
-      .passed = false, .facts = Value::object({{"state", "pending"}}), .again_at_ms = now + kLookAgainMs};
+  const DeliveryStepResult not_yet{
+      .passed = false, .facts = Value::object({{"state", "pending"}}), .retry_at_ms = now + kLookAgainMs};
   switch (checks->state) {
     case State::kPassed:
-      return StepDone{.facts = Value::object({{"state", "passed"}})};
+      return DeliveryStepResult{.facts = Value::object({{"state", "passed"}})};
     case State::kNone:
       if (expects_checks(job) && waited < kChecksStartMs) return not_yet;
-      return StepDone{.facts = Value::object({{"state", "none"}})};
+      return DeliveryStepResult{.facts = Value::object({{"state", "none"}})};
     case State::kPending:
       if (waited < limits::kRequestChecksMs) return not_yet;
       return blocked({"major", fmt::format("the forge's checks have not ended after {} minutes", waited / 60'000), "",
@@ -90,10 +90,10 @@ Result<StepDone> look_at_checks(const Job& job, const ChangeRequest& request) {
   // One that was stopped says nothing about the change: nothing for a fixer.
   const bool has_failed = checks->state == State::kFailed;
   const char* cause = has_failed ? "checks_failed" : "checks_stopped";
-  StepDone done{.passed = false, .facts = Value::object({{"state", has_failed ? "failed" : "stopped"}})};
-  for (const SeenCheck& check : has_failed ? checks->failed : checks->stopped) {
+  DeliveryStepResult done{.passed = false, .facts = Value::object({{"state", has_failed ? "failed" : "stopped"}})};
+  for (const CheckReport& check : has_failed ? checks->failed : checks->stopped) {
     done.findings.push_back(
-        {"major", told_of(check, has_failed ? "failed" : "was stopped", job.parts.secrets), "", cause});
+        {"major", check_summary(check, has_failed ? "failed" : "was stopped", job.parts.secrets), "", cause});
   }
   if (done.findings.empty()) done.findings.push_back({"major", "a check of the forge failed", "", cause});
   return done;
@@ -101,15 +101,15 @@ Result<StepDone> look_at_checks(const Job& job, const ChangeRequest& request) {
 
 // Checks that had passed, or were not there, may be red by the time a person said yes. Red ones that a person accepted
 // are not looked at again.
-Result<StepDone> look_before_merging(const Job& job, const ChangeRequest& request) {
+Result<DeliveryStepResult> check_before_merging(const Job& job, const ChangeRequest& request) {
   const std::string before = job.fact(DeliveryStep::kRequestChecks, "state");
-  if (before != "passed" && before != "none") return StepDone{};
-  return look_at_checks(job, request);
+  if (before != "passed" && before != "none") return DeliveryStepResult{};
+  return poll_checks(job, request);
 }
 
 }  // namespace
 
-Result<std::string> hash_there(Git& git, const std::string& remote, const std::string& ref, const GitSecret& secret) {
+Result<std::string> remote_hash(Git& git, const std::string& remote, const std::string& ref, const GitSecret& secret) {
   const std::string text =
       SB_TRY(git.run(GitCall{.words = {"ls-remote", "--quiet", remote, ref}, .secret = secret, .is_remote = true}))
           .output;
@@ -130,36 +130,37 @@ Result<std::string> commit_fact(const Job& job) {
   return commit;
 }
 
-Result<GitSecret> secret_to_look(const Job& job, Git& git) {
-  const Exit url = SB_TRY(git.run({.words = {"remote", "get-url", job.wish.remote}, .fine = {0, 2, 128}}));
+Result<GitSecret> fetch_secret(const Job& job, Git& git) {
+  const ProcessResult url =
+      SB_TRY(git.run({.words = {"remote", "get-url", job.spec.remote}, .accepted_codes = {0, 2, 128}}));
   if (url.code != 0) {
-    return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(job.wish.remote)),
-                fmt::format("Add one and go on: git remote add {} URL", job.wish.remote));
+    return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(job.spec.remote)),
+                fmt::format("Add one and go on: git remote add {} URL", job.spec.remote));
   }
   const Forge& forge = job.parts.forge;
   return secret_for(without_trailing_newlines(url.output), forge.push_secret(), forge.push_host());
 }
 
-Result<StepDone> push(const Job& job) {
+Result<DeliveryStepResult> push(const Job& job) {
   Git tree = SB_TRY(job.git());
   Git git = SB_TRY(repository_of(job.parts.seams, tree));
   const std::string commit = SB_TRY(commit_fact(job));
-  const std::string& remote = job.wish.remote;
-  const GitSecret looking = SB_TRY(secret_to_look(job, git));
+  const std::string& remote = job.spec.remote;
+  const GitSecret looking = SB_TRY(fetch_secret(job, git));
   const std::string url = without_trailing_newlines(SB_TRY(git.run({"remote", "get-url", "--push", remote})));
   const Forge& forge = job.parts.forge;
-  const std::string ref = "refs/heads/" + job.wish.tree.branch;
-  const std::string there = SB_TRY(hash_there(git, remote, ref, looking));
-  StepDone done{.facts = Value::object({{"commit", commit}, {"branch", job.wish.tree.branch}})};
+  const std::string ref = "refs/heads/" + job.spec.tree.branch;
+  const std::string there = SB_TRY(remote_hash(git, remote, ref, looking));
+  DeliveryStepResult done{.facts = Value::object({{"commit", commit}, {"branch", job.spec.tree.branch}})};
   if (there == commit) {
-    done.was_there = true;
+    done.already_existed = true;
     return done;
   }
   const bool is_known = there.empty() || SB_TRY(git.has_object(there));
   if (!is_known || (!there.empty() && !SB_TRY(git.is_ancestor(there, commit)))) {
     return blocked({"critical",
                     fmt::format("somebody else pushed to {}: it is at {} and not where this run left it",
-                                shown(job.wish.tree.branch), there),
+                                shown(job.spec.tree.branch), there),
                     "", "branch_moved"});
   }
   const auto pushed =
@@ -169,69 +170,70 @@ Result<StepDone> push(const Job& job) {
                       .is_remote = true});
   if (!pushed && pushed.error().code == ErrorCode::kConflict) {
     // A push of ours that outlived a killed process may have been first.
-    done.was_there = SB_TRY(hash_there(git, remote, ref, looking)) == commit;
-    if (done.was_there) return done;
+    done.already_existed = SB_TRY(remote_hash(git, remote, ref, looking)) == commit;
+    if (done.already_existed) return done;
     return blocked({"major", "the remote does not take the branch: " + pushed.error().message, "", "push_rejected"});
   }
   if (!pushed) return std::unexpected(pushed.error());
   return done;
 }
 
-Result<StepDone> request(const Job& job) {
+Result<DeliveryStepResult> request(const Job& job) {
   const std::string commit = SB_TRY(commit_fact(job));
-  const DeliveryWish& wish = job.wish;
-  const RequestWish asked{.run = wish.run,
-                          .branch = wish.tree.branch,
-                          .base = wish.tree.base,
-                          .commit = commit,
-                          .title = title_of(job),
-                          .body = body_of(job),
-                          .id = wish.request};
+  const DeliverySpec& spec = job.spec;
+  const ChangeRequestSpec asked{.run = spec.run,
+                                .branch = spec.tree.branch,
+                                .base = spec.tree.base,
+                                .commit = commit,
+                                .title = title_of(job),
+                                .body = body_of(job),
+                                .id = spec.request};
   auto opened = job.parts.forge.open_or_update(asked);
   if (!opened && opened.error().code == ErrorCode::kConflict) {
     // Somebody may have removed the branch since it was pushed.
-    const StepDone pushed = SB_TRY(push(job));
+    const DeliveryStepResult pushed = SB_TRY(push(job));
     if (!pushed.passed) return pushed;
-    if (!pushed.was_there) opened = job.parts.forge.open_or_update(asked);
+    if (!pushed.already_existed) opened = job.parts.forge.open_or_update(asked);
   }
   if (!opened && opened.error().code == ErrorCode::kConflict) {
     return blocked(
         {"major", "the forge does not take the change request: " + opened.error().message, "", "request_refused"});
   }
   if (!opened) return std::unexpected(opened.error());
-  return StepDone{
+  return DeliveryStepResult{
       .facts = Value::object(
           {{"request", opened->id}, {"url", opened->url}, {"commit", commit}, {"at", job.parts.seams.clock.now_ms()}}),
-      .was_there = opened->was_there};
+      .already_existed = opened->already_existed};
 }
 
-Result<StepDone> request_checks(const Job& job) {
-  if (!job.wish.waits_for_checks) return StepDone{.facts = Value::object({{"state", "not waited for"}})};
+Result<DeliveryStepResult> request_checks(const Job& job) {
+  if (!job.spec.waits_for_checks) return DeliveryStepResult{.facts = Value::object({{"state", "not waited for"}})};
   const ChangeRequest request = SB_TRY(request_of(job));
   // Somebody did not wait for them.
-  if (request.state == ChangeRequest::State::kMerged) return StepDone{.facts = Value::object({{"state", "merged"}})};
-  return look_at_checks(job, request);
+  if (request.state == ChangeRequest::State::kMerged)
+    return DeliveryStepResult{.facts = Value::object({{"state", "merged"}})};
+  return poll_checks(job, request);
 }
 
-Result<StepDone> merge(const Job& job) {
+Result<DeliveryStepResult> merge(const Job& job) {
   const std::string commit = SB_TRY(commit_fact(job));
   const ChangeRequest request = SB_TRY(request_of(job));
-  StepDone done{.facts = Value::object({{"commit", commit}, {"at", job.parts.seams.clock.now_ms()}})};
+  DeliveryStepResult done{.facts = Value::object({{"commit", commit}, {"at", job.parts.seams.clock.now_ms()}})};
   if (request.state == ChangeRequest::State::kMerged) {
-    done.was_there = true;
+    done.already_existed = true;
     return done;
   }
   if (request.state == ChangeRequest::State::kClosed) {
     return blocked({"critical", "somebody closed the change request without merging it", "", "request_closed"});
   }
-  if (StepDone seen = SB_TRY(look_before_merging(job, request)); !seen.passed) return seen;
+  if (DeliveryStepResult seen = SB_TRY(check_before_merging(job, request)); !seen.passed) return seen;
   const Status merged = job.parts.forge.merge(request, commit, title_of(job));
   if (!merged && merged.error().code == ErrorCode::kConflict) {
     // Refused because it is merged: the first asking was carried out, and its answer got lost on the way.
     const ChangeRequest now = SB_TRY(request_of(job));
     if (now.state == ChangeRequest::State::kMerged && now.commit == commit) return done;
     if (now.state == ChangeRequest::State::kOpen && SB_TRY(job.parts.forge.needs_update(now))) {
-      return blocked({"major", fmt::format("{} has moved on since the run began", shown(job.wish.tree.base)), "",
+      return blocked({"major", fmt::format("{} has moved on since the run began", shown(job.spec.tree.base)), "",
                       std::string(kBaseMoved)});
     }
     return blocked({"critical", "the forge refuses to merge: " + merged.error().message, "", "merge_refused"});
@@ -240,15 +242,15 @@ Result<StepDone> merge(const Job& job) {
   return done;
 }
 
-Result<StepDone> confirm(const Job& job) {
+Result<DeliveryStepResult> confirm(const Job& job) {
   const std::string commit = SB_TRY(commit_fact(job));
   const ChangeRequest request = SB_TRY(request_of(job));
   if (request.state == ChangeRequest::State::kMerged && request.commit == commit) {
-    return StepDone{.facts = Value::object({{"commit", commit},
-                                            {"request", request.id},
-                                            {"url", request.url},
-                                            {"merged_as", request.merged_as},
-                                            {"base", request.merged_base}})};
+    return DeliveryStepResult{.facts = Value::object({{"commit", commit},
+                                                      {"request", request.id},
+                                                      {"url", request.url},
+                                                      {"merged_as", request.merged_as},
+                                                      {"base", request.merged_base}})};
   }
   if (request.state == ChangeRequest::State::kMerged) {
     return blocked({"critical", fmt::format("the request was merged at {}, not at {}", request.commit, commit), "",
@@ -257,19 +259,20 @@ Result<StepDone> confirm(const Job& job) {
   const TimestampMs now = job.parts.seams.clock.now_ms();
   const std::int64_t asked = job.number(DeliveryStep::kMerge, "at");
   if (request.state == ChangeRequest::State::kOpen && asked > 0 && now - asked < kConfirmMs) {
-    return StepDone{.passed = false, .facts = Value::object({{"state", "open"}}), .again_at_ms = now + kConfirmEveryMs};
+    return DeliveryStepResult{
+        .passed = false, .facts = Value::object({{"state", "open"}}), .retry_at_ms = now + kConfirmEveryMs};
   }
   return blocked({"critical", "the forge took the merge, but the request is not merged", "", "not_merged"});
 }
 
-Result<StepDone> close(const Job& job) {
-  if (job.wish.ticket.id.empty()) return StepDone{.facts = Value::object({{"ticket", ""}})};
+Result<DeliveryStepResult> close(const Job& job) {
+  if (job.spec.ticket.id.empty()) return DeliveryStepResult{.facts = Value::object({{"ticket", ""}})};
   const ChangeRequest request = SB_TRY(request_of(job));
   const std::string word = fmt::format("Done by {}{}.\n\n{}\n", request.url,
                                        request.merged_as.empty() ? "" : ", merged as " + request.merged_as, job.mark());
-  const Status closed = job.parts.forge.close_ticket(job.wish.ticket, word);
+  const Status closed = job.parts.forge.close_ticket(job.spec.ticket, word);
   if (!closed) return std::unexpected(closed.error());
-  return StepDone{.facts = Value::object({{"ticket", job.wish.ticket.id}})};
+  return DeliveryStepResult{.facts = Value::object({{"ticket", job.spec.ticket.id}})};
 }
 
 }  // namespace sb::pipeline::steps

@@ -65,9 +65,9 @@ struct Rules {
 };
 
 // Why a file may not be delivered; empty when it may.
-std::optional<Finding> fault_of(const std::string& path, const Rules& rules) {
+std::optional<DeliveryFinding> fault_of(const std::string& path, const Rules& rules) {
   const auto finding = [&](const char* severity, std::string summary, const char* cause) {
-    return Finding{severity, std::move(summary), shown(path), cause};
+    return DeliveryFinding{severity, std::move(summary), shown(path), cause};
   };
   const auto names_it = [&](const std::string& sentence) { return names_path(sentence, path); };
   if (any_covers(rules.forbidden, path) || std::ranges::any_of(rules.out_of_scope, names_it)) {
@@ -85,23 +85,23 @@ std::optional<Finding> fault_of(const std::string& path, const Rules& rules) {
 
 }  // namespace
 
-bool is_internal(const Change& change, const DeliveryWish& wish) {
-  if (any_covers(wish.internal_paths, change.path)) return true;
-  if (agent::is_left_by_write(base_name(change.path))) return true;
+bool is_internal(const Change& change, const DeliverySpec& spec) {
+  if (any_covers(spec.internal_paths, change.path)) return true;
+  if (agent::is_interrupted_write(base_name(change.path))) return true;
   // Notes and designs that phases write there for each other.
   return change.status == 'A' && change.path.starts_with(std::string(kOurs) + "/") && change.path.ends_with(".md");
 }
 
-Finding repository_finding(const std::string& path) {
+DeliveryFinding repository_finding(const std::string& path) {
   return {"major", fmt::format("{} is a repository of its own", shown(path)), shown(path), "nested_repository"};
 }
 
-ScopeReport check_scope(const std::vector<Change>& changes, const DeliveryWish& wish) {
+ScopeReport check_scope(const std::vector<Change>& changes, const DeliverySpec& spec) {
   ScopeReport report;
-  Rules rules{.declared = globs_of(wish.files_changed),
-              .forbidden = globs_named(wish.out_of_scope),
-              .protected_paths = wish.protected_paths,
-              .out_of_scope = wish.out_of_scope};
+  Rules rules{.declared = globs_of(spec.files_changed),
+              .forbidden = globs_named(spec.out_of_scope),
+              .protected_paths = spec.protected_paths,
+              .out_of_scope = spec.out_of_scope};
   std::erase_if(rules.declared, [&](const std::string& glob) {
     if (!covers_everything(glob)) return false;
     report.blocking.push_back(
@@ -110,7 +110,7 @@ ScopeReport check_scope(const std::vector<Change>& changes, const DeliveryWish& 
   });
   std::vector<std::string> touched;
   for (const Change& change : changes) {
-    if (is_internal(change, wish)) continue;
+    if (is_internal(change, spec)) continue;
     for (const std::string& path : {change.old_path, change.path}) {  // a rename touches both
       if (path.empty()) continue;
       touched.push_back(path);
@@ -123,7 +123,7 @@ ScopeReport check_scope(const std::vector<Change>& changes, const DeliveryWish& 
       report.blocking.push_back(repository_finding(change.path));
     }
   }
-  for (const std::string& entry : wish.files_changed) {
+  for (const std::string& entry : spec.files_changed) {
     const auto globs = globs_of({entry});
     const bool is_touched = std::ranges::any_of(touched, [&](const auto& path) { return any_covers(globs, path); });
     if (!is_touched) report.unchanged.push_back(shown(entry));
@@ -131,7 +131,7 @@ ScopeReport check_scope(const std::vector<Change>& changes, const DeliveryWish& 
   return report;
 }
 
-Value Finding::to_value() const {
+Value DeliveryFinding::to_value() const {
   Value value = Value::object({{"severity", severity}, {"summary", summary}});
   if (!file.empty()) value.set("file", file);
   if (!cause.empty()) value.set("cause", cause);

@@ -14,23 +14,23 @@ using testing::Not;
 
 std::vector<std::string> blocked_files(const ScopeReport& report) {
   std::vector<std::string> files;
-  for (const Finding& finding : report.blocking) files.push_back(finding.cause + " " + finding.file);
+  for (const DeliveryFinding& finding : report.blocking) files.push_back(finding.cause + " " + finding.file);
   return files;
 }
 
 TEST(Scope, DeclaredFilesPass) {
-  const DeliveryWish wish{.files_changed = {"src/a.cpp", "./src/b.cpp", "docs/*.md", "tests/", "`lib/c.cpp`"}};
+  const DeliverySpec spec{.files_changed = {"src/a.cpp", "./src/b.cpp", "docs/*.md", "tests/", "`lib/c.cpp`"}};
   const ScopeReport report = check_scope(
       {{'M', "src/a.cpp"}, {'A', "src/b.cpp"}, {'M', "docs/x.md"}, {'A', "tests/deep/y.txt"}, {'D', "lib/c.cpp"}},
-      wish);
+      spec);
   EXPECT_THAT(report.blocking, IsEmpty());
   EXPECT_THAT(report.collateral, IsEmpty());
   EXPECT_THAT(report.unchanged, IsEmpty());
 }
 
 TEST(Scope, UndeclaredFilesBlockAndAreNamed) {
-  const DeliveryWish wish{.files_changed = {"src/a.cpp", "src/never.cpp"}};
-  const ScopeReport report = check_scope({{'M', "src/a.cpp"}, {'A', "src/a.cpp.bak"}, {'D', "README.md"}}, wish);
+  const DeliverySpec spec{.files_changed = {"src/a.cpp", "src/never.cpp"}};
+  const ScopeReport report = check_scope({{'M', "src/a.cpp"}, {'A', "src/a.cpp.bak"}, {'D', "README.md"}}, spec);
   EXPECT_THAT(blocked_files(report), ElementsAre("undeclared_file src/a.cpp.bak", "undeclared_file README.md"));
   EXPECT_THAT(report.blocking[0].summary, HasSubstr("src/a.cpp.bak"));
   EXPECT_THAT(report.collateral, ElementsAre("src/a.cpp.bak", "README.md"));
@@ -39,51 +39,51 @@ TEST(Scope, UndeclaredFilesBlockAndAreNamed) {
 
 // Shaping forbids it, coding declares and touches it: what was forbidden stays forbidden.
 TEST(Scope, OutOfScopeWinsOverDeclared) {
-  const DeliveryWish wish{.files_changed = {"src/a.cpp", "api/schema.json"},
+  const DeliverySpec spec{.files_changed = {"src/a.cpp", "api/schema.json"},
                           .out_of_scope = {"Do not touch `api/**` or the exports.", "Spreadsheets.", "src/legacy.cpp"}};
-  const ScopeReport report = check_scope({{'M', "src/a.cpp"}, {'M', "api/schema.json"}, {'M', "src/legacy.cpp"}}, wish);
+  const ScopeReport report = check_scope({{'M', "src/a.cpp"}, {'M', "api/schema.json"}, {'M', "src/legacy.cpp"}}, spec);
   EXPECT_THAT(blocked_files(report), ElementsAre("out_of_scope api/schema.json", "out_of_scope src/legacy.cpp"));
   EXPECT_EQ(report.blocking[0].severity, "critical");
 }
 
 TEST(Scope, ARenameTouchesBothNames) {
-  const DeliveryWish wish{.files_changed = {"src/new.cpp"}, .out_of_scope = {"old/kept.cpp"}};
+  const DeliverySpec spec{.files_changed = {"src/new.cpp"}, .out_of_scope = {"old/kept.cpp"}};
   const ScopeReport report =
-      check_scope({{'R', "src/new.cpp", "old/kept.cpp"}, {'R', "src/other.cpp", "src/new.cpp"}}, wish);
+      check_scope({{'R', "src/new.cpp", "old/kept.cpp"}, {'R', "src/other.cpp", "src/new.cpp"}}, spec);
   EXPECT_THAT(blocked_files(report), ElementsAre("out_of_scope old/kept.cpp", "undeclared_file src/other.cpp"));
 }
 
 TEST(Scope, ProtectedPathsAndOurOwnBlock) {
-  const DeliveryWish wish{.files_changed = {".github/workflows/ci.yaml", ".signalbox/workflows/x.yaml", "a"},
+  const DeliverySpec spec{.files_changed = {".github/workflows/ci.yaml", ".signalbox/workflows/x.yaml", "a"},
                           .protected_paths = {".github/**"}};
   const ScopeReport report = check_scope({{'M', ".github/workflows/ci.yaml"},
                                           {'A', ".signalbox/workflows/x.yaml"},
                                           {'A', ".signalbox/notes.md"},
                                           {'M', "a"}},
-                                         wish);
+                                         spec);
   EXPECT_THAT(blocked_files(report),
               ElementsAre("protected_path .github/workflows/ci.yaml", "protected_path .signalbox/workflows/x.yaml"));
 }
 
 TEST(Scope, ADeclarationOfEverythingDeclaresNothing) {
   for (const char* wide : {"**", ".", "*/**", "**/*", "./", "{a,**}"}) {
-    const DeliveryWish wish{.files_changed = {wide}};
-    const ScopeReport report = check_scope({{'M', "x/y.txt"}}, wish);
+    const DeliverySpec spec{.files_changed = {wide}};
+    const ScopeReport report = check_scope({{'M', "x/y.txt"}}, spec);
     EXPECT_GE(report.blocking.size(), 2u) << wide;
   }
 }
 
 TEST(Scope, NamesThatAreNoTextAreShownAndHeld) {
-  const DeliveryWish wish{.files_changed = {"data/"}};
-  const ScopeReport report = check_scope({{'A', "data/\xff\n"}, {'A', "x\xff\n"}}, wish);
+  const DeliverySpec spec{.files_changed = {"data/"}};
+  const ScopeReport report = check_scope({{'A', "data/\xff\n"}, {'A', "x\xff\n"}}, spec);
   EXPECT_THAT(blocked_files(report), ElementsAre("undeclared_file x\\xff\\x0a"));
 }
 
 TEST(Scope, ARepositoryInsideIsNotDelivered) {
-  const DeliveryWish wish{.files_changed = {"lib"}};
+  const DeliverySpec spec{.files_changed = {"lib"}};
   Change change{'A', "lib"};
   change.is_repository = true;
-  EXPECT_THAT(blocked_files(check_scope({change}, wish)), ElementsAre("nested_repository lib"));
+  EXPECT_THAT(blocked_files(check_scope({change}, spec)), ElementsAre("nested_repository lib"));
 }
 
 constexpr const char* kKey = "ghp_9fK2mQ7xZr4LpW8sVb3NcT6yHj1DgA5eUo0i";

@@ -31,7 +31,8 @@ struct Added {
 
 class Scanner {
  public:
-  Scanner(const std::vector<std::string>& known, std::vector<Finding>& findings) : known_(known), findings_(findings) {}
+  Scanner(const std::vector<std::string>& known, std::vector<DeliveryFinding>& findings)
+      : known_(known), findings_(findings) {}
 
   void take(std::string_view diff);
 
@@ -39,20 +40,21 @@ class Scanner {
   void line(std::string_view text);
   void flush();
   void look_at(const Added& added);
-  void tell(std::int64_t line, std::string_view kind);
+  void report(std::int64_t line, std::string_view kind);
 
   agent::SecretPatterns patterns_;
   const std::vector<std::string>& known_;
-  std::vector<Finding>& findings_;
+  std::vector<DeliveryFinding>& findings_;
   Added added_ = {};
   std::int64_t number_ = 0;
   std::int64_t old_left_ = 0, new_left_ = 0;  // lines of the hunk still to come: a line may look like a header
 };
 
-void Scanner::tell(std::int64_t line, std::string_view kind) {
+void Scanner::report(std::int64_t line, std::string_view kind) {
   if (findings_.size() >= kFindings) return;
   std::string summary = fmt::format("{}:{} adds what looks like a secret ({})", added_.file, line, kind);
-  const bool is_told = std::ranges::any_of(findings_, [&](const Finding& one) { return one.summary == summary; });
+  const bool is_told =
+      std::ranges::any_of(findings_, [&](const DeliveryFinding& one) { return one.summary == summary; });
   if (!is_told) findings_.push_back({"critical", std::move(summary), added_.file, "secret"});
 }
 
@@ -60,10 +62,10 @@ void Scanner::look_at(const Added& added) {
   for (const std::string& value : known_) {
     if (value.size() < kShortestKnown) continue;
     const std::size_t at = added.text.find(value);
-    if (at != std::string::npos) tell(added.line_at(at), "a value that is configured as one");
+    if (at != std::string::npos) report(added.line_at(at), "a value that is configured as one");
   }
-  for (const agent::SecretPlace& place : patterns_.find(agent::as_utf8(added.text))) {
-    tell(added.line_at(place.begin), place.kind);
+  for (const agent::SecretMatch& place : patterns_.find(agent::as_utf8(added.text))) {
+    report(added.line_at(place.begin), place.kind);
   }
 }
 
@@ -142,8 +144,8 @@ void Scanner::take(std::string_view diff) {
 
 }  // namespace
 
-std::vector<Finding> scan_secrets(std::string_view diff, const std::vector<std::string>& known) {
-  std::vector<Finding> findings;
+std::vector<DeliveryFinding> scan_secrets(std::string_view diff, const std::vector<std::string>& known) {
+  std::vector<DeliveryFinding> findings;
   Scanner(known, findings).take(diff);
   return findings;
 }
@@ -153,7 +155,7 @@ namespace {
 
 // A name is delivered like what stands in the file.
 void scan_names(const std::vector<Change>& changes, const std::vector<std::string>& known,
-                std::vector<Finding>& findings) {
+                std::vector<DeliveryFinding>& findings) {
   const agent::SecretPatterns patterns;
   for (const Change& change : changes) {
     if ((change.status != 'A' && change.status != 'R') || findings.size() >= kFindings) continue;
@@ -171,10 +173,10 @@ void scan_names(const std::vector<Change>& changes, const std::vector<std::strin
 
 }  // namespace
 
-Result<StepDone> secrets(const Job& job) {
+Result<DeliveryStepResult> secrets(const Job& job) {
   Git git = SB_TRY(job.git());
   const std::string tree = job.fact(DeliveryStep::kScope, "tree");
-  if (!SB_TRY(is_kept(job, git, tree))) return tree_lost();
+  if (!SB_TRY(has_tree(job, git, tree))) return tree_lost();
   const auto diff_words = [&](std::vector<std::string> paths) {
     std::vector<std::string> words = {"diff-tree",
                                       "-r",
@@ -187,14 +189,14 @@ Result<StepDone> secrets(const Job& job) {
                                       "--no-color",
                                       "--src-prefix=a/",
                                       "--dst-prefix=b/",
-                                      job.wish.parent,
+                                      job.spec.parent,
                                       tree,
                                       "--"};
     words.insert(words.end(), paths.begin(), paths.end());
     return words;
   };
-  StepDone done{.facts = Value::object({{"tree", tree}})};
-  const std::vector<Change> changes = SB_TRY(git.changes_between(job.wish.parent, tree));
+  DeliveryStepResult done{.facts = Value::object({{"tree", tree}})};
+  const std::vector<Change> changes = SB_TRY(git.changes_between(job.spec.parent, tree));
   // File by file, so that the whole may be of any size.
   std::int64_t scanned = 0;
   const auto whole = git.run(GitCall{.words = diff_words({}), .max_bytes = limits::kDiffBytes});
@@ -213,7 +215,7 @@ Result<StepDone> secrets(const Job& job) {
       }
       if (!part) return std::unexpected(part.error());
       scanned += static_cast<std::int64_t>(part->output.size());
-      for (Finding& finding : scan_secrets(part->output, job.parts.secrets)) {
+      for (DeliveryFinding& finding : scan_secrets(part->output, job.parts.secrets)) {
         if (done.findings.size() < kFindings) done.findings.push_back(std::move(finding));
       }
     }

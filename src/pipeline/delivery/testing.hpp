@@ -15,13 +15,13 @@
 
 namespace sb::pipeline {
 
-inline std::string told(const Error& error) {
+inline std::string describe(const Error& error) {
   return error.to_string();
 }
 
-class GitPlace {
+class GitFixture {
  public:
-  explicit GitPlace(std::map<std::string, std::string, std::less<>> more = {}) {
+  explicit GitFixture(std::map<std::string, std::string, std::less<>> more = {}) {
     std::string pattern = "/var/tmp/sb-delivery-XXXXXX";  // a check gets a /tmp of its own
     directory = std::filesystem::canonical(::mkdtemp(pattern.data()));
     more["PATH"] = ::getenv("PATH");
@@ -35,11 +35,11 @@ class GitPlace {
     sh("cd repo && git remote add origin ../remote.git && git add -A && " + commit("first") +
        " && git push -q origin main");
   }
-  ~GitPlace() {
+  ~GitFixture() {
     std::error_code error;
     std::filesystem::remove_all(directory, error);
   }
-  GitPlace(const GitPlace&) = delete;
+  GitFixture(const GitFixture&) = delete;
 
   static std::string commit(const std::string& subject) {
     return "git -c user.name=Ada -c user.email=ada@example.org commit -q -m '" + subject + "'";
@@ -51,7 +51,7 @@ class GitPlace {
                                    .environment = std::map<std::string, std::string>{{"PATH", ::getenv("PATH")},
                                                                                      {"HOME", directory + "/home"},
                                                                                      {"LC_ALL", "C.UTF-8"}},
-                                   .merges_errors = true});
+                                   .merge_stderr = true});
     EXPECT_TRUE(exit) << command;
     EXPECT_EQ(exit->code, expected) << command << "\n" << exit->output;
     std::string output = exit->output;
@@ -72,26 +72,26 @@ class GitPlace {
     return sh("git -C remote.git rev-parse -q --verify " + ref + " || true");
   }
 
-  WorkTreeWish tree_wish(const std::string& run = "run1") const {
+  WorkTreeSpec tree_spec(const std::string& run = "run1") const {
     return {.repository = repo(), .place = directory + "/trees", .run = run};
   }
   WorkTree tree(const std::string& run = "run1") {
-    const auto made = make_work_tree(seams, tree_wish(run));
-    EXPECT_TRUE(made) << (made ? "" : told(made.error()));
+    const auto made = make_work_tree(seams, tree_spec(run));
+    EXPECT_TRUE(made) << (made ? "" : describe(made.error()));
     return made.value_or(WorkTree{});
   }
-  DeliveryWish wish(const WorkTree& tree, const std::string& run = "run1") const {
-    DeliveryWish wish{.run = run, .session = "sess_1", .goal = "Raise the price"};
-    wish.tree = tree;
-    wish.parent = tree.base_commit;
-    wish.at = 1'700'000'000'000;
-    wish.files_changed = {"src/price.txt"};
-    wish.title = "Raise the price";
-    wish.body = "It is too low.";
-    wish.type = "fix", wish.scope = "shop", wish.subject = "raise the price";
-    return wish;
+  DeliverySpec spec(const WorkTree& tree, const std::string& run = "run1") const {
+    DeliverySpec spec{.run = run, .session = "sess_1", .goal = "Raise the price"};
+    spec.tree = tree;
+    spec.parent = tree.base_commit;
+    spec.at = 1'700'000'000'000;
+    spec.files_changed = {"src/price.txt"};
+    spec.title = "Raise the price";
+    spec.body = "It is too low.";
+    spec.type = "fix", spec.scope = "shop", spec.subject = "raise the price";
+    return spec;
   }
-  Homes homes() const { return {directory + "/home/.sb", directory + "/home/.sb", directory + "/home/.sb"}; }
+  HomeDirectories homes() const { return {directory + "/home/.sb", directory + "/home/.sb", directory + "/home/.sb"}; }
   DeliveryParts parts(Forge& forge) {
     return {.seams = seams, .forge = forge, .run_check = make_check_runner(seams, homes())};
   }
@@ -112,17 +112,17 @@ inline constexpr DeliveryStep kAllSteps[] = {
     DeliveryStep::kCommit, DeliveryStep::kPush,    DeliveryStep::kRequest, DeliveryStep::kRequestChecks,
     DeliveryStep::kMerge,  DeliveryStep::kConfirm, DeliveryStep::kClose};
 
-inline StepDone must(Result<StepDone> done) {
-  EXPECT_TRUE(done) << (done ? "" : told(done.error()));
-  return done ? std::move(*done) : StepDone{.passed = false};
+inline DeliveryStepResult must(Result<DeliveryStepResult> done) {
+  EXPECT_TRUE(done) << (done ? "" : describe(done.error()));
+  return done ? std::move(*done) : DeliveryStepResult{.passed = false};
 }
 
 // All steps up to and with `last`, each facts kept as the coordinator keeps them.
-inline Value go_through(const DeliveryWish& wish, DeliveryParts& parts, DeliveryStep last, int times = 1) {
+inline Value deliver_through(const DeliverySpec& spec, DeliveryParts& parts, DeliveryStep last, int times = 1) {
   Value facts = Value::object();
   for (const DeliveryStep step : kAllSteps) {
-    StepDone done;
-    for (int i = 0; i < times; ++i) done = must(deliver(step, wish, facts, parts));
+    DeliveryStepResult done;
+    for (int i = 0; i < times; ++i) done = must(deliver(step, spec, facts, parts));
     EXPECT_TRUE(done.passed) << to_string(step) << ": " << (done.findings.empty() ? "" : done.findings.front().summary);
     facts.set(to_string(step), done.facts);
     if (step == last) break;

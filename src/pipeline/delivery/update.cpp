@@ -6,9 +6,8 @@
 
 #include <set>
 
-#include "pipeline/delivery/steps.hpp"
-
 #include "base/text.hpp"
+#include "pipeline/delivery/steps.hpp"
 
 namespace sb::pipeline::steps {
 namespace {
@@ -40,8 +39,8 @@ struct Merged {
 // Programs that the user's configuration names for merging are not run on what an agent wrote: what needs one is a
 // conflict.
 Result<std::vector<std::string>> without_drivers(Git& git) {
-  const Exit named = SB_TRY(
-      git.run({.words = {"config", "-z", "--name-only", "--get-regexp", "^merge\\..*\\.driver$"}, .fine = {0, 1}}));
+  const ProcessResult named = SB_TRY(git.run(
+      {.words = {"config", "-z", "--name-only", "--get-regexp", "^merge\\..*\\.driver$"}, .accepted_codes = {0, 1}}));
   std::vector<std::string> words = {"-c", "merge.directoryRenames=false"};
   for (std::size_t at = 0; at < named.output.size();) {
     const std::size_t end = std::min(named.output.find('\0', at), named.output.size());
@@ -52,10 +51,10 @@ Result<std::vector<std::string>> without_drivers(Git& git) {
 }
 
 Result<Merged> merge_trees(Git& git, const std::string& base, const std::string& commit) {
-  GitCall call{.words = SB_TRY(without_drivers(git)), .fine = {0, 1, 129}};
+  GitCall call{.words = SB_TRY(without_drivers(git)), .accepted_codes = {0, 1, 129}};
   call.words.insert(call.words.end(),
                     {"merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, commit});
-  const Exit exit = SB_TRY(git.run(call));
+  const ProcessResult exit = SB_TRY(git.run(call));
   if (exit.code == 129) {
     return fail(ErrorCode::kUnsupported, "this git cannot merge without a checkout", "Install git 2.38 or newer");
   }
@@ -76,12 +75,12 @@ Result<Merged> merge_trees(Git& git, const std::string& base, const std::string&
 }
 
 Result<std::string> base_there(const Job& job, Git& repository) {
-  const std::string& remote = job.wish.remote;
-  const std::string ref = "refs/heads/" + job.wish.tree.base;
-  const GitSecret secret = SB_TRY(secret_to_look(job, repository));
-  std::string base = SB_TRY(hash_there(repository, remote, ref, secret));
+  const std::string& remote = job.spec.remote;
+  const std::string ref = "refs/heads/" + job.spec.tree.base;
+  const GitSecret secret = SB_TRY(fetch_secret(job, repository));
+  std::string base = SB_TRY(remote_hash(repository, remote, ref, secret));
   if (base.empty()) {
-    return fail(ErrorCode::kNotFound, fmt::format("the remote has no branch {} any more", shown(job.wish.tree.base)));
+    return fail(ErrorCode::kNotFound, fmt::format("the remote has no branch {} any more", shown(job.spec.tree.base)));
   }
   if (SB_TRY(repository.has_object(base))) return base;
   // No ref is written: other runs fetch at the same time.
@@ -97,25 +96,26 @@ Result<std::string> base_there(const Job& job, Git& repository) {
 class Updating {
  public:
   Updating(const Job& job, Git git, std::string commit)
-      : job_(job), git_(std::move(git)), commit_(std::move(commit)), ref_("refs/heads/" + job.wish.tree.branch) {}
+      : job_(job), git_(std::move(git)), commit_(std::move(commit)), ref_("refs/heads/" + job.spec.tree.branch) {}
 
-  Result<StepDone> go();
+  Result<DeliveryStepResult> go();
 
  private:
-  StepDone refused(std::string summary, std::string cause, const std::vector<std::string>& conflicts = {}) const;
+  DeliveryStepResult refused(std::string summary, std::string cause,
+                             const std::vector<std::string>& conflicts = {}) const;
   Value asked_about() const;
   Result<std::string> merge_commit(const std::string& tree) {
     return make_commit(job_, git_, {base_, commit_}, tree,
-                       fmt::format("Merge {} into {}", job_.wish.tree.branch, job_.wish.tree.base));
+                       fmt::format("Merge {} into {}", job_.spec.tree.branch, job_.spec.tree.base));
   }
   Result<bool> was_made_before(const std::string& tip);
-  Result<bool> was_begun();
+  Result<bool> was_started();
   Result<std::string> mark();
-  Result<StepDone> take_merge_of_person(const std::string& tip);
+  Result<DeliveryStepResult> adopt_manual_merge(const std::string& tip);
   Result<std::vector<std::string>> submodules_of(const std::string& tree);
-  Result<std::vector<std::string>> bring_work_tree(const std::string& to);
+  Result<std::vector<std::string>> update_work_tree(const std::string& to);
   Status follow(const std::string& to);
-  Result<StepDone> done(const std::string& hash, bool was_there);
+  Result<DeliveryStepResult> done(const std::string& hash, bool already_existed);
 
   const Job& job_;
   Git git_;
@@ -123,9 +123,11 @@ class Updating {
   std::string base_ = {};
 };
 
-StepDone Updating::refused(std::string summary, std::string cause, const std::vector<std::string>& conflicts) const {
-  StepDone done = blocked({"critical", std::move(summary), conflicts.empty() ? "" : shown(conflicts.front()), cause},
-                          Value::object({{"commit", commit_}, {"base", base_}}));
+DeliveryStepResult Updating::refused(std::string summary, std::string cause,
+                                     const std::vector<std::string>& conflicts) const {
+  DeliveryStepResult done =
+      blocked({"critical", std::move(summary), conflicts.empty() ? "" : shown(conflicts.front()), cause},
+              Value::object({{"commit", commit_}, {"base", base_}}));
   Value files = conflicts.empty() ? asked_about() : Value::array();
   for (const std::string& file : conflicts) files.push_back(shown(file));
   if (files.size() > 0) done.facts.set("conflicts", std::move(files));
@@ -150,7 +152,7 @@ Result<bool> Updating::was_made_before(const std::string& tip) {
 }
 
 // Killed while the work tree was being filled: that is brought to its end, whatever the base has by now.
-Result<bool> Updating::was_begun() {
+Result<bool> Updating::was_started() {
   const auto begun = job_.parts.seams.files.read(SB_TRY(mark()), 4096);
   if (!begun || !SB_TRY(git_.find_commit(*begun))) return false;
   return was_made_before(*begun);
@@ -160,21 +162,22 @@ Result<std::string> Updating::mark() {
   return join_path(without_trailing_newlines(SB_TRY(git_.run({"rev-parse", "--absolute-git-dir"}))), kUpdating);
 }
 
-Result<StepDone> Updating::done(const std::string& hash, bool was_there) {
+Result<DeliveryStepResult> Updating::done(const std::string& hash, bool already_existed) {
   const std::string snapshot = SB_TRY(git_.snapshot(hash));
-  return StepDone{
+  return DeliveryStepResult{
       .facts = Value::object({{"commit", hash}, {"parent", commit_}, {"base", base_}, {"snapshot", snapshot}}),
-      .was_there = was_there};
+      .already_existed = already_existed};
 }
 
-// Asked about a conflict, somebody merged in the work tree and said to go on. What the base has besides comes next.
-Result<StepDone> Updating::take_merge_of_person(const std::string& tip) {
+// RunQuestion about a conflict, somebody merged in the work tree and said to go on. What the base has besides comes
+// next.
+Result<DeliveryStepResult> Updating::adopt_manual_merge(const std::string& tip) {
   if (!SB_TRY(git_.is_ancestor(commit_, tip))) {
     return refused(fmt::format("the run's branch is at {}, which does not have {}", tip, commit_), "wrong_head");
   }
   std::vector<std::string> left;
   for (const Change& change : SB_TRY(git_.changes(tip))) {
-    if (!is_internal(change, job_.wish)) left.push_back(change.path);
+    if (!is_internal(change, job_.spec)) left.push_back(change.path);
   }
   if (!left.empty()) {
     return refused("the work tree has changes that are not committed: " + listed(left), "work_tree_changed");
@@ -193,14 +196,14 @@ Result<std::vector<std::string>> Updating::submodules_of(const std::string& tree
 }
 
 // What is in the way there; nothing: it has what the merge changes.
-Result<std::vector<std::string>> Updating::bring_work_tree(const std::string& to) {
+Result<std::vector<std::string>> Updating::update_work_tree(const std::string& to) {
   const std::string mark_path = SB_TRY(mark());
   Files& files = job_.parts.seams.files;
   const std::vector<Change> changes = SB_TRY(git_.changes_between(commit_, to));
   const auto of_merge = paths_of(changes);
   const std::string now = SB_TRY(git_.snapshot(commit_));
-  std::vector<Differing> wanted;
-  for (Differing& file : differing(SB_TRY(git_.changes_between(to, now)))) {
+  std::vector<ChangedFile> wanted;
+  for (ChangedFile& file : changed_files(SB_TRY(git_.changes_between(to, now)))) {
     if (of_merge.contains(file.path)) wanted.push_back(std::move(file));
   }
   // Begun before: what is neither the one nor the other is half written.
@@ -208,7 +211,7 @@ Result<std::vector<std::string>> Updating::bring_work_tree(const std::string& to
   if (!begun || *begun != to) {
     const auto of_tree = paths_of(SB_TRY(git_.changes_between(commit_, now)));
     std::vector<std::string> in_the_way;
-    for (const Differing& file : wanted) {
+    for (const ChangedFile& file : wanted) {
       bool is_free = !of_tree.contains(file.path);
       for (std::size_t at = file.path.find('/'); at != std::string::npos; at = file.path.find('/', at + 1)) {
         is_free = is_free && !of_tree.contains(std::string_view(file.path).substr(0, at));
@@ -220,7 +223,7 @@ Result<std::vector<std::string>> Updating::bring_work_tree(const std::string& to
     if (!in_the_way.empty()) return in_the_way;
     SB_TRY(files.write_atomic(mark_path, to));
   }
-  SB_TRY(put_files(files, git_, to, wanted));
+  SB_TRY(restore_files(files, git_, to, wanted));
   SB_TRY(follow(to));
   SB_TRY(files.remove(mark_path));
   return std::vector<std::string>();
@@ -237,22 +240,22 @@ Status Updating::follow(const std::string& to) {
   return {};
 }
 
-Result<StepDone> Updating::go() {
+Result<DeliveryStepResult> Updating::go() {
   const std::string tip = SB_TRY(git_.commit_of(ref_));
-  const bool was_there = tip != commit_ && SB_TRY(was_made_before(tip));
-  if (!was_there && !(tip == commit_ && SB_TRY(was_begun()))) {
+  const bool already_existed = tip != commit_ && SB_TRY(was_made_before(tip));
+  if (!already_existed && !(tip == commit_ && SB_TRY(was_started()))) {
     Git repository = SB_TRY(repository_of(job_.parts.seams, git_));
     base_ = SB_TRY(base_there(job_, repository));
   }
   const bool was_asked = asked_about().size() > 0;
-  if (tip != commit_ && !was_there) {
-    if (was_asked) return take_merge_of_person(tip);
+  if (tip != commit_ && !already_existed) {
+    if (was_asked) return adopt_manual_merge(tip);
     return refused(fmt::format("the run's branch is at {}, not at {}", tip, commit_), "wrong_head");
   }
   if (SB_TRY(git_.is_ancestor(base_, commit_))) return done(commit_, true);
   std::string known = job_.fact(DeliveryStep::kUpdate, "base");
-  if (known.empty() || was_asked) known = job_.wish.tree.base_commit;
-  const std::string name = shown(job_.wish.tree.base);
+  if (known.empty() || was_asked) known = job_.spec.tree.base_commit;
+  const std::string name = shown(job_.spec.tree.base);
   if (!SB_TRY(git_.is_ancestor(known, base_))) {
     return refused(fmt::format("{} was rewritten: it does not have {} any more", name, known), "base_rewritten");
   }
@@ -261,28 +264,28 @@ Result<StepDone> Updating::go() {
     return refused(
         fmt::format("{} has moved on and changes the same as this run, in {}. Merge {} in {} and try again, or "
                     "leave the request open",
-                    name, listed(merged.conflicts), base_, job_.wish.tree.path),
+                    name, listed(merged.conflicts), base_, job_.spec.tree.path),
         "conflict", merged.conflicts);
   }
   if (const auto modules = SB_TRY(submodules_of(merged.tree)); !modules.empty()) {
     return refused(fmt::format("{} has moved on and changes submodules: {}. Merge {} in {} and try again, or leave the "
                                "request open",
-                               name, listed(modules), base_, job_.wish.tree.path),
+                               name, listed(modules), base_, job_.spec.tree.path),
                    "conflict", modules);
   }
   const std::string hash = SB_TRY(merge_commit(merged.tree));
-  const auto in_the_way = SB_TRY(bring_work_tree(hash));
+  const auto in_the_way = SB_TRY(update_work_tree(hash));
   if (!in_the_way.empty()) {
     return refused("the work tree has changes in what the merge changes, too: " + listed(in_the_way),
                    "work_tree_changed");
   }
-  return done(hash, was_there);
+  return done(hash, already_existed);
 }
 
 }  // namespace
 
-std::vector<Differing> differing(const std::vector<Change>& since_tree) {
-  std::vector<Differing> files;
+std::vector<ChangedFile> changed_files(const std::vector<Change>& since_tree) {
+  std::vector<ChangedFile> files;
   for (const Change& change : since_tree) {
     if (!change.old_path.empty()) files.push_back({change.old_path, true});
     files.push_back({change.path, change.status != 'A' && change.status != 'R'});
@@ -290,9 +293,9 @@ std::vector<Differing> differing(const std::vector<Change>& since_tree) {
   return files;
 }
 
-Status put_files(Files& files, Git& git, const std::string& tree, const std::vector<Differing>& wanted) {
+Status restore_files(Files& files, Git& git, const std::string& tree, const std::vector<ChangedFile>& wanted) {
   std::string restored;
-  for (const Differing& file : wanted) {
+  for (const ChangedFile& file : wanted) {
     if (file.is_in_tree) {
       restored += file.path + '\0';
       continue;
@@ -317,7 +320,7 @@ Status put_files(Files& files, Git& git, const std::string& tree, const std::vec
   return {};
 }
 
-Result<StepDone> update(const Job& job) {
+Result<DeliveryStepResult> update(const Job& job) {
   std::string commit = SB_TRY(commit_fact(job));
   return Updating(job, SB_TRY(job.git()), std::move(commit)).go();
 }

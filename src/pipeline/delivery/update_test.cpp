@@ -13,30 +13,30 @@ constexpr DeliveryStep kAgain[] = {DeliveryStep::kUpdate,  DeliveryStep::kChecks
                                    DeliveryStep::kRequest, DeliveryStep::kMerge,  DeliveryStep::kConfirm};
 
 struct Updated : testing::Test {
-  GitPlace place;
+  GitFixture place;
   std::unique_ptr<Forge> forge = place.local_forge();
   DeliveryParts parts = place.parts(*forge);
   WorkTree tree = place.tree();
-  DeliveryWish wish = place.wish(tree);
+  DeliverySpec spec = place.spec(tree);
   Value facts;
 
   void request(const std::string& text = "120\n") {
     place.put("trees/run1/src/price.txt", text);
-    facts = go_through(wish, parts, DeliveryStep::kRequest);
+    facts = deliver_through(spec, parts, DeliveryStep::kRequest);
   }
   void move_base(const std::string& path = "src/other.txt", const std::string& text = "theirs\n") {
     place.put("repo/" + path, text);
-    place.sh("cd repo && git add -A && " + GitPlace::commit("theirs") + " && git push -q origin main");
+    place.sh("cd repo && git add -A && " + GitFixture::commit("theirs") + " && git push -q origin main");
   }
-  StepDone step(DeliveryStep which) {
-    const StepDone done = must(deliver(which, wish, facts, parts));
+  DeliveryStepResult step(DeliveryStep which) {
+    const DeliveryStepResult done = must(deliver(which, spec, facts, parts));
     facts.set(to_string(which), done.facts);
     return done;
   }
   void go_on(int times = 1) {
     for (const DeliveryStep which : kAgain) {
-      StepDone done;
-      for (int i = 0; i < times; ++i) done = must(deliver(which, wish, facts, parts));
+      DeliveryStepResult done;
+      for (int i = 0; i < times; ++i) done = must(deliver(which, spec, facts, parts));
       ASSERT_TRUE(done.passed) << to_string(which) << ": " << done.findings.at(0).summary;
       facts.set(to_string(which), done.facts);
     }
@@ -48,7 +48,7 @@ TEST_F(Updated, ABranchIsBroughtUpToDateAndMergedWithWhatWasReviewedInIt) {
   const std::string reviewed = *facts["commit"].string_at("commit");
   move_base();
   const std::string theirs = place.in_remote("main");
-  const StepDone refused = step(DeliveryStep::kMerge);
+  const DeliveryStepResult refused = step(DeliveryStep::kMerge);
   ASSERT_FALSE(refused.passed);
   EXPECT_EQ(refused.findings.at(0).cause, kBaseMoved);
   go_on(2);  // each step twice is once
@@ -64,24 +64,24 @@ TEST_F(Updated, ABranchIsBroughtUpToDateAndMergedWithWhatWasReviewedInIt) {
 }
 
 TEST_F(Updated, ChecksRunOnWhatWillBeMerged) {
-  wish.checks = {{"price", "grep -q 120 src/price.txt && ! grep -q theirs src/other.txt"}};
-  wish.checks_trusted = true;
+  spec.checks = {{"price", "grep -q 120 src/price.txt && ! grep -q theirs src/other.txt"}};
+  spec.checks_trusted = true;
   request();
   move_base();
   ASSERT_FALSE(step(DeliveryStep::kMerge).passed);
   ASSERT_TRUE(step(DeliveryStep::kUpdate).passed);
-  const StepDone checked = step(DeliveryStep::kChecks);
+  const DeliveryStepResult checked = step(DeliveryStep::kChecks);
   ASSERT_FALSE(checked.passed);
   EXPECT_EQ(checked.findings.at(0).cause, "check_failed");
   EXPECT_EQ(place.in_remote("signalbox/run1"), *facts["commit"].string_at("commit"));  // not pushed yet
 
   // A round of fixing stands on the merge, so that what others did is none of its changes.
   place.put("trees/run1/src/price.txt", "130\n");
-  DeliveryWish fix = wish;
+  DeliverySpec fix = spec;
   fix.round = 1;
   fix.parent = *facts["update"].string_at("commit");
   fix.checks.clear();
-  const Value fixed = go_through(fix, parts, DeliveryStep::kClose);
+  const Value fixed = deliver_through(fix, parts, DeliveryStep::kClose);
   EXPECT_EQ(place.sh("git -C remote.git show main:src/price.txt"), "130");
   EXPECT_EQ(place.sh("git -C remote.git show main:src/other.txt"), "theirs");
 }
@@ -91,7 +91,7 @@ TEST_F(Updated, AConflictNamesTheFilesAndChangesNothing) {
   const std::string reviewed = *facts["commit"].string_at("commit");
   move_base("src/price.txt", "90\n");
   ASSERT_FALSE(step(DeliveryStep::kMerge).passed);
-  const StepDone update = step(DeliveryStep::kUpdate);
+  const DeliveryStepResult update = step(DeliveryStep::kUpdate);
   ASSERT_FALSE(update.passed);
   EXPECT_EQ(update.findings.at(0).cause, "conflict");
   EXPECT_EQ(update.findings.at(0).file, "src/price.txt");
@@ -104,7 +104,7 @@ TEST_F(Updated, AConflictNamesTheFilesAndChangesNothing) {
   place.sh("cd trees/run1 && git -c user.name=Ada -c user.email=a@b merge -q origin/main || true");
   EXPECT_FALSE(step(DeliveryStep::kUpdate).passed);  // not committed
   place.put("trees/run1/src/price.txt", "110\n");
-  place.sh("cd trees/run1 && git add -A && " + GitPlace::commit("merged by hand"));
+  place.sh("cd trees/run1 && git add -A && " + GitFixture::commit("merged by hand"));
   go_on();
   EXPECT_EQ(place.sh("git -C remote.git show main:src/price.txt"), "110");
 }
@@ -114,7 +114,7 @@ TEST_F(Updated, ABaseThatWasRewrittenIsAPersonsMatter) {
   place.sh(
       "cd repo && git -c user.name=Ada -c user.email=a@b commit -q --amend -m other && git push -q -f origin main");
   ASSERT_FALSE(step(DeliveryStep::kMerge).passed);
-  const StepDone update = step(DeliveryStep::kUpdate);
+  const DeliveryStepResult update = step(DeliveryStep::kUpdate);
   ASSERT_FALSE(update.passed);
   EXPECT_EQ(update.findings.at(0).cause, "base_rewritten");
 }
@@ -124,7 +124,7 @@ TEST_F(Updated, WhatOnlyTheWorkTreeHasIsNotWrittenOver) {
   move_base();
   place.put("trees/run1/src/other.txt", "somebody looks into it\n");
   ASSERT_FALSE(step(DeliveryStep::kMerge).passed);
-  const StepDone update = step(DeliveryStep::kUpdate);
+  const DeliveryStepResult update = step(DeliveryStep::kUpdate);
   ASSERT_FALSE(update.passed);
   EXPECT_THAT(update.findings.at(0).summary, HasSubstr("src/other.txt"));
   EXPECT_EQ(place.read("trees/run1/src/other.txt"), "somebody looks into it\n");
@@ -137,9 +137,9 @@ TEST_F(Updated, FilesThatBecomeFoldersAndFoldersThatBecomeFilesFollow) {
   place.put("repo/d", "d\n");
   move_base();
   tree = place.tree("run2");
-  wish = place.wish(tree, "run2");
+  spec = place.spec(tree, "run2");
   place.put("trees/run2/src/price.txt", "120\n");
-  facts = go_through(wish, parts, DeliveryStep::kRequest);
+  facts = deliver_through(spec, parts, DeliveryStep::kRequest);
   place.sh("cd repo && rm -r a d && mkdir d && echo f > d/e && echo file > a");
   move_base("src/a file", "new\n");
   ASSERT_FALSE(step(DeliveryStep::kMerge).passed);
@@ -155,9 +155,9 @@ TEST_F(Updated, ProgramsForMergingAreNotRun) {
   place.sh("git -C repo config merge.own.driver 'touch " + place.directory + "/ran; true'");
   move_base("src/note.md", "x\n");
   tree = place.tree("run2");
-  wish = place.wish(tree, "run2");
+  spec = place.spec(tree, "run2");
   place.put("trees/run2/src/price.txt", "120\n");
-  facts = go_through(wish, parts, DeliveryStep::kRequest);
+  facts = deliver_through(spec, parts, DeliveryStep::kRequest);
   move_base("src/price.txt", "100\n\nmore\n");
   ASSERT_FALSE(step(DeliveryStep::kMerge).passed);
   EXPECT_EQ(step(DeliveryStep::kUpdate).findings.at(0).cause, "conflict");
@@ -165,10 +165,10 @@ TEST_F(Updated, ProgramsForMergingAreNotRun) {
 }
 
 // Ends the process, as far as anybody can see, at the N-th command: it is carried out, and its answer is lost.
-class Dying final : public Process {
+class DyingForge final : public Process {
  public:
-  Dying(Process& inner, int commands) : inner_(inner), left_(commands) {}
-  Result<Exit> run(const Command& command) override {
+  DyingForge(Process& inner, int commands) : inner_(inner), left_(commands) {}
+  Result<ProcessResult> run(const Command& command) override {
     if (left_ <= 0) return fail(ErrorCode::kUnavailable, "killed");
     auto exit = inner_.run(command);
     if (--left_ > 0) return exit;
@@ -184,19 +184,19 @@ class Dying final : public Process {
 // And the base moves on once more before it is taken up.
 TEST_F(Updated, KilledAfterAnyCommandItEndsTheSame) {
   for (int commands = 1;; ++commands) {
-    GitPlace other;
+    GitFixture other;
     const WorkTree other_tree = other.tree();
-    const DeliveryWish other_wish = other.wish(other_tree);
+    const DeliverySpec other_wish = other.spec(other_tree);
     const auto real_forge = other.local_forge();
     DeliveryParts second = other.parts(*real_forge);
     other.put("trees/run1/src/price.txt", "120\n");
-    Value known = go_through(other_wish, second, DeliveryStep::kRequest);
+    Value known = deliver_through(other_wish, second, DeliveryStep::kRequest);
     const auto move = [&](const std::string& file) {
       other.put("repo/" + file, "theirs\n");
-      other.sh("cd repo && git add -A && " + GitPlace::commit(file) + " && git push -q origin main");
+      other.sh("cd repo && git add -A && " + GitFixture::commit(file) + " && git push -q origin main");
     };
     move("src/other.txt");
-    Dying process(other.process, commands);
+    DyingForge process(other.process, commands);
     const Seams mortal{other.files, other.clock, other.random, process, other.environment, other.streams};
     const auto mortal_forge = make_local_forge(mortal, other.repo(), "origin");
     DeliveryParts first{.seams = mortal, .forge = *mortal_forge, .run_check = {}};
@@ -207,7 +207,7 @@ TEST_F(Updated, KilledAfterAnyCommandItEndsTheSame) {
     int updates = 0;
     for (bool is_merged = false; !is_merged && updates < 5; ++updates) {
       for (const DeliveryStep which : kAgain) {
-        const StepDone done = must(deliver(which, other_wish, known, second));
+        const DeliveryStepResult done = must(deliver(which, other_wish, known, second));
         known.set(to_string(which), done.facts);
         if (which == DeliveryStep::kMerge && !done.passed && done.findings.at(0).cause == kBaseMoved) break;
         ASSERT_TRUE(done.passed) << commands << " " << to_string(which) << ": " << done.findings.at(0).summary;

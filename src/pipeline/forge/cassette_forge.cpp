@@ -33,7 +33,7 @@ Value value_of(const ChangeRequest& request) {
                         {"state", kRequestStates[static_cast<std::size_t>(request.state)]},
                         {"merged_as", request.merged_as},
                         {"merged_base", request.merged_base},
-                        {"was_there", request.was_there}});
+                        {"was_there", request.already_existed}});
 }
 
 ChangeRequest request_from(const Value& value) {
@@ -43,12 +43,12 @@ ChangeRequest request_from(const Value& value) {
           .state = state_of<ChangeRequest::State>(value, kRequestStates),
           .merged_as = value.string_at("merged_as").value_or(""),
           .merged_base = value.string_at("merged_base").value_or(""),
-          .was_there = value["was_there"].is_bool() && value["was_there"].as_bool()};
+          .already_existed = value["was_there"].is_bool() && value["was_there"].as_bool()};
 }
 
-Value value_of(const std::vector<SeenCheck>& checks) {
+Value value_of(const std::vector<CheckReport>& checks) {
   Value all = Value::array();
-  for (const SeenCheck& check : checks) {
+  for (const CheckReport& check : checks) {
     all.push_back(Value::object({{"name", check.name}, {"said", check.said}, {"url", check.url}}));
   }
   return all;
@@ -60,8 +60,8 @@ Value value_of(const RequestChecks& checks) {
                         {"stopped", value_of(checks.stopped)}});
 }
 
-std::vector<SeenCheck> checks_in(const Value& list) {
-  std::vector<SeenCheck> checks;
+std::vector<CheckReport> checks_in(const Value& list) {
+  std::vector<CheckReport> checks;
   if (!list.is_array()) return checks;
   for (const Value& one : list.items()) {
     checks.push_back({.name = one.string_at("name").value_or(""),
@@ -79,17 +79,17 @@ RequestChecks checks_from(const Value& value) {
 
 // What is asked, in one place for both sides. A cassette gives hashes in an answer back as those that stood in the
 // request, so the commit that was pushed last is part of looking for the request.
-Value find_asked(const RequestName& name, const std::string& commit) {
+Value find_asked(const ChangeRequestRef& name, const std::string& commit) {
   return Value::object({{"call", "find"}, {"branch", name.branch}, {"run", name.run}, {"commit", commit}});
 }
-Value open_asked(const RequestWish& wish) {
+Value open_asked(const ChangeRequestSpec& spec) {
   return Value::object({{"call", "open_or_update"},
-                        {"run", wish.run},
-                        {"branch", wish.branch},
-                        {"base", wish.base},
-                        {"commit", wish.commit},
-                        {"title", wish.title},
-                        {"body", wish.body}});
+                        {"run", spec.run},
+                        {"branch", spec.branch},
+                        {"base", spec.base},
+                        {"commit", spec.commit},
+                        {"title", spec.title},
+                        {"body", spec.body}});
 }
 Value checks_asked(const ChangeRequest& request) {
   return Value::object({{"call", "checks"}, {"request", request.id}, {"commit", request.commit}});
@@ -112,10 +112,10 @@ Value update_asked(const ChangeRequest& request) {
 }
 
 // Which run is worked for, on both sides.
-class TapedForge : public Forge {
+class CassetteForge : public Forge {
  public:
-  explicit TapedForge(CassetteOf cassette_of) : cassette_of_(std::move(cassette_of)) {}
-  Status work_for(const std::string& run, const std::string& commit) override {
+  explicit CassetteForge(CassetteOf cassette_of) : cassette_of_(std::move(cassette_of)) {}
+  Status set_run(const std::string& run, const std::string& commit) override {
     cassette_ = SB_TRY(cassette_of_(run));
     commit_ = commit;
     return {};
@@ -127,30 +127,30 @@ class TapedForge : public Forge {
   std::string commit_ = {};
 };
 
-class RecordingForge final : public TapedForge {
+class RecordingForge final : public CassetteForge {
  public:
   RecordingForge(std::unique_ptr<Forge> forge, CassetteOf cassette_of, Clock& clock, std::vector<std::string> secrets)
-      : TapedForge(std::move(cassette_of)), forge_(std::move(forge)), clock_(clock), redactor_(std::move(secrets)) {}
+      : CassetteForge(std::move(cassette_of)), forge_(std::move(forge)), clock_(clock), redactor_(std::move(secrets)) {}
   std::string name() const override { return forge_->name(); }
   bool is_hosted() const override { return forge_->is_hosted(); }
   std::string push_secret() const override { return forge_->push_secret(); }
   std::string push_host() const override { return forge_->push_host(); }
   std::int64_t retry_after_ms() const override { return forge_->retry_after_ms(); }
-  Status work_for(const std::string& run, const std::string& commit) override {
-    SB_TRY(TapedForge::work_for(run, commit));
+  Status set_run(const std::string& run, const std::string& commit) override {
+    SB_TRY(CassetteForge::set_run(run, commit));
     for (const Exchange& exchange : std::exchange(early_, {})) {
       SB_TRY(cassette_->put(kKind, exchange.asked, exchange.answer, exchange.note));
     }
-    return forge_->work_for(run, commit);
+    return forge_->set_run(run, commit);
   }
   Status check_access() override { return forge_->check_access(); }
 
-  Result<std::optional<ChangeRequest>> find(const RequestName& name) override {
+  Result<std::optional<ChangeRequest>> find(const ChangeRequestRef& name) override {
     return keep(find_asked(name, commit_), forge_->find(name),
                 [](const auto& found) { return found ? value_of(*found) : Value(); });
   }
-  Result<ChangeRequest> open_or_update(const RequestWish& wish) override {
-    return keep(open_asked(wish), forge_->open_or_update(wish), [](const auto& made) { return value_of(made); });
+  Result<ChangeRequest> open_or_update(const ChangeRequestSpec& spec) override {
+    return keep(open_asked(spec), forge_->open_or_update(spec), [](const auto& made) { return value_of(made); });
   }
   Result<RequestChecks> checks(const ChangeRequest& request) override {
     return keep(checks_asked(request), forge_->checks(request), [](const auto& seen) { return value_of(seen); });
@@ -183,7 +183,7 @@ class RecordingForge final : public TapedForge {
     return {};
   }
   Status put_error(const Value& asked, const Error& error) {
-    if (error.retry_helps) return {};
+    if (error.is_retryable) return {};
     return put(asked, Value::object({{"error", Value::object({{"code", to_string(error.code)},
                                                               {"message", error.message},
                                                               {"remedy", error.remedy}})}}));
@@ -206,20 +206,20 @@ class RecordingForge final : public TapedForge {
   std::vector<Exchange> early_ = {};
 };
 
-class ReplayingForge final : public TapedForge {
+class ReplayingForge final : public CassetteForge {
  public:
   ReplayingForge(std::string name, bool is_hosted, CassetteOf cassette_of)
-      : TapedForge(std::move(cassette_of)), name_(std::move(name)), is_hosted_(is_hosted) {}
+      : CassetteForge(std::move(cassette_of)), name_(std::move(name)), is_hosted_(is_hosted) {}
   std::string name() const override { return name_; }
   bool is_hosted() const override { return is_hosted_; }
 
-  Result<std::optional<ChangeRequest>> find(const RequestName& name) override {
+  Result<std::optional<ChangeRequest>> find(const ChangeRequestRef& name) override {
     const Value answer = SB_TRY(take(find_asked(name, commit_)));
     if (answer.is_null()) return std::nullopt;
     return request_from(answer);
   }
-  Result<ChangeRequest> open_or_update(const RequestWish& wish) override {
-    return request_from(SB_TRY(take(open_asked(wish))));
+  Result<ChangeRequest> open_or_update(const ChangeRequestSpec& spec) override {
+    return request_from(SB_TRY(take(open_asked(spec))));
   }
   Result<RequestChecks> checks(const ChangeRequest& request) override {
     return checks_from(SB_TRY(take(checks_asked(request))));
@@ -259,10 +259,10 @@ class ReplayingForge final : public TapedForge {
   std::unexpected<Error> diverged(const Value& asked) {
     auto difference = cassette_->difference(kKind, asked);
     if (!difference) return std::unexpected(std::move(difference).error());
-    const std::string told = fmt::format("The replay asks the forge what was not recorded ({}). {}",
-                                         asked.string_at("call").value_or("?"), *difference);
-    cassette_->leave_at(told);
-    return fail(ErrorCode::kConflict, told);
+    const std::string divergence = fmt::format("The replay asks the forge what was not recorded ({}). {}",
+                                               asked.string_at("call").value_or("?"), *difference);
+    cassette_->mark_divergence(divergence);
+    return fail(ErrorCode::kConflict, divergence);
   }
 
   std::string name_;

@@ -3,7 +3,7 @@
 //
 // Each call is an exchange of kind `forge`: {call, …arguments} and {ok: …} or {error: {code, message, remedy}}. Answers
 // that asking again might change (an outage, a rate limit) are not kept. Secrets are taken out of both, and no token is
-// part of either. What is asked before anybody says for which run (Forge::work_for) is kept with the first one.
+// part of either. What is asked before anybody says for which run (Forge::set_run) is kept with the first one.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ using CassetteOf = std::function<Result<std::shared_ptr<agent::Cassette>>(const 
 // `clock` tells exchanges apart that ask the same; `secrets` are values that are known, besides what looks like one.
 std::unique_ptr<Forge> make_recording_forge(std::unique_ptr<Forge> forge, CassetteOf cassette_of, Clock& clock,
                                             std::vector<std::string> secrets = {});
-// kConflict, with the difference, at the first call that was not recorded; Cassette::left_at() says so, too.
+// kConflict, with the difference, at the first call that was not recorded; Cassette::diverged_at() says so, too.
 std::unique_ptr<Forge> make_replaying_forge(std::string name, bool is_hosted, CassetteOf cassette_of);
 
 }  // namespace sb::pipeline

@@ -1,7 +1,7 @@
 // What every forge promises, as tests. A forge's own test file gives a subject:
 //
 //   struct Subject {            // a throw-away repository with a remote that the forge is of
-//     GitPlace place;
+//     GitFixture place;
 //     Forge& forge();           // made anew, as after a restart, at each call
 //     std::string add_ticket(); // one that is open; its name
 //     bool ticket_is_closed();
@@ -20,17 +20,17 @@ namespace sb::pipeline {
 template <class Subject>
 struct ForgeConformance : testing::Test {
   Subject subject;
-  GitPlace& place() { return subject.place; }
+  GitFixture& place() { return subject.place; }
 
   // A branch of the remote with one commit on the base; its commit.
   std::string push(const std::string& run, const std::string& text = "120\n") {
     place().sh("cd repo && git checkout -q -B signalbox/" + run + " origin/main");
     place().put("repo/src/price.txt", text);
-    place().sh("cd repo && git add -A && " + GitPlace::commit("by " + run) + " && git push -q -f origin signalbox/" +
+    place().sh("cd repo && git add -A && " + GitFixture::commit("by " + run) + " && git push -q -f origin signalbox/" +
                run + " && git checkout -q main");
     return place().in_remote("signalbox/" + run);
   }
-  RequestWish wish(const std::string& run, const std::string& commit) {
+  ChangeRequestSpec spec(const std::string& run, const std::string& commit) {
     return {.run = run,
             .branch = "signalbox/" + run,
             .base = "main",
@@ -40,7 +40,7 @@ struct ForgeConformance : testing::Test {
   }
   ChangeRequest must_find(const std::string& run) {
     const auto found = subject.forge().find({"signalbox/" + run, run});
-    EXPECT_TRUE(found) << (found ? "" : told(found.error()));
+    EXPECT_TRUE(found) << (found ? "" : describe(found.error()));
     EXPECT_TRUE(found && *found);
     return found && *found ? **found : ChangeRequest{};
   }
@@ -50,40 +50,40 @@ TYPED_TEST_SUITE_P(ForgeConformance);
 TYPED_TEST_P(ForgeConformance, FindsNothingBeforeItIsOpened) {
   this->push("run1");
   const auto found = this->subject.forge().find({"signalbox/run1", "run1"});
-  ASSERT_TRUE(found) << told(found.error());
+  ASSERT_TRUE(found) << describe(found.error());
   EXPECT_FALSE(*found);
 }
 
 TYPED_TEST_P(ForgeConformance, OpensOnceHoweverOften) {
   const std::string commit = this->push("run1");
-  const auto first = this->subject.forge().open_or_update(this->wish("run1", commit));
-  ASSERT_TRUE(first) << told(first.error());
-  EXPECT_FALSE(first->was_there);
+  const auto first = this->subject.forge().open_or_update(this->spec("run1", commit));
+  ASSERT_TRUE(first) << describe(first.error());
+  EXPECT_FALSE(first->already_existed);
   EXPECT_EQ(first->commit, commit);
-  const auto second = this->subject.forge().open_or_update(this->wish("run1", commit));
-  ASSERT_TRUE(second) << told(second.error());
-  EXPECT_TRUE(second->was_there);
+  const auto second = this->subject.forge().open_or_update(this->spec("run1", commit));
+  ASSERT_TRUE(second) << describe(second.error());
+  EXPECT_TRUE(second->already_existed);
   EXPECT_EQ(second->id, first->id);
   EXPECT_EQ(this->must_find("run1").id, first->id);
   EXPECT_EQ(this->must_find("run1").state, ChangeRequest::State::kOpen);
 }
 
 TYPED_TEST_P(ForgeConformance, FollowsThePush) {
-  auto opened = this->subject.forge().open_or_update(this->wish("run1", this->push("run1")));
+  auto opened = this->subject.forge().open_or_update(this->spec("run1", this->push("run1")));
   ASSERT_TRUE(opened);
   const std::string second = this->push("run1", "125\n");
-  auto wish = this->wish("run1", second);
-  wish.title = "Raise it more";
-  const auto updated = this->subject.forge().open_or_update(wish);
-  ASSERT_TRUE(updated) << told(updated.error());
+  auto spec = this->spec("run1", second);
+  spec.title = "Raise it more";
+  const auto updated = this->subject.forge().open_or_update(spec);
+  ASSERT_TRUE(updated) << describe(updated.error());
   EXPECT_EQ(updated->id, opened->id);
   EXPECT_EQ(updated->commit, second);
   EXPECT_EQ(this->must_find("run1").commit, second);
 }
 
 TYPED_TEST_P(ForgeConformance, KeepsRunsApart) {
-  const auto one = this->subject.forge().open_or_update(this->wish("run1", this->push("run1")));
-  const auto two = this->subject.forge().open_or_update(this->wish("run2", this->push("run2", "7\n")));
+  const auto one = this->subject.forge().open_or_update(this->spec("run1", this->push("run1")));
+  const auto two = this->subject.forge().open_or_update(this->spec("run2", this->push("run2", "7\n")));
   ASSERT_TRUE(one && two);
   EXPECT_NE(one->id, two->id);
   EXPECT_EQ(this->must_find("run1").id, one->id);
@@ -92,10 +92,10 @@ TYPED_TEST_P(ForgeConformance, KeepsRunsApart) {
 
 TYPED_TEST_P(ForgeConformance, MergesAndShowsIt) {
   const std::string commit = this->push("run1");
-  const auto request = this->subject.forge().open_or_update(this->wish("run1", commit));
+  const auto request = this->subject.forge().open_or_update(this->spec("run1", commit));
   ASSERT_TRUE(request);
   const Status merged = this->subject.forge().merge(*request, commit, "Raise the price");
-  ASSERT_TRUE(merged) << told(merged.error());
+  ASSERT_TRUE(merged) << describe(merged.error());
   const ChangeRequest shown = this->must_find("run1");
   EXPECT_EQ(shown.state, ChangeRequest::State::kMerged);
   EXPECT_EQ(shown.commit, commit);
@@ -106,22 +106,22 @@ TYPED_TEST_P(ForgeConformance, MergesAndShowsIt) {
 
 TYPED_TEST_P(ForgeConformance, MergesOnlyWhatWasSeen) {
   const std::string commit = this->push("run1");
-  const auto request = this->subject.forge().open_or_update(this->wish("run1", commit));
+  const auto request = this->subject.forge().open_or_update(this->spec("run1", commit));
   ASSERT_TRUE(request);
   this->push("run1", "666\n");
   const std::string before = this->place().in_remote("main");
   const Status merged = this->subject.forge().merge(*request, commit, "");
   ASSERT_FALSE(merged);
-  EXPECT_EQ(merged.error().code, ErrorCode::kConflict) << told(merged.error());
+  EXPECT_EQ(merged.error().code, ErrorCode::kConflict) << describe(merged.error());
   EXPECT_EQ(this->place().in_remote("main"), before);
 }
 
 TYPED_TEST_P(ForgeConformance, RefusesWhatDoesNotFitTheBase) {
   const std::string commit = this->push("run1");
-  const auto request = this->subject.forge().open_or_update(this->wish("run1", commit));
+  const auto request = this->subject.forge().open_or_update(this->spec("run1", commit));
   ASSERT_TRUE(request);
   this->place().sh("git clone -q remote.git other && cd other && echo 90 > src/price.txt && git add -A && " +
-                   GitPlace::commit("meanwhile") + " && git push -q");
+                   GitFixture::commit("meanwhile") + " && git push -q");
   const std::string before = this->place().in_remote("main");
   const Status merged = this->subject.forge().merge(*request, commit, "");
   ASSERT_FALSE(merged);
@@ -131,7 +131,7 @@ TYPED_TEST_P(ForgeConformance, RefusesWhatDoesNotFitTheBase) {
 }
 
 TYPED_TEST_P(ForgeConformance, CommentsOnceAMark) {
-  const auto request = this->subject.forge().open_or_update(this->wish("run1", this->push("run1")));
+  const auto request = this->subject.forge().open_or_update(this->spec("run1", this->push("run1")));
   ASSERT_TRUE(request);
   for (int i = 0; i < 2; ++i) {
     EXPECT_TRUE(this->subject.forge().comment(*request, "review 1", "Two findings."));
@@ -143,7 +143,7 @@ TYPED_TEST_P(ForgeConformance, CommentsOnceAMark) {
 TYPED_TEST_P(ForgeConformance, ReadsAndClosesTickets) {
   const std::string name = this->subject.add_ticket();
   const auto ticket = this->subject.forge().ticket(name);
-  ASSERT_TRUE(ticket) << told(ticket.error());
+  ASSERT_TRUE(ticket) << describe(ticket.error());
   EXPECT_EQ(ticket->title, "The price is too low");
   EXPECT_THAT(ticket->body, testing::HasSubstr("120"));
   EXPECT_THAT(ticket->labels, testing::ElementsAre("bug"));
@@ -151,7 +151,7 @@ TYPED_TEST_P(ForgeConformance, ReadsAndClosesTickets) {
   const int before = this->subject.comments();
   for (int i = 0; i < 2; ++i) {
     const Status closed = this->subject.forge().close_ticket(*ticket, "Done.");
-    EXPECT_TRUE(closed) << told(closed.error());
+    EXPECT_TRUE(closed) << describe(closed.error());
   }
   EXPECT_TRUE(this->subject.ticket_is_closed());
   EXPECT_LE(this->subject.comments(), before + 1);
@@ -166,7 +166,7 @@ TYPED_TEST_P(ForgeConformance, TakesADeliveryToItsEnd) {
   const WorkTree tree = this->place().tree("run9");
   this->place().put("trees/run9/src/price.txt", "120\n");
   DeliveryParts parts = this->place().parts(this->subject.forge());
-  const Value facts = go_through(this->place().wish(tree, "run9"), parts, DeliveryStep::kClose, 2);
+  const Value facts = deliver_through(this->place().spec(tree, "run9"), parts, DeliveryStep::kClose, 2);
   EXPECT_EQ(facts["confirm"].string_at("merged_as"), this->place().in_remote("main"));
   EXPECT_EQ(this->place().sh("git -C remote.git show main:src/price.txt"), "120");
 }

@@ -35,17 +35,17 @@ bool is_loopback(std::string_view host) {
   return host == "localhost" || host == "127.0.0.1" || host == "[::1]";
 }
 
-bool is_rate_limit(const net::ClientAnswer& answer, const std::string& message) {
+bool is_rate_limit(const net::ClientResponse& answer, const std::string& message) {
   if (answer.status == 429) return true;
   if (answer.status != 403) return false;
   return answer.header("x-ratelimit-remaining") == "0" || !answer.header("retry-after").empty() ||
          message.find("rate limit") != std::string::npos || message.find("abuse") != std::string::npos;
 }
 
-std::int64_t wait_asked_for(const net::ClientAnswer& answer, TimestampMs now) {
+std::int64_t wait_asked_for(const net::ClientResponse& answer, TimestampMs now) {
   if (const auto seconds = number_of(answer.header("retry-after")))
     return std::min(*seconds, kMostWaitMs / 1000) * 1000;
-  // When the hour's allowance comes back; a secondary limit has nothing to do with it.
+  // ScopeFilter the hour's allowance comes back; a secondary limit has nothing to do with it.
   const auto reset =
       answer.header("x-ratelimit-remaining") == "0" ? number_of(answer.header("x-ratelimit-reset")) : std::nullopt;
   if (reset && *reset < (1LL << 40)) return std::clamp<std::int64_t>(*reset * 1000 - now, 1'000, kMostWaitMs);
@@ -61,7 +61,7 @@ std::string message_in(const Value& body, std::string token) {
       if (!one.empty()) text += (text.empty() ? "" : ": ") + one;
     }
   }
-  return std::string(beginning(agent::Redactor({std::move(token)}).clean(shown(text)), kMessageBytes));
+  return std::string(utf8_prefix(agent::Redactor({std::move(token)}).clean(shown(text)), kMessageBytes));
 }
 
 }  // namespace
@@ -89,8 +89,8 @@ Result<std::string> GithubApi::token() const {
   return value;
 }
 
-Result<GithubAnswer> GithubApi::send(const std::string& method, const std::string& path, const Value& body,
-                                     std::vector<int> fine) {
+Result<GithubResponse> GithubApi::send(const std::string& method, const std::string& path, const Value& body,
+                                       std::vector<int> accepted_codes) {
   retry_after_ms_ = 0;
   if (!url_.starts_with("https://") && !is_loopback(host_of_url(url_))) {
     return fail(ErrorCode::kForbidden, fmt::format("the token is not sent to {} in the clear", shown(url_)),
@@ -103,7 +103,7 @@ Result<GithubAnswer> GithubApi::send(const std::string& method, const std::strin
                                          {"User-Agent", "signalbox"},
                                          {"X-GitHub-Api-Version", "2022-11-28"}},
                              .idle_ms = 60'000,
-                             .whole_ms = 120'000,
+                             .total_ms = 120'000,
                              .max_bytes = kAnswerBytes};
   if (!body.is_null()) {
     request.headers.emplace_back("Content-Type", "application/json");
@@ -111,7 +111,7 @@ Result<GithubAnswer> GithubApi::send(const std::string& method, const std::strin
   }
   const std::string what = fmt::format("GitHub {} {}", method, shown(path.substr(0, path.find('?'))));
   const auto sent = http_.send(request);
-  if (sent) return read(*sent, what, fine);
+  if (sent) return read(*sent, what, accepted_codes);
   using Kind = net::ClientFailure::Kind;
   const std::string why = sent.error().error.message;
   switch (sent.error().kind) {
@@ -128,20 +128,20 @@ Result<GithubAnswer> GithubApi::send(const std::string& method, const std::strin
   return unavailable(fmt::format("{}: {}", what, why));
 }
 
-Result<GithubAnswer> GithubApi::read(const net::ClientAnswer& answer, const std::string& what,
-                                     const std::vector<int>& fine) {
-  GithubAnswer got{.status = answer.status};
+Result<GithubResponse> GithubApi::read(const net::ClientResponse& answer, const std::string& what,
+                                       const std::vector<int>& accepted_codes) {
+  GithubResponse got{.status = answer.status};
   auto parsed = answer.body.empty() ? Result<Value>(Value()) : parse_json(answer.body);
   if (parsed) got.body = std::move(*parsed);
   got.message = message_in(got.body, token().value_or(""));
-  const bool is_fine =
-      (answer.status >= 200 && answer.status < 300) || std::ranges::find(fine, answer.status) != fine.end();
+  const bool is_fine = (answer.status >= 200 && answer.status < 300) ||
+                       std::ranges::find(accepted_codes, answer.status) != accepted_codes.end();
   if (!is_fine) return refusal(answer, got, what);
   if (!parsed) return fail(ErrorCode::kInvalid, fmt::format("{}: what came back is no JSON", what));
   return got;
 }
 
-std::unexpected<Error> GithubApi::refusal(const net::ClientAnswer& answer, const GithubAnswer& got,
+std::unexpected<Error> GithubApi::refusal(const net::ClientResponse& answer, const GithubResponse& got,
                                           const std::string& what) {
   const std::string said = got.message.empty() ? fmt::format("it answered {}", answer.status) : got.message;
   const std::string text = fmt::format("{}: {}", what, said);
@@ -174,7 +174,7 @@ std::unexpected<Error> GithubApi::refusal(const net::ClientAnswer& answer, const
 Result<std::vector<Value>> GithubApi::pages(const std::string& path, std::string_view member, std::size_t max_items) {
   std::vector<Value> items;
   for (int page = 1;; ++page) {
-    GithubAnswer answer = SB_TRY(send("GET", fmt::format("{}&per_page={}&page={}", path, kPageItems, page)));
+    GithubResponse answer = SB_TRY(send("GET", fmt::format("{}&per_page={}&page={}", path, kPageItems, page)));
     Value* list = member.empty() ? &answer.body : answer.body.find(member);
     if (!list || !list->is_array()) {
       return fail(ErrorCode::kInvalid, fmt::format("GitHub GET {}: the answer is no list", shown(path)));

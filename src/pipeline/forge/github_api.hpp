@@ -14,7 +14,7 @@
 
 namespace sb::pipeline {
 
-struct GithubAnswer {
+struct GithubResponse {
   int status = 0;
   Value body = {};
   std::string message = {};  // GitHub's own words, cleaned: `message` and what `errors` say
@@ -26,8 +26,8 @@ class GithubApi {
       : seams_(seams), http_(http), url_(std::move(url)), token_(std::move(token)) {}
 
   // `path` begins with /. 2xx and those of `fine` are answers; anything else is an error of forge.hpp.
-  Result<GithubAnswer> send(const std::string& method, const std::string& path, const Value& body = {},
-                            std::vector<int> fine = {});
+  Result<GithubResponse> send(const std::string& method, const std::string& path, const Value& body = {},
+                              std::vector<int> accepted_codes = {});
   // Every page of a list, or of the list under `member`; kLimit over `max_items`. `path` has a query already.
   Result<std::vector<Value>> pages(const std::string& path, std::string_view member = {},
                                    std::size_t max_items = 10'000);
@@ -36,8 +36,10 @@ class GithubApi {
   const std::string& url() const { return url_; }
 
  private:
-  Result<GithubAnswer> read(const net::ClientAnswer& answer, const std::string& what, const std::vector<int>& fine);
-  std::unexpected<Error> refusal(const net::ClientAnswer& answer, const GithubAnswer& read, const std::string& what);
+  Result<GithubResponse> read(const net::ClientResponse& answer, const std::string& what,
+                              const std::vector<int>& accepted_codes);
+  std::unexpected<Error> refusal(const net::ClientResponse& answer, const GithubResponse& read,
+                                 const std::string& what);
 
   Seams seams_;
   net::HttpClient& http_;

@@ -30,8 +30,8 @@ class GithubForge final : public Forge {
   std::int64_t retry_after_ms() const override { return wait_ms_ > 0 ? wait_ms_ : api_.retry_after_ms(); }
 
   Status check_access() override;
-  Result<std::optional<ChangeRequest>> find(const RequestName& name) override;
-  Result<ChangeRequest> open_or_update(const RequestWish& wish) override;
+  Result<std::optional<ChangeRequest>> find(const ChangeRequestRef& name) override;
+  Result<ChangeRequest> open_or_update(const ChangeRequestSpec& spec) override;
   Result<RequestChecks> checks(const ChangeRequest& request) override;
   Status merge(const ChangeRequest& request, const std::string& commit, const std::string& title) override;
   Result<bool> needs_update(const ChangeRequest& request) override;
@@ -43,7 +43,7 @@ class GithubForge final : public Forge {
 
  private:
   std::string path(std::string_view rest) const { return fmt::format("/repos/{}{}", settings_.repository, rest); }
-  Result<std::optional<Value>> find_pull(const RequestName& name);
+  Result<std::optional<Value>> find_pull(const ChangeRequestRef& name);
   Result<ChangeRequest> request_of(const Value& pull);
   std::unexpected<Error> not_shown(std::string message) {
     wait_ms_ = kShownMs;
@@ -88,7 +88,7 @@ Status GithubForge::check_access() {
   return {};
 }
 
-Result<std::optional<Value>> GithubForge::find_pull(const RequestName& name) {
+Result<std::optional<Value>> GithubForge::find_pull(const ChangeRequestRef& name) {
   wait_ms_ = 0;
   const std::string& branch = name.branch;
   if (!name.id.empty()) {
@@ -130,26 +130,26 @@ Result<ChangeRequest> GithubForge::request_of(const Value& pull) {
   return request;
 }
 
-Result<std::optional<ChangeRequest>> GithubForge::find(const RequestName& name) {
+Result<std::optional<ChangeRequest>> GithubForge::find(const ChangeRequestRef& name) {
   const auto pull = SB_TRY(find_pull(name));
   if (!pull) return std::nullopt;
   return SB_TRY(request_of(*pull));
 }
 
-Result<ChangeRequest> GithubForge::open_or_update(const RequestWish& wish) {
-  const RequestName name{.branch = wish.branch, .run = wish.run, .id = wish.id};
+Result<ChangeRequest> GithubForge::open_or_update(const ChangeRequestSpec& spec) {
+  const ChangeRequestRef name{.branch = spec.branch, .run = spec.run, .id = spec.id};
   auto pull = SB_TRY(find_pull(name));
-  bool was_there = pull.has_value();
+  bool already_existed = pull.has_value();
   if (!pull) {
     const Value body =
-        Value::object({{"title", wish.title}, {"body", wish.body}, {"head", wish.branch}, {"base", wish.base}});
+        Value::object({{"title", spec.title}, {"body", spec.body}, {"head", spec.branch}, {"base", spec.base}});
     auto made = api_.send("POST", path("/pulls"), body, {422});
     if (!made) return std::unexpected(made.error());
     if (made->status != 422) {
       pull = std::move(made->body);
     } else if (made->message.find("already exists") != std::string::npos) {
       pull = SB_TRY(find_pull(name));
-      was_there = true;
+      already_existed = true;
       if (!pull) return not_shown("the pull request that GitHub says exists is not listed yet");
     } else {
       return fail(ErrorCode::kConflict, "GitHub: " + made->message);
@@ -157,19 +157,19 @@ Result<ChangeRequest> GithubForge::open_or_update(const RequestWish& wish) {
   }
   // One that is there keeps its title and text: what we would write is what we wrote, and what differs is a person's.
   ChangeRequest request = SB_TRY(request_of(*pull));
-  request.was_there = was_there;
+  request.already_existed = already_existed;
   if (request.state == ChangeRequest::State::kClosed) {
     return fail(ErrorCode::kConflict, fmt::format("{} was closed without being merged", request.url),
                 "Open it again, or run the ticket again");
   }
-  if (request.state == ChangeRequest::State::kOpen && request.commit != wish.commit) {
-    return not_shown(fmt::format("{} does not show the commit {} yet", request.url, wish.commit));
+  if (request.state == ChangeRequest::State::kOpen && request.commit != spec.commit) {
+    return not_shown(fmt::format("{} does not show the commit {} yet", request.url, spec.commit));
   }
   return request;
 }
 
-SeenCheck seen_check(const Value& run, const std::string& end) {
-  SeenCheck check{
+CheckReport check_report(const Value& run, const std::string& end) {
+  CheckReport check{
       .name = run.string_at("name").value_or("a check"), .said = end, .url = run.string_at("details_url").value_or("")};
   for (const char* name : {"title", "summary"}) {
     const std::string text = run["output"].string_at(name).value_or("");
@@ -188,9 +188,9 @@ Result<RequestChecks> GithubForge::checks(const ChangeRequest& request) {
     if (run.string_at("status") != "completed") {
       is_pending = true;
     } else if (end == "cancelled" || end == "stale" || end == "action_required") {
-      checks.stopped.push_back(seen_check(run, end));
+      checks.stopped.push_back(check_report(run, end));
     } else if (end != "success" && end != "neutral" && end != "skipped") {
-      checks.failed.push_back(seen_check(run, end == "failure" ? "" : end));
+      checks.failed.push_back(check_report(run, end == "failure" ? "" : end));
     }
   }
   for (const Value& status : SB_TRY(api_.pages(commit + "/status?", "statuses", 2'000))) {
@@ -218,7 +218,7 @@ Status GithubForge::merge(const ChangeRequest& request, const std::string& commi
   if (!title.empty() && settings_.merge_method == "squash") {
     body.set("commit_title", fmt::format("{} (#{})", title, request.id));
   }
-  const GithubAnswer answer = SB_TRY(api_.send("PUT", path("/pulls/" + request.id + "/merge"), body, {409}));
+  const GithubResponse answer = SB_TRY(api_.send("PUT", path("/pulls/" + request.id + "/merge"), body, {409}));
   if (answer.status != 409) return {};
   // Somebody else's merge came first; the next try stands on it.
   const bool is_race = answer.message.find("Base branch was modified") != std::string::npos;

@@ -20,8 +20,8 @@ class LocalForge final : public Forge {
   std::string name() const override { return "local"; }
   bool is_hosted() const override { return false; }
 
-  Result<std::optional<ChangeRequest>> find(const RequestName& name) override;
-  Result<ChangeRequest> open_or_update(const RequestWish& wish) override;
+  Result<std::optional<ChangeRequest>> find(const ChangeRequestRef& name) override;
+  Result<ChangeRequest> open_or_update(const ChangeRequestSpec& spec) override;
   Result<RequestChecks> checks(const ChangeRequest&) override { return RequestChecks{}; }
   Status merge(const ChangeRequest& request, const std::string& commit, const std::string& title) override;
   Result<bool> needs_update(const ChangeRequest& request) override;
@@ -31,7 +31,7 @@ class LocalForge final : public Forge {
 
  private:
   // What the remote has, read at once.
-  struct There {
+  struct RemoteRefs {
     std::map<std::string, std::string> refs;  // to their hashes
     std::string at(const std::string& ref) const { return refs.contains(ref) ? refs.at(ref) : ""; }
   };
@@ -42,22 +42,22 @@ class LocalForge final : public Forge {
   };
   static std::string note_ref(const std::string& run) { return "refs/signalbox/requests/" + run; }
   static std::string branch_ref(const std::string& branch) { return "refs/heads/" + branch; }
-  Result<There> look(const std::string& ref);  // every branch, and this one
-  Result<Note> note_at(const There& there, const std::string& ref);
+  Result<RemoteRefs> look(const std::string& ref);  // every branch, and this one
+  Result<Note> note_at(const RemoteRefs& there, const std::string& ref);
   Status put_note(const std::string& ref, const std::string& expected, const Value& note);
   Status push(const std::string& ref, const std::string& expected, const std::string& hash);
   Status have(const std::string& ref, const std::string& hash);
-  Result<ChangeRequest> request_of(const There& there, const Note& note);
+  Result<ChangeRequest> request_of(const RemoteRefs& there, const Note& note);
 
   Seams seams_;
   Git git_;
   std::string remote_, url_ = {};
 };
 
-Result<LocalForge::There> LocalForge::look(const std::string& ref) {
+Result<LocalForge::RemoteRefs> LocalForge::look(const std::string& ref) {
   if (url_.empty() && remote_.find('/') != std::string::npos) url_ = remote_;
   if (url_.empty()) {
-    Exit url = SB_TRY(git_.run({.words = {"remote", "get-url", remote_}, .fine = {0, 2, 128}}));
+    ProcessResult url = SB_TRY(git_.run({.words = {"remote", "get-url", remote_}, .accepted_codes = {0, 2, 128}}));
     if (url.code != 0) {
       return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(remote_)),
                   fmt::format("Make one: git init --bare ../remote.git && git remote add {} ../remote.git", remote_));
@@ -67,7 +67,7 @@ Result<LocalForge::There> LocalForge::look(const std::string& ref) {
   const std::string text =
       SB_TRY(git_.run(GitCall{.words = {"ls-remote", "--quiet", remote_, "refs/heads/*", ref}, .is_remote = true}))
           .output;
-  There there;
+  RemoteRefs there;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = std::string_view(text).substr(at, end - at);
@@ -87,7 +87,7 @@ Status LocalForge::have(const std::string& ref, const std::string& hash) {
   return {};
 }
 
-Result<LocalForge::Note> LocalForge::note_at(const There& there, const std::string& ref) {
+Result<LocalForge::Note> LocalForge::note_at(const RemoteRefs& there, const std::string& ref) {
   Note note{.hash = there.at(ref), .value = {}};
   if (note.hash.empty()) return note;
   SB_TRY(have(ref, note.hash));
@@ -114,12 +114,13 @@ Status LocalForge::push(const std::string& ref, const std::string& expected, con
 }
 
 Status LocalForge::put_note(const std::string& ref, const std::string& expected, const Value& note) {
-  const std::string hash = without_trailing_newlines(SB_TRY(git_.run({"hash-object", "-w", "--stdin"}, to_canonical_json(note) + "\n")));
+  const std::string hash =
+      without_trailing_newlines(SB_TRY(git_.run({"hash-object", "-w", "--stdin"}, to_canonical_json(note) + "\n")));
   if (hash == expected) return {};
   return push(ref, expected, hash);
 }
 
-Result<ChangeRequest> LocalForge::request_of(const There& there, const Note& note) {
+Result<ChangeRequest> LocalForge::request_of(const RemoteRefs& there, const Note& note) {
   const std::string branch = branch_ref(note.text("branch")), base = branch_ref(note.text("base"));
   ChangeRequest request{.id = note.text("run"), .url = {}, .commit = there.at(branch)};
   request.url = fmt::format("{} {}", url_, note_ref(request.id));
@@ -140,9 +141,9 @@ Result<ChangeRequest> LocalForge::request_of(const There& there, const Note& not
   return request;
 }
 
-Result<std::optional<ChangeRequest>> LocalForge::find(const RequestName& name) {
+Result<std::optional<ChangeRequest>> LocalForge::find(const ChangeRequestRef& name) {
   const auto& [branch, run, id] = name;
-  const There there = SB_TRY(look(note_ref(run)));
+  const RemoteRefs there = SB_TRY(look(note_ref(run)));
   const Note note = SB_TRY(note_at(there, note_ref(run)));
   if (note.hash.empty()) return std::nullopt;
   if (note.text("branch") != branch) {
@@ -151,31 +152,31 @@ Result<std::optional<ChangeRequest>> LocalForge::find(const RequestName& name) {
   return SB_TRY(request_of(there, note));
 }
 
-Result<ChangeRequest> LocalForge::open_or_update(const RequestWish& wish) {
-  const There there = SB_TRY(look(note_ref(wish.run)));
-  const std::string head = there.at(branch_ref(wish.branch));
-  if (head != wish.commit) {
-    return fail(ErrorCode::kConflict, fmt::format("the remote's {} is at {}, not at {}", shown(wish.branch),
-                                                  head.empty() ? "nothing" : head, shown(wish.commit)));
+Result<ChangeRequest> LocalForge::open_or_update(const ChangeRequestSpec& spec) {
+  const RemoteRefs there = SB_TRY(look(note_ref(spec.run)));
+  const std::string head = there.at(branch_ref(spec.branch));
+  if (head != spec.commit) {
+    return fail(ErrorCode::kConflict, fmt::format("the remote's {} is at {}, not at {}", shown(spec.branch),
+                                                  head.empty() ? "nothing" : head, shown(spec.commit)));
   }
-  const Note before = SB_TRY(note_at(there, note_ref(wish.run)));
+  const Note before = SB_TRY(note_at(there, note_ref(spec.run)));
   Note note = before;
   note.value.set("v", 1);
-  note.value.set("run", wish.run);
-  note.value.set("branch", wish.branch);
-  note.value.set("base", wish.base);
-  note.value.set("commit", wish.commit);
-  note.value.set("title", wish.title);
-  note.value.set("body", wish.body);
+  note.value.set("run", spec.run);
+  note.value.set("branch", spec.branch);
+  note.value.set("base", spec.base);
+  note.value.set("commit", spec.commit);
+  note.value.set("title", spec.title);
+  note.value.set("body", spec.body);
   if (!note.value["comments"].is_array()) note.value.set("comments", Value::array());
-  SB_TRY(put_note(note_ref(wish.run), before.hash, note.value));
+  SB_TRY(put_note(note_ref(spec.run), before.hash, note.value));
   ChangeRequest request = SB_TRY(request_of(there, note));
-  request.was_there = !before.hash.empty();
+  request.already_existed = !before.hash.empty();
   return request;
 }
 
 Status LocalForge::merge(const ChangeRequest& request, const std::string& commit, const std::string&) {
-  const There there = SB_TRY(look(note_ref(request.id)));
+  const RemoteRefs there = SB_TRY(look(note_ref(request.id)));
   const Note note = SB_TRY(note_at(there, note_ref(request.id)));
   if (note.hash.empty()) return fail(ErrorCode::kNotFound, fmt::format("there is no request {}", shown(request.id)));
   const ChangeRequest now = SB_TRY(request_of(there, note));
@@ -194,7 +195,7 @@ Status LocalForge::merge(const ChangeRequest& request, const std::string& commit
 }
 
 Result<bool> LocalForge::needs_update(const ChangeRequest& request) {
-  const There there = SB_TRY(look(note_ref(request.id)));
+  const RemoteRefs there = SB_TRY(look(note_ref(request.id)));
   const Note note = SB_TRY(note_at(there, note_ref(request.id)));
   const std::string base = branch_ref(note.text("base")), base_hash = there.at(base);
   const std::string head = there.at(branch_ref(note.text("branch")));

@@ -6,7 +6,7 @@ namespace sb::pipeline {
 namespace {
 
 struct LocalSubject {
-  GitPlace place;
+  GitFixture place;
   std::unique_ptr<Forge> made;
 
   Forge& forge() {
@@ -29,7 +29,7 @@ struct LocalSubject {
 INSTANTIATE_TYPED_TEST_SUITE_P(Local, ForgeConformance, LocalSubject);
 
 TEST(LocalForge, ANoteThatIsNotOursIsNotBelieved) {
-  GitPlace place;
+  GitFixture place;
   place.sh("cd remote.git && git update-ref refs/signalbox/requests/run1 $(echo '[1' | git hash-object -w --stdin)");
   const auto found = place.local_forge()->find({.branch = "signalbox/run1", .run = "run1"});
   ASSERT_FALSE(found);
@@ -37,10 +37,10 @@ TEST(LocalForge, ANoteThatIsNotOursIsNotBelieved) {
 }
 
 TEST(LocalForge, ABranchThatWasRemovedIsClosedOrMerged) {
-  GitPlace place;
+  GitFixture place;
   const auto forge = place.local_forge();
   place.sh("cd repo && git checkout -q -b signalbox/run1 && echo 120 > src/price.txt && git add -A && " +
-           GitPlace::commit("x") + " && git push -q origin signalbox/run1");
+           GitFixture::commit("x") + " && git push -q origin signalbox/run1");
   const std::string commit = place.in_remote("signalbox/run1");
   const auto opened = forge->open_or_update({"run1", "signalbox/run1", "main", commit, "t", "b"});
   ASSERT_TRUE(opened);
@@ -51,11 +51,11 @@ TEST(LocalForge, ABranchThatWasRemovedIsClosedOrMerged) {
 }
 
 TEST(LocalForge, NoRemoteIsSaidWithTheWayOut) {
-  GitPlace place;
+  GitFixture place;
   place.sh("git -C repo remote remove origin");
   const auto found = place.local_forge()->find({.branch = "signalbox/run1", .run = "run1"});
   ASSERT_FALSE(found);
-  EXPECT_THAT(told(found.error()), testing::HasSubstr("git init --bare"));
+  EXPECT_THAT(describe(found.error()), testing::HasSubstr("git init --bare"));
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ bool is_noise(std::string_view line) {
 }
 
 // What git said, on one line.
-std::string told(const Exit& exit, const std::string& secret) {
+std::string git_message(const ProcessResult& exit, const std::string& secret) {
   std::string text = without_credentials(without_secret(exit.errors + exit.output, secret));
   std::ranges::replace(text, '\t', ' ');
   std::string line;
@@ -109,18 +109,18 @@ std::string told(const Exit& exit, const std::string& secret) {
     }
     if (!is_noise(part)) line += (line.empty() ? "" : "; ") + shown(part);
   }
-  return std::string(beginning(line, kToldBytes));
+  return std::string(utf8_prefix(line, kToldBytes));
 }
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != text.npos; });
 }
 
-Error error_of(const Exit& exit, const GitCall& call) {
+Error error_of(const ProcessResult& exit, const GitCall& call) {
   const std::string what = call.words.empty() ? "" : call.words.front();
   const std::string_view all = exit.errors;
   const auto error = [&](ErrorCode code, std::string remedy, bool retry = false) {
-    std::string said = told(exit, call.secret.value);
+    std::string said = git_message(exit, call.secret.value);
     if (said.empty()) said = fmt::format("it ended with {}", exit.code);
     return Error{code, fmt::format("git {}: {}", what, said), std::move(remedy), {}, retry};
   };
@@ -203,7 +203,7 @@ GitSecret secret_for(std::string_view url, const std::string& secret, const std:
 
 std::vector<std::string> secrets_in_configuration(const Seams& seams, const std::string& directory) {
   Git git(seams, directory);
-  const auto listed = git.run(GitCall{.words = {"config", "--list", "-z"}, .fine = {0, 1, 128}});
+  const auto listed = git.run(GitCall{.words = {"config", "--list", "-z"}, .accepted_codes = {0, 1, 128}});
   std::vector<std::string> secrets;
   const auto add = [&](std::string_view value) {
     if (value.size() >= kSecretBytes) secrets.emplace_back(value);
@@ -235,7 +235,7 @@ std::vector<std::string> secrets_in_configuration(const Seams& seams, const std:
   return secrets;
 }
 
-Result<Exit> Git::run(const GitCall& call) {
+Result<ProcessResult> Git::run(const GitCall& call) {
   std::vector<std::string> argv = {"git", "-C", directory_};
   for (const char* setting : kSettings) argv.insert(argv.end(), {"-c", setting});
   if (!call.secret.empty()) add_secret(argv, call.secret.origin);
@@ -245,13 +245,13 @@ Result<Exit> Git::run(const GitCall& call) {
     whole.environment.emplace("GIT_WORK_TREE", directory_);
   }
   if (call.is_remote && !has_ssh_command_) {
-    const GitCall look{.words = {"config", "--get", "core.sshCommand"}, .fine = {0, 1}};
+    const GitCall look{.words = {"config", "--get", "core.sshCommand"}, .accepted_codes = {0, 1}};
     has_ssh_command_ = SB_TRY(run(look)).code == 0;
   }
   argv.insert(argv.end(), call.words.begin(), call.words.end());
-  // When we are killed, a work tree or an index of ours must not go on being filled while the run is taken up again:
-  // two would take each other's locks. All else may end by itself: it is looked for before it is done again, and a push
-  // that is cut leaves locks in the remote.
+  // ScopeFilter we are killed, a work tree or an index of ours must not go on being filled while the run is taken up
+  // again: two would take each other's locks. All else may end by itself: it is looked for before it is done again, and
+  // a push that is cut leaves locks in the remote.
   constexpr std::array<std::string_view, 6> kFilling = {"worktree",  "submodule",    "add",
                                                         "read-tree", "update-index", "restore"};
   const bool is_filling = std::ranges::find(kFilling, call.words.front()) != kFilling.end();
@@ -260,7 +260,7 @@ Result<Exit> Git::run(const GitCall& call) {
                                   .environment = environment_for(seams_, whole, has_ssh_command_.value_or(false)),
                                   .timeout_ms = call.time_ms,
                                   .max_output_bytes = call.max_bytes,
-                                  .ends_all = is_filling});
+                                  .kill_descendants = is_filling});
   if (!exit) return std::unexpected(std::move(exit).error());
   if (exit->code == 127 && exit->errors.starts_with("git: ")) {
     return fail(ErrorCode::kUnavailable, "git cannot be run", "Install git");
@@ -272,8 +272,9 @@ Result<Exit> Git::run(const GitCall& call) {
                                  {},
                                  true});
   }
-  if (std::ranges::find(call.fine, exit->code) == call.fine.end()) return std::unexpected(error_of(*exit, call));
-  if (exit->output_cut) {
+  if (std::ranges::find(call.accepted_codes, exit->code) == call.accepted_codes.end())
+    return std::unexpected(error_of(*exit, call));
+  if (exit->output_truncated) {
     return fail(ErrorCode::kLimit, fmt::format("git {} gave more than {} bytes", call.words.front(), call.max_bytes));
   }
   return exit;
@@ -285,8 +286,9 @@ Result<std::string> Git::run(std::vector<std::string> words, const std::string& 
 
 Result<std::optional<std::string>> Git::find_commit(const std::string& name) {
   if (name.empty() || name.find('\0') != std::string::npos) return std::nullopt;
-  Exit exit = SB_TRY(run(
-      {.words = {"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"}, .fine = {0, 1, 128}}));
+  ProcessResult exit =
+      SB_TRY(run({.words = {"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"},
+                  .accepted_codes = {0, 1, 128}}));
   while (exit.output.ends_with('\n')) exit.output.pop_back();
   if (exit.code != 0 || exit.output.empty()) return std::nullopt;
   return std::move(exit.output);
@@ -304,12 +306,12 @@ Status Git::unlock(const std::string& ref) {
 }
 
 Result<bool> Git::has_object(const std::string& name) {
-  return SB_TRY(run({.words = {"cat-file", "-e", name}, .fine = {0, 1, 128}})).code == 0;
+  return SB_TRY(run({.words = {"cat-file", "-e", name}, .accepted_codes = {0, 1, 128}})).code == 0;
 }
 
 Result<bool> Git::is_ancestor(const std::string& old, const std::string& young) {
   if (old == young) return true;
-  return SB_TRY(run({.words = {"merge-base", "--is-ancestor", old, young}, .fine = {0, 1}})).code == 0;
+  return SB_TRY(run({.words = {"merge-base", "--is-ancestor", old, young}, .accepted_codes = {0, 1}})).code == 0;
 }
 
 }  // namespace sb::pipeline

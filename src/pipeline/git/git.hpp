@@ -38,7 +38,7 @@ struct GitCall {
   GitSecret secret = {};                                // for a remote; see Git::run
   std::map<std::string, std::string> environment = {};  // besides the clean one
   bool is_remote = false;                               // talks to another repository: may use the user's agents
-  std::vector<int> fine = {0};                          // exit codes that are no error
+  std::vector<int> accepted_codes = {0};                // exit codes that are no error
   std::size_t max_bytes = std::size_t{64} << 20;
   std::int64_t time_ms = 600'000;
 };
@@ -50,11 +50,11 @@ class Git {
       : seams_(seams), directory_(std::move(directory)), git_dir_(std::move(git_dir)) {}
   const std::string& directory() const { return directory_; }
 
-  // The words behind `git -C DIRECTORY`; kUnavailable with retry_helps when a remote cannot be reached, kConflict when
+  // The words behind `git -C DIRECTORY`; kUnavailable with is_retryable when a remote cannot be reached, kConflict when
   // it rejects, kForbidden when it does not let us in, kIo when the disk is full. A secret is put into the environment
   // of this one command for a remote, never into words or files.
   Result<std::string> run(std::vector<std::string> words, const std::string& input = {});
-  Result<Exit> run(const GitCall& call);
+  Result<ProcessResult> run(const GitCall& call);
   Result<std::string> commit_of(const std::string& name);                   // kNotFound
   Result<std::optional<std::string>> find_commit(const std::string& name);  // nothing: there is none
   Result<bool> has_object(const std::string& name);
@@ -66,9 +66,9 @@ class Git {
   // submodules: those count by the commit they are at.
   Result<std::string> snapshot(const std::string& from);
   // Repositories in the work tree that neither `from` has nor git ignores.
-  Result<std::vector<std::string>> repositories_inside(const std::string& from);
+  Result<std::vector<std::string>> nested_repositories(const std::string& from);
   // Submodules of `from` whose `.git` is not what `git submodule update` makes.
-  Result<std::vector<std::string>> strange_submodules(const std::string& from);
+  Result<std::vector<std::string>> tampered_submodules(const std::string& from);
   // Of those paths, the files that a commit has, links and folders not among them. In place of one over
   // `max_bytes` stand blanks, one more than that.
   Result<std::map<std::string, std::string>> texts_at(const std::string& commit, const std::vector<std::string>& paths,
@@ -87,7 +87,7 @@ class Git {
   Result<std::string> git_dir();
   Result<std::string> own_module(const std::string& folder);
   Result<std::vector<Submodule>> submodules(const std::string& from);
-  Status settle_submodules(const std::string& from, const std::map<std::string, std::string>& index);
+  Status pin_submodules(const std::string& from, const std::map<std::string, std::string>& index);
   // The index of our own, holding `from`, as an environment.
   Result<std::map<std::string, std::string>> own_index(const std::string& from);
 
@@ -116,7 +116,7 @@ struct RepositoryFacts {
   bool is_dirty = false, has_submodules = false, is_bare = false;
   std::vector<std::string> remotes;
 };
-Result<RepositoryFacts> look_at_repository(const Seams& seams, const std::string& directory);
+Result<RepositoryFacts> inspect_repository(const Seams& seams, const std::string& directory);
 // Strategy none: kConflict unless the checkout stands where the base does, because commits between them are somebody's
 // own and would go out with the run's.
 Status check_in_place(const std::string& head, const std::string& base, const std::string& commit);
@@ -131,18 +131,18 @@ struct WorkTree {
   std::string path, branch, base, base_commit;  // branch empty: read-only, detached
   std::string git_dir = {};                     // where git keeps it, as it was when it was made
 };
-struct WorkTreeWish {
+struct WorkTreeSpec {
   std::string repository, place, run;
   std::string strategy = "worktree";  // none, worktree, read-only
   std::string base = "main", remote = "origin", prefix = "signalbox/";
   std::string secret = {}, secret_host = {};  // for fetching, from that host only
 };
-Result<WorkTree> make_work_tree(const Seams& seams, const WorkTreeWish& wish);
+Result<WorkTree> make_work_tree(const Seams& seams, const WorkTreeSpec& spec);
 // The Git of a run's work tree, led by the record and never by what lies there. kConflict when its `.git` is not what
 // it was: whoever may write there must not choose what we run, and people use git there too.
 Result<Git> git_of_work_tree(const Seams& seams, const WorkTree& tree);
 // Removes what writes of a killed process left beside their files. Only while nobody works there.
-void sweep_work_tree(const Seams& seams, const WorkTree& tree);
+void remove_interrupted_writes(const Seams& seams, const WorkTree& tree);
 // kConflict, and nothing is removed, while it holds anything that is not in `delivered`: the commit that was pushed
 // (not what a squash made of it); empty: nothing was. `.signalbox/*.md`, the notes of phases, do not count. A checkout
 // that was worked in (strategy none) is put back to the branch it was on before.

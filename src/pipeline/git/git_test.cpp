@@ -21,7 +21,7 @@ constexpr const char* kSecret = "s3cret-value-that-nobody-may-see";
 class Kept final : public Process {
  public:
   explicit Kept(Process& inner) : inner_(inner) {}
-  Result<Exit> run(const Command& command) override {
+  Result<ProcessResult> run(const Command& command) override {
     commands.push_back(command);
     return inner_.run(command);
   }
@@ -32,12 +32,12 @@ class Kept final : public Process {
 };
 
 TEST(GitRun, GetsAnEnvironmentOfItsOwn) {
-  GitPlace place({{"GIT_DIR", "/nowhere"},
-                  {"ANTHROPIC_API_KEY", kSecret},
-                  {"GIT_CONFIG_COUNT", "1"},
-                  {"GIT_CONFIG_KEY_0", "core.hooksPath"},
-                  {"GIT_CONFIG_VALUE_0", "/hooks"},
-                  {"SSH_AUTH_SOCK", "/agent"}});
+  GitFixture place({{"GIT_DIR", "/nowhere"},
+                    {"ANTHROPIC_API_KEY", kSecret},
+                    {"GIT_CONFIG_COUNT", "1"},
+                    {"GIT_CONFIG_KEY_0", "core.hooksPath"},
+                    {"GIT_CONFIG_VALUE_0", "/hooks"},
+                    {"SSH_AUTH_SOCK", "/agent"}});
   Kept process(place.process);
   Git git({place.files, place.clock, place.random, process, place.environment, place.streams}, place.repo());
   EXPECT_TRUE(git.run({"status"}));
@@ -51,7 +51,7 @@ TEST(GitRun, GetsAnEnvironmentOfItsOwn) {
 }
 
 TEST(GitRun, ASecretIsOnlyInTheEnvironmentOfItsCommand) {
-  GitPlace place;
+  GitFixture place;
   Kept process(place.process);
   Git git({place.files, place.clock, place.random, process, place.environment, place.streams}, place.repo());
   // The helper gives it to git and to nobody else.
@@ -60,7 +60,7 @@ TEST(GitRun, ASecretIsOnlyInTheEnvironmentOfItsCommand) {
                            .input = fmt::format("protocol=https\nhost={}\n\n", host),
                            .secret = secret_for("https://ada@example.org:8443/x.git\n", kSecret, "example.org"),
                            .is_remote = true,
-                           .fine = {0, 128}});
+                           .accepted_codes = {0, 128}});
   };
   EXPECT_THAT(fill("example.org:8443")->output, AllOf(HasSubstr("username=x-access-token"), HasSubstr(kSecret)));
   // Not to whoever else a remote leads to.
@@ -79,19 +79,19 @@ TEST(GitRun, ASecretIsOnlyInTheEnvironmentOfItsCommand) {
 }
 
 TEST(GitRun, SecretsAreNotInErrors) {
-  GitPlace place;
+  GitFixture place;
   Git git(place.seams, place.repo());
   const auto failed = git.run(GitCall{.words = {"fetch", std::string("https://ada:") + kSecret + "@127.0.0.1:1/x.git"},
                                       .secret = {kSecret, "https://127.0.0.1:1"},
                                       .is_remote = true});
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, ErrorCode::kUnavailable);
-  EXPECT_TRUE(failed.error().retry_helps);
-  EXPECT_THAT(told(failed.error()), Not(HasSubstr(kSecret)));
+  EXPECT_TRUE(failed.error().is_retryable);
+  EXPECT_THAT(describe(failed.error()), Not(HasSubstr(kSecret)));
 }
 
 TEST(GitRun, KnowsTheSecretsOfTheConfiguration) {
-  GitPlace place;
+  GitFixture place;
   place.sh(
       "cd repo && git remote add hub https://ada:hunter2-word@example.org/x.git && "
       "git config url.https://tok_0123456789abcdef@example.org/.insteadOf hub: && "
@@ -103,31 +103,31 @@ TEST(GitRun, KnowsTheSecretsOfTheConfiguration) {
 }
 
 TEST(GitChanges, ADiffLeavesOutWhatItIsTold) {
-  GitPlace place;
+  GitFixture place;
   place.put("repo/.signalbox/design.md", "I am not sure\n");
   place.put("repo/.signalbox/*.md", "odd\n");
   place.put("repo/src/new.md", "shown\n");
   Git git(place.seams, place.repo());
   const std::string head = git.commit_of("HEAD").value_or("");
   const auto diff = git.diff(head, 1 << 20, {{'A', ".signalbox/design.md"}});
-  ASSERT_TRUE(diff) << told(diff.error());
+  ASSERT_TRUE(diff) << describe(diff.error());
   EXPECT_THAT(*diff, AllOf(HasSubstr("shown"), HasSubstr("odd"), Not(HasSubstr("not sure"))));
 }
 
 TEST(GitChanges, TextsAreThoseOfTheCommit) {
-  GitPlace place;
+  GitFixture place;
   place.put("repo/README.md", "changed\n");
   place.put("repo/AGENTS.md", "new\n");
   Git git(place.seams, place.repo());
   const auto texts = git.texts_at("HEAD", {"README.md", "AGENTS.md", "src", "src/price.txt"}, 8);
-  ASSERT_TRUE(texts) << told(texts.error());
+  ASSERT_TRUE(texts) << describe(texts.error());
   EXPECT_THAT(*texts, testing::UnorderedElementsAre(testing::Pair("README.md", "# Shop\n"),
                                                     testing::Pair("src/price.txt", "100\n")));
   EXPECT_EQ(git.texts_at("HEAD", {"README.md"}, 3)->at("README.md").size(), 4u);
 }
 
 TEST(GitRun, RunsNothingOfTheRepository) {
-  GitPlace place;
+  GitFixture place;
   const std::string mark = place.directory + "/ran";
   place.put("repo/.git/hooks/post-checkout", "#!/bin/sh\ntouch " + mark + "\n");
   place.put("repo/.git/hooks/pre-push", "#!/bin/sh\ntouch " + mark + "\n");
@@ -144,7 +144,7 @@ TEST(GitRun, RunsNothingOfTheRepository) {
 
 // An agent that may write the work tree could otherwise have us run what it likes.
 TEST(GitRun, AGitFileThatLeadsElsewhereIsNotFollowed) {
-  GitPlace place;
+  GitFixture place;
   const WorkTree tree = place.tree();
   const std::string was = place.read("trees/run1/.git");
   EXPECT_TRUE(git_of_work_tree(place.seams, tree));
@@ -170,15 +170,15 @@ TEST(GitRun, AGitFileThatLeadsElsewhereIsNotFollowed) {
 }
 
 TEST(GitChanges, OfEveryKind) {
-  GitPlace place;
+  GitFixture place;
   const WorkTree tree = place.tree();
   place.sh(
       "cd trees/run1 && git rm -q README.md && git mv src/other.txt src/moved.txt && echo 120 > src/price.txt && "
       "ln -s price.txt src/link && echo new > 'src/new file' && chmod +x src/moved.txt && printf 'build/\\n' > "
       ".gitignore && mkdir build && touch build/out && git init -q lib && cd lib && touch a && git add a && " +
-      GitPlace::commit("a"));
+      GitFixture::commit("a"));
   const auto changes = Git(place.seams, tree.path).changes(tree.base_commit);
-  ASSERT_TRUE(changes) << told(changes.error());
+  ASSERT_TRUE(changes) << describe(changes.error());
   std::string all;
   for (const Change& change : *changes) {
     all += std::string(1, change.status) + " " + (change.old_path.empty() ? "" : change.old_path + " > ") + change.path;
@@ -191,7 +191,7 @@ TEST(GitChanges, OfEveryKind) {
 }
 
 TEST(GitChanges, FileNamesOfAnyBytes) {
-  GitPlace place;
+  GitFixture place;
   const WorkTree tree = place.tree();
   const std::string names[] = {"a b",   "quo\"te'", "new\nline", "tab\there", "\xff\xfe raw",
                                "--all", "*",        "ünï",       ":(top)x"};
@@ -204,7 +204,7 @@ TEST(GitChanges, FileNamesOfAnyBytes) {
 }
 
 TEST(GitChanges, ADiffOverTheLimitIsSaid) {
-  GitPlace place;
+  GitFixture place;
   const WorkTree tree = place.tree();
   place.put("trees/run1/big.txt", std::string(10'000, 'x') + "\n");
   Git git(place.seams, tree.path);
@@ -213,7 +213,7 @@ TEST(GitChanges, ADiffOverTheLimitIsSaid) {
 }
 
 TEST(GitRun, AnIndexThatIsBrokenOrLockedIsMadeAnew) {
-  GitPlace place;
+  GitFixture place;
   const WorkTree tree = place.tree();
   Git git(place.seams, tree.path);
   place.put("trees/run1/src/price.txt", "120\n");
@@ -226,7 +226,7 @@ TEST(GitRun, AnIndexThatIsBrokenOrLockedIsMadeAnew) {
 
 // Else the next process takes away the lock of one that goes on.
 TEST(GitRun, WhatFillsAnIndexOfOursEndsWithUs) {
-  GitPlace place;
+  GitFixture place;
   const WorkTree tree = place.tree();
   Kept process(place.process);
   const Seams seams{place.files, place.clock, place.random, process, place.environment, place.streams};
@@ -236,7 +236,7 @@ TEST(GitRun, WhatFillsAnIndexOfOursEndsWithUs) {
     const bool fills =
         std::ranges::any_of(command.argv, [](const auto& word) { return word == "add" || word == "read-tree"; });
     filling += fills;
-    EXPECT_TRUE(!fills || command.ends_all);
+    EXPECT_TRUE(!fills || command.kill_descendants);
   }
   EXPECT_EQ(filling, 2);
 }

@@ -4,9 +4,8 @@
 // and whoever may write into the work tree may have written that.
 #include <fmt/format.h>
 
-#include "pipeline/git/git.hpp"
-
 #include "base/text.hpp"
+#include "pipeline/git/git.hpp"
 
 namespace sb::pipeline {
 namespace {
@@ -46,7 +45,7 @@ Result<std::string> Git::own_module(const std::string& folder) {
 }
 
 Result<std::vector<Git::Submodule>> Git::submodules(const std::string& from) {
-  const Exit listed = SB_TRY(run(GitCall{.words = {"ls-tree", "-r", "-z", from}, .max_bytes = kListBytes}));
+  const ProcessResult listed = SB_TRY(run(GitCall{.words = {"ls-tree", "-r", "-z", from}, .max_bytes = kListBytes}));
   std::vector<Submodule> found;
   for (const std::string_view entry : pieces_of(listed.output)) {  // MODE TYPE HASH\tPATH
     const std::size_t tab = entry.find('\t');
@@ -63,7 +62,7 @@ Result<std::vector<Git::Submodule>> Git::submodules(const std::string& from) {
 
 // Submodules are said to be as they are, by us: otherwise git would look for itself, in each of them. One that is not
 // there any more is left to git.
-Status Git::settle_submodules(const std::string& from, const std::map<std::string, std::string>& index) {
+Status Git::pin_submodules(const std::string& from, const std::map<std::string, std::string>& index) {
   std::string moved, there, gone;
   for (const Submodule& one : SB_TRY(submodules(from))) {
     (one.is_there ? there : gone) += one.path + '\0';
@@ -92,13 +91,13 @@ Result<std::map<std::string, std::string>> Git::own_index(const std::string& fro
     SB_TRY(seams_.files.remove(path));
     SB_TRY(run(GitCall{.words = {"read-tree", from}, .environment = index}));
   }
-  SB_TRY(settle_submodules(from, index));
+  SB_TRY(pin_submodules(from, index));
   return index;
 }
 
-Result<std::vector<std::string>> Git::repositories_inside(const std::string& from) {
+Result<std::vector<std::string>> Git::nested_repositories(const std::string& from) {
   const auto index = SB_TRY(own_index(from));
-  const Exit listed = SB_TRY(run(GitCall{
+  const ProcessResult listed = SB_TRY(run(GitCall{
       .words = {"ls-files", "--others", "--exclude-standard", "-z"}, .environment = index, .max_bytes = kListBytes}));
   std::vector<std::string> found;
   for (std::string_view path : pieces_of(listed.output)) {
@@ -109,7 +108,7 @@ Result<std::vector<std::string>> Git::repositories_inside(const std::string& fro
   return found;
 }
 
-Result<std::vector<std::string>> Git::strange_submodules(const std::string& from) {
+Result<std::vector<std::string>> Git::tampered_submodules(const std::string& from) {
   std::vector<std::string> found;
   for (Submodule& one : SB_TRY(submodules(from))) {
     if (one.is_there && one.git_dir.empty()) found.push_back(std::move(one.path));

@@ -41,13 +41,13 @@ Status remove_folder(Files& files, const std::string& path) {
 // Making one work tree, step by step.
 class Maker {
  public:
-  Maker(const Seams& seams, const WorkTreeWish& wish, std::string root, std::string place)
+  Maker(const Seams& seams, const WorkTreeSpec& spec, std::string root, std::string place)
       : seams_(seams),
-        wish_(wish),
+        wish_(spec),
         git_(seams, std::move(root)),
-        path_(join_path(place, wish.run)),
-        branch_(wish.strategy == "read-only" ? "" : wish.prefix + wish.run),
-        base_ref_("refs/signalbox/base/" + wish.run) {}
+        path_(join_path(place, spec.run)),
+        branch_(spec.strategy == "read-only" ? "" : spec.prefix + spec.run),
+        base_ref_("refs/signalbox/base/" + spec.run) {}
 
   Result<WorkTree> make();
 
@@ -56,7 +56,7 @@ class Maker {
   Result<std::string> find_base();
   Result<WorkTree> in_place(const std::string& commit);
   Result<std::string> git_folder();  // of the work tree, empty: it is not registered
-  Status clear_half_made();
+  Status remove_partial_work_tree();
   Status add(const std::string& commit);
   Status add_submodules();
   Result<bool> claim_branch(const std::string& commit);  // whether it is there
@@ -67,7 +67,7 @@ class Maker {
   }
 
   Seams seams_;
-  const WorkTreeWish& wish_;
+  const WorkTreeSpec& wish_;
   Git git_;
   std::string path_, branch_, base_ref_;
 };
@@ -131,7 +131,8 @@ Result<bool> Maker::claim_branch(const std::string& commit) {
 }
 
 Result<std::string> Maker::git_folder() {
-  const std::string common = without_trailing_newlines(SB_TRY(git_.run({"rev-parse", "--path-format=absolute", "--git-common-dir"})));
+  const std::string common =
+      without_trailing_newlines(SB_TRY(git_.run({"rev-parse", "--path-format=absolute", "--git-common-dir"})));
   const std::string folders = join_path(common, "worktrees");
   if (seams_.files.kind(folders) != FileKind::kDirectory) return std::string();
   for (const std::string& name : SB_TRY(seams_.files.list(folders))) {
@@ -142,7 +143,8 @@ Result<std::string> Maker::git_folder() {
     // Killed before it was written, or before anything was: git would never look at this folder again.
     const auto lock = seams_.files.read(join_path(folder, "locked"), 4096);
     const auto inside = seams_.files.list(folder);
-    const bool is_begun = lock ? without_trailing_newlines(*lock) == "initializing" || lock->empty() : inside && inside->empty();
+    const bool is_begun =
+        lock ? without_trailing_newlines(*lock) == "initializing" || lock->empty() : inside && inside->empty();
     const bool is_written = leads_to && leads_to->ends_with('\n');
     if (!is_written && name == wish_.run && is_begun) SB_TRY(remove_folder(seams_.files, folder));
   }
@@ -150,7 +152,7 @@ Result<std::string> Maker::git_folder() {
 }
 
 // Only called while kReady is missing: nobody was ever given this work tree.
-Status Maker::clear_half_made() {
+Status Maker::remove_partial_work_tree() {
   const std::string folder = SB_TRY(git_folder());
   if (folder.empty() && seams_.files.kind(path_) != FileKind::kMissing) {
     const auto entries = seams_.files.list(path_);
@@ -185,7 +187,7 @@ Status Maker::add(const std::string& commit) {
   }
   if (done) return {};
   // Nothing stays registered; that cleaning up may fail as well must not hide the reason.
-  const Status cleared = clear_half_made();
+  const Status cleared = remove_partial_work_tree();
   if (cleared && !has_branch && !branch_.empty()) {
     (void)git_.run({"update-ref", "-d", "refs/heads/" + branch_, commit});
   }
@@ -208,7 +210,7 @@ Status Maker::add_submodules() {
 }
 
 Result<WorkTree> Maker::in_place(const std::string& commit) {
-  const RepositoryFacts facts = SB_TRY(look_at_repository(seams_, git_.directory()));
+  const RepositoryFacts facts = SB_TRY(inspect_repository(seams_, git_.directory()));
   const std::string folder = without_trailing_newlines(SB_TRY(git_.run({"rev-parse", "--absolute-git-dir"})));
   if (facts.branch == branch_) return made(git_.directory(), commit, folder);
   if (facts.is_dirty) {
@@ -248,14 +250,14 @@ Result<WorkTree> Maker::make() {
                 "Put it back; or give it up: git worktree prune");
   }
   if (!branch_.empty()) SB_TRY(git_.unlock("refs/heads/" + branch_));
-  SB_TRY(clear_half_made());
+  SB_TRY(remove_partial_work_tree());
   SB_TRY(add(commit));
   return made(path_, commit, SB_TRY(git_folder()));
 }
 
-Result<std::string> place_for(const Seams& seams, const WorkTreeWish& wish, const std::string& root) {
-  SB_TRY(seams.files.make_directories(wish.place, 0700));
-  std::string place = SB_TRY(seams.files.canonical(wish.place));
+Result<std::string> place_for(const Seams& seams, const WorkTreeSpec& spec, const std::string& root) {
+  SB_TRY(seams.files.make_directories(spec.place, 0700));
+  std::string place = SB_TRY(seams.files.canonical(spec.place));
   if ((root + "/").starts_with(place + "/")) {
     return fail(ErrorCode::kInvalid, fmt::format("{} holds the repository itself", shown(place)),
                 "Keep work trees in a folder of their own");
@@ -292,11 +294,12 @@ Status go_back(Git& git, const WorkTree& tree, const std::string& delivered) {
     return fail(ErrorCode::kConflict, fmt::format("it is on the branch {}: {}", shown(tree.branch), why),
                 "Go back yourself: git checkout BRANCH");
   };
-  const Exit on = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", "HEAD"}, .fine = {0, 1}}));
+  const ProcessResult on = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", "HEAD"}, .accepted_codes = {0, 1}}));
   if (without_trailing_newlines(on.output) == "refs/heads/" + tree.branch) {
     const std::string kept = SB_TRY(undelivered(git, tree, delivered));
     if (!kept.empty()) return stays("it holds " + kept + ", which is not delivered");
-    const Exit named = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", was}, .fine = {0, 1, 128}}));
+    const ProcessResult named =
+        SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", was}, .accepted_codes = {0, 1, 128}}));
     const std::string branch = without_trailing_newlines(named.output);
     const auto commit = SB_TRY(git.find_commit(was));
     if (!commit) return stays("where it was before is not known");
@@ -305,14 +308,14 @@ Status go_back(Git& git, const WorkTree& tree, const std::string& delivered) {
     SB_TRY(git.run(std::move(words)));
   }
   SB_TRY(drop_branch(git, tree, delivered));
-  SB_TRY(git.run({.words = {"symbolic-ref", "--delete", "--quiet", was}, .fine = {0, 1, 128}}));
+  SB_TRY(git.run({.words = {"symbolic-ref", "--delete", "--quiet", was}, .accepted_codes = {0, 1, 128}}));
   SB_TRY(git.run({"update-ref", "--no-deref", "-d", was}));
   return {};
 }
 
 }  // namespace
 
-Result<RepositoryFacts> look_at_repository(const Seams& seams, const std::string& directory) {
+Result<RepositoryFacts> inspect_repository(const Seams& seams, const std::string& directory) {
   if (seams.files.kind(directory) != FileKind::kDirectory) {
     return fail(ErrorCode::kNotFound, fmt::format("{} is not a folder", shown(directory)));
   }
@@ -322,7 +325,8 @@ Result<RepositoryFacts> look_at_repository(const Seams& seams, const std::string
   facts.root = without_trailing_newlines(SB_TRY(
       git.run({"rev-parse", "--path-format=absolute", facts.is_bare ? "--absolute-git-dir" : "--show-toplevel"})));
   if (facts.root.empty()) facts.root = SB_TRY(seams.files.canonical(directory));
-  const Exit branch = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", "--short", "HEAD"}, .fine = {0, 1}}));
+  const ProcessResult branch =
+      SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", "--short", "HEAD"}, .accepted_codes = {0, 1}}));
   facts.branch = without_trailing_newlines(branch.output);
   facts.head = SB_TRY(git.find_commit("HEAD")).value_or("");
   facts.remotes = lines_of(SB_TRY(git.run({"remote"})));
@@ -345,13 +349,13 @@ Status check_in_place(const std::string& head, const std::string& base, const st
                   shown(base)));
 }
 
-Result<WorkTree> make_work_tree(const Seams& seams, const WorkTreeWish& wish) {
-  if (!is_plain_name(wish.run)) return fail(ErrorCode::kInvalid, "the run's id cannot be the name of a folder");
-  if (wish.strategy != "worktree" && wish.strategy != "read-only" && wish.strategy != "none") {
-    return fail(ErrorCode::kInvalid, fmt::format("{} is no branch strategy", shown(wish.strategy)),
+Result<WorkTree> make_work_tree(const Seams& seams, const WorkTreeSpec& spec) {
+  if (!is_plain_name(spec.run)) return fail(ErrorCode::kInvalid, "the run's id cannot be the name of a folder");
+  if (spec.strategy != "worktree" && spec.strategy != "read-only" && spec.strategy != "none") {
+    return fail(ErrorCode::kInvalid, fmt::format("{} is no branch strategy", shown(spec.strategy)),
                 "One of none, worktree, read-only");
   }
-  const RepositoryFacts facts = SB_TRY(look_at_repository(seams, wish.repository));
+  const RepositoryFacts facts = SB_TRY(inspect_repository(seams, spec.repository));
   if (facts.is_bare) {
     return fail(ErrorCode::kInvalid, fmt::format("{} is a bare repository", shown(facts.root)),
                 "Name a clone of it that files are checked out in");
@@ -359,19 +363,19 @@ Result<WorkTree> make_work_tree(const Seams& seams, const WorkTreeWish& wish) {
   if (facts.head.empty()) {
     return fail(ErrorCode::kInvalid, fmt::format("{} has no commit yet", shown(facts.root)), "Make a first commit");
   }
-  const std::string place = wish.strategy == "none" ? "" : SB_TRY(place_for(seams, wish, facts.root));
-  return Maker(seams, wish, facts.root, place).make();
+  const std::string place = spec.strategy == "none" ? "" : SB_TRY(place_for(seams, spec, facts.root));
+  return Maker(seams, spec, facts.root, place).make();
 }
 
 // One that cannot be looked at is told about by delivery.
-void sweep_work_tree(const Seams& seams, const WorkTree& tree) {
+void remove_interrupted_writes(const Seams& seams, const WorkTree& tree) {
   auto git = git_of_work_tree(seams, tree);
   if (!git) return;
   const auto there = git->run(GitCall{.words = {"ls-files", "--others", "-z", "--", ":(glob)**/.signalbox-write.*"},
                                       .environment = {{"GIT_LITERAL_PATHSPECS", "0"}}});
   if (!there) return;
   for (const std::string& name : lines_of(there->output, '\0')) {
-    if (agent::is_left_by_write(base_name(name))) (void)seams.files.remove(join_path(tree.path, name));
+    if (agent::is_interrupted_write(base_name(name))) (void)seams.files.remove(join_path(tree.path, name));
   }
 }
 

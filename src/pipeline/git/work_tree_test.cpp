@@ -16,7 +16,7 @@ class Watched final : public Process {
  public:
   using Look = std::function<void(Command&)>;
   Watched(Process& inner, Look look) : inner_(inner), look_(std::move(look)) {}
-  Result<Exit> run(const Command& command) override {
+  Result<ProcessResult> run(const Command& command) override {
     Command changed = command;
     look_(changed);
     return inner_.run(changed);
@@ -32,13 +32,13 @@ bool has_word(const Command& command, std::string_view word) {
 }
 
 struct Trees : testing::Test {
-  GitPlace place;
+  GitFixture place;
 
   Seams seams_with(Process& process) {
     return {place.files, place.clock, place.random, process, place.environment, place.streams};
   }
-  Error refused(const WorkTreeWish& wish) {
-    const auto made = make_work_tree(place.seams, wish);
+  Error refused(const WorkTreeSpec& spec) {
+    const auto made = make_work_tree(place.seams, spec);
     EXPECT_FALSE(made);
     return made ? Error{} : made.error();
   }
@@ -56,7 +56,7 @@ TEST_F(Trees, AreTheSameWhenAskedAgain) {
   EXPECT_EQ(first.branch, "signalbox/run1");
   EXPECT_EQ(first.base_commit, place.in_remote("main"));
   // Meanwhile the base moves on and the agent has worked.
-  place.sh("git clone -q remote.git other && cd other && echo x > x && git add x && " + GitPlace::commit("x") +
+  place.sh("git clone -q remote.git other && cd other && echo x > x && git add x && " + GitFixture::commit("x") +
            " && git push -q");
   place.put("trees/run1/src/price.txt", "120\n");
   const WorkTree second = place.tree();
@@ -100,13 +100,13 @@ TEST_F(Trees, HalfMadeOnesAreMadeWhole) {
 // The real thing, killed after longer and longer.
 TEST_F(Trees, KilledWhileTheyAreMade) {
   place.sh("cd repo && for i in $(seq 300); do head -c 20000 /dev/urandom > f$i; done && git add -A && " +
-           GitPlace::commit("many") + " && git push -q origin main");
+           GitFixture::commit("many") + " && git push -q origin main");
   const std::string whole = place.in_remote("main^{tree}");
   for (int ms = 2; ms < 60; ms = ms * 3 / 2 + 1) {
     Watched killing(place.process, [&](Command& command) {
       if (has_word(command, "worktree") && has_word(command, "add")) command.timeout_ms = ms;
     });
-    (void)make_work_tree(seams_with(killing), place.tree_wish());
+    (void)make_work_tree(seams_with(killing), place.tree_spec());
     const WorkTree tree = place.tree();
     EXPECT_EQ(Git(place.seams, tree.path).snapshot("HEAD"), whole) << ms;
     EXPECT_TRUE(remove_work_tree(place.seams, place.repo(), tree, ""));
@@ -116,7 +116,7 @@ TEST_F(Trees, KilledWhileTheyAreMade) {
 
 TEST_F(Trees, ABranchOfSomebodyElseIsLeftAlone) {
   place.sh("git -C repo branch signalbox/run1 main");
-  const Error error = refused(place.tree_wish());
+  const Error error = refused(place.tree_spec());
   EXPECT_EQ(error.code, ErrorCode::kConflict);
   EXPECT_THAT(error.message, HasSubstr("signalbox/run1"));
   EXPECT_EQ(place.sh("git -C repo for-each-ref --format='%(refname)' refs/signalbox"), "");
@@ -125,43 +125,43 @@ TEST_F(Trees, ABranchOfSomebodyElseIsLeftAlone) {
 
 TEST_F(Trees, ABranchWhoseNameIsTheirFolder) {
   place.sh("git -C repo branch signalbox main");
-  const Error error = refused(place.tree_wish());
+  const Error error = refused(place.tree_spec());
   EXPECT_EQ(error.code, ErrorCode::kConflict);
   EXPECT_THAT(error.remedy, HasSubstr("prefix"));
 }
 
 TEST_F(Trees, AFolderOfSomebodyElseIsLeftAlone) {
   place.put("trees/run1/mine.txt", "keep\n");
-  EXPECT_EQ(refused(place.tree_wish()).code, ErrorCode::kConflict);
+  EXPECT_EQ(refused(place.tree_spec()).code, ErrorCode::kConflict);
   EXPECT_EQ(place.read("trees/run1/mine.txt"), "keep\n");
 }
 
 TEST_F(Trees, ADiskThatFillsLeavesNothingRegistered) {
-  place.sh("cd repo && head -c 100000 /dev/urandom > big && git add -A && " + GitPlace::commit("big") +
+  place.sh("cd repo && head -c 100000 /dev/urandom > big && git add -A && " + GitFixture::commit("big") +
            " && git push -q origin main");
   Watched full(place.process, [](Command& command) {
     if (!has_word(command, "worktree")) return;
     const std::vector<std::string> limit = {"sh", "-c", "ulimit -f 8; exec \"$@\"", "sh"};
     command.argv.insert(command.argv.begin(), limit.begin(), limit.end());
   });
-  const auto made = make_work_tree(seams_with(full), place.tree_wish());
+  const auto made = make_work_tree(seams_with(full), place.tree_spec());
   ASSERT_FALSE(made);
-  EXPECT_EQ(made.error().code, ErrorCode::kIo) << told(made.error());
-  EXPECT_THAT(told(made.error()), AllOf(HasSubstr("could not be made"), HasSubstr("Make room")));
+  EXPECT_EQ(made.error().code, ErrorCode::kIo) << describe(made.error());
+  EXPECT_THAT(describe(made.error()), AllOf(HasSubstr("could not be made"), HasSubstr("Make room")));
   expect_no_trace();
   place.tree();
 }
 
 TEST_F(Trees, ASmallFileSystemThatFills) {
-  place.sh("cd repo && head -c 400000 /dev/urandom > big && git add -A && " + GitPlace::commit("big") +
+  place.sh("cd repo && head -c 400000 /dev/urandom > big && git add -A && " + GitFixture::commit("big") +
            " && git push -q origin main");
   place.sh("mkdir trees && mount -t tmpfs -o size=128k none trees 2>/dev/null; true");
   if (place.sh("stat -f -c %T trees") != "tmpfs") GTEST_SKIP() << "no file system can be mounted here";
-  const auto made = make_work_tree(place.seams, place.tree_wish());
+  const auto made = make_work_tree(place.seams, place.tree_spec());
   const std::string left = place.sh("ls -A trees");
   place.sh("umount trees");
   ASSERT_FALSE(made);
-  EXPECT_EQ(made.error().code, ErrorCode::kIo) << told(made.error());
+  EXPECT_EQ(made.error().code, ErrorCode::kIo) << describe(made.error());
   EXPECT_EQ(left, "");
   expect_no_trace();
 }
@@ -170,29 +170,29 @@ TEST_F(Trees, StartWhereTheyCan) {
   // The remote is out of reach: what was fetched last.
   place.sh(
       "cd repo && git remote set-url origin http://127.0.0.1:1/x.git && echo local >> README.md && git add -A && " +
-      GitPlace::commit("local"));
+      GitFixture::commit("local"));
   const WorkTree tracking = place.tree("run1");
   EXPECT_EQ(tracking.base_commit, place.sh("git -C repo rev-parse origin/main"));
-  // There is none: the branch itself.
+  // RemoteRefs is none: the branch itself.
   place.sh("git -C repo remote remove origin");
   EXPECT_EQ(place.tree("run2").base_commit, place.sh("git -C repo rev-parse main"));
-  WorkTreeWish wish = place.tree_wish("run3");
-  wish.base = "trunk";
-  const Error error = refused(wish);
+  WorkTreeSpec spec = place.tree_spec("run3");
+  spec.base = "trunk";
+  const Error error = refused(spec);
   EXPECT_EQ(error.code, ErrorCode::kNotFound);
-  EXPECT_THAT(told(error), AllOf(HasSubstr("trunk"), HasSubstr("signalbox.yaml")));
+  EXPECT_THAT(describe(error), AllOf(HasSubstr("trunk"), HasSubstr("signalbox.yaml")));
 }
 
 TEST_F(Trees, ABranchTheRemoteDoesNotHave) {
-  WorkTreeWish wish = place.tree_wish();
-  wish.base = "trunk";
-  EXPECT_EQ(refused(wish).code, ErrorCode::kNotFound);
+  WorkTreeSpec spec = place.tree_spec();
+  spec.base = "trunk";
+  EXPECT_EQ(refused(spec).code, ErrorCode::kNotFound);
   expect_no_trace();
 }
 
 TEST_F(Trees, DirtyAndDetachedRepositoriesAreToldAndLeftAsTheyAre) {
   place.sh("cd repo && git checkout -q --detach && echo dirty >> README.md && touch new");
-  const auto facts = look_at_repository(place.seams, place.repo() + "/src");
+  const auto facts = inspect_repository(place.seams, place.repo() + "/src");
   ASSERT_TRUE(facts);
   EXPECT_EQ(facts->root, place.repo());
   EXPECT_TRUE(facts->is_dirty);
@@ -206,9 +206,9 @@ TEST_F(Trees, DirtyAndDetachedRepositoriesAreToldAndLeftAsTheyAre) {
 TEST_F(Trees, RepositoriesThatAreNone) {
   place.sh("mkdir plain && git init -q empty");
   const auto code = [&](const std::string& directory) {
-    WorkTreeWish wish = place.tree_wish();
-    wish.repository = place.directory + directory;
-    return refused(wish).code;
+    WorkTreeSpec spec = place.tree_spec();
+    spec.repository = place.directory + directory;
+    return refused(spec).code;
   };
   EXPECT_EQ(code("/plain"), ErrorCode::kNotFound);
   EXPECT_EQ(code("/missing"), ErrorCode::kNotFound);
@@ -218,30 +218,30 @@ TEST_F(Trees, RepositoriesThatAreNone) {
 
 TEST_F(Trees, NamesThatLeadElsewhere) {
   for (const char* run : {"", "..", "../x", "a/b", "-x", ".git", "a b", "a\nb"}) {
-    EXPECT_EQ(refused(place.tree_wish(run)).code, ErrorCode::kInvalid) << run;
+    EXPECT_EQ(refused(place.tree_spec(run)).code, ErrorCode::kInvalid) << run;
   }
-  WorkTreeWish wish = place.tree_wish();
-  wish.prefix = "..lock~^";
-  EXPECT_EQ(refused(wish).code, ErrorCode::kInvalid);
-  wish = place.tree_wish();
-  wish.place = place.directory;
-  EXPECT_EQ(refused(wish).code, ErrorCode::kInvalid);
-  wish = place.tree_wish();
-  wish.base = "--upload-pack=touch${IFS}hacked";
-  EXPECT_EQ(refused(wish).code, ErrorCode::kNotFound);
-  wish = place.tree_wish();
-  wish.strategy = "clone";
-  EXPECT_EQ(refused(wish).code, ErrorCode::kInvalid);
+  WorkTreeSpec spec = place.tree_spec();
+  spec.prefix = "..lock~^";
+  EXPECT_EQ(refused(spec).code, ErrorCode::kInvalid);
+  spec = place.tree_spec();
+  spec.place = place.directory;
+  EXPECT_EQ(refused(spec).code, ErrorCode::kInvalid);
+  spec = place.tree_spec();
+  spec.base = "--upload-pack=touch${IFS}hacked";
+  EXPECT_EQ(refused(spec).code, ErrorCode::kNotFound);
+  spec = place.tree_spec();
+  spec.strategy = "clone";
+  EXPECT_EQ(refused(spec).code, ErrorCode::kInvalid);
 }
 
 TEST_F(Trees, SubmodulesAreFetchedOrRefused) {
-  place.sh("git init -q -b main lib && cd lib && echo lib > lib.txt && git add -A && " + GitPlace::commit("lib"));
+  place.sh("git init -q -b main lib && cd lib && echo lib > lib.txt && git add -A && " + GitFixture::commit("lib"));
   place.sh("cd repo && git -c protocol.file.allow=always submodule --quiet add \"$PWD/../lib\" vendor/lib && " +
-           GitPlace::commit("with lib") + " && git push -q origin main");
-  EXPECT_TRUE(look_at_repository(place.seams, place.repo())->has_submodules);
+           GitFixture::commit("with lib") + " && git push -q origin main");
+  EXPECT_TRUE(inspect_repository(place.seams, place.repo())->has_submodules);
   // Git takes none from a path unless it is told to.
-  const Error error = refused(place.tree_wish());
-  EXPECT_THAT(told(error), AllOf(HasSubstr("submodules cannot be fetched"), HasSubstr("vendor/lib")));
+  const Error error = refused(place.tree_spec());
+  EXPECT_THAT(describe(error), AllOf(HasSubstr("submodules cannot be fetched"), HasSubstr("vendor/lib")));
   expect_no_trace();
   place.put("home/.gitconfig", "[protocol \"file\"]\n\tallow = always\n");
   const WorkTree tree = place.tree();
@@ -251,28 +251,28 @@ TEST_F(Trees, SubmodulesAreFetchedOrRefused) {
 }
 
 TEST_F(Trees, ReadOnlyOnesAreOfNoBranch) {
-  WorkTreeWish wish = place.tree_wish();
-  wish.strategy = "read-only";
-  const auto tree = make_work_tree(place.seams, wish);
+  WorkTreeSpec spec = place.tree_spec();
+  spec.strategy = "read-only";
+  const auto tree = make_work_tree(place.seams, spec);
   ASSERT_TRUE(tree);
   EXPECT_EQ(tree->branch, "");
   EXPECT_EQ(place.sh("git -C trees/run1 symbolic-ref -q HEAD", 1), "");
-  EXPECT_EQ(make_work_tree(place.seams, wish)->path, tree->path);
+  EXPECT_EQ(make_work_tree(place.seams, spec)->path, tree->path);
 }
 
 TEST_F(Trees, InPlaceOnlyWhereNothingIsLost) {
-  WorkTreeWish wish = place.tree_wish();
-  wish.strategy = "none";
+  WorkTreeSpec spec = place.tree_spec();
+  spec.strategy = "none";
   place.put("repo/README.md", "mine\n");
-  EXPECT_EQ(refused(wish).code, ErrorCode::kConflict);
+  EXPECT_EQ(refused(spec).code, ErrorCode::kConflict);
   EXPECT_EQ(place.sh("git -C repo symbolic-ref --short HEAD"), "main");
   place.sh("git -C repo checkout -q README.md");
-  const auto tree = make_work_tree(place.seams, wish);
-  ASSERT_TRUE(tree) << told(tree.error());
+  const auto tree = make_work_tree(place.seams, spec);
+  ASSERT_TRUE(tree) << describe(tree.error());
   EXPECT_EQ(tree->path, place.repo());
   EXPECT_EQ(place.sh("git -C repo symbolic-ref --short HEAD"), "signalbox/run1");
   place.put("repo/src/price.txt", "120\n");
-  EXPECT_EQ(make_work_tree(place.seams, wish)->base_commit, tree->base_commit);
+  EXPECT_EQ(make_work_tree(place.seams, spec)->base_commit, tree->base_commit);
   EXPECT_FALSE(remove_work_tree(place.seams, place.repo(), *tree, ""));
   EXPECT_EQ(place.read("repo/src/price.txt"), "120\n");
   EXPECT_EQ(place.sh("git -C repo symbolic-ref --short HEAD"), "signalbox/run1");
@@ -282,16 +282,16 @@ TEST_F(Trees, InPlaceTheCheckoutGoesBackToWhereItWas) {
   for (const std::string was : {"topic", "nowhere"}) {
     place.sh(was == "topic" ? "git -C repo checkout -q -b topic" : "git -C repo checkout -q --detach");
     const std::string head = place.sh("git -C repo rev-parse HEAD");
-    WorkTreeWish wish = place.tree_wish("run-" + was);
-    wish.strategy = "none";
-    const auto tree = make_work_tree(place.seams, wish);
-    ASSERT_TRUE(tree) << told(tree.error());
+    WorkTreeSpec spec = place.tree_spec("run-" + was);
+    spec.strategy = "none";
+    const auto tree = make_work_tree(place.seams, spec);
+    ASSERT_TRUE(tree) << describe(tree.error());
     place.put("repo/src/price.txt", was);
-    place.sh("cd repo && git add -A && " + GitPlace::commit("delivered"));
+    place.sh("cd repo && git add -A && " + GitFixture::commit("delivered"));
     const std::string delivered = place.sh("git -C repo rev-parse HEAD");
     for (int times = 0; times < 2; ++times) {
       const Status removed = remove_work_tree(place.seams, place.repo(), *tree, delivered);
-      EXPECT_TRUE(removed) << told(removed.error());
+      EXPECT_TRUE(removed) << describe(removed.error());
     }
     EXPECT_EQ(place.sh("git -C repo rev-parse HEAD"), head);
     EXPECT_EQ(place.sh("git -C repo symbolic-ref -q --short HEAD || true"), was == "topic" ? "topic" : "");
@@ -300,13 +300,13 @@ TEST_F(Trees, InPlaceTheCheckoutGoesBackToWhereItWas) {
 }
 
 TEST_F(Trees, InPlaceOnlyWhereTheBaseIs) {
-  WorkTreeWish wish = place.tree_wish();
-  wish.strategy = "none";
+  WorkTreeSpec spec = place.tree_spec();
+  spec.strategy = "none";
   place.sh("cd repo && git checkout -q -b feature && echo half > half.txt && git add -A && " +
-           GitPlace::commit("not for anybody"));
-  const Error error = refused(wish);
+           GitFixture::commit("not for anybody"));
+  const Error error = refused(spec);
   EXPECT_EQ(error.code, ErrorCode::kConflict);
-  EXPECT_THAT(told(error), HasSubstr("git checkout main"));
+  EXPECT_THAT(describe(error), HasSubstr("git checkout main"));
   EXPECT_EQ(place.sh("git -C repo symbolic-ref --short HEAD"), "feature");
   EXPECT_EQ(place.sh("git -C repo for-each-ref refs/signalbox"), "");
 }
@@ -320,7 +320,7 @@ TEST_F(Trees, WhatKilledWritesLeftIsSwept) {
   }
   place.put("trees/run1/src/.signalbox-write.md", "somebody's");
   place.put("trees/run1/.gitignore", ".signalbox-write*\n");
-  sweep_work_tree(place.seams, tree);
+  remove_interrupted_writes(place.seams, tree);
   EXPECT_EQ(place.sh("cd trees/run1 && find . -name '.signalbox-write*'"), "./src/.signalbox-write.md");
 }
 
@@ -343,7 +343,7 @@ TEST_F(Trees, D07_WorkThatIsNotDeliveredIsNeverRemoved) {
       "cd trees/run1 && rm 'new file.txt' && git update-index --assume-unchanged README.md && echo x >> README.md");
   expect_kept("", "README.md");
   place.sh("cd trees/run1 && git update-index --no-assume-unchanged README.md && git add -A && " +
-           GitPlace::commit("mine"));
+           GitFixture::commit("mine"));
   expect_kept(tree.base_commit, "the commit");
   const std::string head = place.sh("git -C trees/run1 rev-parse HEAD");
   place.put("trees/run1/.signalbox/current-pitch.md", "notes of a phase\n");

@@ -15,19 +15,20 @@ const Choice kMergeAnyway{"merge", "Merge it as it is"};
 const Choice kLeave{"leave", "Leave the request open"};
 const Choice kStop{"stop", "Stop the run"};
 
-const RunState::Delivered* newest_refused(const RunState& state) {
-  for (const RunState::Delivered& made : state.delivered | std::views::reverse) {
+const RunState::DeliveryRecord* newest_refused(const RunState& state) {
+  for (const RunState::DeliveryRecord& made : state.deliveries | std::views::reverse) {
     if (!made.done.passed) return &made;
   }
   return nullptr;
 }
 
-bool has_cause(const RunState::Delivered& made, std::string_view cause) {
-  return std::ranges::any_of(made.done.findings, [&](const Finding& finding) { return finding.cause == cause; });
+bool has_cause(const RunState::DeliveryRecord& made, std::string_view cause) {
+  return std::ranges::any_of(made.done.findings,
+                             [&](const DeliveryFinding& finding) { return finding.cause == cause; });
 }
 
 std::vector<Choice> after_delivery(const RunState& state) {
-  const RunState::Delivered* refused = newest_refused(state);
+  const RunState::DeliveryRecord* refused = newest_refused(state);
   if (refused == nullptr) return {kRetry, kStop};
   if (is_for_fixer(*refused)) return {kFix, kRetry, kAccept, kStop};
   // A forge that could not be asked may be asked again; checks that say nothing may be passed over.
@@ -37,13 +38,13 @@ std::vector<Choice> after_delivery(const RunState& state) {
 }
 
 std::vector<Choice> after_merging(const RunState& state) {
-  const RunState::Delivered* refused = newest_refused(state);
+  const RunState::DeliveryRecord* refused = newest_refused(state);
   const bool is_closed = refused != nullptr && has_cause(*refused, "request_closed");
   if (is_closed) return {{"retry", "Merge it, now that it is open again"}, kStop};
   return {kRetry, kLeave, kStop};
 }
 
-std::vector<Choice> after_escalation(const RunState& state, const Settings& settings) {
+std::vector<Choice> after_escalation(const RunState& state, const RunSettings& settings) {
   if (state.escalations.empty()) return {kRetry, kStop};
   const std::string& phase = state.escalations.back().phase;
   const bool may_merge = !state.request.empty() && settings.merge != MergePolicy::kNever;
@@ -82,13 +83,13 @@ std::int64_t time_of(Phase phase) {
   return 60 * kMinute;
 }
 
-Value said_by_person(const Asked& asked) {
+Value person_finding(const RunQuestion& asked) {
   return Value::object({{"severity", "major"}, {"summary", asked.remark}, {"cause", "a person said so"}});
 }
 
 }  // namespace
 
-std::vector<Choice> choices_for(const RunState& state, std::string_view question, const Settings& settings) {
+std::vector<Choice> choices_for(const RunState& state, std::string_view question, const RunSettings& settings) {
   if (question == "ui") return {{"approve", "Build it like that"}, {"again", "Design it again"}, kStop};
   if (question == "merge") return {{"merge", "Merge it"}, kFix, kLeave};
   if (question == "ticket_changed") {
@@ -97,7 +98,7 @@ std::vector<Choice> choices_for(const RunState& state, std::string_view question
   return after_escalation(state, settings);
 }
 
-bool is_for_fixer(const RunState::Delivered& made) {
+bool is_for_fixer(const RunState::DeliveryRecord& made) {
   if (made.done.facts.find("error") != nullptr) return false;  // a remote that is gone is nothing an agent can mend
   switch (made.step) {
     case DeliveryStep::kScope:
@@ -111,7 +112,7 @@ bool is_for_fixer(const RunState::Delivered& made) {
   }
 }
 
-agent::WorkLimits limits_for(Phase phase, const RunState& state, const Settings& settings) {
+agent::WorkLimits limits_for(Phase phase, const RunState& state, const RunSettings& settings) {
   agent::WorkLimits limits = settings.agents.limits;
   if (limits.time_ms <= 0) limits.time_ms = time_of(phase);
   const int granted = times_granted(state, "budget");
@@ -133,9 +134,9 @@ Value::Array findings_before(const RunState& state, int round) {
       findings.push_back(Value::object({{"severity", "major"}, {"summary", review->result.notes}}));
     }
   }
-  for (const RunState::Delivered& made : state.delivered) {
+  for (const RunState::DeliveryRecord& made : state.deliveries) {
     if (made.round != round - 1 || state.newest(made.step, made.round) != &made) continue;
-    for (const Finding& finding : made.done.findings) {
+    for (const DeliveryFinding& finding : made.done.findings) {
       const bool is_ours =
           finding.cause == kBaseMoved || (finding.cause == "nothing_changed" && !state.request.empty());
       if (!is_ours) findings.push_back(finding.to_value());
@@ -148,8 +149,8 @@ Value::Array findings_before(const RunState& state, int round) {
       for (const Value& finding : found.items()) findings.push_back(finding);
     }
   }
-  for (const Asked& asked : state.asked) {
-    if (asked.seq > since && asked.choice == "fix" && !asked.remark.empty()) findings.push_back(said_by_person(asked));
+  for (const RunQuestion& asked : state.asked) {
+    if (asked.seq > since && asked.choice == "fix" && !asked.remark.empty()) findings.push_back(person_finding(asked));
   }
   return findings;
 }

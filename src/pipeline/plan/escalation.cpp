@@ -21,7 +21,7 @@ const decision::Profiles& profiles() {
   return all;
 }
 
-std::string instruction_of(const RunState& state, const AskedAbout& about) {
+std::string instruction_of(const RunState& state, const QuestionContext& about) {
   if (about.question == "ui") return "Shall the user interface be built as designed?";
   if (about.question == "merge") return "Shall the change be merged?";
   if (about.question == "ticket_changed")
@@ -34,7 +34,7 @@ std::string instruction_of(const RunState& state, const AskedAbout& about) {
 Value::Array findings_now(const RunState& state) {
   int round = 0;
   for (const PhaseRecord& record : state.phases) round = std::max(round, record.round);
-  for (const RunState::Delivered& made : state.delivered) round = std::max(round, made.round);
+  for (const RunState::DeliveryRecord& made : state.deliveries) round = std::max(round, made.round);
   for (int next = round + 1; next > 0; --next) {
     if (auto findings = findings_before(state, next); !findings.empty()) return findings;
   }
@@ -61,7 +61,7 @@ std::string design_text(const RunState& state) {
   return shortened(result.kind == ResultKind::kFull ? to_pretty_json(result.artifact) : result.notes, kShownTextBytes);
 }
 
-std::string context_of(const RunState& state, const AskedAbout& about) {
+std::string context_of(const RunState& state, const QuestionContext& about) {
   std::string text = fmt::format("Goal: {}\nRun {}", shortened(state.goal, 500), state.id);
   if (!about.reason.empty()) text += fmt::format("\nWhy: {}", shortened(about.reason, kShownTextBytes));
   if (const auto findings = findings_now(state); !findings.empty()) text += "\nFindings:" + findings_text(findings);
@@ -80,7 +80,7 @@ std::string context_of(const RunState& state, const AskedAbout& about) {
 
 }  // namespace
 
-Value packet_for(const RunState& state, const AskedAbout& about) {
+Value packet_for(const RunState& state, const QuestionContext& about) {
   Value packet = Value::object({{"goal", state.goal}, {"reason", about.reason}});
   if (about.question == "escalation" && !state.escalations.empty()) {
     packet.set("phase", state.escalations.back().phase);
@@ -97,7 +97,8 @@ Value packet_for(const RunState& state, const AskedAbout& about) {
   return packet;
 }
 
-Checked<decision::Declaration> question_for(const RunState& state, const AskedAbout& about, const Settings& settings) {
+Checked<decision::Declaration> question_for(const RunState& state, const QuestionContext& about,
+                                            const RunSettings& settings) {
   Value options = Value::array();
   for (const Choice& choice : choices_for(state, about.question, settings)) {
     options.push_back(Value::object({{"id", choice.id}, {"label", choice.label}}));

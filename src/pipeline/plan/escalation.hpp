@@ -12,15 +12,16 @@
 namespace sb::pipeline {
 
 // What is known outside of the log when a question comes up.
-struct AskedAbout {
+struct QuestionContext {
   std::string question, reason;
   std::string diff_stat = {};
   Value more = {};  // ticket_changed: {ticket, hash}
 };
 
 // Kept in the `asked` event: {goal, reason, phase, round, findings, diff_stat, request, url, work_tree, branch, …}
-Value packet_for(const RunState& state, const AskedAbout& about);
-Checked<decision::Declaration> question_for(const RunState& state, const AskedAbout& about, const Settings& settings);
+Value packet_for(const RunState& state, const QuestionContext& about);
+Checked<decision::Declaration> question_for(const RunState& state, const QuestionContext& about,
+                                            const RunSettings& settings);
 // From what the inbox keeps of it; nothing when it is not one of ours.
 std::optional<decision::Declaration> run_declaration(const Value& source, const std::string& hash);
 

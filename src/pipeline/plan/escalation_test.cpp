@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 
 RunState escalated() {
-  Walk walk;
+  PlanSimulator walk;
   walk.verdicts = {"minor", "minor", "minor"};
   walk.run();
   walk.state.tree.path = "/trees/r-1";
@@ -21,7 +21,7 @@ RunState escalated() {
 
 TEST(Escalation, HasTheWholePacket) {
   const RunState state = escalated();
-  const AskedAbout about{.question = "escalation", .reason = "still minor", .diff_stat = "M a.txt"};
+  const QuestionContext about{.question = "escalation", .reason = "still minor", .diff_stat = "M a.txt"};
   const Value packet = packet_for(state, about);
   EXPECT_EQ(packet.string_at("goal"), "Do it");
   EXPECT_EQ(packet.string_at("phase"), "fix-loop");

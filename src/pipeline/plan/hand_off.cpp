@@ -66,7 +66,7 @@ constexpr Part kShapeConstraints{"keyConstraints", "Constraints of the shape", 1
 constexpr Part kOutOfScope{"outOfScope", "Out of scope", 1};
 constexpr Part kChecklist{"validationChecklist", "What will be checked", 1};
 
-std::vector<FromPhase> of_the_work() {
+std::vector<FromPhase> coding_rows() {
   return {{Phase::kCoding,
            {{"keyDecisions", "What was decided while coding", 1},
             {"correctedAssumptions", "Assumptions that were corrected", 1},
@@ -104,12 +104,12 @@ std::vector<FromPhase> table_for(Phase target) {
     case Phase::kReview:
     case Phase::kAudit: {
       std::vector<FromPhase> rows = {{Phase::kDiscovery, {kConstraints, kInvariants}}, shaped};
-      append(rows, of_the_work());
+      append(rows, coding_rows());
       return rows;
     }
     case Phase::kFix: {
       std::vector<FromPhase> rows = {shaped};
-      append(rows, of_the_work());
+      append(rows, coding_rows());
       rows.push_back({Phase::kAudit, {{"", "What the audit found", 1}}});
       return rows;
     }
@@ -117,15 +117,15 @@ std::vector<FromPhase> table_for(Phase target) {
   return {};
 }
 
-class Telling {
+class ContextBuilder {
  public:
-  Telling(Phase target, const Results& results) : target_(target), results_(results) {}
+  ContextBuilder(Phase target, const PhaseResults& results) : target_(target), results_(results) {}
 
-  std::vector<agent::Source> run() {
-    tell_interpretation();
-    tell_degradations();
-    tell_findings();
-    for (const FromPhase& row : table_for(target_)) tell(row);
+  std::vector<agent::ContextSource> run() {
+    add_interpretation();
+    add_degradations();
+    add_findings();
+    for (const FromPhase& row : table_for(target_)) add_phase(row);
     return std::move(sources_);
   }
 
@@ -142,7 +142,7 @@ class Telling {
     sources_.push_back({std::move(key), agent::SourceKind::kDocument, std::move(title), std::move(text)});
   }
 
-  void tell_interpretation() {
+  void add_interpretation() {
     const Value& reading = results_.interpretation;
     if (!reading.is_object()) return;
     std::string text = reading.string_at("interpretation").value_or("");
@@ -152,7 +152,7 @@ class Telling {
     add("interpretation", "How the task is read; this was committed to", std::move(text), 1);
   }
 
-  void tell_degradations() {
+  void add_degradations() {
     Value::Array all;
     for (const auto& [phase, result] : results_.newest) {
       for (const Value& mark : result.degraded) {
@@ -168,7 +168,7 @@ class Telling {
         1);
   }
 
-  void tell_findings() {
+  void add_findings() {
     if (target_ != Phase::kReview && target_ != Phase::kFix && target_ != Phase::kAudit) return;
     if (target_ != Phase::kReview) {
       std::size_t number = 0;
@@ -185,13 +185,13 @@ class Telling {
     add("delivery.collateral", "Files changed that nobody had declared", std::move(beside), 1);
   }
 
-  void tell(const FromPhase& row) {
+  void add_phase(const FromPhase& row) {
     const auto found = results_.newest.find(row.phase);
     if (found == results_.newest.end()) return;
     const PhaseResult& result = found->second;
     const std::string name(to_string(row.phase));
     if (result.kind == ResultKind::kPartial) {
-      tell_notes(name, result.notes);
+      add_notes(name, result.notes);
       return;
     }
     if (result.kind != ResultKind::kFull) return;
@@ -205,7 +205,7 @@ class Telling {
             part.priority);
       }
     }
-    tell_author_view(name, result.artifact);
+    add_author_view(name, result.artifact);
   }
 
   static std::string whole(const Value& artifact) {
@@ -219,16 +219,16 @@ class Telling {
   }
 
   // Whole where they fit beside the other parts; else their newest part, with a word on the rest.
-  void tell_notes(const std::string& name, const std::string& notes) {
+  void add_notes(const std::string& name, const std::string& notes) {
     constexpr std::size_t kNotesBytes = 4'000;
-    std::string text(beginning(notes, kNotesBytes));
+    std::string text(utf8_prefix(notes, kNotesBytes));
     if (text.size() < notes.size()) {
       text += fmt::format("\n[the newest {} of {} bytes of its notes]", text.size(), notes.size());
     }
     add(name + ".notes", fmt::format("Notes of {}, which handed over nothing else", name), std::move(text), 1);
   }
 
-  void tell_author_view(const std::string& name, const Value& artifact) {
+  void add_author_view(const std::string& name, const Value& artifact) {
     std::string sure;
     for (const std::string_view member : {"confidenceBand", "confidence", "selectionTier"}) {
       if (const auto text = artifact.string_at(member)) {
@@ -241,8 +241,8 @@ class Telling {
   }
 
   Phase target_;
-  const Results& results_;
-  std::vector<agent::Source> sources_;
+  const PhaseResults& results_;
+  std::vector<agent::ContextSource> sources_;
 };
 
 }  // namespace
@@ -312,7 +312,7 @@ Result<PhaseResult> PhaseResult::from(const Value& value) {
   return result;
 }
 
-PhaseResult judge_phase(Phase phase, const Value& artifact, std::string_view notes, Value::Array degraded) {
+PhaseResult classify_phase(Phase phase, const Value& artifact, std::string_view notes, Value::Array degraded) {
   PhaseResult result;
   result.degraded = std::move(degraded);
   result.notes = std::string(trimmed(notes));
@@ -334,13 +334,13 @@ PhaseResult judge_phase(Phase phase, const Value& artifact, std::string_view not
   return result;
 }
 
-std::vector<agent::Source> context_for(Phase target, const Results& results) {
-  return Telling(target, results).run();
+std::vector<agent::ContextSource> context_for(Phase target, const PhaseResults& results) {
+  return ContextBuilder(target, results).run();
 }
 
-Value to_value(const std::vector<agent::Source>& sources) {
+Value to_value(const std::vector<agent::ContextSource>& sources) {
   Value all = Value::array();
-  for (const agent::Source& source : sources) {
+  for (const agent::ContextSource& source : sources) {
     all.push_back(Value::object({{"key", source.key},
                                  {"kind", static_cast<int>(source.kind)},
                                  {"title", source.title},
@@ -351,8 +351,8 @@ Value to_value(const std::vector<agent::Source>& sources) {
   return all;
 }
 
-std::vector<agent::Source> sources_from(const Value& value) {
-  std::vector<agent::Source> sources;
+std::vector<agent::ContextSource> sources_from(const Value& value) {
+  std::vector<agent::ContextSource> sources;
   if (!value.is_array()) return sources;
   for (const Value& item : value.items()) {
     const Value& kind = item["kind"];

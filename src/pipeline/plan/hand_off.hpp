@@ -33,7 +33,7 @@ struct PhaseResult {
 };
 
 // full: an artifact of the contract. partial: none, but more than 50 characters of notes. fallback: neither.
-PhaseResult judge_phase(Phase phase, const Value& artifact, std::string_view notes, Value::Array degraded);
+PhaseResult classify_phase(Phase phase, const Value& artifact, std::string_view notes, Value::Array degraded);
 
 enum class OnPartial { kProceed, kRetryOnce, kEscalate };
 
@@ -41,16 +41,16 @@ enum class OnPartial { kProceed, kRetryOnce, kEscalate };
 // committed interpretation with its assumptions and every degradation are priority 1 for all. Partial results pass
 // their notes on. Confidence and retrospectives are marked author_view. What fixer and auditor are there for, findings
 // and what the audit made of them, is kDocument, one source a finding: their task, and a prior result to a challenger.
-struct Results {
+struct PhaseResults {
   std::map<Phase, PhaseResult> newest;
   Value interpretation = {};                 // wr.interpretation, once it is committed
   Value::Array findings = {};                // of the newest review
   std::vector<std::string> collateral = {};  // files changed beyond what was declared
 };
-std::vector<agent::Source> context_for(Phase target, const Results& results);
+std::vector<agent::ContextSource> context_for(Phase target, const PhaseResults& results);
 
 // Sources as they are kept with a phase, for the agents it starts.
-Value to_value(const std::vector<agent::Source>& sources);
-std::vector<agent::Source> sources_from(const Value& value);
+Value to_value(const std::vector<agent::ContextSource>& sources);
+std::vector<agent::ContextSource> sources_from(const Value& value);
 
 }  // namespace sb::pipeline

@@ -20,7 +20,7 @@ Value json(std::string_view text) {
 }
 
 PhaseResult full(Phase phase, std::string_view artifact) {
-  return judge_phase(phase, json(artifact), "", {});
+  return classify_phase(phase, json(artifact), "", {});
 }
 
 const PhaseResult& discovered() {
@@ -47,7 +47,7 @@ const PhaseResult& coded() {
   return result;
 }
 
-Results all() {
+PhaseResults all() {
   return {.newest = {{Phase::kDiscovery, discovered()}, {Phase::kShaping, shaped()}, {Phase::kCoding, coded()}},
           .interpretation = json(R"({"interpretation": "READING", "unresolvedAssumptions": ["ASSUMED"]})"),
           .findings = {json(R"({"severity": "minor", "summary": "FINDING"})")},
@@ -57,7 +57,7 @@ Results all() {
 // Each source as `priority key`, sorted.
 std::vector<std::string> given(Phase target) {
   std::vector<std::string> keys;
-  for (const agent::Source& source : context_for(target, all())) {
+  for (const agent::ContextSource& source : context_for(target, all())) {
     const bool is_task = source.key == "review.findings";
     EXPECT_EQ(source.kind, is_task ? agent::SourceKind::kDocument : agent::SourceKind::kPrior);
     keys.push_back(std::to_string(source.priority) + " " + source.key);
@@ -66,25 +66,27 @@ std::vector<std::string> given(Phase target) {
   return keys;
 }
 
-// Settings that name them are not refused before a run has any.
+// RunSettings that name them are not refused before a run has any.
 TEST(HandOff, EveryKeyIsOneThatIsolationKnows) {
-  Results partial = all();
+  PhaseResults partial = all();
   partial.newest[Phase::kShaping] = {.kind = ResultKind::kPartial, .notes = std::string(60, 'n')};
   partial.newest[Phase::kDesign] = full(Phase::kDesign, R"({"kind": "x", "screens": ["one"]})");
   partial.newest[Phase::kAudit] = full(Phase::kAudit, R"({"kind": "x", "findings": ["one"]})");
-  for (const Results& results : {all(), partial}) {
+  for (const PhaseResults& results : {all(), partial}) {
     for (const Phase target : {Phase::kShaping, Phase::kDesign, Phase::kCoding, Phase::kReview, Phase::kFix}) {
-      for (const agent::Source& source : context_for(target, results)) {
-        const auto known = agent::check_wish({.role = "", .mode = agent::Mode::kCustom, .include = {source.key}});
+      for (const agent::ContextSource& source : context_for(target, results)) {
+        const auto known =
+            agent::check_context_spec({.role = "", .mode = agent::IsolationMode::kCustom, .include = {source.key}});
         EXPECT_TRUE(known) << source.key;
       }
     }
   }
 }
 
-std::string told(Phase target, const Results& results) {
+std::string told(Phase target, const PhaseResults& results) {
   std::string text;
-  for (const agent::Source& source : context_for(target, results)) text += source.title + "\n" + source.text + "\n";
+  for (const agent::ContextSource& source : context_for(target, results))
+    text += source.title + "\n" + source.text + "\n";
   return text;
 }
 
@@ -122,7 +124,7 @@ TEST(HandOff, TableOfFix) {
 
 // However many there are: they are the work, not what was found on the way.
 TEST(HandOff, FindingsReachFixerAndAuditor) {
-  Results results = all();
+  PhaseResults results = all();
   results.findings.clear();
   for (int i = 0; i < 60; ++i) {
     results.findings.push_back(Value::object({{"severity", "minor"}, {"summary", std::string(2'000, 'x') + "LAST"}}));
@@ -131,7 +133,7 @@ TEST(HandOff, FindingsReachFixerAndAuditor) {
     const auto bundle = agent::make_bundle({}, "identity", context_for(phase, results));
     ASSERT_TRUE(bundle);
     EXPECT_EQ(std::ranges::count(bundle->entries, std::string("review.findings"), &agent::BundleEntry::key), 60);
-    EXPECT_TRUE(std::ranges::none_of(bundle->entries, &agent::BundleEntry::left_out));
+    EXPECT_TRUE(std::ranges::none_of(bundle->entries, &agent::BundleEntry::is_omitted));
     EXPECT_THAT(bundle->slots.back().text, HasSubstr("Finding 60 of 60"));
     // A challenger is given no results of others, whatever they are for.
     const auto alone = agent::make_bundle({.role = "adversarial"}, "identity", context_for(phase, results));
@@ -141,7 +143,7 @@ TEST(HandOff, FindingsReachFixerAndAuditor) {
 }
 
 TEST(HandOff, WhatTheAuthorThinksIsMarked) {
-  for (const agent::Source& source : context_for(Phase::kReview, all())) {
+  for (const agent::ContextSource& source : context_for(Phase::kReview, all())) {
     const bool is_view = source.key.ends_with(".confidence") || source.key.ends_with(".retrospective");
     EXPECT_EQ(source.author_view, is_view) << source.key;
   }
@@ -156,20 +158,20 @@ TEST(HandOff, InterpretationGoesToEveryPhase) {
 
 TEST(HandOff, JudgesByArtifactThenNotes) {
   const Value artifact = json(R"({"kind": "wr.discovery_handoff"})");
-  EXPECT_EQ(judge_phase(Phase::kDiscovery, artifact, "", {}).kind, ResultKind::kFull);
-  EXPECT_EQ(judge_phase(Phase::kShaping, artifact, std::string(51, 'x'), {}).kind, ResultKind::kPartial);
-  EXPECT_EQ(judge_phase(Phase::kShaping, {}, std::string(51, 'x'), {}).kind, ResultKind::kPartial);
-  EXPECT_EQ(judge_phase(Phase::kShaping, {}, std::string(50, 'x') + "  \n", {}).kind, ResultKind::kFallback);
-  EXPECT_EQ(judge_phase(Phase::kShaping, Value("text"), "", {}).kind, ResultKind::kFallback);
+  EXPECT_EQ(classify_phase(Phase::kDiscovery, artifact, "", {}).kind, ResultKind::kFull);
+  EXPECT_EQ(classify_phase(Phase::kShaping, artifact, std::string(51, 'x'), {}).kind, ResultKind::kPartial);
+  EXPECT_EQ(classify_phase(Phase::kShaping, {}, std::string(51, 'x'), {}).kind, ResultKind::kPartial);
+  EXPECT_EQ(classify_phase(Phase::kShaping, {}, std::string(50, 'x') + "  \n", {}).kind, ResultKind::kFallback);
+  EXPECT_EQ(classify_phase(Phase::kShaping, Value("text"), "", {}).kind, ResultKind::kFallback);
 }
 
 TEST(HandOff, D06_NotesOfAPartialPhaseArePassedOn) {
-  Results results = all();
+  PhaseResults results = all();
   const std::string notes = "MARKER: the queue is polled with a lease; the broker was rejected for its cost.";
-  results.newest[Phase::kDiscovery] = judge_phase(Phase::kDiscovery, {}, notes, {});
+  results.newest[Phase::kDiscovery] = classify_phase(Phase::kDiscovery, {}, notes, {});
   for (const Phase phase : {Phase::kShaping, Phase::kCoding, Phase::kReview}) {
     const auto sources = context_for(phase, results);
-    const auto found = std::ranges::find(sources, "discovery.notes", &agent::Source::key);
+    const auto found = std::ranges::find(sources, "discovery.notes", &agent::ContextSource::key);
     ASSERT_NE(found, sources.end());
     EXPECT_EQ(found->priority, 1);
     EXPECT_EQ(found->text, notes);
@@ -178,13 +180,13 @@ TEST(HandOff, D06_NotesOfAPartialPhaseArePassedOn) {
 }
 
 TEST(HandOff, LongNotesSayWhatIsMissing) {
-  Results results;
-  results.newest[Phase::kDiscovery] = judge_phase(Phase::kDiscovery, {}, std::string(9'000, 'x'), {});
+  PhaseResults results;
+  results.newest[Phase::kDiscovery] = classify_phase(Phase::kDiscovery, {}, std::string(9'000, 'x'), {});
   EXPECT_THAT(told(Phase::kShaping, results), HasSubstr("[the newest 4000 of 9000 bytes of its notes]"));
 }
 
 TEST(HandOff, DegradationsAreRepeatedOnce) {
-  Results results = all();
+  PhaseResults results = all();
   const Value mark = json(R"({"phase": "discovery", "round": 0, "kind": "partial", "why": "no artifact"})");
   results.newest[Phase::kShaping].degraded = {mark};
   results.newest[Phase::kCoding].degraded = {mark};
@@ -194,7 +196,7 @@ TEST(HandOff, DegradationsAreRepeatedOnce) {
 }
 
 TEST(HandOff, ResultGoesThroughItsValue) {
-  PhaseResult result = judge_phase(Phase::kCoding, {}, std::string(60, 'n'), {Value("mark")});
+  PhaseResult result = classify_phase(Phase::kCoding, {}, std::string(60, 'n'), {Value("mark")});
   const auto back = PhaseResult::from(result.to_value());
   ASSERT_TRUE(back);
   EXPECT_EQ(back->kind, ResultKind::kPartial);
@@ -204,11 +206,11 @@ TEST(HandOff, ResultGoesThroughItsValue) {
 }
 
 TEST(HandOff, OddArtifactsAreNoHarm) {
-  Results results;
+  PhaseResults results;
   results.newest[Phase::kDiscovery] =
-      judge_phase(Phase::kDiscovery, json(R"({"kind": "wr.discovery_handoff", "keyInvariants": {"a": [1, {"b": 2}]},
+      classify_phase(Phase::kDiscovery, json(R"({"kind": "wr.discovery_handoff", "keyInvariants": {"a": [1, {"b": 2}]},
         "implementationConstraints": 7, "selectedDirection": null})"),
-                  "", {});
+                     "", {});
   EXPECT_THAT(told(Phase::kShaping, results), HasSubstr("7"));
 }
 

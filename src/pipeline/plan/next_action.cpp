@@ -26,25 +26,25 @@ bool is_merging(DeliveryStep step) {
   return step == DeliveryStep::kUpdate || step == DeliveryStep::kMerge || step == DeliveryStep::kConfirm;
 }
 
-bool is_behind(const StepDone& merge) {
+bool is_behind(const DeliveryStepResult& merge) {
   return !merge.passed &&
-         std::ranges::any_of(merge.findings, [](const Finding& one) { return one.cause == kBaseMoved; });
+         std::ranges::any_of(merge.findings, [](const DeliveryFinding& one) { return one.cause == kBaseMoved; });
 }
 
-std::string first_finding(const StepDone& done) {
+std::string first_finding(const DeliveryStepResult& done) {
   return done.findings.empty() ? std::string("it did not pass") : done.findings.front().summary;
 }
 
 // One walk over the whole course of a run: whatever is not done yet is what comes next. Each part gives nothing when it
 // is done with.
-class Course {
+class Planner {
  public:
-  Course(const RunState& state, const Settings& settings, bool is_hosted)
+  Planner(const RunState& state, const RunSettings& settings, bool is_hosted)
       : state_(state), settings_(settings), is_hosted_(is_hosted) {}
 
-  Action next() const {
-    if (!state_.outcome.empty()) return Over{};
-    if (auto action = before_all()) return *action;
+  RunAction next() const {
+    if (!state_.outcome.empty()) return Finished{};
+    if (auto action = before_any_phase()) return *action;
     if (auto action = before_delivery()) return *action;
     for (int round = 0;; ++round) {
       if (auto action = in_round(round)) return *action;
@@ -52,38 +52,37 @@ class Course {
   }
 
  private:
-  using Maybe = std::optional<Action>;
+  using Maybe = std::optional<RunAction>;
 
-  Maybe before_all() const {
-    if (state_.stop_asked) {
+  Maybe before_any_phase() const {
+    if (state_.stop_requested) {
       return EndRun{"stopped", state_.stop_reason.empty() ? "stopped by " + state_.stop_by : state_.stop_reason};
     }
     if (auto ended = ended_by_answer()) return ended;
-    if (state_.parked_until != 0) return Wait{state_.parked_until};
-    if (const Asked* asked = state_.open_question()) return AwaitAnswer{*asked};
+    if (state_.parked_until != 0) return WaitUntil{state_.parked_until};
+    if (const RunQuestion* asked = state_.open_question()) return AwaitAnswer{*asked};
     if (!state_.escalations.empty()) {
       const Escalation& last = state_.escalations.back();
-      if (question_after(last.seq, "escalation") == nullptr) return Ask{"escalation", last.reason};
+      if (question_after(last.seq, "escalation") == nullptr) return AskPerson{"escalation", last.reason};
     }
-    if (!state_.route) return RouteIt{};
+    if (!state_.route) return ChooseMode{};
     if (mode() == RunMode::kEscalate) return escalate("routing", 0, "it was routed to a person");
     if (mode() != RunMode::kFull && mode() != RunMode::kImplement) {
       return EndRun{"failed", fmt::format("{} is not something this run can do", to_string(mode()))};
     }
-    if (state_.tree.path.empty()) return MakeTree{};
+    if (state_.tree.path.empty()) return CreateWorkTree{};
     return std::nullopt;
   }
 
   // A question of the run itself that ended without an answer, or with one that ends the run.
   Maybe ended_by_answer() const {
-    for (const Asked& asked : state_.asked) {
+    for (const RunQuestion& asked : state_.asked) {
       if (asked.choice.empty() || asked.question == "session") continue;
       if (asked.choice == "stop") {
         return EndRun{"stopped", fmt::format("{} said so ({})", by(asked), asked.question)};
       }
       if (asked.choice == "restart")
-        return EndRun{"abandoned",
-                      fmt::format("restarted as {} with the ticket as it is now", restarted_id(state_.id))};
+        return EndRun{"abandoned", fmt::format("restarted as {} with the ticket as it is now", restart_id(state_.id))};
       if (asked.choice.starts_with('(') && asked.choice != "(retried)") {
         return EndRun{"escalated", fmt::format("the question about {} was left {}", asked.question, asked.choice)};
       }
@@ -91,7 +90,7 @@ class Course {
     return std::nullopt;
   }
 
-  static std::string by(const Asked& asked) { return asked.by.empty() ? "a person" : asked.by; }
+  static std::string by(const RunQuestion& asked) { return asked.by.empty() ? "a person" : asked.by; }
 
   Maybe before_delivery() const {
     if (mode() == RunMode::kFull) {
@@ -107,8 +106,8 @@ class Course {
   Maybe designed() const {
     if (auto action = phase(Phase::kDesign, 0)) return action;
     const PhaseRecord& record = *state_.newest(Phase::kDesign, 0);
-    const Asked* asked = question_after(record.ended_seq, "ui");
-    if (asked == nullptr) return Ask{"ui", "the change touches a user interface"};
+    const RunQuestion* asked = question_after(record.ended_seq, "ui");
+    if (asked == nullptr) return AskPerson{"ui", "the change touches a user interface"};
     if (asked->choice == "again") return begin(Phase::kDesign, 0, record.attempt + 1);
     return std::nullopt;
   }
@@ -118,7 +117,7 @@ class Course {
       if (auto action = phase(Phase::kFix, round)) return action;
     }
     for (const DeliveryStep step : kUpToRequest) {
-      if (was_all_answered(round)) break;
+      if (all_findings_answered(round)) break;
       bool has_findings = false;
       if (auto action = deliver(step, round, has_findings)) return action;
       if (has_findings) return std::nullopt;
@@ -127,11 +126,11 @@ class Course {
   }
 
   // The fixer answered the findings and changed nothing: what was delivered before is reviewed again.
-  bool was_all_answered(int round) const {
-    const RunState::Delivered* scope = state_.newest(DeliveryStep::kScope, round);
+  bool all_findings_answered(int round) const {
+    const RunState::DeliveryRecord* scope = state_.newest(DeliveryStep::kScope, round);
     if (scope == nullptr || scope->done.passed || requested_at(round - 1) == 0) return false;
     return std::ranges::all_of(scope->done.findings,
-                               [](const Finding& finding) { return finding.cause == "nothing_changed"; });
+                               [](const DeliveryFinding& finding) { return finding.cause == "nothing_changed"; });
   }
 
   std::int64_t reviewed_at(int round) const {
@@ -139,10 +138,10 @@ class Course {
     return review == nullptr ? 0 : review->ended_seq;
   }
 
-  // When what is reviewed in this round was delivered.
+  // ScopeFilter what is reviewed in this round was delivered.
   std::int64_t requested_at(int round) const {
     for (; round >= 0; --round) {
-      const RunState::Delivered* made = state_.newest(DeliveryStep::kRequest, round);
+      const RunState::DeliveryRecord* made = state_.newest(DeliveryStep::kRequest, round);
       if (made != nullptr) return made->seq;
     }
     return 0;
@@ -181,8 +180,8 @@ class Course {
   // Rounds that were begun because scope, checks or secrets did not pass: they take nothing from those of the review.
   int refusals_before(int round) const {
     std::set<int> rounds;
-    for (const RunState::Delivered& made : state_.delivered) {
-      if (made.round < round && !made.done.passed && is_for_fixer(made) && !was_all_answered(made.round)) {
+    for (const RunState::DeliveryRecord& made : state_.deliveries) {
+      if (made.round < round && !made.done.passed && is_for_fixer(made) && !all_findings_answered(made.round)) {
         rounds.insert(made.round);
       }
     }
@@ -203,8 +202,8 @@ class Course {
 
   // The base moved on while the run was at work: it is merged into the branch, and that is delivered like any change.
   Maybe brought_up_to_date(int round, bool& has_findings) const {
-    const RunState::Delivered* update = state_.newest(DeliveryStep::kUpdate, round);
-    const RunState::Delivered* merge = state_.newest(DeliveryStep::kMerge, round);
+    const RunState::DeliveryRecord* update = state_.newest(DeliveryStep::kUpdate, round);
+    const RunState::DeliveryRecord* merge = state_.newest(DeliveryStep::kMerge, round);
     const bool is_refused =
         merge != nullptr && (update == nullptr || update->seq < merge->seq) && is_behind(merge->done);
     if (is_refused && updates_since_answer() < limits::kUpdates) return DeliverStep{DeliveryStep::kUpdate, round};
@@ -218,8 +217,8 @@ class Course {
 
   int updates_since_answer() const {
     std::int64_t answered = 0;
-    for (const Asked& asked : state_.asked) answered = std::max(answered, asked.decided_seq);
-    return static_cast<int>(std::ranges::count_if(state_.delivered, [&](const RunState::Delivered& made) {
+    for (const RunQuestion& asked : state_.asked) answered = std::max(answered, asked.decided_seq);
+    return static_cast<int>(std::ranges::count_if(state_.deliveries, [&](const RunState::DeliveryRecord& made) {
       return made.step == DeliveryStep::kUpdate && made.seq > answered;
     }));
   }
@@ -228,16 +227,16 @@ class Course {
     bool has_findings = false;
     if (auto action = brought_up_to_date(round, has_findings)) return action;
     if (has_findings) return std::nullopt;
-    const RunState::Delivered* update = state_.newest(DeliveryStep::kUpdate, round);
+    const RunState::DeliveryRecord* update = state_.newest(DeliveryStep::kUpdate, round);
     const std::int64_t since = update == nullptr ? 0 : update->seq;
     if (auto action = deliver(DeliveryStep::kRequestChecks, round, has_findings, since)) return action;
     if (has_findings) return std::nullopt;
     const MergePolicy policy = merge_policy(settings_, is_hosted_);
     if (policy == MergePolicy::kNever) return finished("requested", "merging is left to people");
     const bool was_tried = state_.newest(DeliveryStep::kMerge, round) != nullptr;
-    if (!has_word && !was_tried && (policy == MergePolicy::kAsk || was_doubted())) {
-      const Asked* asked = question_after(std::max(requested_at(round), reviewed_at(round)), "merge");
-      if (asked == nullptr) return Ask{"merge", merge_reason(policy)};
+    if (!has_word && !was_tried && (policy == MergePolicy::kAsk || needs_confirmation())) {
+      const RunQuestion* asked = question_after(std::max(requested_at(round), reviewed_at(round)), "merge");
+      if (asked == nullptr) return AskPerson{"merge", merge_reason(policy)};
       if (asked->choice == "leave") return finished("requested", fmt::format("{} left it open", by(*asked)));
       if (asked->choice == "fix") return std::nullopt;
     }
@@ -252,14 +251,14 @@ class Course {
   }
 
   // A change that a person or an audit had to look at never merges by itself.
-  bool was_doubted() const { return !state_.escalations.empty() || state_.newest(Phase::kAudit) != nullptr; }
+  bool needs_confirmation() const { return !state_.escalations.empty() || state_.newest(Phase::kAudit) != nullptr; }
 
   std::string merge_reason(MergePolicy policy) const {
     if (policy == MergePolicy::kAsk) return "merging is asked for here";
     return state_.escalations.empty() ? "a review was blocking" : "the change went through an escalation";
   }
 
-  Action finished(std::string outcome, std::string reason) const {
+  RunAction finished(std::string outcome, std::string reason) const {
     if (mode() == RunMode::kImplement && !state_.pitch_archived) return ArchivePitch{};
     return EndRun{std::move(outcome), std::move(reason)};
   }
@@ -268,7 +267,7 @@ class Course {
   Maybe phase(Phase phase, int round) const {
     const PhaseRecord* record = state_.newest(phase, round);
     if (record == nullptr) return begin(phase, round, 1);
-    if (!record->is_over) return WorkPhase{*record};
+    if (!record->is_over) return ContinuePhase{*record};
     const std::string label(to_string(phase));
     if (record->state == kComplete) {
       if (record->result.kind == ResultKind::kFull) return std::nullopt;
@@ -311,7 +310,7 @@ class Course {
 
   // Nothing: it passed, or it has findings for the next round. What was made before `since` does not count.
   Maybe deliver(DeliveryStep step, int round, bool& has_findings, std::int64_t since = 0) const {
-    const RunState::Delivered* made = state_.newest(step, round);
+    const RunState::DeliveryRecord* made = state_.newest(step, round);
     if (made == nullptr || made->seq < since) return DeliverStep{step, round};
     if (made->done.passed) return std::nullopt;
     const std::string label = is_merging(step) ? "merge" : "delivery";
@@ -329,7 +328,7 @@ class Course {
 
   Policy judged_by(const std::optional<Policy>& recorded) const { return recorded.value_or(policy_of(settings_)); }
 
-  static Action escalate(std::string label, int round, std::string reason) {
+  static RunAction escalate(std::string label, int round, std::string reason) {
     return Escalate{std::move(label), std::move(reason), round};
   }
 
@@ -338,14 +337,14 @@ class Course {
     return answer_after(0, "routing", 0) == "full" ? RunMode::kFull : RunMode::kEscalate;
   }
 
-  const Asked* question_after(std::int64_t seq, std::string_view question) const {
+  const RunQuestion* question_after(std::int64_t seq, std::string_view question) const {
     const auto found = std::ranges::find_if(
-        state_.asked, [&](const Asked& asked) { return asked.seq > seq && asked.question == question; });
+        state_.asked, [&](const RunQuestion& asked) { return asked.seq > seq && asked.question == question; });
     return found == state_.asked.end() ? nullptr : &*found;
   }
 
   std::string answer_to(const Escalation& one) const {
-    const Asked* asked = question_after(one.seq, "escalation");
+    const RunQuestion* asked = question_after(one.seq, "escalation");
     return asked == nullptr ? std::string() : asked->choice;
   }
 
@@ -358,21 +357,21 @@ class Course {
   }
 
   const RunState& state_;
-  const Settings& settings_;
+  const RunSettings& settings_;
   bool is_hosted_;
 };
 
 }  // namespace
 
-Action next_action(const RunState& state, const Settings& settings, bool is_hosted) {
-  return Course(state, settings, is_hosted).next();
+RunAction next_action(const RunState& state, const RunSettings& settings, bool is_hosted) {
+  return Planner(state, settings, is_hosted).next();
 }
 
 int times_granted(const RunState& state, std::string_view what) {
   int granted = 1;
   for (const Escalation& one : state.escalations) {
     if (one.phase != what) continue;
-    const auto asked = std::ranges::find_if(state.asked, [&](const Asked& question) {
+    const auto asked = std::ranges::find_if(state.asked, [&](const RunQuestion& question) {
       return question.seq > one.seq && question.question == "escalation";
     });
     if (asked != state.asked.end() && asked->choice == "retry") ++granted;
@@ -380,11 +379,11 @@ int times_granted(const RunState& state, std::string_view what) {
   return granted;
 }
 
-MergePolicy merge_policy(const Settings& settings, bool is_hosted) {
+MergePolicy merge_policy(const RunSettings& settings, bool is_hosted) {
   return settings.merge.value_or(is_hosted ? MergePolicy::kAsk : MergePolicy::kAuto);
 }
 
-Policy policy_of(const Settings& settings) {
+Policy policy_of(const RunSettings& settings) {
   return {settings.on_partial, settings.fix_rounds};
 }
 

@@ -11,18 +11,18 @@ namespace {
 const std::string kUpToReview = "discovery, shaping, coding, deliver 0, review";
 
 TEST(Plan, FullCleanMergesOnALocalForge) {
-  Walk walk;
+  PlanSimulator walk;
   EXPECT_EQ(walk.run(), kUpToReview + ", merge, merged");
 }
 
 TEST(Plan, MinorIsFixedAndReviewedAgain) {
-  Walk walk;
+  PlanSimulator walk;
   walk.verdicts = {"minor", "clean"};
   EXPECT_EQ(walk.run(), kUpToReview + ", fix 1, deliver 1, review 1, merge, merged");
 }
 
 TEST(Plan, MinorThreeTimesGoesToAPerson) {
-  Walk walk;
+  PlanSimulator walk;
   walk.verdicts = {"minor", "minor", "minor"};
   EXPECT_EQ(walk.run(), kUpToReview +
                             ", fix 1, deliver 1, review 1, fix 2, deliver 2, review 2, escalate fix-loop, "
@@ -30,14 +30,14 @@ TEST(Plan, MinorThreeTimesGoesToAPerson) {
 }
 
 TEST(Plan, BlockingIsAuditedFixedAndNeverMergesByItself) {
-  Walk walk;
+  PlanSimulator walk;
   walk.verdicts = {"blocking", "clean"};
   EXPECT_EQ(walk.run(), kUpToReview + ", audit, fix 1, deliver 1, review 1, ask merge, and waits");
 }
 
 TEST(Plan, BlockingAgainAfterAnAuditGoesToAPerson) {
   for (const std::string second : {"blocking", "minor"}) {
-    Walk walk;
+    PlanSimulator walk;
     walk.verdicts = {"blocking", second};
     EXPECT_EQ(walk.run(),
               kUpToReview + ", audit, fix 1, deliver 1, review 1, escalate audit-chain, ask escalation, and waits");
@@ -45,13 +45,13 @@ TEST(Plan, BlockingAgainAfterAnAuditGoesToAPerson) {
 }
 
 TEST(Plan, UnknownVerdictCountsAsBlocking) {
-  Walk walk;
+  PlanSimulator walk;
   walk.ends["review"] = {"partial"};
   EXPECT_EQ(walk.run(), kUpToReview + ", audit, fix 1, deliver 1, review 1, ask merge, and waits");
 }
 
 TEST(Plan, ASessionThatIsRetriedIsWorkedOnAndTheQuestionAboutItIsSettled) {
-  Walk walk;
+  PlanSimulator walk;
   walk.ends["coding"] = {"killed", "stalled", "full"};
   walk.words["escalation"] = {"(retried)", "(retried)"};
   walk.words["merge"] = {"merge"};
@@ -64,14 +64,14 @@ TEST(Plan, ASessionThatIsRetriedIsWorkedOnAndTheQuestionAboutItIsSettled) {
 }
 
 TEST(Plan, ASessionThatIsRetriedAtOnceIsAskedAboutByNobody) {
-  Walk walk;
+  PlanSimulator walk;
   walk.ends["coding"] = {"killed", "full"};
   walk.retries_at_once = true;
   EXPECT_EQ(walk.run(), "discovery, shaping, coding, escalate coding, (retried), deliver 0, review, merge, merged");
 }
 
 TEST(Plan, PersonMayHaveItFixedOnceMore) {
-  Walk walk;
+  PlanSimulator walk;
   walk.verdicts = {"minor", "minor", "minor", "clean"};
   walk.words["escalation"] = {"fix"};
   walk.words["merge"] = {"merge"};
@@ -85,7 +85,7 @@ TEST(Plan, PersonMayHaveItFixedOnceMore) {
 }
 
 TEST(Plan, PersonMayMergeAnEscalatedChange) {
-  Walk walk;
+  PlanSimulator walk;
   walk.verdicts = {"blocking", "blocking"};
   walk.words["escalation"] = {"merge"};
   EXPECT_EQ(walk.run(), kUpToReview +
@@ -94,20 +94,20 @@ TEST(Plan, PersonMayMergeAnEscalatedChange) {
 }
 
 TEST(Plan, PartialGoesOnByDefault) {
-  Walk walk;
+  PlanSimulator walk;
   walk.ends["discovery"] = {"partial"};
   EXPECT_EQ(walk.run(), kUpToReview + ", merge, merged");
 }
 
 TEST(Plan, PartialMayBeTriedOnceMore) {
-  Walk walk;
+  PlanSimulator walk;
   walk.settings.on_partial = OnPartial::kRetryOnce;
   walk.ends["discovery"] = {"partial", "partial"};
   EXPECT_EQ(walk.run(), "discovery, discovery again, shaping, coding, deliver 0, review, merge, merged");
 }
 
 TEST(Plan, PartialMayEscalate) {
-  Walk walk;
+  PlanSimulator walk;
   walk.settings.on_partial = OnPartial::kEscalate;
   walk.ends["shaping"] = {"partial"};
   walk.words["escalation"] = {"proceed"};
@@ -117,7 +117,7 @@ TEST(Plan, PartialMayEscalate) {
 }
 
 TEST(Plan, FallbackEscalatesAndMayBeTriedAgain) {
-  Walk walk;
+  PlanSimulator walk;
   walk.ends["discovery"] = {"fallback", "full"};
   walk.words["escalation"] = {"retry"};
   walk.words["merge"] = {"merge"};
@@ -127,7 +127,7 @@ TEST(Plan, FallbackEscalatesAndMayBeTriedAgain) {
 }
 
 TEST(Plan, SecondFailureIsAskedAboutAgain) {
-  Walk walk;
+  PlanSimulator walk;
   walk.ends["coding"] = {"agent_died", "stalled"};
   walk.words["escalation"] = {"retry", "stop"};
   EXPECT_EQ(walk.run(),
@@ -138,17 +138,17 @@ TEST(Plan, SecondFailureIsAskedAboutAgain) {
 // D24: a loop that ends before its workflow is no success, whatever it wrote.
 TEST(Plan, D24_EndingEarlyIsAFailure) {
   for (const char* state : {"stopped_early", "turn_limit", "repeating", "killed"}) {
-    Walk walk;
+    PlanSimulator walk;
     walk.ends["coding"] = {state};
     EXPECT_EQ(walk.run(), "discovery, shaping, coding, escalate coding, ask escalation, and waits") << state;
   }
 }
 
 TEST(Plan, InterfaceIsDesignedAndAPersonSaysYes) {
-  Walk walk;
+  PlanSimulator walk;
   walk.touches_ui = true;
   EXPECT_EQ(walk.run(), "discovery, shaping, design, ask ui, and waits");
-  Walk answered;
+  PlanSimulator answered;
   answered.touches_ui = true;
   answered.words["ui"] = {"again", "approve"};
   EXPECT_EQ(answered.run(),
@@ -157,14 +157,14 @@ TEST(Plan, InterfaceIsDesignedAndAPersonSaysYes) {
 }
 
 TEST(Plan, HostedForgesAreAskedAboutMerging) {
-  Walk walk;
+  PlanSimulator walk;
   walk.is_hosted = true;
   EXPECT_EQ(walk.run(), kUpToReview + ", ask merge, and waits");
-  Walk left;
+  PlanSimulator left;
   left.is_hosted = true;
   left.words["merge"] = {"leave"};
   EXPECT_EQ(left.run(), kUpToReview + ", ask merge, leave, requested");
-  Walk mended;
+  PlanSimulator mended;
   mended.is_hosted = true;
   mended.words["merge"] = {"fix", "merge"};
   EXPECT_EQ(mended.run(),
@@ -172,30 +172,30 @@ TEST(Plan, HostedForgesAreAskedAboutMerging) {
 }
 
 TEST(Plan, MergeNeverAndAutoAreKept) {
-  Walk never;
+  PlanSimulator never;
   never.settings.merge = MergePolicy::kNever;
   EXPECT_EQ(never.run(), kUpToReview + ", requested");
-  Walk automatic;
+  PlanSimulator automatic;
   automatic.is_hosted = true;
   automatic.settings.merge = MergePolicy::kAuto;
   EXPECT_EQ(automatic.run(), kUpToReview + ", merge, merged");
 }
 
 TEST(Plan, OutageParksAndComesBack) {
-  Walk walk;
+  PlanSimulator walk;
   walk.ends["coding"] = {"outage", "outage", "full"};
   EXPECT_EQ(walk.run(), "discovery, shaping, coding, parked, parked, deliver 0, review, merge, merged");
 }
 
 TEST(Plan, ImplementTakesAPitchAndArchivesIt) {
-  Walk walk;
+  PlanSimulator walk;
   walk.mode = RunMode::kImplement;
   EXPECT_EQ(walk.run(), "coding, deliver 0, review, merge, archive, merged");
 }
 
 TEST(Plan, FindingsOfDeliveryAreFixedWithinTheRounds) {
   for (const char* step : {"scope", "checks", "secrets"}) {
-    Walk walk;
+    PlanSimulator walk;
     walk.steps[step] = {false};
     EXPECT_EQ(walk.run(), fmt::format("discovery, shaping, coding, {} 0 fails, fix 1, deliver 1, review 1, merge, "
                                       "merged",
@@ -207,7 +207,7 @@ TEST(Plan, FindingsOfDeliveryAreFixedWithinTheRounds) {
 }
 
 TEST(Plan, FindingsOfDeliveryGoToAPersonAfterTheRounds) {
-  Walk walk;
+  PlanSimulator walk;
   walk.steps["scope"] = {false, false, false};
   walk.words["escalation"] = {"accept"};
   EXPECT_EQ(walk.run(),
@@ -216,61 +216,61 @@ TEST(Plan, FindingsOfDeliveryGoToAPersonAfterTheRounds) {
 }
 
 TEST(Plan, FailingChecksOfTheForgeAreFixed) {
-  Walk walk;
+  PlanSimulator walk;
   walk.steps["request_checks"] = {false};
   walk.causes["request_checks"] = "checks_failed";
   EXPECT_EQ(walk.run(), kUpToReview + ", request_checks 0 fails, fix 1, deliver 1, review 1, merge, merged");
 }
 
-Walk behind_by(int times) {
-  Walk walk;
+PlanSimulator simulate_base_moves(int times) {
+  PlanSimulator walk;
   walk.causes["merge"] = std::string(kBaseMoved);
   walk.steps["merge"] = std::deque<bool>(static_cast<std::size_t>(times), false);
   return walk;
 }
 
 TEST(Plan, ABaseThatMovedOnIsMergedIntoTheBranchAndThatIsDelivered) {
-  EXPECT_EQ(behind_by(1).run(), kUpToReview + ", merge 0 fails, update, deliver 0, merge, merged");
-  Walk person = behind_by(1);
+  EXPECT_EQ(simulate_base_moves(1).run(), kUpToReview + ", merge 0 fails, update, deliver 0, merge, merged");
+  PlanSimulator person = simulate_base_moves(1);
   person.settings.merge = MergePolicy::kAsk;
   person.words["merge"] = {"merge"};
   EXPECT_EQ(person.run(), kUpToReview + ", ask merge, merge, merge 0 fails, update, deliver 0, merge, merged");
 }
 
 TEST(Plan, AConflictWithTheBaseGoesToAPerson) {
-  Walk walk = behind_by(1);
+  PlanSimulator walk = simulate_base_moves(1);
   walk.steps["update"] = {false};
   walk.words["escalation"] = {"retry"};
   EXPECT_EQ(walk.run(),
             kUpToReview +
                 ", merge 0 fails, update 0 fails, escalate merge, ask escalation, retry, update, deliver 0, "
                 "merge, merged");
-  Walk left = behind_by(1);
+  PlanSimulator left = simulate_base_moves(1);
   left.steps["update"] = {false};
   left.words["escalation"] = {"leave"};
   EXPECT_THAT(left.run(), testing::EndsWith("leave, requested"));
 }
 
 TEST(Plan, WhatDoesNotPassItsChecksOnTheNewBaseIsFixedThere) {
-  Walk walk = behind_by(1);
+  PlanSimulator walk = simulate_base_moves(1);
   walk.steps["checks"] = {true, false};
   EXPECT_EQ(walk.run(),
             kUpToReview + ", merge 0 fails, update, checks 0 fails, fix 1, deliver 1, review 1, merge, merged");
 }
 
 TEST(Plan, ABaseThatNeverRestsGoesToAPerson) {
-  Walk walk = behind_by(limits::kUpdates + 1);
+  PlanSimulator walk = simulate_base_moves(limits::kUpdates + 1);
   const std::string trace = walk.run();
   EXPECT_THAT(trace, testing::EndsWith("merge 0 fails, escalate merge, ask escalation, and waits"));
   EXPECT_EQ(
-      std::ranges::count_if(walk.state.delivered, [](const auto& made) { return made.step == DeliveryStep::kUpdate; }),
+      std::ranges::count_if(walk.state.deliveries, [](const auto& made) { return made.step == DeliveryStep::kUpdate; }),
       limits::kUpdates);
-  Walk enough = behind_by(limits::kUpdates);
+  PlanSimulator enough = simulate_base_moves(limits::kUpdates);
   EXPECT_THAT(enough.run(), testing::EndsWith("merge, merged"));
 }
 
 TEST(Plan, ChecksThatNeverEndAreNothingForTheFixer) {
-  Walk walk;
+  PlanSimulator walk;
   walk.steps["request_checks"] = {false};
   walk.failed_facts["request_checks"] = Value::object({{"state", "pending"}});
   EXPECT_THAT(walk.run(), testing::EndsWith("request_checks 0 fails, escalate delivery, ask escalation, and waits"));
@@ -279,40 +279,40 @@ TEST(Plan, ChecksThatNeverEndAreNothingForTheFixer) {
 // D19: a merge that was refused is not called merged.
 TEST(Plan, D19_RefusedMergeGoesToAPerson) {
   for (const char* step : {"merge", "confirm"}) {
-    Walk walk;
+    PlanSimulator walk;
     walk.steps[step] = {false};
     EXPECT_THAT(walk.run(), testing::HasSubstr("fails, escalate merge, ask escalation, and waits"));
     EXPECT_EQ(walk.state.outcome, "");
   }
-  Walk left;
+  PlanSimulator left;
   left.steps["merge"] = {false};
   left.words["escalation"] = {"leave"};
   EXPECT_THAT(left.run(), testing::EndsWith("leave, requested"));
-  Walk again;
+  PlanSimulator again;
   again.steps["merge"] = {false, true};
   again.words["escalation"] = {"retry"};
   EXPECT_THAT(again.run(), testing::EndsWith("retry, merge, merged"));
 }
 
 TEST(Plan, PushThatIsRejectedNeedsAPerson) {
-  Walk walk;
+  PlanSimulator walk;
   walk.steps["push"] = {false};
   EXPECT_EQ(walk.run(), "discovery, shaping, coding, push 0 fails, escalate delivery, ask escalation, and waits");
 }
 
 TEST(Plan, TicketIsClosedOnceItIsMerged) {
-  Walk walk;
+  PlanSimulator walk;
   walk.ticket.id = "T-1";
   walk.ticket.title = "T";
   EXPECT_EQ(walk.run(), kUpToReview + ", merge, close, merged");
-  Walk failing;
+  PlanSimulator failing;
   failing.ticket = walk.ticket;
   failing.steps["close"] = {false};
   EXPECT_EQ(failing.run(), kUpToReview + ", merge, close 0 fails, merged");
 }
 
 TEST(Plan, EscalateModeAsksAtOnce) {
-  Walk walk;
+  PlanSimulator walk;
   walk.mode = RunMode::kEscalate;
   walk.words["escalation"] = {"full"};
   EXPECT_EQ(walk.run(),
@@ -323,7 +323,7 @@ TEST(Plan, EscalateModeAsksAtOnce) {
 // D23: a question that ended without an answer is no approval.
 TEST(Plan, D23_QuestionWithoutAnAnswerIsNoYes) {
   for (const char* ending : {"(declined)", "(cancelled)", "(expired)"}) {
-    Walk walk;
+    PlanSimulator walk;
     walk.touches_ui = true;
     walk.words["ui"] = {ending};
     EXPECT_EQ(walk.run(), fmt::format("discovery, shaping, design, ask ui, {}, escalated", ending));
@@ -332,7 +332,7 @@ TEST(Plan, D23_QuestionWithoutAnAnswerIsNoYes) {
 
 // However few turns each phase takes.
 TEST(Plan, NothingIsStartedOnceTheBudgetIsUsedUp) {
-  Walk walk;
+  PlanSimulator walk;
   walk.phase_tokens = 600;
   walk.settings.agents.limits.tokens = 1'000;
   walk.words["escalation"] = {"retry"};
@@ -342,7 +342,7 @@ TEST(Plan, NothingIsStartedOnceTheBudgetIsUsedUp) {
 }
 
 TEST(Plan, TimeOfAPhaseIsItsOwnUnlessTheSettingsSay) {
-  Settings settings;
+  RunSettings settings;
   settings.agents.limits.time_ms = 0;
   const std::pair<Phase, int> minutes[] = {{Phase::kDiscovery, 60}, {Phase::kShaping, 35}, {Phase::kDesign, 25},
                                            {Phase::kCoding, 65},    {Phase::kReview, 25},  {Phase::kFix, 65},
@@ -350,7 +350,7 @@ TEST(Plan, TimeOfAPhaseIsItsOwnUnlessTheSettingsSay) {
   for (const auto& [phase, usual] : minutes) {
     EXPECT_EQ(limits_for(phase, {}, settings).time_ms, usual * 60'000) << to_string(phase);
     for (const int said : {59, 60, 61}) {
-      Settings told = settings;
+      RunSettings told = settings;
       told.agents.limits.time_ms = said * 60'000;
       EXPECT_EQ(limits_for(phase, {}, told).time_ms, said * 60'000) << to_string(phase);
     }
@@ -359,7 +359,7 @@ TEST(Plan, TimeOfAPhaseIsItsOwnUnlessTheSettingsSay) {
 
 // D28: the limit on a run's time holds.
 TEST(Plan, D28_LongRunsAskBeforeTheNextPhase) {
-  Walk walk;
+  PlanSimulator walk;
   walk.phase_ms = 101LL * 60'000;
   walk.words["escalation"] = {"retry"};
   EXPECT_EQ(walk.run(),
@@ -368,26 +368,26 @@ TEST(Plan, D28_LongRunsAskBeforeTheNextPhase) {
 }
 
 TEST(Plan, StopEndsItWherever) {
-  Walk walk;
+  PlanSimulator walk;
   walk.touches_ui = true;
   EXPECT_EQ(walk.run(), "discovery, shaping, design, ask ui, and waits");
   RunState state = walk.state;
-  state.stop_asked = true;
+  state.stop_requested = true;
   state.stop_by = "kim";
-  const Action action = next_action(state, walk.settings, false);
+  const RunAction action = next_action(state, walk.settings, false);
   ASSERT_TRUE(std::holds_alternative<EndRun>(action));
   EXPECT_EQ(std::get<EndRun>(action).reason, "stopped by kim");
 }
 
 TEST(Plan, ReviewModesAreNotRunHere) {
-  Walk walk;
+  PlanSimulator walk;
   walk.mode = RunMode::kReviewOnly;
   EXPECT_EQ(walk.run(), "failed");
 }
 
 // A fixer may show that a finding is wrong; then there is nothing to commit.
 TEST(Plan, FixThatChangesNothingIsReviewedAgain) {
-  Walk walk;
+  PlanSimulator walk;
   walk.verdicts = {"minor", "clean"};
   walk.steps["scope"] = {true, false};
   walk.causes["scope"] = "nothing_changed";
@@ -396,7 +396,7 @@ TEST(Plan, FixThatChangesNothingIsReviewedAgain) {
 
 // Cancelled, out of date, not ended: nothing that a fixer could mend.
 TEST(Plan, ForgeChecksThatSayNothingGoToAPerson) {
-  Walk walk;
+  PlanSimulator walk;
   walk.steps["request_checks"] = {false};
   walk.causes["request_checks"] = "checks_stopped";
   walk.words["escalation"] = {"retry"};
@@ -408,23 +408,23 @@ TEST(Plan, ForgeChecksThatSayNothingGoToAPerson) {
 
 // What a later round delivered is reviewed and merged as that round's.
 TEST(Plan, CodingThatChangesNothingIsFixedThenDeliveredAndReviewed) {
-  Walk walk;
+  PlanSimulator walk;
   walk.steps["scope"] = {false};
   walk.causes["scope"] = "nothing_changed";
   EXPECT_EQ(walk.run(), "discovery, shaping, coding, scope 0 fails, fix 1, deliver 1, review 1, merge, merged");
-  const RunState::Delivered* merge = walk.state.newest(DeliveryStep::kMerge, 1);
+  const RunState::DeliveryRecord* merge = walk.state.newest(DeliveryStep::kMerge, 1);
   EXPECT_NE(merge, nullptr);
 }
 
 TEST(Plan, NoFixRoundsMeansAPersonAtOnce) {
-  Walk walk;
+  PlanSimulator walk;
   walk.settings.fix_rounds = 0;
   walk.verdicts = {"minor"};
   EXPECT_EQ(walk.run(), kUpToReview + ", escalate fix-loop, ask escalation, and waits");
 }
 
 TEST(Plan, BlockingIsAuditedAlsoWhenTheRoundsAreUsedUp) {
-  Walk walk;
+  PlanSimulator walk;
   walk.verdicts = {"minor", "minor", "blocking", "minor"};
   EXPECT_EQ(walk.run(), kUpToReview +
                             ", fix 1, deliver 1, review 1, fix 2, deliver 2, review 2, audit 2, fix 3, deliver 3, "
@@ -432,20 +432,20 @@ TEST(Plan, BlockingIsAuditedAlsoWhenTheRoundsAreUsedUp) {
 }
 
 TEST(Plan, WithoutRoundsWhatBlocksIsAuditedAndLeftToAPerson) {
-  Walk walk;
+  PlanSimulator walk;
   walk.settings.fix_rounds = 0;
   walk.verdicts = {"blocking"};
   EXPECT_EQ(walk.run(), kUpToReview + ", audit, escalate audit-chain, ask escalation, and waits");
 }
 
 TEST(Plan, AReviewWithAFindingThatBlocksIsNotClean) {
-  Walk walk;
+  PlanSimulator walk;
   walk.verdicts = {"clean but", "clean"};
   EXPECT_EQ(walk.run(), kUpToReview + ", audit, fix 1, deliver 1, review 1, ask merge, and waits");
 }
 
 TEST(Plan, RoundsForDeliveryTakeNothingFromThoseOfTheReview) {
-  Walk walk;
+  PlanSimulator walk;
   walk.steps["scope"] = {false};
   walk.verdicts = {"minor", "minor", "clean"};
   EXPECT_EQ(walk.run(),
@@ -455,25 +455,25 @@ TEST(Plan, RoundsForDeliveryTakeNothingFromThoseOfTheReview) {
 
 // What is over stays over, whatever the settings say by now.
 TEST(Plan, SettingsOfTodayDoNotJudgeYesterday) {
-  Walk partial;
+  PlanSimulator partial;
   partial.settings.merge = MergePolicy::kAsk;
   partial.ends["discovery"] = {"partial"};
   EXPECT_EQ(partial.run(), kUpToReview + ", ask merge, and waits");
   for (const OnPartial later : {OnPartial::kRetryOnce, OnPartial::kEscalate}) {
-    Walk walk = partial;
+    PlanSimulator walk = partial;
     walk.settings.on_partial = later;
     walk.words["merge"] = {"merge"};
-    EXPECT_EQ(walk.go_on(), kUpToReview + ", ask merge, merge, merge, merged");
+    EXPECT_EQ(walk.resume(), kUpToReview + ", ask merge, merge, merge, merged");
   }
   for (const bool is_refused : {false, true}) {
-    Walk fixed;
+    PlanSimulator fixed;
     fixed.settings.merge = MergePolicy::kAsk;
     if (is_refused) fixed.steps["scope"] = {false};
     if (!is_refused) fixed.verdicts = {"minor", "clean"};
     ASSERT_THAT(fixed.run(), testing::EndsWith("fix 1, deliver 1, review 1, ask merge, and waits"));
     fixed.settings.fix_rounds = 0;
     fixed.words["merge"] = {"merge"};
-    EXPECT_THAT(fixed.go_on(), testing::EndsWith("review 1, ask merge, merge, merge, merged"));
+    EXPECT_THAT(fixed.resume(), testing::EndsWith("review 1, ask merge, merge, merge, merged"));
   }
 }
 

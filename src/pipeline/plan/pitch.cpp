@@ -13,7 +13,7 @@ std::unexpected<Error> too_long(const std::string& path) {
               "Shorten it, and name the files that hold the rest");
 }
 
-Status check_place(const Files& files, const std::string& folder, const std::string& path) {
+Status check_pitch_path(const Files& files, const std::string& folder, const std::string& path) {
   if (SB_TRY(files.canonical(join_path(folder, path))) == join_path(SB_TRY(files.canonical(folder)), path)) return {};
   return fail(ErrorCode::kInvalid, fmt::format("the pitch {} is a link, or leads through one", path),
               "Put the text itself there");
@@ -34,7 +34,7 @@ Result<std::optional<Pitch>> find_pitch(const Files& files, const std::string& f
   for (const std::string& file : kPitchFiles) {
     const std::string path = join_path(folder, file);
     if (files.kind(path) != FileKind::kFile) continue;
-    SB_TRY(check_place(files, folder, file));
+    SB_TRY(check_pitch_path(files, folder, file));
     auto text = files.read(path, limits::kPitchBytes);
     if (!text && text.error().code == ErrorCode::kLimit) return too_long(file);
     if (!text) return std::unexpected(text.error());

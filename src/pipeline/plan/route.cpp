@@ -162,7 +162,7 @@ std::string_view to_string(RunMode mode) {
   return "FULL";
 }
 
-std::optional<RunMode> mode_named(std::string_view name) {
+std::optional<RunMode> run_mode_named(std::string_view name) {
   for (const auto& [mode, known] : kModes) {
     if (known == name) return mode;
   }

@@ -11,7 +11,7 @@ namespace sb::pipeline {
 
 enum class RunMode { kQuickReview, kReviewOnly, kImplement, kFull, kEscalate };
 std::string_view to_string(RunMode mode);  // QUICK_REVIEW, …
-std::optional<RunMode> mode_named(std::string_view name);
+std::optional<RunMode> run_mode_named(std::string_view name);
 
 struct RouteFacts {
   std::string goal;

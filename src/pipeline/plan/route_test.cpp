@@ -99,8 +99,8 @@ TEST(Route, NotUtf8IsNoWord) {
 }
 
 TEST(Route, NamesOfModes) {
-  EXPECT_EQ(mode_named("FULL"), RunMode::kFull);
-  EXPECT_EQ(mode_named("full"), std::nullopt);
+  EXPECT_EQ(run_mode_named("FULL"), RunMode::kFull);
+  EXPECT_EQ(run_mode_named("full"), std::nullopt);
 }
 
 }  // namespace

@@ -13,9 +13,9 @@
 
 namespace sb::pipeline {
 
-class Walk {
+class PlanSimulator {
  public:
-  Settings settings;
+  RunSettings settings;
   bool is_hosted = false;
   Ticket ticket = {};
   RunMode mode = RunMode::kFull;
@@ -40,18 +40,18 @@ class Walk {
                                  {"workspace", "/w"},
                                  {"repository", "/w"},
                                  {"settings_hash", "s"}}));
-    return go_on();
+    return resume();
   }
 
   // After it waited: with other settings, or another word.
-  std::string go_on() {
+  std::string resume() {
     is_stuck_ = false;
     for (int count = 0; count < 500; ++count) {
       const auto folded = fold_run(events_);
       if (!folded) return fmt::format("broke: {}", folded.error().to_string());
       state = *folded;
-      const Action action = next_action(state, settings, is_hosted);
-      if (std::holds_alternative<Over>(action)) return trace_;
+      const RunAction action = next_action(state, settings, is_hosted);
+      if (std::holds_alternative<Finished>(action)) return trace_;
       std::visit([&](const auto& one) { act(one); }, action);
       if (is_stuck_) return trace_ + ", and waits";
     }
@@ -75,10 +75,10 @@ class Walk {
     return value;
   }
 
-  void act(const RouteIt&) {
+  void act(const ChooseMode&) {
     add("routed", Value::object({{"mode", to_string(mode)}, {"reasons", Value::array()}, {"touches_ui", touches_ui}}));
   }
-  void act(const MakeTree&) {
+  void act(const CreateWorkTree&) {
     add("tree_made", Value::object({{"path", "/t"}, {"branch", "b"}, {"base", "main"}, {"commit", "c0"}}));
   }
   void act(const StartPhase& one) {
@@ -90,7 +90,7 @@ class Walk {
                                         {"workflow", "w"},
                                         {"session", "s"}}));
   }
-  void act(const WorkPhase& work) {
+  void act(const ContinuePhase& work) {
     now_ += phase_ms;
     const PhaseRecord& record = work.record;
     const std::string name(to_string(record.phase));
@@ -155,7 +155,7 @@ class Walk {
     }
     add("delivered", std::move(payload));
   }
-  void act(const Ask& ask) {
+  void act(const AskPerson& ask) {
     say("ask " + ask.question);
     add("asked", Value::object({{"question", ask.question},
                                 {"decision", fmt::format("d-{}", events_.size())},
@@ -195,7 +195,7 @@ class Walk {
                                          {"retried", 7},
                                          {"by", "kim"}}));
   }
-  void act(const Wait& wait) {
+  void act(const WaitUntil& wait) {
     now_ = wait.until;
     add("woken", Value::object());
   }
@@ -207,7 +207,7 @@ class Walk {
     say(end.outcome);
     add("ended", Value::object({{"outcome", end.outcome}, {"reason", end.reason}}));
   }
-  void act(const Over&) {}
+  void act(const Finished&) {}
 
   std::vector<RunEvent> events_;
   std::string trace_;

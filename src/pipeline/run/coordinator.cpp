@@ -21,7 +21,7 @@ constexpr std::int64_t kLockMs = 20;
 constexpr int kLockTries = 10;
 
 Result<std::shared_ptr<void>> lock_run(CoordinatorParts& parts, std::string_view run) {
-  const std::string path = run_lock_path(parts.desk.desk().homes(), run);
+  const std::string path = run_lock_path(parts.home.home().homes(), run);
   SB_TRY(parts.seams.files.make_directories(parent_path(path), 0700));
   auto lock = SB_TRY(parts.seams.files.try_lock(path));
   // Whoever looks whether it is driven holds the lock for a moment.
@@ -52,11 +52,6 @@ Result<Ticket> without_secrets(const Ticket& ticket, const agent::Redactor& reda
   return Ticket::from(redactor.clean_value(ticket.to_value()));
 }
 
-bool has_pitch(const Files& files, const std::string& workspace) {
-  return std::ranges::any_of(
-      kPitchFiles, [&](const std::string& file) { return files.kind(join_path(workspace, file)) == FileKind::kFile; });
-}
-
 std::vector<Phase> phases_of(const Route& route) {
   std::vector<Phase> phases = {Phase::kCoding, Phase::kReview, Phase::kFix, Phase::kAudit};
   if (route.mode == RunMode::kFull) phases.insert(phases.begin(), {Phase::kDiscovery, Phase::kShaping});
@@ -64,7 +59,7 @@ std::vector<Phase> phases_of(const Route& route) {
   return phases;
 }
 
-std::set<std::string> workflows_of(const Route& route, const Settings& settings) {
+std::set<std::string> workflows_of(const Route& route, const RunSettings& settings) {
   std::set<std::string> workflows;
   for (const Phase phase : phases_of(route)) workflows.insert(settings.phases.at(phase));
   if (workflows.contains(std::string(kAuditWorkflow))) workflows.insert(std::string(kArchitectureWorkflow));
@@ -77,12 +72,12 @@ struct Coordinator::Parts : CoordinatorParts {
   explicit Parts(CoordinatorParts given) : CoordinatorParts(std::move(given)) {}
 
   // What a later phase needs is looked for before the first one costs anything. Their hashes, by id.
-  Result<Value> check_workflows(const RunWish& wish, const Route& route) const {
+  Result<Value> check_workflows(const RunRequest& request, const Route& route) const {
     const auto catalog =
-        SB_TRY(workflow::Catalog::open(seams.files, seams.environment, desk.desk().homes(), wish.workspace));
+        SB_TRY(workflow::Catalog::open(seams.files, seams.environment, home.home().homes(), request.workspace));
     Value hashes = Value::object();
     for (const std::string& id : workflows_of(route, settings)) {
-      const workflow::Entry* entry = SB_TRY(catalog.find(id));
+      const workflow::CatalogEntry* entry = SB_TRY(catalog.find(id));
       const auto compiled = catalog.compile(*entry);
       if (!compiled) return std::unexpected(compiled.error().front());
       hashes.set(id, compiled->back()->hash);
@@ -107,9 +102,9 @@ struct Coordinator::Parts : CoordinatorParts {
     return {};
   }
 
-  Status check_pitch(const RunWish& wish, const Route& route, const RepositoryFacts& repository) const {
+  Status check_pitch(const RunRequest& request, const Route& route, const RepositoryFacts& repository) const {
     if (route.mode != RunMode::kImplement) return {};
-    if (SB_TRY(find_pitch(seams.files, wish.workspace))) return {};
+    if (SB_TRY(find_pitch(seams.files, request.workspace))) return {};
     Git git(seams, repository.root);
     for (const std::string& file : kPitchFiles) {
       for (const std::string& base : {settings.forge.remote + "/" + settings.base, settings.base}) {
@@ -126,43 +121,43 @@ struct Coordinator::Parts : CoordinatorParts {
 Coordinator::Coordinator(CoordinatorParts parts) : parts_(std::make_unique<Parts>(std::move(parts))) {}
 Coordinator::~Coordinator() = default;
 
-Result<std::string> Coordinator::open(const RunWish& wish) {
+Result<std::string> Coordinator::open(const RunRequest& request) {
   Clock& clock = parts_->seams.clock;
-  RunLog log(parts_->desk.desk().store(), clock);
+  RunLog log(parts_->home.home().store(), clock);
   const std::string run =
-      wish.restart_of.empty() ? make_id("r-", clock.now_ms(), parts_->seams.random) : restarted_id(wish.restart_of);
-  if (!wish.restart_of.empty() && SB_TRY(log.has(run))) return run;
-  SB_TRY(check_goal(wish.goal));
-  const RepositoryFacts repository = SB_TRY(look_at_repository(parts_->seams, wish.workspace));
-  SB_TRY(check_place(parts_->seams, parts_->settings, parts_->forge, repository));
+      request.restart_of.empty() ? make_id("r-", clock.now_ms(), parts_->seams.random) : restart_id(request.restart_of);
+  if (!request.restart_of.empty() && SB_TRY(log.has(run))) return run;
+  SB_TRY(check_goal(request.goal));
+  const RepositoryFacts repository = SB_TRY(inspect_repository(parts_->seams, request.workspace));
+  SB_TRY(check_preflight(parts_->seams, parts_->settings, parts_->forge, repository));
   const agent::Redactor redactor(parts_->secrets);
-  const std::string goal = redactor.clean(wish.goal);
-  const Ticket ticket = SB_TRY(without_secrets(wish.ticket.value_or(Ticket{}), redactor));
+  const std::string goal = redactor.clean(request.goal);
+  const Ticket ticket = SB_TRY(without_secrets(request.ticket.value_or(Ticket{}), redactor));
   const Route planned =
       route({.goal = goal,
              .ticket = ticket,
-             .has_pitch = !fresh_pitch(parts_->seams.files, parts_->desk.desk().homes(), wish.workspace).empty(),
-             .trigger = wish.trigger,
-             .wanted = wish.mode});
+             .has_pitch = !unused_pitch(parts_->seams.files, parts_->home.home().homes(), request.workspace).empty(),
+             .trigger = request.trigger,
+             .wanted = request.mode});
   SB_TRY(parts_->check_route(planned));
-  SB_TRY(parts_->check_pitch(wish, planned, repository));
-  Value workflows = SB_TRY(parts_->check_workflows(wish, planned));
+  SB_TRY(parts_->check_pitch(request, planned, repository));
+  Value workflows = SB_TRY(parts_->check_workflows(request, planned));
   const std::string settings = to_canonical_json(to_value(parts_->settings));
   Value opened = Value::object({{"v", 1},
                                 {"run", run},
                                 {"goal", goal},
                                 {"ticket", ticket.to_value()},
                                 {"ticket_hash", ticket.hash()},
-                                {"workspace", wish.workspace},
+                                {"workspace", request.workspace},
                                 {"repository", repository.root},
                                 {"settings_hash", parts_->settings.hash},
                                 {"settings", sha256_hex(settings)},
                                 {"workflows", std::move(workflows)},
                                 {"sandbox", engine::find_sandbox(parts_->seams).name()}});
-  if (wish.mode) opened.set("mode", to_string(*wish.mode));
-  if (!wish.ticket_source.empty()) opened.set("ticket_source", wish.ticket_source);
-  if (!wish.trigger.empty()) opened.set("trigger", wish.trigger);
-  if (!wish.restart_of.empty()) opened.set("restart_of", wish.restart_of);
+  if (request.mode) opened.set("mode", to_string(*request.mode));
+  if (!request.ticket_source.empty()) opened.set("ticket_source", request.ticket_source);
+  if (!request.trigger.empty()) opened.set("trigger", request.trigger);
+  if (!request.restart_of.empty()) opened.set("restart_of", request.restart_of);
   SB_TRY(log.append(run, 0, "opened", opened, {settings}));
   if (parts_->on_event) {
     const RunState state = SB_TRY(log.state(run));
@@ -171,9 +166,9 @@ Result<std::string> Coordinator::open(const RunWish& wish) {
   return run;
 }
 
-Result<RunState> Coordinator::drive(std::string_view run, Patience patience) {
+Result<RunState> Coordinator::drive(std::string_view run, WaitLimits wait_limits) {
   const auto lock = SB_TRY(lock_run(*parts_, run));
-  return RunDriver(*parts_, std::string(run), patience).drive();
+  return RunDriver(*parts_, std::string(run), wait_limits).drive();
 }
 
 Status Coordinator::compare_ticket(std::string_view run, const Ticket& now) {

@@ -14,7 +14,7 @@
 
 namespace sb::pipeline {
 
-struct RunWish {
+struct RunRequest {
   std::string goal, workspace;  // workspace: absolute, links resolved
   std::optional<Ticket> ticket = {};
   std::string ticket_source = {};  // where it can be read again: an absolute path or an address
@@ -25,22 +25,22 @@ struct RunWish {
 
 // Puts a question to whoever is there; nothing: nobody is, it stays in the inbox. `is_wanted`, asked now and then, says
 // when nobody waits for its answer any more.
-using AskHere = std::function<Status(const std::string& decision, const std::function<bool()>& is_wanted)>;
+using AskInteractively = std::function<Status(const std::string& decision, const std::function<bool()>& is_wanted)>;
 
 struct CoordinatorParts {
   Seams seams;
-  engine::SessionDesk& desk;
-  const Settings& settings;
+  engine::SessionHome& home;
+  const RunSettings& settings;
   Forge& forge;
-  agent::Worker& staff;
+  agent::Worker& runner;
   std::vector<std::string> secrets = {};  // values that must not be delivered
-  AskHere ask_here = {};
+  AskInteractively ask_interactively = {};
   std::function<void(const RunState&, const RunEvent&)> on_event = {};
   agent::OnProgress on_progress = {};
-  std::function<bool()> keeps_going = {};  // false: leave off; the run goes on when it is driven again
+  std::function<bool()> should_continue = {};  // false: leave off; the run goes on when it is driven again
 };
 
-struct Patience {
+struct WaitLimits {
   std::int64_t people_ms = 0;
   // Altogether, for providers and forges that are out. Nothing: until they are back.
   std::optional<std::int64_t> parked_ms = {};
@@ -51,10 +51,10 @@ class Coordinator {
   explicit Coordinator(CoordinatorParts parts);
   ~Coordinator();
   // The run's id; it is in the log when this returns. Opening the restart of a run again finds the first.
-  Result<std::string> open(const RunWish& wish);
+  Result<std::string> open(const RunRequest& request);
   // Until it is over, waits longer for somebody who is not here, or has been parked longer, than there is patience.
   // kConflict when another process drives it.
-  Result<RunState> drive(std::string_view run, Patience patience);
+  Result<RunState> drive(std::string_view run, WaitLimits wait_limits);
   // Before driving it on: a ticket that says something else now is asked about.
   Status compare_ticket(std::string_view run, const Ticket& now);
 

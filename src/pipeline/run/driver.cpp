@@ -17,13 +17,13 @@ constexpr std::int64_t kDependencyMs = 60'000;
 constexpr std::string_view kDepends = "the ticket depends on";
 
 // Named by where it lay and what it says, so that the same file is known again and another text is not.
-std::string used_mark(const Homes& homes, const std::string& path, const std::string& bytes) {
+std::string used_mark(const HomeDirectories& homes, const std::string& path, const std::string& bytes) {
   return join_path(join_path(homes.data, "pitches/used"), sha256_hex(fmt::format("{}\n{}", path, bytes)));
 }
 
 }  // namespace
 
-std::string fresh_pitch(const Files& files, const Homes& homes, const std::string& workspace) {
+std::string unused_pitch(const Files& files, const HomeDirectories& homes, const std::string& workspace) {
   for (const std::string& file : kPitchFiles) {
     const std::string path = join_path(workspace, file);
     if (files.kind(path) != FileKind::kFile) continue;
@@ -33,8 +33,11 @@ std::string fresh_pitch(const Files& files, const Homes& homes, const std::strin
   return {};
 }
 
-RunDriver::RunDriver(CoordinatorParts& parts, std::string run, Patience patience)
-    : parts_(parts), log_(parts.desk.desk().store(), parts.seams.clock), run_(std::move(run)), patience_(patience) {}
+RunDriver::RunDriver(CoordinatorParts& parts, std::string run, WaitLimits wait_limits)
+    : parts_(parts),
+      log_(parts.home.home().store(), parts.seams.clock),
+      run_(std::move(run)),
+      wait_limits_(wait_limits) {}
 
 Status RunDriver::load() {
   state_ = SB_TRY(log_.state(run_));
@@ -59,23 +62,23 @@ Status RunDriver::append(std::string type, Value payload, std::vector<std::strin
   return {};
 }
 
-Next RunDriver::leave(std::string why) {
+DriveStatus RunDriver::suspend(std::string why) {
   state_.waits_for = std::move(why);
-  return Next::kLeaveOff;
+  return DriveStatus::kSuspend;
 }
 
 // Looked at again by somebody: what changed meanwhile is said, and what waits for a time is tried now. Not where
 // whoever is waited for named the time, unless other settings may lead to somebody else.
-Status RunDriver::take_up() {
+Status RunDriver::record_resume() {
   if (!state_.outcome.empty() || state_.events == 1) return {};
   SB_TRY(append("resumed", Value::object({{"pid", static_cast<std::int64_t>(::getpid())}})));
-  if (!state_.tree.path.empty()) sweep_work_tree(parts_.seams, state_.tree);
+  if (!state_.tree.path.empty()) remove_interrupted_writes(parts_.seams, state_.tree);
   const bool is_changed = state_.settings_hash != parts_.settings.hash;
   if (is_changed) {
     SB_TRY(append("settings_changed", Value::object({{"hash", parts_.settings.hash}, {"was", state_.settings_hash}})));
   }
   SB_TRY(compare_workflows());
-  const bool may_ask = is_changed || !state_.is_parked_by_word;
+  const bool may_ask = is_changed || !state_.is_parked_by_retry_after;
   if (state_.parked_until != 0 && may_ask) SB_TRY(append("woken", Value::object()));
   return {};
 }
@@ -83,7 +86,7 @@ Status RunDriver::take_up() {
 // Sessions that are started keep what they were started with. One that cannot be read now may not be needed any more;
 // a phase that does need it says what is wrong.
 Status RunDriver::compare_workflows() {
-  const auto catalog = workflow::Catalog::open(parts_.seams.files, parts_.seams.environment, parts_.desk.desk().homes(),
+  const auto catalog = workflow::Catalog::open(parts_.seams.files, parts_.seams.environment, parts_.home.home().homes(),
                                                state_.workspace);
   if (!catalog) return {};
   const auto known = state_.workflows;
@@ -103,7 +106,7 @@ Status RunDriver::note_workflow(const std::string& workflow, const std::string& 
 }
 
 Result<RunState> RunDriver::drive() {
-  auto driven = go_through();
+  auto driven = drive_until_blocked();
   if (!driven) halt(driven.error());
   return driven;
 }
@@ -115,20 +118,20 @@ void RunDriver::halt(const Error& error) {
   (void)append("halted", Value::object({{"reason", error.to_string()}}));
 }
 
-Result<RunState> RunDriver::go_through() {
+Result<RunState> RunDriver::drive_until_blocked() {
   SB_TRY(load());
-  SB_TRY(parts_.forge.work_for(run_, pushed_commit()));
-  SB_TRY(take_up());
-  SB_TRY(close_again());
+  SB_TRY(parts_.forge.set_run(run_, pushed_commit()));
+  SB_TRY(record_resume());
+  SB_TRY(retry_close());
   for (;;) {
-    if (!keeps_going()) {
-      leave("it was left off");
+    if (!should_continue()) {
+      suspend("it was left off");
       return state_;
     }
     SB_TRY(reopen());
-    const Action action = next_action(state_, parts_.settings, parts_.forge.is_hosted());
-    const Next next = SB_TRY(std::visit([&](const auto& one) { return act(one); }, action));
-    if (next == Next::kLeaveOff) return state_;
+    const RunAction action = next_action(state_, parts_.settings, parts_.forge.is_hosted());
+    const DriveStatus next = SB_TRY(std::visit([&](const auto& one) { return act(one); }, action));
+    if (next == DriveStatus::kSuspend) return state_;
   }
 }
 
@@ -136,11 +139,11 @@ Status RunDriver::compare_ticket(const Ticket& now) {
   SB_TRY(load());
   const std::string hash = now.hash();
   if (!state_.outcome.empty() || hash == state_.ticket_hash || hash == state_.ticket.hash()) return {};
-  const auto is_merge = [](const RunState::Delivered& made) {
+  const auto is_merge = [](const RunState::DeliveryRecord& made) {
     return made.step == DeliveryStep::kMerge && made.done.passed;
   };
-  if (std::ranges::any_of(state_.delivered, is_merge)) return {};  // what it asked for is delivered
-  for (const Asked& asked : state_.asked) {
+  if (std::ranges::any_of(state_.deliveries, is_merge)) return {};  // what it asked for is delivered
+  for (const RunQuestion& asked : state_.asked) {
     if (asked.question == "ticket_changed" && asked.packet["more"].string_at("hash") == hash) return {};
   }
   return open_question({.question = "ticket_changed",
@@ -148,14 +151,14 @@ Status RunDriver::compare_ticket(const Ticket& now) {
                         .more = Value::object({{"ticket", now.to_value()}, {"hash", hash}})});
 }
 
-Result<Next> RunDriver::act(const RouteIt&) {
+Result<DriveStatus> RunDriver::act(const ChooseMode&) {
   RouteFacts facts{.goal = state_.goal, .ticket = state_.ticket, .trigger = state_.trigger, .wanted = state_.wanted};
-  facts.has_pitch = !fresh_pitch(parts_.seams.files, parts_.desk.desk().homes(), state_.workspace).empty();
+  facts.has_pitch = !unused_pitch(parts_.seams.files, parts_.home.home().homes(), state_.workspace).empty();
   const Route made = route(facts);
   SB_TRY(append("routed", Value::object({{"mode", to_string(made.mode)},
                                          {"reasons", Value::array(made.reasons)},
                                          {"touches_ui", made.touches_ui}})));
-  return Next::kGoOn;
+  return DriveStatus::kContinue;
 }
 
 Result<std::string> RunDriver::missing_dependency() const {
@@ -172,12 +175,12 @@ Result<std::string> RunDriver::missing_dependency() const {
   return std::string();
 }
 
-Result<Next> RunDriver::act(const MakeTree&) {
+Result<DriveStatus> RunDriver::act(const CreateWorkTree&) {
   if (const std::string missing = SB_TRY(missing_dependency()); !missing.empty()) {
     return park(parts_.seams.clock.now_ms() + kDependencyMs,
                 fmt::format("{} {}, which no run of this repository has merged", kDepends, missing));
   }
-  const std::string place = join_path(parts_.desk.desk().homes().data, "work-trees");
+  const std::string place = join_path(parts_.home.home().homes().data, "work-trees");
   const WorkTree tree = SB_TRY(make_work_tree(parts_.seams, {.repository = state_.repository,
                                                              .place = place,
                                                              .run = run_,
@@ -187,17 +190,17 @@ Result<Next> RunDriver::act(const MakeTree&) {
                                                              .prefix = parts_.settings.prefix,
                                                              .secret = parts_.forge.push_secret(),
                                                              .secret_host = parts_.forge.push_host()}));
-  SB_TRY(bring_pitch(tree));
+  SB_TRY(copy_pitch(tree));
   SB_TRY(append("tree_made", Value::object({{"path", tree.path},
                                             {"branch", tree.branch},
                                             {"base", tree.base},
                                             {"commit", tree.base_commit},
                                             {"git_dir", tree.git_dir}})));
-  return Next::kGoOn;
+  return DriveStatus::kContinue;
 }
 
 // The pitch that led here may be in the workspace only, never committed.
-Status RunDriver::bring_pitch(const WorkTree& tree) {
+Status RunDriver::copy_pitch(const WorkTree& tree) {
   if (!state_.route || state_.route->mode != RunMode::kImplement || tree.path == state_.workspace) return {};
   const auto pitch = SB_TRY(find_pitch(parts_.seams.files, state_.workspace));
   if (!pitch) return {};
@@ -206,49 +209,49 @@ Status RunDriver::bring_pitch(const WorkTree& tree) {
   return parts_.seams.files.write_atomic(to, pitch->text);
 }
 
-Result<Next> RunDriver::act(const Escalate& escalate) {
+Result<DriveStatus> RunDriver::act(const Escalate& escalate) {
   SB_TRY(append("escalated",
                 Value::object({{"phase", escalate.phase}, {"round", escalate.round}, {"reason", escalate.reason}})));
-  return Next::kGoOn;
+  return DriveStatus::kContinue;
 }
 
-Result<Next> RunDriver::park(TimestampMs until, std::string reason, bool is_told) {
+Result<DriveStatus> RunDriver::park(TimestampMs until, std::string reason, bool is_retry_after) {
   Value payload = Value::object({{"until", until}, {"reason", std::move(reason)}});
-  if (is_told) payload.set("told", true);
+  if (is_retry_after) payload.set("told", true);
   SB_TRY(append("parked", std::move(payload)));
-  return Next::kGoOn;
+  return DriveStatus::kContinue;
 }
 
-Result<Next> RunDriver::act(const Wait& wait) {
+Result<DriveStatus> RunDriver::act(const WaitUntil& wait) {
   Clock& clock = parts_.seams.clock;
-  if (patience_.parked_ms && wait.until - clock.now_ms() > *patience_.parked_ms) {
-    return leave(fmt::format("it is parked until {}: {}", to_rfc3339(wait.until), state_.parked_reason));
+  if (wait_limits_.parked_ms && wait.until - clock.now_ms() > *wait_limits_.parked_ms) {
+    return suspend(fmt::format("it is parked until {}: {}", to_rfc3339(wait.until), state_.parked_reason));
   }
-  if (state_.parked_reason.starts_with(kDepends) && wait.until - clock.now_ms() > patience_.people_ms) {
-    return leave(state_.parked_reason);
+  if (state_.parked_reason.starts_with(kDepends) && wait.until - clock.now_ms() > wait_limits_.people_ms) {
+    return suspend(state_.parked_reason);
   }
-  while (keeps_going()) {
+  while (should_continue()) {
     const std::int64_t left = wait.until - clock.now_ms();
     if (left <= 0) {
       SB_TRY(append("woken", Value::object()));
-      return Next::kGoOn;
+      return DriveStatus::kContinue;
     }
     const RunState now = SB_TRY(log_.state(run_));
     if (now.events != state_.events) {
       state_ = now;
-      return Next::kGoOn;
+      return DriveStatus::kContinue;
     }
     clock.sleep_ms(std::min(left, kRunCheckMs));
-    if (patience_.parked_ms) *patience_.parked_ms -= std::min(left, kRunCheckMs);
+    if (wait_limits_.parked_ms) *wait_limits_.parked_ms -= std::min(left, kRunCheckMs);
   }
-  return leave(fmt::format("it was left off, parked until {}: {}", to_rfc3339(wait.until), state_.parked_reason));
+  return suspend(fmt::format("it was left off, parked until {}: {}", to_rfc3339(wait.until), state_.parked_reason));
 }
 
 // The workspace's pitch has been used: it must not make the next run one of IMPLEMENT. One that git keeps goes with the
 // change and is only remembered; the checkout is not ours. Any other goes to our home.
-Result<Next> RunDriver::act(const ArchivePitch&) {
+Result<DriveStatus> RunDriver::act(const ArchivePitch&) {
   Files& files = parts_.seams.files;
-  const Homes& homes = parts_.desk.desk().homes();
+  const HomeDirectories& homes = parts_.home.home().homes();
   Value payload = Value::object();
   const std::string folder = join_path(join_path(homes.data, "pitches"), run_);
   Git git(parts_.seams, state_.workspace);
@@ -263,24 +266,24 @@ Result<Next> RunDriver::act(const ArchivePitch&) {
     SB_TRY(files.write_atomic(to, bytes));
     SB_TRY(files.write_atomic(mark, run_ + "\n"));
     const bool is_tracked =
-        SB_TRY(git.run({.words = {"ls-files", "--error-unmatch", "--", file}, .fine = {0, 1}})).code == 0;
+        SB_TRY(git.run({.words = {"ls-files", "--error-unmatch", "--", file}, .accepted_codes = {0, 1}})).code == 0;
     if (!is_tracked) SB_TRY(files.remove(from));
     payload.set("path", from);
     payload.set("to", to);
   }
   SB_TRY(append("pitch_archived", std::move(payload)));
-  return Next::kGoOn;
+  return DriveStatus::kContinue;
 }
 
 std::string RunDriver::pushed_commit() const {
   std::string commit;
-  for (const RunState::Delivered& made : state_.delivered) {
+  for (const RunState::DeliveryRecord& made : state_.deliveries) {
     if (made.step == DeliveryStep::kPush && made.done.passed) commit = made.done.facts.string_at("commit").value_or("");
   }
   return commit;
 }
 
-Result<Next> RunDriver::act(const EndRun& end) {
+Result<DriveStatus> RunDriver::act(const EndRun& end) {
   Value payload = Value::object({{"outcome", end.outcome}, {"reason", end.reason}});
   if (!state_.commit.empty()) payload.set("commit", state_.commit);
   if (!state_.request.empty()) payload.set("request", state_.request);
@@ -290,9 +293,9 @@ Result<Next> RunDriver::act(const EndRun& end) {
     // It holds something that is not delivered, so it stays.
     if (!removed) payload.set("kept", Value::object({{"path", state_.tree.path}, {"why", removed.error().message}}));
   }
-  SB_TRY(drop_questions());
+  SB_TRY(withdraw_questions());
   SB_TRY(append("ended", std::move(payload)));
-  return Next::kGoOn;
+  return DriveStatus::kContinue;
 }
 
 }  // namespace sb::pipeline

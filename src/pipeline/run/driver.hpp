@@ -13,108 +13,108 @@
 namespace sb::pipeline {
 
 // Whether the run goes on now, or is left to be driven later; RunState::waits_for says why.
-enum class Next { kGoOn, kLeaveOff };
+enum class DriveStatus { kContinue, kSuspend };
 
 // An audit of the one kind where the findings are about the architecture, of the other where they are not.
 inline constexpr std::string_view kAuditWorkflow = "wr.production-readiness-audit";
 inline constexpr std::string_view kArchitectureWorkflow = "wr.architecture-scalability-audit";
 
 // Nothing that somebody could mend in the change or in the settings: it ends the driving, not the run.
-inline bool is_ours(ErrorCode code) {
+inline bool is_internal_failure(ErrorCode code) {
   return code == ErrorCode::kIo || code == ErrorCode::kCorrupt || code == ErrorCode::kInternal;
 }
 
 // The first that is there and that no run has used up; empty: there is none.
-std::string fresh_pitch(const Files& files, const Homes& homes, const std::string& workspace);
+std::string unused_pitch(const Files& files, const HomeDirectories& homes, const std::string& workspace);
 
 class RunDriver {
  public:
-  RunDriver(CoordinatorParts& parts, std::string run, Patience patience);
+  RunDriver(CoordinatorParts& parts, std::string run, WaitLimits wait_limits);
   Result<RunState> drive();
   // Asks whether the run goes on with the ticket it has, when that is not what the ticket says now.
   Status compare_ticket(const Ticket& now);
 
  private:
-  struct Started {
+  struct PhaseSetup {
     std::string workflow, role, tier;
     agent::Bundle bundle;
-    std::vector<agent::Source> sources;
+    std::vector<agent::ContextSource> sources;
     std::vector<std::string> notes;
   };
 
-  Result<RunState> go_through();
+  Result<RunState> drive_until_blocked();
   void halt(const Error& error);
   Status load();
-  bool keeps_going() const { return !parts_.keeps_going || parts_.keeps_going(); }
+  bool should_continue() const { return !parts_.should_continue || parts_.should_continue(); }
   Status append(std::string type, Value payload, std::vector<std::string> blobs = {});
-  Next leave(std::string why);
-  Status take_up();
+  DriveStatus suspend(std::string why);
+  Status record_resume();
   Status compare_workflows();
   Status note_workflow(const std::string& workflow, const std::string& hash);
 
-  Result<Next> act(const RouteIt&);
-  Result<Next> act(const MakeTree&);
-  Result<Next> act(const StartPhase& start);
-  Result<Next> act(const WorkPhase& work);
-  Result<Next> act(const DeliverStep& step);
-  Result<Next> act(const Ask& ask);
-  Result<Next> act(const AwaitAnswer& wait);
-  Result<Next> act(const Escalate& escalate);
-  Result<Next> act(const Wait& wait);
-  Result<Next> act(const ArchivePitch&);
-  Result<Next> act(const EndRun& end);
-  Result<Next> act(const Over&) { return Next::kLeaveOff; }
+  Result<DriveStatus> act(const ChooseMode&);
+  Result<DriveStatus> act(const CreateWorkTree&);
+  Result<DriveStatus> act(const StartPhase& start);
+  Result<DriveStatus> act(const ContinuePhase& work);
+  Result<DriveStatus> act(const DeliverStep& step);
+  Result<DriveStatus> act(const AskPerson& ask);
+  Result<DriveStatus> act(const AwaitAnswer& wait);
+  Result<DriveStatus> act(const Escalate& escalate);
+  Result<DriveStatus> act(const WaitUntil& wait);
+  Result<DriveStatus> act(const ArchivePitch&);
+  Result<DriveStatus> act(const EndRun& end);
+  Result<DriveStatus> act(const Finished&) { return DriveStatus::kSuspend; }
 
-  Status open_question(AskedAbout about);
-  Status drop_questions();
-  Result<bool> settle(const Asked& asked);
-  Result<bool> settle_any();
-  Result<bool> settled_by_forge(const Asked& asked);
-  Status settle_as(const Asked& asked, std::string choice, std::string remark);
+  Status open_question(QuestionContext about);
+  Status withdraw_questions();
+  Result<bool> settle_question(const RunQuestion& asked);
+  Result<bool> settle_any_question();
+  Result<bool> is_settled_by_forge(const RunQuestion& asked);
+  Status record_answer(const RunQuestion& asked, std::string choice, std::string remark);
   Result<bool> reopen();
-  Result<bool> is_still_asked(const Asked& asked);
-  Result<Next> leave_question(const Asked& asked);
-  Result<Next> wait_for_person(const Asked& asked);
-  // `is_told`: by whoever is waited for.
-  Result<Next> park(TimestampMs until, std::string reason, bool is_told = false);
+  Result<bool> is_still_open(const RunQuestion& asked);
+  Result<DriveStatus> suspend_for_question(const RunQuestion& asked);
+  Result<DriveStatus> wait_for_person(const RunQuestion& asked);
+  // `is_retry_after`: by whoever is waited for.
+  Result<DriveStatus> park(TimestampMs until, std::string reason, bool is_retry_after = false);
   // What the ticket depends on and is not merged yet; empty: nothing.
   Result<std::string> missing_dependency() const;
-  Status bring_pitch(const WorkTree& tree);
+  Status copy_pitch(const WorkTree& tree);
 
-  Result<engine::Starting> prepare(const StartPhase& start, Started& started);
-  Result<Next> not_started(const StartPhase& start, const Error& error);
+  Result<engine::StartRequest> prepare(const StartPhase& start, PhaseSetup& started);
+  Result<DriveStatus> phase_not_started(const StartPhase& start, const Error& error);
   // `work`: what rules may name it by. `notes`: what of the rules was not taken, and why.
-  Result<std::vector<agent::Source>> sources_for(const StartPhase& start, const std::vector<std::string>& work,
-                                                 std::vector<std::string>& notes);
+  Result<std::vector<agent::ContextSource>> sources_for(const StartPhase& start, const std::vector<std::string>& work,
+                                                        std::vector<std::string>& notes);
   // Empty: there is none.
   Result<Pitch> pitch_in_tree() const;
   // What a session starts with besides its goal, and as what each counts where the session's mode is looked at.
-  struct Told {
+  struct ContextItem {
     std::string name;
     Value value;
-    agent::Source as;
+    agent::ContextSource as;
   };
-  std::vector<Told> told_to(const StartPhase& start);
-  void hold_back(const agent::Wish& wish, const std::vector<Told>& told, engine::Starting& starting,
-                 agent::Bundle& bundle) const;
-  Results results_before(const StartPhase& start) const;
-  Result<Next> end_phase(const PhaseRecord& record, agent::Ended ended);
+  std::vector<ContextItem> context_items_for(const StartPhase& start);
+  void apply_isolation(const agent::ContextSpec& spec, const std::vector<ContextItem>& context_items,
+                       engine::StartRequest& start_request, agent::Bundle& bundle) const;
+  PhaseResults results_before(const StartPhase& start) const;
+  Result<DriveStatus> end_phase(const PhaseRecord& record, agent::WorkResult ended);
   Status note_interpretation(const PhaseRecord& record);
-  struct Left {
+  struct PhaseOutput {
     Value artifact;
     std::string notes;
   };
-  Result<Left> left_behind(const PhaseRecord& record);
+  Result<PhaseOutput> phase_output(const PhaseRecord& record);
   Result<Value> artifact_of(const std::string& session, const std::string& kind);
   Value::Array degradations() const;
 
-  DeliveryWish wish_for(int round) const;
+  DeliverySpec delivery_spec(int round) const;
   Value facts_of(const DeliverStep& step) const;
   int delivered_round(const DeliverStep& step) const;
   DeliveryParts delivery_parts();
   Status note_refusal(const DeliverStep& step, const Error& error);
-  Result<Next> refused(const DeliverStep& step, const Error& error);
-  Status close_again();
+  Result<DriveStatus> refused(const DeliverStep& step, const Error& error);
+  Status retry_close();
   std::string pushed_commit() const;  // empty: nothing is delivered
   std::string base_commit() const;
   std::string used_pitch() const;
@@ -124,9 +124,9 @@ class RunDriver {
   CoordinatorParts& parts_;
   RunLog log_;
   std::string run_;
-  Patience patience_;
+  WaitLimits wait_limits_;
   RunState state_;
-  std::vector<agent::LoggedEvent> told_;  // of the session whose question is waited for, as far as it was read
+  std::vector<agent::LoggedEvent> agent_events_;  // of the session whose question is waited for, as far as it was read
 };
 
 }  // namespace sb::pipeline

@@ -16,7 +16,7 @@
 namespace sb::pipeline {
 namespace {
 
-using agent::Source;
+using agent::ContextSource;
 using agent::SourceKind;
 
 constexpr std::size_t kContextTicketBytes = 64u << 10;  // a session's context is kept with every step
@@ -24,12 +24,12 @@ constexpr std::size_t kShownNotes = 20;
 constexpr std::size_t kNoteBytes = 400;
 constexpr std::size_t kShownDiffBytes = 512u << 10;
 
-bool looks_at_change(Phase phase) {
+bool needs_diff(Phase phase) {
   return phase == Phase::kReview || phase == Phase::kFix || phase == Phase::kAudit;
 }
 
 std::string checks_text(const RunState& state, int round) {
-  const RunState::Delivered* made = state.newest(DeliveryStep::kChecks, round);
+  const RunState::DeliveryRecord* made = state.newest(DeliveryStep::kChecks, round);
   if (made == nullptr) return {};
   std::string text;
   const Value& checks = made->done.facts["checks"];
@@ -50,13 +50,13 @@ std::vector<std::string> shown_notes(const std::vector<std::string>& all) {
       shown_ones.push_back(fmt::format("and {} more", all.size() - kShownNotes));
       break;
     }
-    shown_ones.push_back(shown(beginning(note, kNoteBytes)));
+    shown_ones.push_back(shown(utf8_prefix(note, kNoteBytes)));
   }
   return shown_ones;
 }
 
 // What was said to do it again, and what became of the attempt before.
-std::string before_this(const RunState& state, const StartPhase& start) {
+std::string previous_attempt_text(const RunState& state, const StartPhase& start) {
   std::string text;
   const PhaseRecord* last = state.newest(start.phase, start.round);
   if (start.attempt > 1 && last != nullptr) {
@@ -80,15 +80,15 @@ Result<Pitch> RunDriver::pitch_in_tree() const {
   return Pitch{kPitchFiles.front(), fmt::format("It is not shown here: {}.", found.error().message)};
 }
 
-Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start, const std::vector<std::string>& work,
-                                                   std::vector<std::string>& notes) {
+Result<std::vector<ContextSource>> RunDriver::sources_for(const StartPhase& start, const std::vector<std::string>& work,
+                                                          std::vector<std::string>& notes) {
   const Files& files = parts_.seams.files;
-  std::vector<Source> sources;
+  std::vector<ContextSource> sources;
   sources.push_back({"goal", SourceKind::kTask, "The goal of the run", state_.goal});
   if (state_.ticket != Ticket{}) {
     sources.push_back({"ticket", SourceKind::kTask, "The ticket", state_.ticket.as_text()});
   }
-  if (std::string text = before_this(state_, start); !text.empty()) {
+  if (std::string text = previous_attempt_text(state_, start); !text.empty()) {
     sources.push_back({"attempt", SourceKind::kTask, "What came before", std::move(text)});
   }
   if (start.phase == Phase::kCoding) {
@@ -99,13 +99,13 @@ Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start, cons
       sources.push_back({"pitch", kind, "The pitch, " + pitch.path, std::move(pitch.text)});
     }
   }
-  const inbox::Desk& desk = parts_.desk.desk();
+  const inbox::Home& home = parts_.home.home();
   agent::RuleSources rules = agent::read_rules(
       files,
       {.work_tree = state_.tree.path,
-       .hidden = engine::hidden_paths(files, parts_.seams.environment, desk.homes(), secret_files(parts_.settings)),
+       .hidden = engine::hidden_paths(files, parts_.seams.environment, home.homes(), secret_files(parts_.settings)),
        .soul = parts_.settings.soul,
-       .config_home = desk.homes().config,
+       .config_home = home.homes().config,
        .tier0 = parts_.settings.tier0,
        .committed =
            [this](const std::vector<std::string>& paths) {
@@ -115,11 +115,11 @@ Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start, cons
              return texts ? std::move(*texts) : std::map<std::string, std::string>();
            },
        .work = work});
-  for (Source& source : rules.sources) sources.push_back(std::move(source));
+  for (ContextSource& source : rules.sources) sources.push_back(std::move(source));
   notes = shown_notes(rules.notes);
   // Before the change itself, which an agent can look up where there is no room for all.
-  for (Source& source : context_for(start.phase, results_before(start))) sources.push_back(std::move(source));
-  if (looks_at_change(start.phase)) {
+  for (ContextSource& source : context_for(start.phase, results_before(start))) sources.push_back(std::move(source));
+  if (needs_diff(start.phase)) {
     sources.push_back(
         {"diff", SourceKind::kRaw, "The change as it is now, against its base", SB_TRY(change_text(kShownDiffBytes))});
     if (std::string checks = checks_text(state_, start.round); !checks.empty()) {
@@ -127,21 +127,21 @@ Result<std::vector<Source>> RunDriver::sources_for(const StartPhase& start, cons
     }
   }
   const agent::Redactor redactor(parts_.secrets);
-  for (Source& source : sources) source.text = redactor.clean(source.text);
+  for (ContextSource& source : sources) source.text = redactor.clean(source.text);
   return sources;
 }
 
-std::vector<RunDriver::Told> RunDriver::told_to(const StartPhase& start) {
-  std::vector<Told> told;
-  const auto tell = [&](std::string name, Value value, std::string key, SourceKind kind) {
-    Source as{.key = std::move(key), .kind = kind, .title = {}, .text = {}};
-    told.push_back({std::move(name), std::move(value), std::move(as)});
+std::vector<RunDriver::ContextItem> RunDriver::context_items_for(const StartPhase& start) {
+  std::vector<ContextItem> context_items;
+  const auto add = [&](std::string name, Value value, std::string key, SourceKind kind) {
+    ContextSource as{.key = std::move(key), .kind = kind, .title = {}, .text = {}};
+    context_items.push_back({std::move(name), std::move(value), std::move(as)});
   };
   Value ticket = state_.ticket.to_value();
   if (to_json(ticket).size() > kContextTicketBytes) {
     ticket = Value::object({{"title", state_.ticket.title}, {"body", "It stands in the prompt."}});
   }
-  tell("ticket", std::move(ticket), "ticket", SourceKind::kTask);
+  add("ticket", std::move(ticket), "ticket", SourceKind::kTask);
   std::string pitch;
   for (const std::string& file : kPitchFiles) {
     if (pitch.empty() && parts_.seams.files.kind(join_path(state_.tree.path, file)) == FileKind::kFile) pitch = file;
@@ -149,7 +149,7 @@ std::vector<RunDriver::Told> RunDriver::told_to(const StartPhase& start) {
   const PhaseRecord* shaped = state_.newest(Phase::kShaping);
   if (shaped != nullptr && pitch.empty()) pitch = shaped->result.artifact.string_at("pitchPath").value_or("");
   if (!pitch.empty()) {
-    tell("pitchPath", pitch, "pitch", shaped == nullptr ? SourceKind::kTask : SourceKind::kDocument);
+    add("pitchPath", pitch, "pitch", shaped == nullptr ? SourceKind::kTask : SourceKind::kDocument);
   }
   if (start.phase == Phase::kFix || start.phase == Phase::kAudit) {
     const int round = start.phase == Phase::kFix ? start.round : start.round + 1;
@@ -157,39 +157,39 @@ std::vector<RunDriver::Told> RunDriver::told_to(const StartPhase& start) {
     if (to_json(findings).size() > kContextTicketBytes) {
       findings = fmt::format("{} findings, which stand in the prompt.", findings.size());
     }
-    tell("findings", std::move(findings), "review.findings", SourceKind::kDocument);
+    add("findings", std::move(findings), "review.findings", SourceKind::kDocument);
   }
-  if (!looks_at_change(start.phase)) return told;
-  tell("prUrl", state_.url, "diff", SourceKind::kRaw);
-  tell("prNumber", state_.request, "diff", SourceKind::kRaw);
-  tell("mergeBaseRef", base_commit(), "diff", SourceKind::kRaw);
-  tell("diffStat", diff_stat(), "diff", SourceKind::kRaw);
+  if (!needs_diff(start.phase)) return context_items;
+  add("prUrl", state_.url, "diff", SourceKind::kRaw);
+  add("prNumber", state_.request, "diff", SourceKind::kRaw);
+  add("mergeBaseRef", base_commit(), "diff", SourceKind::kRaw);
+  add("diffStat", diff_stat(), "diff", SourceKind::kRaw);
   if (shaped != nullptr && shaped->result.artifact["validationChecklist"].is_array()) {
-    tell("validationChecklist", shaped->result.artifact["validationChecklist"], "shaping.validationChecklist",
-         SourceKind::kPrior);
+    add("validationChecklist", shaped->result.artifact["validationChecklist"], "shaping.validationChecklist",
+        SourceKind::kPrior);
   }
-  return told;
+  return context_items;
 }
 
 // A session is another way to an agent than its bundle: what the mode does not give is not in it either, and what it
 // gives is on record beside the rest.
-void RunDriver::hold_back(const agent::Wish& wish, const std::vector<Told>& told, engine::Starting& starting,
-                          agent::Bundle& bundle) const {
+void RunDriver::apply_isolation(const agent::ContextSpec& spec, const std::vector<ContextItem>& context_items,
+                                engine::StartRequest& start_request, agent::Bundle& bundle) const {
   const auto record = [&](const std::string& name, const std::string& text) {
     bundle.entries.push_back({.key = name, .slot = "session", .hash = sha256_hex(text), .bytes = text.size()});
   };
-  if (agent::is_given(bundle.mode, wish, {"goal", SourceKind::kTask, "", ""})) {
-    record("goal", starting.goal);
+  if (agent::is_given(bundle.mode, spec, {"goal", SourceKind::kTask, "", ""})) {
+    record("goal", start_request.goal);
   } else {
-    starting.goal = "Work by what you are given here";
+    start_request.goal = "Work by what you are given here";
   }
   const agent::Redactor redactor(parts_.secrets);
-  starting.context = Value::object({{"runId", run_}, {"phase", starting.context["phase"]}});
-  for (const Told& item : told) {
-    if (!agent::is_given(bundle.mode, wish, item.as)) continue;
+  start_request.context = Value::object({{"runId", run_}, {"phase", start_request.context["phase"]}});
+  for (const ContextItem& item : context_items) {
+    if (!agent::is_given(bundle.mode, spec, item.as)) continue;
     Value value = redactor.clean_value(item.value);
     record(item.name, to_json(value));
-    starting.context.set(item.name, std::move(value));
+    start_request.context.set(item.name, std::move(value));
   }
 }
 

@@ -21,7 +21,7 @@ void add_all(std::vector<std::string>& to, const Value& list) {
 }
 
 std::string first_line(std::string_view text, std::size_t bytes) {
-  return std::string(beginning(text.substr(0, text.find('\n')), bytes));
+  return std::string(utf8_prefix(text.substr(0, text.find('\n')), bytes));
 }
 
 std::string bullets(std::string_view title, const Value& list) {
@@ -50,43 +50,43 @@ std::string body_of(const RunState& state) {
 
 }  // namespace
 
-DeliveryWish RunDriver::wish_for(int round) const {
-  DeliveryWish wish;
-  wish.run = run_;
-  wish.goal = state_.goal;
-  wish.tree = state_.tree;
-  wish.round = round;
-  wish.parent = state_.tree.base_commit;
-  for (const RunState::Delivered& made : state_.delivered) {
+DeliverySpec RunDriver::delivery_spec(int round) const {
+  DeliverySpec spec;
+  spec.run = run_;
+  spec.goal = state_.goal;
+  spec.tree = state_.tree;
+  spec.round = round;
+  spec.parent = state_.tree.base_commit;
+  for (const RunState::DeliveryRecord& made : state_.deliveries) {
     const bool is_commit = made.step == DeliveryStep::kCommit || made.step == DeliveryStep::kUpdate;
     if (!is_commit || made.round >= round || !made.done.passed) continue;
-    wish.parent = made.done.facts.string_at("commit").value_or(wish.parent);
+    spec.parent = made.done.facts.string_at("commit").value_or(spec.parent);
   }
   for (const PhaseRecord& record : state_.phases) {
     if (record.phase == Phase::kShaping) {
-      wish.out_of_scope.clear();
-      add_all(wish.out_of_scope, record.result.artifact["outOfScope"]);
+      spec.out_of_scope.clear();
+      add_all(spec.out_of_scope, record.result.artifact["outOfScope"]);
     }
     if (record.phase != Phase::kCoding && record.phase != Phase::kFix) continue;
-    add_all(wish.files_changed, record.result.artifact["filesChanged"]);
+    add_all(spec.files_changed, record.result.artifact["filesChanged"]);
     if (record.round > round) continue;
-    wish.session = record.session;
-    wish.at = record.ended_at;
+    spec.session = record.session;
+    spec.at = record.ended_at;
   }
-  wish.protected_paths = parts_.settings.protected_paths;
-  wish.internal_paths = kPitchFiles;
-  if (const std::string pitch = used_pitch(); !pitch.empty()) wish.retired_paths = {pitch};
-  wish.checks = parts_.settings.checks;
-  wish.checks_trusted = parts_.settings.checks_trusted;
+  spec.protected_paths = parts_.settings.protected_paths;
+  spec.internal_paths = kPitchFiles;
+  if (const std::string pitch = used_pitch(); !pitch.empty()) spec.retired_paths = {pitch};
+  spec.checks = parts_.settings.checks;
+  spec.checks_trusted = parts_.settings.checks_trusted;
   const std::string title = state_.ticket.title.empty() ? state_.goal : state_.ticket.title;
-  wish.title = first_line(title, 200);
-  wish.body = body_of(state_);
-  wish.subject = round == 0 ? wish.title : fmt::format("{} (round {} of fixing)", first_line(title, 160), round);
-  wish.identity = parts_.settings.identity;
-  wish.remote = parts_.settings.forge.remote;
-  wish.ticket = state_.ticket;
-  wish.request = state_.request;
-  return wish;
+  spec.title = first_line(title, 200);
+  spec.body = body_of(state_);
+  spec.subject = round == 0 ? spec.title : fmt::format("{} (round {} of fixing)", first_line(title, 160), round);
+  spec.identity = parts_.settings.identity;
+  spec.remote = parts_.settings.forge.remote;
+  spec.ticket = state_.ticket;
+  spec.request = state_.request;
+  return spec;
 }
 
 // The one that an IMPLEMENT run was given, below its work tree.
@@ -112,7 +112,7 @@ int RunDriver::delivered_round(const DeliverStep& step) const {
 Value RunDriver::facts_of(const DeliverStep& step) const {
   const int round = delivered_round(step);
   Value facts = Value::object();
-  for (const RunState::Delivered& made : state_.delivered) {
+  for (const RunState::DeliveryRecord& made : state_.deliveries) {
     if (made.done.facts.find("error") != nullptr) continue;
     const bool is_seen_since = made.round == step.round && made.step > DeliveryStep::kRequest;
     if (made.round == round || is_seen_since) facts.set(to_string(made.step), made.done.facts);
@@ -122,53 +122,53 @@ Value RunDriver::facts_of(const DeliverStep& step) const {
 
 DeliveryParts RunDriver::delivery_parts() {
   DeliveryParts delivery{.seams = parts_.seams, .forge = parts_.forge, .secrets = parts_.secrets, .run_check = {}};
-  delivery.run_check = make_check_runner(parts_.seams, parts_.desk.desk().homes(), parts_.keeps_going, nullptr,
+  delivery.run_check = make_check_runner(parts_.seams, parts_.home.home().homes(), parts_.should_continue, nullptr,
                                          secret_files(parts_.settings));
-  delivery.keeps_going = parts_.keeps_going;
+  delivery.should_continue = parts_.should_continue;
   return delivery;
 }
 
-Result<Next> RunDriver::act(const DeliverStep& step) {
+Result<DriveStatus> RunDriver::act(const DeliverStep& step) {
   DeliveryParts delivery = delivery_parts();
-  SB_TRY(parts_.forge.work_for(run_, pushed_commit()));
-  const auto done = deliver(step.step, wish_for(delivered_round(step)), facts_of(step), delivery);
-  if (!keeps_going()) return leave("it was left off");
+  SB_TRY(parts_.forge.set_run(run_, pushed_commit()));
+  const auto done = deliver(step.step, delivery_spec(delivered_round(step)), facts_of(step), delivery);
+  if (!should_continue()) return suspend("it was left off");
   if (!done) return refused(step, done.error());
-  if (!done->passed && done->again_at_ms > 0) {
-    return park(done->again_at_ms, fmt::format("{} is not there yet", to_string(step.step)));
+  if (!done->passed && done->retry_at_ms > 0) {
+    return park(done->retry_at_ms, fmt::format("{} is not there yet", to_string(step.step)));
   }
   Value findings = Value::array();
-  for (const Finding& finding : done->findings) findings.push_back(finding.to_value());
+  for (const DeliveryFinding& finding : done->findings) findings.push_back(finding.to_value());
   SB_TRY(append("delivered", Value::object({{"step", to_string(step.step)},
                                             {"round", step.round},
                                             {"passed", done->passed},
                                             {"findings", std::move(findings)},
                                             {"facts", done->facts},
-                                            {"was_there", done->was_there},
+                                            {"was_there", done->already_existed},
                                             {"policy", to_value(policy_of(parts_.settings))}})));
-  return Next::kGoOn;
+  return DriveStatus::kContinue;
 }
 
 // An outage is waited for; what a person can mend is a finding that goes to one; anything else stops the run here.
-Result<Next> RunDriver::refused(const DeliverStep& step, const Error& error) {
-  if (error.retry_helps) {
+Result<DriveStatus> RunDriver::refused(const DeliverStep& step, const Error& error) {
+  if (error.is_retryable) {
     const std::int64_t wait = parts_.forge.retry_after_ms();
     return park(parts_.seams.clock.now_ms() + (wait > 0 ? wait : kAgainMs), error.to_string(), wait > 0);
   }
   const bool is_local_step =
       step.step == DeliveryStep::kScope || step.step == DeliveryStep::kChecks || step.step == DeliveryStep::kSecrets;
-  if (is_ours(error.code) || is_local_step) {
-    Error told = error;
-    told.message = fmt::format("run {} stops at {}: {}", run_, to_string(step.step), error.message);
-    if (told.remedy.empty()) told.remedy = fmt::format("Mend that, then: signalbox runs resume {}", run_);
-    return std::unexpected(std::move(told));
+  if (is_internal_failure(error.code) || is_local_step) {
+    Error reported = error;
+    reported.message = fmt::format("run {} stops at {}: {}", run_, to_string(step.step), error.message);
+    if (reported.remedy.empty()) reported.remedy = fmt::format("Mend that, then: signalbox runs resume {}", run_);
+    return std::unexpected(std::move(reported));
   }
   SB_TRY(note_refusal(step, error));
-  return Next::kGoOn;
+  return DriveStatus::kContinue;
 }
 
 Status RunDriver::note_refusal(const DeliverStep& step, const Error& error) {
-  const Finding finding{"critical", error.to_string(), "", std::string(to_string(error.code))};
+  const DeliveryFinding finding{"critical", error.to_string(), "", std::string(to_string(error.code))};
   return append("delivered", Value::object({{"step", to_string(step.step)},
                                             {"round", step.round},
                                             {"passed", false},
@@ -179,29 +179,29 @@ Status RunDriver::note_refusal(const DeliverStep& step, const Error& error) {
 }
 
 // A run that is merged is over, whatever becomes of its ticket; but whoever takes it up again may have mended that.
-Status RunDriver::close_again() {
-  const RunState::Delivered* failed = state_.failed_closing();
+Status RunDriver::retry_close() {
+  const RunState::DeliveryRecord* failed = state_.failed_closing();
   if (state_.outcome.empty() || failed == nullptr) return {};
   const DeliverStep step{DeliveryStep::kClose, failed->round};
   DeliveryParts delivery = delivery_parts();
-  const auto done = deliver(step.step, wish_for(delivered_round(step)), facts_of(step), delivery);
+  const auto done = deliver(step.step, delivery_spec(delivered_round(step)), facts_of(step), delivery);
   if (!done) return note_refusal(step, done.error());
   return append("delivered", Value::object({{"step", to_string(step.step)},
                                             {"round", step.round},
                                             {"passed", true},
                                             {"findings", Value::array()},
                                             {"facts", done->facts},
-                                            {"was_there", done->was_there}}));
+                                            {"was_there", done->already_existed}}));
 }
 
-Status RunDriver::settle_as(const Asked& asked, std::string choice, std::string remark) {
+Status RunDriver::record_answer(const RunQuestion& asked, std::string choice, std::string remark) {
   const Value payload = Value::object({{"question", asked.question},
                                        {"decision", asked.decision},
                                        {"choice", std::move(choice)},
                                        {"by", parts_.forge.name()},
                                        {"remark", std::move(remark)}});
-  SB_TRY(parts_.desk.desk().store().write([&](store::Transaction& transaction) -> Status {
-    SB_TRY(parts_.desk.desk().inbox().drop_in(transaction, asked.decision));
+  SB_TRY(parts_.home.home().store().write([&](store::Transaction& transaction) -> Status {
+    SB_TRY(parts_.home.home().inbox().discard_in(transaction, asked.decision));
     return log_.append_in(transaction, run_, state_.events, "decided", payload);
   }));
   SB_TRY(load());
@@ -211,9 +211,9 @@ Status RunDriver::settle_as(const Asked& asked, std::string choice, std::string 
 
 // Nobody need answer what somebody did by hand meanwhile: a request that is merged is taken as merged; of one that is
 // closed, that is what is asked about. A forge that does not answer changes nothing.
-Result<bool> RunDriver::settled_by_forge(const Asked& asked) {
+Result<bool> RunDriver::is_settled_by_forge(const RunQuestion& asked) {
   const bool is_merge = asked.question == "merge";
-  const RunState::Delivered* last = state_.delivered.empty() ? nullptr : &state_.delivered.back();
+  const RunState::DeliveryRecord* last = state_.deliveries.empty() ? nullptr : &state_.deliveries.back();
   if (state_.request.empty() || last == nullptr || last->step < DeliveryStep::kRequestChecks) return false;
   const std::string about = state_.escalations.empty() ? "" : state_.escalations.back().phase;
   const bool is_delivery = asked.question == "escalation" && (about == "merge" || about == "delivery");
@@ -223,29 +223,30 @@ Result<bool> RunDriver::settled_by_forge(const Asked& asked) {
   const ChangeRequest& request = **found;
   if (request.state == ChangeRequest::State::kMerged && request.commit == pushed_commit()) {
     if (!is_merge && last->done.passed) return false;
-    SB_TRY(settle_as(asked, is_merge ? "merge" : "retry", "the request was merged meanwhile"));
+    SB_TRY(record_answer(asked, is_merge ? "merge" : "retry", "the request was merged meanwhile"));
     return true;
   }
   if (!is_merge || request.state == ChangeRequest::State::kOpen) return false;
   const bool is_closed = request.state == ChangeRequest::State::kClosed;
-  const Finding finding{"critical",
-                        is_closed ? "somebody closed the change request without merging it"
-                                  : fmt::format("the request was merged at {}, not at what was pushed", request.commit),
-                        "", is_closed ? "request_closed" : "merged_other"};
+  const DeliveryFinding finding{
+      "critical",
+      is_closed ? "somebody closed the change request without merging it"
+                : fmt::format("the request was merged at {}, not at what was pushed", request.commit),
+      "", is_closed ? "request_closed" : "merged_other"};
   SB_TRY(append("delivered", Value::object({{"step", to_string(DeliveryStep::kMerge)},
                                             {"round", last->round},
                                             {"passed", false},
                                             {"findings", Value(Value::Array{finding.to_value()})},
                                             {"facts", Value::object()},
                                             {"was_there", false}})));
-  SB_TRY(settle_as(asked, is_closed ? "closed" : "merged", finding.summary));
+  SB_TRY(record_answer(asked, is_closed ? "closed" : "merged", finding.summary));
   return true;
 }
 
 // What the change is a change of: where the run began, or what it was brought up to date with.
 std::string RunDriver::base_commit() const {
   std::string base = state_.tree.base_commit;
-  for (const RunState::Delivered& made : state_.delivered) {
+  for (const RunState::DeliveryRecord& made : state_.deliveries) {
     if (made.step == DeliveryStep::kUpdate && made.done.passed) base = made.done.facts.string_at("base").value_or(base);
   }
   return base;
@@ -282,7 +283,7 @@ Result<std::string> RunDriver::change_text(std::size_t max_bytes) {
   }
   std::string text = shown(SB_TRY(std::move(diff)));
   if (text.size() > max_bytes) {
-    text = fmt::format("{}\n[{} of {} bytes shown; read the files for the rest]\n{}", beginning(text, max_bytes),
+    text = fmt::format("{}\n[{} of {} bytes shown; read the files for the rest]\n{}", utf8_prefix(text, max_bytes),
                        max_bytes, text.size(), diff_stat());
   }
   return text.empty() ? std::string("Nothing is changed.") : text;

@@ -20,7 +20,7 @@ constexpr std::string_view kRetrospectiveStep = "look-back";
 std::string session_of(const std::string& run, const StartPhase& start) {
   const std::string name =
       fmt::format("sb-run-phase-1\n{}\n{}\n{}\n{}", run, to_string(start.phase), start.round, start.attempt);
-  return engine::session_id_of(as_bytes(sha256(name)).substr(0, 16));
+  return engine::session_id_from_bytes(as_bytes(sha256(name)).substr(0, 16));
 }
 
 bool names_architecture(const Value::Array& findings) {
@@ -48,8 +48,8 @@ Value::Array RunDriver::degradations() const {
   return marks;
 }
 
-Results RunDriver::results_before(const StartPhase& start) const {
-  Results results;
+PhaseResults RunDriver::results_before(const StartPhase& start) const {
+  PhaseResults results;
   for (const PhaseRecord& record : state_.phases) {
     if (record.is_over) results.newest[record.phase] = record.result;
   }
@@ -69,42 +69,42 @@ Results RunDriver::results_before(const StartPhase& start) const {
   return results;
 }
 
-Result<engine::Starting> RunDriver::prepare(const StartPhase& start, Started& started) {
+Result<engine::StartRequest> RunDriver::prepare(const StartPhase& start, PhaseSetup& started) {
   started.workflow = parts_.settings.phases.at(start.phase);
   if (start.phase == Phase::kAudit && started.workflow == kAuditWorkflow &&
       names_architecture(findings_before(state_, start.round + 1))) {
     started.workflow = kArchitectureWorkflow;
   }
   const auto catalog = SB_TRY(workflow::Catalog::open(parts_.seams.files, parts_.seams.environment,
-                                                      parts_.desk.desk().homes(), state_.workspace));
-  const std::vector<Told> told = told_to(start);
+                                                      parts_.home.home().homes(), state_.workspace));
+  const std::vector<ContextItem> context_items = context_items_for(start);
   Value context = Value::object({{"runId", run_}, {"phase", to_string(start.phase)}});
-  for (const Told& item : told) context.set(item.name, item.value);
-  auto starting = engine::prepare_start(parts_.seams.files, catalog,
-                                        {.workflow_id = started.workflow,
-                                         .goal = state_.goal,
-                                         .workspace = state_.tree.path,
-                                         .context = std::move(context),
-                                         .is_autonomous = true});
-  if (!starting) return std::unexpected(error_of(starting.error()));
-  starting->id = session_of(run_, start);
-  const workflow::Compiled& compiled = *starting->bundle.back();
-  const agent::Wish wish = isolation_of(parts_.settings, compiled.definition);
-  started.role = wish.role;
+  for (const ContextItem& item : context_items) context.set(item.name, item.value);
+  auto start_request = engine::prepare_start(parts_.seams.files, catalog,
+                                             {.workflow_id = started.workflow,
+                                              .goal = state_.goal,
+                                              .workspace = state_.tree.path,
+                                              .context = std::move(context),
+                                              .is_autonomous = true});
+  if (!start_request) return std::unexpected(error_of(start_request.error()));
+  start_request->id = session_of(run_, start);
+  const workflow::CompiledWorkflow& compiled = *start_request->bundle.back();
+  const agent::ContextSpec spec = isolation_of(parts_.settings, compiled.definition);
+  started.role = spec.role;
   if (compiled.definition.model_tier) started.tier = std::string(to_string(*compiled.definition.model_tier));
   std::vector<std::string> work = {std::string(to_string(start.phase)), started.workflow};
   for (const workflow::Step& step : compiled.definition.steps) work.push_back(step.id);
   started.sources = SB_TRY(sources_for(start, work, started.notes));
-  started.bundle = SB_TRY(agent::make_bundle(wish, agent::identity_text(), started.sources));
-  hold_back(wish, told, *starting, started.bundle);
-  return std::move(*starting);
+  started.bundle = SB_TRY(agent::make_bundle(spec, agent::identity_text(), started.sources));
+  apply_isolation(spec, context_items, *start_request, started.bundle);
+  return std::move(*start_request);
 }
 
-// Settings or a workflow's file that no longer fit: a person mends that and says so. The run stands where it stood.
-Result<Next> RunDriver::not_started(const StartPhase& start, const Error& error) {
-  if (error.retry_helps) return park(parts_.seams.clock.now_ms() + kOutageMs, error.to_string());
+// RunSettings or a workflow's file that no longer fit: a person mends that and says so. The run stands where it stood.
+Result<DriveStatus> RunDriver::phase_not_started(const StartPhase& start, const Error& error) {
+  if (error.is_retryable) return park(parts_.seams.clock.now_ms() + kOutageMs, error.to_string());
   const std::string what = fmt::format("{} cannot start: ", to_string(start.phase));
-  if (is_ours(error.code)) {
+  if (is_internal_failure(error.code)) {
     Error told = error;
     told.message = fmt::format("run {} stops: {}{}", run_, what, error.message);
     if (told.remedy.empty()) told.remedy = fmt::format("Mend that, then: signalbox runs resume {}", run_);
@@ -113,15 +113,15 @@ Result<Next> RunDriver::not_started(const StartPhase& start, const Error& error)
   return act(Escalate{.phase = "start", .reason = what + error.to_string(), .round = start.round});
 }
 
-Result<Next> RunDriver::act(const StartPhase& start) {
-  Started started;
+Result<DriveStatus> RunDriver::act(const StartPhase& start) {
+  PhaseSetup started;
   const auto prepared = prepare(start, started);
-  if (!prepared) return not_started(start, prepared.error());
-  const engine::Starting& starting = *prepared;
-  const auto answer = parts_.desk.sessions().start(starting);
-  if (!answer) return not_started(start, error_of(answer.error()));
+  if (!prepared) return phase_not_started(start, prepared.error());
+  const engine::StartRequest& start_request = *prepared;
+  const auto answer = parts_.home.sessions().start(start_request);
+  if (!answer) return phase_not_started(start, error_of(answer.error()));
   // One that was started before a crash keeps the workflow of then.
-  const std::string hash = SB_TRY(parts_.desk.sessions().summary(starting.id)).hash;
+  const std::string hash = SB_TRY(parts_.home.sessions().summary(start_request.id)).hash;
   SB_TRY(note_workflow(started.workflow, hash));
   Value kept = started.bundle.to_value();
   kept.set("tier", started.tier);
@@ -135,14 +135,14 @@ Result<Next> RunDriver::act(const StartPhase& start) {
                                {"attempt", start.attempt},
                                {"workflow", started.workflow},
                                {"hash", hash},
-                               {"session", starting.id},
+                               {"session", start_request.id},
                                {"bundle", std::move(facts)},
                                {"blob", sha256_hex(bytes)}}),
                 {bytes}));
-  return Next::kGoOn;
+  return DriveStatus::kContinue;
 }
 
-Result<Next> RunDriver::act(const WorkPhase& work) {
+Result<DriveStatus> RunDriver::act(const ContinuePhase& work) {
   const PhaseRecord& record = work.record;
   const Value kept = SB_TRY(parse_json(SB_TRY(log_.blob(record.blob)), {.bytes = sb::limits::kStoreValueBytes}));
   agent::Assignment assignment;
@@ -155,18 +155,18 @@ Result<Next> RunDriver::act(const WorkPhase& work) {
   assignment.work_tree = state_.tree.path;
   assignment.is_writable = record.phase != Phase::kReview && record.phase != Phase::kAudit;
   assignment.limits = limits_for(record.phase, state_, parts_.settings);
-  assignment.keeps_going = parts_.keeps_going;
-  const agent::Ended ended = parts_.staff.work(assignment, parts_.on_progress);
-  if (!keeps_going()) return leave("it was left off");
+  assignment.should_continue = parts_.should_continue;
+  const agent::WorkResult ended = parts_.runner.work(assignment, parts_.on_progress);
+  if (!should_continue()) return suspend("it was left off");
   return end_phase(record, ended);
 }
 
-Result<Next> RunDriver::end_phase(const PhaseRecord& record, agent::Ended ended) {
+Result<DriveStatus> RunDriver::end_phase(const PhaseRecord& record, agent::WorkResult ended) {
   using agent::EndState;
   SB_TRY(note_interpretation(record));
   // What a person brought to its end counts like what an agent did.
   if (ended.state == EndState::kTakenOver &&
-      SB_TRY(parts_.desk.sessions().summary(record.session)).status == engine::SessionStatus::kComplete) {
+      SB_TRY(parts_.home.sessions().summary(record.session)).status == engine::SessionStatus::kComplete) {
     ended.state = EndState::kComplete;
   }
   switch (ended.state) {
@@ -175,24 +175,24 @@ Result<Next> RunDriver::end_phase(const PhaseRecord& record, agent::Ended ended)
                                             {"decision", ended.decision},
                                             {"packet", Value::object({{"session", record.session},
                                                                       {"phase", to_string(record.phase)}})}})));
-      return Next::kGoOn;
+      return DriveStatus::kContinue;
     case EndState::kTakenOver:
-      return leave(fmt::format("session {} is worked by a person: {}", record.session, ended.reason));
+      return suspend(fmt::format("session {} is worked by a person: {}", record.session, ended.reason));
     case EndState::kOutage: {
       const TimestampMs soon = parts_.seams.clock.now_ms() + kOutageMs;
-      return park(ended.retry_at_ms > 0 ? ended.retry_at_ms : soon, ended.reason, ended.is_told);
+      return park(ended.retry_at_ms > 0 ? ended.retry_at_ms : soon, ended.reason, ended.is_retry_after);
     }
-    case EndState::kBroke:
+    case EndState::kInternalError:
       return fail(ErrorCode::kIo, fmt::format("run {} stops in {}: {}", run_, to_string(record.phase), ended.reason),
                   fmt::format("Mend that, then: signalbox runs resume {}", run_));
     default:
       break;
   }
-  const Left left = SB_TRY(left_behind(record));
+  const PhaseOutput left = SB_TRY(phase_output(record));
   const bool is_complete = ended.state == EndState::kComplete;
   Value::Array marks = degradations();
   const PhaseResult result =
-      judge_phase(record.phase, is_complete ? left.artifact : Value(), left.notes, std::move(marks));
+      classify_phase(record.phase, is_complete ? left.artifact : Value(), left.notes, std::move(marks));
   SB_TRY(append("phase_ended", Value::object({{"phase", to_string(record.phase)},
                                               {"round", record.round},
                                               {"attempt", record.attempt},
@@ -203,7 +203,7 @@ Result<Next> RunDriver::end_phase(const PhaseRecord& record, agent::Ended ended)
                                               {"cost", ended.micro_cents},
                                               {"turns", ended.turns},
                                               {"policy", to_value(policy_of(parts_.settings))}})));
-  return Next::kGoOn;
+  return DriveStatus::kContinue;
 }
 
 // What was committed to is carried to every later phase, however this one ends.
@@ -216,22 +216,22 @@ Status RunDriver::note_interpretation(const PhaseRecord& record) {
 
 // The newest of that kind, when it is valid by its contract; null when there is none.
 Result<Value> RunDriver::artifact_of(const std::string& session, const std::string& kind) {
-  engine::Sessions& sessions = parts_.desk.sessions();
+  engine::Sessions& sessions = parts_.home.sessions();
   const engine::Summary summary = SB_TRY(sessions.summary(session));
   const engine::Node tip = SB_TRY(sessions.node(session, summary.tip));
   const auto found = tip.artifacts.find(kind);
   if (found == tip.artifacts.end()) return Value();
   const Value artifact = SB_TRY(parse_json(SB_TRY(log_.blob(found->second))));
   for (const workflow::Contract* contract : workflow::Contracts::bundled().all()) {
-    if (contract->kind == kind && !workflow::misfits(*contract, artifact).empty()) return Value();
+    if (contract->kind == kind && !workflow::violations(*contract, artifact).empty()) return Value();
   }
   return artifact;
 }
 
-Result<RunDriver::Left> RunDriver::left_behind(const PhaseRecord& record) {
-  engine::Sessions& sessions = parts_.desk.sessions();
+Result<RunDriver::PhaseOutput> RunDriver::phase_output(const PhaseRecord& record) {
+  engine::Sessions& sessions = parts_.home.sessions();
   const std::string& session = record.session;
-  Left left;
+  PhaseOutput left;
   const std::string kind(artifact_kind(record.phase));
   if (!kind.empty()) left.artifact = SB_TRY(artifact_of(session, kind));
   const engine::Summary summary = SB_TRY(sessions.summary(session));

@@ -112,13 +112,13 @@ class Folding {
       }
     }
     if (payload["ticket"].is_object()) state_.ticket = SB_TRY(Ticket::from(payload["ticket"]));
-    if (const auto mode = payload.string_at("mode")) state_.wanted = mode_named(*mode);
+    if (const auto mode = payload.string_at("mode")) state_.wanted = run_mode_named(*mode);
     state_.started_at = event.time_ms;
     return {};
   }
 
   Status routed(const RunEvent& event) {
-    const auto mode = mode_named(text(event.payload, "mode"));
+    const auto mode = run_mode_named(text(event.payload, "mode"));
     if (!mode) return std::unexpected(damaged(event, "names no mode"));
     state_.route = Route{*mode, strings(event.payload["reasons"]), flag(event.payload, "touches_ui")};
     return {};
@@ -182,7 +182,7 @@ class Folding {
     found->turns = static_cast<int>(number(payload, "turns"));
     found->ended_at = event.time_ms;
     found->ended_seq = event.seq;
-    stop_working(event);
+    stop_work_timer(event);
     return {};
   }
 
@@ -191,7 +191,7 @@ class Folding {
     PhaseRecord* found = named_by(event, true);
     if (found == nullptr) return std::unexpected(damaged(event, "opens a phase that had not ended"));
     std::int64_t asked_at = 0;
-    for (Asked& asked : state_.asked) {
+    for (RunQuestion& asked : state_.asked) {
       if (asked.question != "escalation") continue;
       asked_at = asked.seq;
       if (asked.seq < found->ended_seq || !asked.choice.empty()) continue;
@@ -206,7 +206,7 @@ class Folding {
     found->reason.clear();
     found->result = {};
     found->ended_seq = found->ended_at = 0;
-    found->let_on_seq = number(event.payload, "retried");
+    found->retried_seq = number(event.payload, "retried");
     working_since_ = event.time_ms;
     return {};
   }
@@ -215,11 +215,11 @@ class Folding {
     const Value& payload = event.payload;
     const auto step = step_named(text(payload, "step"));
     if (!step) return std::unexpected(damaged(event, "names no step"));
-    RunState::Delivered made;
+    RunState::DeliveryRecord made;
     made.step = *step;
     made.round = static_cast<int>(number(payload, "round"));
     made.done.passed = flag(payload, "passed");
-    made.done.was_there = flag(payload, "was_there");
+    made.done.already_existed = flag(payload, "was_there");
     made.done.facts = payload["facts"];
     if (payload["findings"].is_array()) {
       for (const Value& item : payload["findings"].items()) {
@@ -231,7 +231,7 @@ class Folding {
     made.at = event.time_ms;
     made.seq = event.seq;
     note_facts(made.done.facts);
-    state_.delivered.push_back(std::move(made));
+    state_.deliveries.push_back(std::move(made));
     return {};
   }
 
@@ -245,26 +245,26 @@ class Folding {
 
   Status asked(const RunEvent& event) {
     const Value& payload = event.payload;
-    Asked question;
+    RunQuestion question;
     question.question = text(payload, "question");
     question.decision = text(payload, "decision");
     question.packet = payload["packet"];
     question.seq = event.seq;
     state_.asked.push_back(std::move(question));
-    stop_working(event);
+    stop_work_timer(event);
     return {};
   }
 
   Status decided(const RunEvent& event) {
     const std::string decision = text(event.payload, "decision");
-    for (Asked& asked : state_.asked) {
+    for (RunQuestion& asked : state_.asked) {
       if (asked.decision != decision || !asked.choice.empty()) continue;
       asked.choice = text(event.payload, "choice");
       asked.by = text(event.payload, "by");
       asked.remark = text(event.payload, "remark");
       asked.decided_seq = event.seq;
     }
-    go_on_working(event);
+    start_work_timer(event);
     return {};
   }
 
@@ -277,21 +277,21 @@ class Folding {
   Status parked(const RunEvent& event) {
     state_.parked_until = number(event.payload, "until");
     state_.parked_reason = text(event.payload, "reason");
-    state_.is_parked_by_word = flag(event.payload, "told");
-    stop_working(event);
+    state_.is_parked_by_retry_after = flag(event.payload, "told");
+    stop_work_timer(event);
     return {};
   }
 
   Status woken(const RunEvent& event) {
     state_.parked_until = 0;
     state_.parked_reason.clear();
-    state_.is_parked_by_word = false;
-    go_on_working(event);
+    state_.is_parked_by_retry_after = false;
+    start_work_timer(event);
     return {};
   }
 
   Status stop_asked(const RunEvent& event) {
-    state_.stop_asked = true;
+    state_.stop_requested = true;
     state_.stop_by = text(event.payload, "by");
     state_.stop_reason = text(event.payload, "reason");
     return {};
@@ -300,7 +300,7 @@ class Folding {
   // Nobody worked between the last event and this one.
   Status resumed(const RunEvent& event) {
     const bool was_halted = !std::exchange(state_.halted, {}).empty();
-    if (was_halted && state_.parked_until == 0 && state_.open_question() == nullptr) go_on_working(event);
+    if (was_halted && state_.parked_until == 0 && state_.open_question() == nullptr) start_work_timer(event);
     if (working_since_ == 0) return {};
     state_.worked_ms += std::max<std::int64_t>(0, state_.updated_at - working_since_);
     working_since_ = event.time_ms;
@@ -331,7 +331,7 @@ class Folding {
 
   Status halted(const RunEvent& event) {
     state_.halted = text(event.payload, "reason");
-    stop_working(event);
+    stop_work_timer(event);
     return {};
   }
 
@@ -344,12 +344,12 @@ class Folding {
     return {};
   }
 
-  void stop_working(const RunEvent& event) {
+  void stop_work_timer(const RunEvent& event) {
     if (working_since_ == 0) return;
     state_.worked_ms += std::max<std::int64_t>(0, event.time_ms - working_since_);
     working_since_ = 0;
   }
-  void go_on_working(const RunEvent& event) {
+  void start_work_timer(const RunEvent& event) {
     const bool is_working = !state_.phases.empty() && !state_.phases.back().is_over;
     if (is_working && working_since_ == 0) working_since_ = event.time_ms;
   }

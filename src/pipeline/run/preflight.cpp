@@ -16,7 +16,7 @@ constexpr std::size_t kToldBranches = 5;
 // One look at the repository and the remote that a run would use.
 class Preflight {
  public:
-  Preflight(const Seams& seams, const Settings& settings, Forge& forge, const RepositoryFacts& repository)
+  Preflight(const Seams& seams, const RunSettings& settings, Forge& forge, const RepositoryFacts& repository)
       : settings_(settings),
         forge_(forge),
         repository_(repository),
@@ -25,7 +25,7 @@ class Preflight {
 
   Status check() {
     SB_TRY(check_repository());
-    SB_TRY(look_at_remote());
+    SB_TRY(inspect_remote());
     SB_TRY(check_base());
     SB_TRY(check_names());
     SB_TRY(check_in_place());
@@ -35,13 +35,13 @@ class Preflight {
 
  private:
   Status check_repository() const;
-  Status look_at_remote();
+  Status inspect_remote();
   Status check_base() const;
   Status check_names();
   Status check_in_place() const;
   Status check_writable();
 
-  const Settings& settings_;
+  const RunSettings& settings_;
   Forge& forge_;
   const RepositoryFacts& repository_;
   Git git_;
@@ -67,7 +67,7 @@ Status Preflight::check_repository() const {
   return {};
 }
 
-Status Preflight::look_at_remote() {
+Status Preflight::inspect_remote() {
   const std::string url = without_trailing_newlines(SB_TRY(git_.run({"remote", "get-url", remote_})));
   const auto heads = git_.run(GitCall{.words = {"ls-remote", "--quiet", "--heads", remote_},
                                       .secret = secret_for(url, forge_.push_secret(), forge_.push_host()),
@@ -147,7 +147,8 @@ Status Preflight::check_writable() {
 
 }  // namespace
 
-Status check_place(const Seams& seams, const Settings& settings, Forge& forge, const RepositoryFacts& repository) {
+Status check_preflight(const Seams& seams, const RunSettings& settings, Forge& forge,
+                       const RepositoryFacts& repository) {
   return Preflight(seams, settings, forge, repository).check();
 }
 

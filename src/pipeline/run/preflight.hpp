@@ -10,6 +10,7 @@
 namespace sb::pipeline {
 
 // Nothing is changed anywhere. The forge's secret is only sent to its own host.
-Status check_place(const Seams& seams, const Settings& settings, Forge& forge, const RepositoryFacts& repository);
+Status check_preflight(const Seams& seams, const RunSettings& settings, Forge& forge,
+                       const RepositoryFacts& repository);
 
 }  // namespace sb::pipeline

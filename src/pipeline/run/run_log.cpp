@@ -30,11 +30,11 @@ Result<std::vector<RunEvent>> events_in(store::Snapshot& snapshot, std::string_v
 
 std::string current_of(const RunState& state) {
   if (!state.outcome.empty()) return state.outcome;
-  if (const Asked* asked = state.open_question()) return "waits: " + asked->question;
+  if (const RunQuestion* asked = state.open_question()) return "waits: " + asked->question;
   if (!state.halted.empty()) return "halted: " + state.halted;
   if (state.parked_until != 0) return "parked: " + state.parked_reason;
   if (!state.phases.empty() && !state.phases.back().is_over) return std::string(to_string(state.phases.back().phase));
-  if (!state.delivered.empty()) return fmt::format("delivery: {}", to_string(state.delivered.back().step));
+  if (!state.deliveries.empty()) return fmt::format("delivery: {}", to_string(state.deliveries.back().step));
   return "started";
 }
 
@@ -67,7 +67,7 @@ std::string run_stream(std::string_view run) {
   return fmt::format("run/{}", run);
 }
 
-std::string restarted_id(std::string_view run) {
+std::string restart_id(std::string_view run) {
   return "r-" + to_base32(as_bytes(sha256(fmt::format("sb-run-restart-1\n{}", run))).substr(0, 16));
 }
 
@@ -108,7 +108,7 @@ Status RunLog::append(std::string_view run, std::int64_t after, std::string type
   });
 }
 
-Status RunLog::append_any(std::string_view run, std::string type, Value payload) {
+Status RunLog::append_at_head(std::string_view run, std::string type, Value payload) {
   return store_.write([&](store::Transaction& transaction) -> Status {
     const store::Head head = SB_TRY(transaction.head(run_stream(run)));
     return append_in(transaction, run, head.seq, type, payload);
@@ -153,12 +153,12 @@ Result<std::string> RunLog::blob(std::string_view hex) const {
   return std::move(*found);
 }
 
-std::vector<agent::Source> RunLog::sources(std::string_view run) const {
+std::vector<agent::ContextSource> RunLog::sources(std::string_view run) const {
   const auto now = state(run);
   if (!now || now->phases.empty()) return {};
   const auto bytes = blob(now->phases.back().blob);
   const auto kept = bytes ? parse_json(*bytes, {.bytes = sb::limits::kStoreValueBytes}) : Result<Value>();
-  return kept ? sources_from((*kept)["sources"]) : std::vector<agent::Source>();
+  return kept ? sources_from((*kept)["sources"]) : std::vector<agent::ContextSource>();
 }
 
 }  // namespace sb::pipeline

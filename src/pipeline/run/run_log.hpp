@@ -4,7 +4,7 @@
 // Every payload is canonical JSON. Members in brackets may be absent.
 //   opened         {v: 1, run, goal, ticket, ticket_hash, workspace, repository, settings_hash, settings, sandbox,
 //                  workflows, [mode], [trigger], [ticket_source], [restart_of]}
-//                  settings: to_value(Settings), a blob of the store; workflows: {ID: hash}, all that it may use
+//                  settings: to_value(RunSettings), a blob of the store; workflows: {ID: hash}, all that it may use
 //   routed         {mode, reasons: […], touches_ui}
 //   tree_made      {path, branch, base, commit, git_dir}
 //   phase_started  {phase, round, attempt, workflow, hash, session, bundle, blob}
@@ -15,14 +15,14 @@
 //                  result: PhaseResult; state: agent::EndState
 //   phase_reopened {phase, round, attempt, session, by, retried}
 //                  a person let its session go on after it had ended; retried: which event of the agent's log says so
-//   delivered      {step, round, passed, findings, facts, was_there, [policy]}
+//   delivered      {step, round, passed, findings, facts, already_existed, [policy]}
 //                  policy: {on_partial, fix_rounds}, what it was judged by: settings of later days do not judge it
 //                  again
 //   asked          {question, decision, packet}           question: ui, merge, escalation, ticket_changed, session
 //   decided        {question, decision, choice, by, [remark]}    choice in brackets: how it ended without one
 //   escalated      {phase, round, reason}
 //   parked         {until, reason, [told]};   woken {}     told: whoever is waited for named that time
-//   stop_asked     {by, reason};      resumed {by, pid}
+//   stop_requested     {by, reason};      resumed {by, pid}
 //   settings_changed {hash, was};     workflow_changed {workflow, hash, was}
 //   pitch_archived {path, to}
 //   halted         {reason}                               whoever drove it could not go on; `resumed` ends it
@@ -75,10 +75,10 @@ struct PhaseRecord {
   int turns = 0;
   TimestampMs started_at = 0, ended_at = 0;
   std::int64_t started_seq = 0, ended_seq = 0;
-  std::int64_t let_on_seq = 0;  // of the agent's log: the newest `retried` that opened it again
+  std::int64_t retried_seq = 0;  // of the agent's log: the newest `retried` that opened it again
 };
 
-struct Asked {
+struct RunQuestion {
   std::string question, decision;
   Value packet;
   std::string choice, by, remark;  // choice empty: not answered yet
@@ -86,7 +86,7 @@ struct Asked {
 };
 
 // What the run began with and is not so any more: `settings`, or a workflow.
-struct Changed {
+struct InputChange {
   std::string what, was, hash;
   TimestampMs at = 0;
 };
@@ -103,28 +103,28 @@ struct RunState {
   std::string sandbox;  // engine::Sandbox::name() when it was opened; empty: not known
   Ticket ticket;
   std::map<std::string, std::string> workflows;  // hashes, as they were last seen
-  std::vector<Changed> changes;
+  std::vector<InputChange> changes;
   std::optional<RunMode> wanted;
   std::optional<Route> route;
   WorkTree tree;
   std::vector<PhaseRecord> phases;  // in order of starting
   Value interpretation;
-  struct Delivered {
+  struct DeliveryRecord {
     DeliveryStep step = DeliveryStep::kHead;
     int round = 0;
-    StepDone done;
+    DeliveryStepResult done;
     std::optional<Policy> policy;
     TimestampMs at = 0;
     std::int64_t seq = 0;
   };
-  std::vector<Delivered> delivered;
-  std::vector<Asked> asked;
+  std::vector<DeliveryRecord> deliveries;
+  std::vector<RunQuestion> asked;
   std::vector<Escalation> escalations;
   std::string halted;  // why whoever drove it last could not go on; empty: they could
   TimestampMs parked_until = 0;
   std::string parked_reason;
-  bool is_parked_by_word = false;  // whoever is waited for named the time: asking sooner is no use
-  bool stop_asked = false;
+  bool is_parked_by_retry_after = false;  // whoever is waited for named the time: asking sooner is no use
+  bool stop_requested = false;
   std::string stop_by, stop_reason;
   bool pitch_archived = false;
   std::string outcome, outcome_reason, request, url;  // outcome empty: not over
@@ -136,13 +136,13 @@ struct RunState {
 
   const PhaseRecord* newest(Phase phase) const;
   const PhaseRecord* newest(Phase phase, int round) const;
-  const Delivered* newest(DeliveryStep step, int round) const;
-  const Asked* open_question() const;  // the newest
+  const DeliveryRecord* newest(DeliveryStep step, int round) const;
+  const RunQuestion* open_question() const;  // the newest
   agent::Usage usage() const;
   std::int64_t micro_cents() const;
-  std::string status() const;               // the outcome, or: waiting, halted, parked, running
-  const Delivered* failed_closing() const;  // of the ticket, tried last; nothing: it is closed, or was not tried
-  std::string open_ticket() const;          // why the ticket of a merged run is still open; empty: it is not
+  std::string status() const;                    // the outcome, or: waiting, halted, parked, running
+  const DeliveryRecord* failed_closing() const;  // of the ticket, tried last; nothing: it is closed, or was not tried
+  std::string open_ticket() const;               // why the ticket of a merged run is still open; empty: it is not
 
   Value to_value() const;  // PipelineRunContext
 };
@@ -151,7 +151,7 @@ Result<RunState> fold_run(const std::vector<RunEvent>& events);
 
 std::string run_stream(std::string_view run);
 // The id of the run that begins again what this one was to do: always the same, so that it is begun once.
-std::string restarted_id(std::string_view run);
+std::string restart_id(std::string_view run);
 std::optional<DeliveryStep> step_named(std::string_view name);
 
 class RunLog {
@@ -167,12 +167,12 @@ class RunLog {
   Status append_in(store::Transaction& transaction, std::string_view run, std::int64_t after, std::string type,
                    Value payload);
   // Whatever the head is: for people (stop).
-  Status append_any(std::string_view run, std::string type, Value payload);
+  Status append_at_head(std::string_view run, std::string type, Value payload);
   Result<std::vector<Value>> list(int limit) const;          // newest first
   Result<std::string> resolve(std::string_view name) const;  // id, its beginning, or `last`
   Result<std::string> blob(std::string_view hex) const;
   // What the newest phase of the run was made of; empty when there is none.
-  std::vector<agent::Source> sources(std::string_view run) const;
+  std::vector<agent::ContextSource> sources(std::string_view run) const;
 
  private:
   store::Store& store_;

@@ -23,7 +23,7 @@ class RunLogTest : public testing::Test {
                           {"repository", "/w"},
                           {"settings_hash", "s"}});
   }
-  inbox::InboxPlace place_;
+  inbox::InboxTestBed place_;
 };
 
 TEST_F(RunLogTest, AppendsUnderTheHeadThatWasSeen) {
@@ -31,11 +31,11 @@ TEST_F(RunLogTest, AppendsUnderTheHeadThatWasSeen) {
   const auto late = log().append("r-1", 0, "routed", Value::object());
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, ErrorCode::kConflict);
-  ASSERT_TRUE(log().append_any("r-1", "stop_asked", Value::object({{"by", "kim"}})));
+  ASSERT_TRUE(log().append_at_head("r-1", "stop_asked", Value::object({{"by", "kim"}})));
   const auto state = log().state("r-1");
   ASSERT_TRUE(state);
   EXPECT_EQ(state->events, 2);
-  EXPECT_TRUE(state->stop_asked);
+  EXPECT_TRUE(state->stop_requested);
 }
 
 // The record of what could not be folded is not written either.
@@ -136,7 +136,7 @@ TEST(RunFold, PassesOverEventsOfTheFuture) {
 }
 
 TEST(RunState, PrintsAllOfARun) {
-  Walk walk;
+  PlanSimulator walk;
   walk.verdicts = {"minor", "clean"};
   walk.run();
   const Value value = walk.state.to_value();

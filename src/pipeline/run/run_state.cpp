@@ -33,21 +33,21 @@ Value to_value(const PhaseRecord& record) {
   return value;
 }
 
-Value to_value(const RunState::Delivered& step) {
+Value to_value(const RunState::DeliveryRecord& step) {
   Value value = Value::object({{"step", to_string(step.step)},
                                {"round", step.round},
                                {"passed", step.done.passed},
                                {"at", to_rfc3339(step.at)}});
-  if (step.done.was_there) value.set("was_there", true);
+  if (step.done.already_existed) value.set("was_there", true);
   if (!step.done.facts.is_null()) value.set("facts", step.done.facts);
   if (step.done.findings.empty()) return value;
   Value findings = Value::array();
-  for (const Finding& finding : step.done.findings) findings.push_back(finding.to_value());
+  for (const DeliveryFinding& finding : step.done.findings) findings.push_back(finding.to_value());
   value.set("findings", std::move(findings));
   return value;
 }
 
-Value to_value(const Asked& asked) {
+Value to_value(const RunQuestion& asked) {
   Value value = Value::object({{"question", asked.question}, {"decision", asked.decision}, {"packet", asked.packet}});
   if (asked.choice.empty()) return value;
   value.set("choice", asked.choice);
@@ -56,7 +56,7 @@ Value to_value(const Asked& asked) {
   return value;
 }
 
-Value to_value(const Changed& changed) {
+Value to_value(const InputChange& changed) {
   return Value::object(
       {{"what", changed.what}, {"was", changed.was}, {"hash", changed.hash}, {"at", to_rfc3339(changed.at)}});
 }
@@ -107,15 +107,15 @@ const PhaseRecord* RunState::newest(Phase phase, int round) const {
   return nullptr;
 }
 
-const RunState::Delivered* RunState::newest(DeliveryStep step, int round) const {
-  for (const Delivered& made : delivered | std::views::reverse) {
+const RunState::DeliveryRecord* RunState::newest(DeliveryStep step, int round) const {
+  for (const DeliveryRecord& made : deliveries | std::views::reverse) {
     if (made.step == step && made.round == round) return &made;
   }
   return nullptr;
 }
 
-const Asked* RunState::open_question() const {
-  for (const Asked& question : asked | std::views::reverse) {
+const RunQuestion* RunState::open_question() const {
+  for (const RunQuestion& question : asked | std::views::reverse) {
     if (question.choice.empty()) return &question;
   }
   return nullptr;
@@ -133,15 +133,15 @@ std::int64_t RunState::micro_cents() const {
   return all;
 }
 
-const RunState::Delivered* RunState::failed_closing() const {
-  for (const Delivered& made : delivered | std::views::reverse) {
+const RunState::DeliveryRecord* RunState::failed_closing() const {
+  for (const DeliveryRecord& made : deliveries | std::views::reverse) {
     if (made.step == DeliveryStep::kClose) return made.done.passed ? nullptr : &made;
   }
   return nullptr;
 }
 
 std::string RunState::open_ticket() const {
-  const Delivered* failed = failed_closing();
+  const DeliveryRecord* failed = failed_closing();
   if (failed == nullptr) return {};
   return failed->done.findings.empty() ? "it did not say why" : failed->done.findings.front().summary;
 }
@@ -176,7 +176,7 @@ Value RunState::to_value() const {
   }
   value.set("phases", all_of(phases));
   if (!interpretation.is_null()) value.set("interpretation", interpretation);
-  value.set("delivery", all_of(delivered));
+  value.set("delivery", all_of(deliveries));
   value.set("decisions", all_of(asked));
   Value raised = Value::array();
   for (const Escalation& one : escalations) {

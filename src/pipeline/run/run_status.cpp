@@ -9,12 +9,12 @@ namespace sb::pipeline {
 namespace {
 
 // What a person wants of the session that is under way; empty: nothing that keeps it from going on.
-Result<std::string> held_by_person(inbox::Desk& desk, const std::string& session,
-                                   const std::vector<agent::LoggedEvent>& events) {
-  const agent::Wishes wishes = agent::wishes_in(events);
-  if (!wishes.is_taken_over) return std::string(wishes.is_paused && !wishes.is_killed ? "paused" : "");
+Result<std::string> paused_by_person(inbox::Home& home, const std::string& session,
+                                     const std::vector<agent::LoggedEvent>& events) {
+  const agent::ControlRequests requests = agent::control_requests_in(events);
+  if (!requests.is_taken_over) return std::string(requests.is_paused && !requests.is_killed ? "paused" : "");
   const auto summary =
-      SB_TRY(desk.store().read([&](store::Snapshot& snapshot) { return engine::read_summary(snapshot, session); }));
+      SB_TRY(home.store().read([&](store::Snapshot& snapshot) { return engine::read_summary(snapshot, session); }));
   // What they brought to its end waits for nobody but the run.
   const bool is_done = summary && summary->status == engine::SessionStatus::kComplete;
   return std::string(is_done ? "" : "taken over");
@@ -22,56 +22,56 @@ Result<std::string> held_by_person(inbox::Desk& desk, const std::string& session
 
 }  // namespace
 
-std::string run_lock_path(const Homes& homes, std::string_view run) {
+std::string run_lock_path(const HomeDirectories& homes, std::string_view run) {
   return join_path(join_path(homes.data, "runs"), fmt::format("{}.lock", run));
 }
 
-bool is_driven(Files& files, const Homes& homes, std::string_view run) {
+bool is_driven(Files& files, const HomeDirectories& homes, std::string_view run) {
   const std::string path = run_lock_path(homes, run);
   if (files.kind(path) == FileKind::kMissing) return false;
   const auto lock = files.try_lock(path);
   return !lock || *lock == nullptr;
 }
 
-Result<RunStanding> look_at_run(const Seams& seams, inbox::Desk& desk, const RunState& state) {
-  RunStanding standing;
+Result<RunStatus> read_run_status(const Seams& seams, inbox::Home& home, const RunState& state) {
+  RunStatus run_status;
   if (!state.outcome.empty()) {
-    standing.word = state.outcome;
-    return standing;
+    run_status.word = state.outcome;
+    return run_status;
   }
-  standing.is_driven = is_driven(seams.files, desk.homes(), state.id);
-  standing.word = standing.is_driven ? "running" : state.halted.empty() ? "left off" : "halted";
-  if (!state.phases.empty() && !state.phases.back().is_over) standing.session = state.phases.back().session;
-  if (state.stop_asked) {
-    if (standing.is_driven) standing.word = "stopping";
-    return standing;
+  run_status.is_driven = is_driven(seams.files, home.homes(), state.id);
+  run_status.word = run_status.is_driven ? "running" : state.halted.empty() ? "left off" : "halted";
+  if (!state.phases.empty() && !state.phases.back().is_over) run_status.session = state.phases.back().session;
+  if (state.stop_requested) {
+    if (run_status.is_driven) run_status.word = "stopping";
+    return run_status;
   }
   if (state.parked_until != 0) {
-    standing.word = "parked";
-    return standing;
+    run_status.word = "parked";
+    return run_status;
   }
-  if (const Asked* asked = state.open_question()) {
+  if (const RunQuestion* asked = state.open_question()) {
     // One that is answered waits for whoever drives the run.
-    const auto decision = desk.inbox().load(asked->decision);
+    const auto decision = home.inbox().load(asked->decision);
     if (!decision || decision->is_open()) {
-      standing.word = "waiting for you";
-      standing.decision = asked->decision;
+      run_status.word = "waiting for you";
+      run_status.decision = asked->decision;
     }
-    return standing;
+    return run_status;
   }
-  if (standing.session.empty()) return standing;
-  const auto events = SB_TRY(agent::AgentLog(desk.store(), seams.clock, standing.session).read());
-  if (std::string held = SB_TRY(held_by_person(desk, standing.session, events)); !held.empty()) {
-    standing.word = std::move(held);
-    return standing;
+  if (run_status.session.empty()) return run_status;
+  const auto events = SB_TRY(agent::AgentLog(home.store(), seams.clock, run_status.session).read());
+  if (std::string held = SB_TRY(paused_by_person(home, run_status.session, events)); !held.empty()) {
+    run_status.word = std::move(held);
+    return run_status;
   }
   agent::ProviderWait wait;
   for (const agent::LoggedEvent& event : events) wait.follow(event);
-  if (standing.is_driven && wait.until > seams.clock.now_ms()) {
-    standing.waits_until = wait.until;
-    standing.waits_why = wait.reason;
+  if (run_status.is_driven && wait.until > seams.clock.now_ms()) {
+    run_status.waits_until = wait.until;
+    run_status.wait_reason = wait.reason;
   }
-  return standing;
+  return run_status;
 }
 
 }  // namespace sb::pipeline

@@ -12,11 +12,11 @@
 namespace sb::pipeline {
 
 // Held by the process that drives the run; the lock dies with it.
-std::string run_lock_path(const Homes& homes, std::string_view run);
+std::string run_lock_path(const HomeDirectories& homes, std::string_view run);
 // Where that cannot be found out, as in a home that is only read, somebody may.
-bool is_driven(Files& files, const Homes& homes, std::string_view run);
+bool is_driven(Files& files, const HomeDirectories& homes, std::string_view run);
 
-struct RunStanding {
+struct RunStatus {
   // The outcome, or one of: running, stopping, left off, halted, paused, taken over, waiting for you, parked.
   std::string word;
   bool is_driven = false;
@@ -24,8 +24,8 @@ struct RunStanding {
   std::string decision = {};  // waiting for you: what to answer
   // Of the session's model, whose provider is asked again at that time; 0: it is not waited for.
   TimestampMs waits_until = 0;
-  std::string waits_why = {};
+  std::string wait_reason = {};
 };
-Result<RunStanding> look_at_run(const Seams& seams, inbox::Desk& desk, const RunState& state);
+Result<RunStatus> read_run_status(const Seams& seams, inbox::Home& home, const RunState& state);
 
 }  // namespace sb::pipeline

@@ -19,15 +19,15 @@ namespace sb::pipeline {
 namespace {
 
 using agent::ModelSettings;
-using Provider = ModelSettings::Provider;
 
 // Where no file of the settings speaks of it the error keeps its own place.
-Error placed(Error error, const Settings& settings, std::string_view pointer) {
-  if (Place place = settings.place_of(pointer); error.place.file.empty()) error.place = std::move(place);
+Error placed(Error error, const RunSettings& settings, std::string_view pointer) {
+  if (SourceLocation place = settings.location_of(pointer); error.location.file.empty())
+    error.location = std::move(place);
   return error;
 }
 
-void check_secret(const Seams& seams, const Settings& settings, const std::string& name, const std::string& pointer,
+void check_secret(const Seams& seams, const RunSettings& settings, const std::string& name, const std::string& pointer,
                   bool is_used, SettingsReport& report) {
   const auto value = agent::secret_of(name, seams);
   if (value) return;
@@ -38,7 +38,7 @@ void check_secret(const Seams& seams, const Settings& settings, const std::strin
 
 class Checking {
  public:
-  Checking(const Seams& seams, const Homes& homes, const Settings& settings, const std::string& workspace)
+  Checking(const Seams& seams, const HomeDirectories& homes, const RunSettings& settings, const std::string& workspace)
       : seams_(seams), homes_(homes), settings_(settings), workspace_(workspace) {}
 
   SettingsReport run() {
@@ -65,7 +65,7 @@ class Checking {
     const auto catalog = workflow::Catalog::open(seams_.files, seams_.environment, homes_, workspace_);
     if (!catalog) return report_.faults.push_back(catalog.error());
     for (const auto& [phase, id] : settings_.phases) check_phase(*catalog, phase, id);
-    for (const auto& [id, wish] : settings_.isolation) check_isolation(*catalog, id, wish);
+    for (const auto& [id, spec] : settings_.isolation) check_isolation(*catalog, id, spec);
   }
 
   void check_phase(const workflow::Catalog& catalog, Phase phase, const std::string& id) {
@@ -79,22 +79,22 @@ class Checking {
           fmt::format("{}, which works the phase {}, does not load: {}", id, to_string(phase), error.message);
       return add(report_.faults, std::unexpected(std::move(error)), pointer);
     }
-    const agent::Wish wish = isolation_of(settings_, compiled->back()->definition);
+    const agent::ContextSpec spec = isolation_of(settings_, compiled->back()->definition);
     used_workflows_.insert(id);
-    phase_roles_.insert(wish.role);
+    phase_roles_.insert(spec.role);
     for (const auto& called : *compiled) {
       if (called->definition.role) called_roles_.insert(std::string(workflow::to_string(*called->definition.role)));
     }
     if (settings_.isolation.contains(id)) return;  // looked at once, with its place in the settings
-    if (const Status granted = agent::check_wish(wish); !granted) {
+    if (const Status granted = agent::check_context_spec(spec); !granted) {
       Error error = granted.error();
       error.message = fmt::format("the isolation of {} itself: {}", id, error.message);
-      error.place = {(*entry)->origin.file, "/isolation", 0, 0};
+      error.location = {(*entry)->origin.file, "/isolation", 0, 0};
       report_.faults.push_back(std::move(error));
     }
   }
 
-  void check_isolation(const workflow::Catalog& catalog, const std::string& id, const agent::Wish& wish) {
+  void check_isolation(const workflow::Catalog& catalog, const std::string& id, const agent::ContextSpec& spec) {
     const std::string pointer = fmt::format("/isolation/{}", id);
     const auto entry = catalog.find(id);
     if (!entry) return add(report_.faults, std::unexpected(entry.error()), pointer);
@@ -104,14 +104,14 @@ class Checking {
                       "Leave it out, or name the workflow under phases"),
                  pointer);
     }
-    agent::Wish whole = wish;
+    agent::ContextSpec whole = spec;
     if ((*entry)->definition) whole = isolation_of(settings_, *(*entry)->definition);
-    Status granted = agent::check_wish(whole);
+    Status granted = agent::check_context_spec(whole);
     if (granted && (*entry)->definition) {
-      Settings bare = settings_;
+      RunSettings bare = settings_;
       bare.isolation.clear();
-      const agent::Wish declared = isolation_of(bare, *(*entry)->definition);
-      if (agent::check_wish(declared)) granted = agent::check_asks_for_less(whole, declared);
+      const agent::ContextSpec declared = isolation_of(bare, *(*entry)->definition);
+      if (agent::check_context_spec(declared)) granted = agent::check_is_narrower(whole, declared);
     }
     if (!granted) add(report_.faults, std::unexpected(granted.error()), pointer);
   }
@@ -143,7 +143,7 @@ class Checking {
     const std::string pointer = "/models/" + model.name;
     Faults& into = is_used ? report_.faults : report_.warnings;
     check_secret(seams_, settings_, model.key, pointer + "/key", is_used, report_);
-    if (model.provider == Provider::kScripted) {
+    if (model.provider == ModelSettings::Provider::kScripted) {
       const auto text = seams_.files.read(model.script, agent::limits::kScriptBytes);
       if (!text) {
         const std::string why = fmt::format("the script {}: {}", model.script, text.error().message);
@@ -152,7 +152,7 @@ class Checking {
       const auto lines = agent::read_script(model.script, *text);
       if (!lines) into.push_back(lines.error());
     }
-    if (model.provider != Provider::kCommand) return;
+    if (model.provider != ModelSettings::Provider::kCommand) return;
     const auto recipe = agent::recipe_for(model);
     if (!recipe) return add(into, std::unexpected(recipe.error()), pointer);
     if (const Status fits = agent::check_command(settings_.agents, model, "", {}); !fits) {
@@ -176,17 +176,17 @@ class Checking {
 
   void check_role(const std::string& role, Faults& into) {
     const auto model = settings_.agents.model_for(role, "");
-    if (!model || !agent::is_restricted(role) || (*model)->provider != Provider::kCommand) return;
+    if (!model || !agent::is_restricted(role) || (*model)->provider != ModelSettings::Provider::kCommand) return;
     const Status fits = agent::check_command(settings_.agents, **model, role, sandbox());
     if (fits || fits.error().code != ErrorCode::kForbidden) return;  // others are told with the model
     const std::string own = "/roles/" + role;
-    const bool is_own = !settings_.place_of(own).file.empty();
+    const bool is_own = !settings_.location_of(own).file.empty();
     add(into, std::unexpected(fits.error()), is_own ? own : "/models/" + (*model)->name);
   }
 
   const Seams& seams_;
-  const Homes& homes_;
-  const Settings& settings_;
+  const HomeDirectories& homes_;
+  const RunSettings& settings_;
   const std::string& workspace_;
   SettingsReport report_;
   std::set<std::string> used_workflows_, phase_roles_, called_roles_, used_models_;
@@ -214,19 +214,20 @@ Status check_remote(const Seams& seams, const RepositoryFacts& repository, const
 
 }  // namespace
 
-SettingsReport check_settings(const Seams& seams, const Homes& homes, const Settings& settings,
+SettingsReport check_settings(const Seams& seams, const HomeDirectories& homes, const RunSettings& settings,
                               const std::string& workspace) {
   return Checking(seams, homes, settings, workspace).run();
 }
 
-void check_forge(const Seams& seams, const Settings& settings, const std::string& workspace, SettingsReport& report) {
+void check_forge(const Seams& seams, const RunSettings& settings, const std::string& workspace,
+                 SettingsReport& report) {
   check_secret(seams, settings, settings.forge.token, "/forge/token", true, report);
   const auto http = net::make_http_client();
   if (const auto forge = make_forge(seams, *http, settings.forge, workspace); !forge) {
     report.faults.push_back(placed(forge.error(), settings, "/forge"));
   }
-  const auto repository = look_at_repository(seams, workspace);
-  // Settings can be right before there is a repository.
+  const auto repository = inspect_repository(seams, workspace);
+  // RunSettings can be right before there is a repository.
   if (!repository) {
     Error error = repository.error();
     error.message = fmt::format("no run can be made in {}: {}", workspace, error.message);

@@ -19,10 +19,10 @@ struct SettingsReport {
 };
 
 // What every run needs, whichever way it takes. Looked at before one is opened and before one is driven on.
-SettingsReport check_settings(const Seams& seams, const Homes& homes, const Settings& settings,
+SettingsReport check_settings(const Seams& seams, const HomeDirectories& homes, const RunSettings& settings,
                               const std::string& workspace);
 
 // The forge and the repository it delivers from, as far as they can be judged without asking the remote.
-void check_forge(const Seams& seams, const Settings& settings, const std::string& workspace, SettingsReport& report);
+void check_forge(const Seams& seams, const RunSettings& settings, const std::string& workspace, SettingsReport& report);
 
 }  // namespace sb::pipeline

@@ -1,4 +1,4 @@
-// Settings read back from the value that a run keeps of them.
+// RunSettings read back from the value that a run keeps of them.
 #include <fmt/format.h>
 
 #include "pipeline/settings/words.hpp"
@@ -45,7 +45,8 @@ agent::ModelSettings model_from(const std::string& name, const Value& value) {
   model.provider = meaning_of(kProviders, text_at(value, "provider")).value_or(Provider::kAnthropic);
   model.name = name;
   model.model = text_at(value, "model"), model.key = text_at(value, "key"), model.url = text_at(value, "url");
-  model.script = text_at(value, "script"), model.recipe = text_at(value, "recipe"), model.upstream = text_at(value, "upstream");
+  model.script = text_at(value, "script"), model.recipe = text_at(value, "recipe"),
+  model.upstream = text_at(value, "upstream");
   model.api = value.string_at("api").value_or(model.api);
   model.command = texts(value["command"]);
   model.max_tokens = static_cast<int>(number(value["max_tokens"]));
@@ -80,15 +81,15 @@ agent::AgentSettings agents_from(const Value& value) {
   return agents;
 }
 
-agent::Wish wish_from(const Value& value) {
-  agent::Wish wish;
-  wish.mode = meaning_of(kModes, text_at(value, "mode"));
-  wish.tier0 = !value["tier0"].is_bool() || value["tier0"].as_bool();
-  wish.inputs = texts(value["inputs"]), wish.include = texts(value["include"]), wish.exclude = texts(value["exclude"]);
-  return wish;
+agent::ContextSpec context_spec_from(const Value& value) {
+  agent::ContextSpec spec;
+  spec.mode = meaning_of(kIsolationModes, text_at(value, "mode"));
+  spec.tier0 = !value["tier0"].is_bool() || value["tier0"].as_bool();
+  spec.inputs = texts(value["inputs"]), spec.include = texts(value["include"]), spec.exclude = texts(value["exclude"]);
+  return spec;
 }
 
-void read_delivery(const Value& value, Settings& settings) {
+void read_delivery(const Value& value, RunSettings& settings) {
   const Value& forge = value["forge"];
   settings.forge = {.kind = text_at(forge, "kind"),
                     .repository = text_at(forge, "repository"),
@@ -110,16 +111,17 @@ void read_delivery(const Value& value, Settings& settings) {
 
 }  // namespace
 
-Result<Settings> settings_from(const Value& value) {
-  Settings settings;
+Result<RunSettings> settings_from(const Value& value) {
+  RunSettings settings;
   settings.agents = agents_from(value);
   read_delivery(value, settings);
   settings.on_partial = meaning_of(kOnPartial, text_at(value, "on_partial")).value_or(OnPartial::kProceed);
   settings.protected_paths = texts(value["protected"]);
   settings.tier0 = texts(value["tier0"]);
   settings.soul = text_at(value, "soul");
-  each_member(value["isolation"],
-              [&](const std::string& workflow, const Value& wish) { settings.isolation[workflow] = wish_from(wish); });
+  each_member(value["isolation"], [&](const std::string& workflow, const Value& spec) {
+    settings.isolation[workflow] = context_spec_from(spec);
+  });
   for (const auto& [name, phase] : kPhases) settings.phases[phase] = text_at(value["phases"], name);
   settings.fix_rounds = static_cast<int>(number(value["fix_rounds"]));
   // Whatever was missing, of another kind or unknown shows here.

@@ -72,7 +72,7 @@ void read_inner_paths(Fields& root, std::string_view key, std::vector<std::strin
   }
 }
 
-void read_branch(Fields& root, Settings& settings) {
+void read_branch(Fields& root, RunSettings& settings) {
   if (const auto base = root.get("base")) {
     settings.base = read_line(*base);
     if (!settings.base.empty() && !is_branch(settings.base)) {
@@ -92,7 +92,7 @@ void read_branch(Fields& root, Settings& settings) {
   fields.finish();
 }
 
-void read_forge(Fields& root, const std::string& directory, Settings& settings) {
+void read_forge(Fields& root, const std::string& directory, RunSettings& settings) {
   const auto reader = root.get("forge");
   if (!reader) return;
   Fields fields = reader->fields();
@@ -149,7 +149,7 @@ void read_check(const Reader& reader, std::vector<ProjectCheck>& checks) {
   checks.push_back(std::move(check));
 }
 
-void read_checks(Fields& root, Settings& settings) {
+void read_checks(Fields& root, RunSettings& settings) {
   const auto reader = root.get("checks");
   if (!reader) return;
   settings.checks.clear();
@@ -171,7 +171,7 @@ std::vector<std::string> read_keys(Fields& fields, std::string_view name, bool i
   return keys;
 }
 
-void read_isolation(Fields& root, Settings& settings) {
+void read_isolation(Fields& root, RunSettings& settings) {
   const auto reader = root.get("isolation");
   if (!reader) return;
   reader->fields();
@@ -185,19 +185,19 @@ void read_isolation(Fields& root, Settings& settings) {
     }
     Fields fields = each.fields();
     if (!each.value().is_object()) continue;
-    agent::Wish wish;
-    wish.mode = fields.choice<agent::Mode>("mode", kModes);
-    wish.tier0 = fields.boolean("tier0").value_or(true);
-    const bool is_custom = wish.mode == agent::Mode::kCustom;
-    wish.inputs = read_keys(fields, "inputs", wish.mode == agent::Mode::kBlind, "blind");
-    wish.include = read_keys(fields, "include", is_custom, "custom");
-    wish.exclude = read_keys(fields, "exclude", is_custom, "custom");
+    agent::ContextSpec spec;
+    spec.mode = fields.choice<agent::IsolationMode>("mode", kIsolationModes);
+    spec.tier0 = fields.boolean("tier0").value_or(true);
+    const bool is_custom = spec.mode == agent::IsolationMode::kCustom;
+    spec.inputs = read_keys(fields, "inputs", spec.mode == agent::IsolationMode::kBlind, "blind");
+    spec.include = read_keys(fields, "include", is_custom, "custom");
+    spec.exclude = read_keys(fields, "exclude", is_custom, "custom");
     fields.finish();
-    settings.isolation[member.name] = std::move(wish);
+    settings.isolation[member.name] = std::move(spec);
   }
 }
 
-void read_phases(Fields& root, Settings& settings) {
+void read_phases(Fields& root, RunSettings& settings) {
   const auto reader = root.get("phases");
   if (!reader) return;
   Fields fields = reader->fields();
@@ -216,7 +216,7 @@ void read_phases(Fields& root, Settings& settings) {
   fields.finish();
 }
 
-void read_identity(Fields& root, Settings& settings) {
+void read_identity(Fields& root, RunSettings& settings) {
   const auto reader = root.get("identity");
   if (!reader) return;
   Fields fields = reader->fields();
@@ -241,7 +241,7 @@ void refuse_user_keys(Fields& root) {
 }
 
 // Whether the workspace's file may count; true also when there is none.
-Status may_count(const Seams& seams, const Homes& homes, const std::string& workspace) {
+Status may_count(const Seams& seams, const HomeDirectories& homes, const std::string& workspace) {
   const auto policy = SB_TRY(inbox::policy_files(seams.files, workspace));
   const inbox::Operators operators = SB_TRY(inbox::OperatorFiles(seams.files, homes).load());
   if (SB_TRY(inbox::TrustedFolders(seams.files, homes, operators).is_trusted(workspace, policy.hash))) return {};
@@ -253,16 +253,16 @@ Status may_count(const Seams& seams, const Homes& homes, const std::string& work
 
 struct SettingsPart {
   std::shared_ptr<const Document> document;
-  SettingsOf whose;
+  SettingsOrigin whose;
   std::string directory;
 };
 
-void load_part(const Seams& seams, const std::string& directory, std::string_view name, SettingsOf whose,
+void load_part(const Seams& seams, const std::string& directory, std::string_view name, SettingsOrigin whose,
                std::vector<SettingsPart>& parts, Faults& faults) {
   const std::string path = join_path(directory, name);
-  auto document = inbox::load_if_any(seams.files, path);
+  auto document = inbox::load_if_exists(seams.files, path);
   if (!document) {
-    if (document.error().place.file.empty()) document.error().place.file = path;
+    if (document.error().location.file.empty()) document.error().location.file = path;
     faults.push_back(std::move(document).error());
     return;
   }
@@ -281,12 +281,12 @@ std::map<Phase, std::string> bundled_phases() {
           {Phase::kAudit, "wr.production-readiness-audit"}};
 }
 
-void read_settings(const Document& document, SettingsOf whose, const std::string& directory, Settings& settings,
+void read_settings(const Document& document, SettingsOrigin whose, const std::string& directory, RunSettings& settings,
                    Faults& faults) {
   if (document.root.is_null()) return;  // an empty file says nothing
   Fields root = Reader(document, faults).fields();
   if (!document.root.is_object()) return;
-  if (whose == SettingsOf::kUser) {
+  if (whose == SettingsOrigin::kUser) {
     inbox::Policy policy;  // the inbox's; read here so that all faults of the file are told together
     inbox::read_policy(root, policy);
   } else {
@@ -302,7 +302,7 @@ void read_settings(const Document& document, SettingsOf whose, const std::string
   read_inner_paths(root, "tier0", settings.tier0, true);
   if (const auto soul = root.get("soul")) {
     // A project's soul is a file of the project.
-    if (whose == SettingsOf::kUser) {
+    if (whose == SettingsOrigin::kUser) {
       settings.soul = agent::read_path(*soul, directory);
     } else if (const auto path = read_inner_path(*soul)) {
       settings.soul = join_path(directory, *path);
@@ -316,7 +316,7 @@ void read_settings(const Document& document, SettingsOf whose, const std::string
   root.finish();
 }
 
-Place Settings::place_of(std::string_view pointer) const {
+SourceLocation RunSettings::location_of(std::string_view pointer) const {
   for (const auto& document : documents | std::views::reverse) {
     const Value* at = &document->root;
     for (std::string_view rest = pointer; at != nullptr && !rest.empty();) {
@@ -325,37 +325,37 @@ Place Settings::place_of(std::string_view pointer) const {
       at = at->is_object() ? at->find(rest.substr(0, end)) : nullptr;
       rest.remove_prefix(end);
     }
-    if (at != nullptr) return document->place_of(pointer);
+    if (at != nullptr) return document->location_of(pointer);
   }
   return {};
 }
 
-agent::Wish isolation_of(const Settings& settings, const workflow::Definition& definition) {
-  agent::Wish wish;
+agent::ContextSpec isolation_of(const RunSettings& settings, const workflow::Definition& definition) {
+  agent::ContextSpec spec;
   if (definition.isolation) {
-    wish.mode = agent::mode_named(definition.isolation->mode);
-    wish.inputs = definition.isolation->inputs;
-    wish.include = definition.isolation->include;
-    wish.exclude = definition.isolation->exclude;
+    spec.mode = agent::isolation_mode_named(definition.isolation->mode);
+    spec.inputs = definition.isolation->inputs;
+    spec.include = definition.isolation->include;
+    spec.exclude = definition.isolation->exclude;
   }
   if (const auto found = settings.isolation.find(definition.id); found != settings.isolation.end()) {
-    wish = found->second;
+    spec = found->second;
   }
-  wish.role = definition.role ? std::string(workflow::to_string(*definition.role)) : std::string();
-  return wish;
+  spec.role = definition.role ? std::string(workflow::to_string(*definition.role)) : std::string();
+  return spec;
 }
 
-Checked<Settings> load_settings(const Seams& seams, const Homes& homes, const std::string& workspace) {
-  Settings settings;
+Checked<RunSettings> load_settings(const Seams& seams, const HomeDirectories& homes, const std::string& workspace) {
+  RunSettings settings;
   settings.phases = bundled_phases();
   settings.agents.limits.time_ms = 0;  // each phase has its own where nothing is said
   settings.agents.file = join_path(homes.config, "config.yaml");
   Faults faults;
   std::vector<SettingsPart> parts;
-  load_part(seams, homes.config, "config.yaml", SettingsOf::kUser, parts, faults);
+  load_part(seams, homes.config, "config.yaml", SettingsOrigin::kUser, parts, faults);
   if (seams.files.kind(join_path(workspace, kWorkspaceFile)) != FileKind::kMissing) {
     const Status counts = may_count(seams, homes, workspace);
-    if (counts) load_part(seams, workspace, kWorkspaceFile, SettingsOf::kWorkspace, parts, faults);
+    if (counts) load_part(seams, workspace, kWorkspaceFile, SettingsOrigin::kWorkspace, parts, faults);
     if (!counts) faults.push_back(counts.error());
   }
   for (const SettingsPart& part : parts) {

@@ -36,11 +36,11 @@ enum class MergePolicy { kAsk, kAuto, kNever };
 
 struct ForgeSettings {
   std::string kind = "local";  // local, github
-  std::string repository, url, token, remote = "origin";
+  std::string repository = {}, url = {}, token = {}, remote = "origin";
   std::string method = "merge";  // how github merges: merge, squash, rebase
 };
 
-struct Settings {
+struct RunSettings {
   agent::AgentSettings agents;
   ForgeSettings forge;
   std::string base = "main", strategy = "worktree", prefix = "signalbox/";
@@ -50,38 +50,38 @@ struct Settings {
   OnPartial on_partial = OnPartial::kProceed;
   std::vector<std::string> protected_paths, tier0;
   std::string soul;
-  std::map<std::string, agent::Wish> isolation;  // by workflow
-  std::map<Phase, std::string> phases;           // workflow of each; all are there
+  std::map<std::string, agent::ContextSpec> isolation;  // by workflow
+  std::map<Phase, std::string> phases;                  // workflow of each; all are there
   int fix_rounds = 2;
   Identity identity;
   std::string hash;                                             // over everything that steers a run
   std::vector<std::shared_ptr<const Document>> documents = {};  // what they were read from; the last one counts most
 
   // Where what counts at this pointer is written; no file: nowhere, it is the default.
-  Place place_of(std::string_view pointer) const;
+  SourceLocation location_of(std::string_view pointer) const;
 };
 
 inline constexpr std::string_view kWorkspaceFile = "signalbox.yaml";
 
 // All faults of both files together, each with file, line and the nearest known key. An untrusted signalbox.yaml is the
 // one fault kForbidden, and nothing of it is read. No models at all is no fault: agents.model_for() says what to write.
-Checked<Settings> load_settings(const Seams& seams, const Homes& homes, const std::string& workspace);
+Checked<RunSettings> load_settings(const Seams& seams, const HomeDirectories& homes, const std::string& workspace);
 
 // One document laid over `settings`. Of the user's file the keys of inbox/config.hpp are checked too; the workspace's
 // must not have them. Relative paths are below `directory`. Pure.
-enum class SettingsOf { kUser, kWorkspace };
-void read_settings(const Document& document, SettingsOf whose, const std::string& directory, Settings& settings,
+enum class SettingsOrigin { kUser, kWorkspace };
+void read_settings(const Document& document, SettingsOrigin whose, const std::string& directory, RunSettings& settings,
                    Faults& faults);
 
 // What of the run's context a workflow's agents are to be given: what the settings say, else its definition.
-agent::Wish isolation_of(const Settings& settings, const workflow::Definition& definition);
+agent::ContextSpec isolation_of(const RunSettings& settings, const workflow::Definition& definition);
 
 // The files that hold secrets: keys of models, the forge's token. Nothing that agents or checks run sees them.
-std::vector<std::string> secret_files(const Settings& settings);
+std::vector<std::string> secret_files(const RunSettings& settings);
 
-Value to_value(const Settings& settings);  // everything that steers a run; secrets are names
+Value to_value(const RunSettings& settings);  // everything that steers a run; secrets are names
 // Back; kInvalid when the value is not what to_value makes.
-Result<Settings> settings_from(const Value& value);
+Result<RunSettings> settings_from(const Value& value);
 std::string_view to_string(MergePolicy policy);
 
 }  // namespace sb::pipeline

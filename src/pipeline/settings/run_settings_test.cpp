@@ -29,13 +29,13 @@ class SettingsTest : public testing::Test {
     ASSERT_TRUE(policy);
     ASSERT_TRUE(inbox::TrustedFolders(files, homes, nobody).trust("/shop", policy->hash, 1, {}));
   }
-  Checked<Settings> load() { return load_settings(seams, homes, "/shop"); }
-  Settings good() {
+  Checked<RunSettings> load() { return load_settings(seams, homes, "/shop"); }
+  RunSettings good() {
     auto settings = load();
     EXPECT_TRUE(settings) << told(settings);
-    return settings ? *settings : Settings{};
+    return settings ? *settings : RunSettings{};
   }
-  static std::string told(const Checked<Settings>& settings) {
+  static std::string told(const Checked<RunSettings>& settings) {
     std::string text;
     if (!settings) {
       for (const Error& fault : settings.error()) text += fault.to_string() + "\n";
@@ -51,14 +51,14 @@ class SettingsTest : public testing::Test {
   Environment environment;
   FakeStreams streams;
   Seams seams{files, clock, random, process, environment, streams};
-  Homes homes{"/h", "/h", "/h"};
+  HomeDirectories homes{"/h", "/h", "/h"};
   inbox::Operators nobody;
 };
 
 constexpr const char* kModel = "models: {main: {provider: anthropic, model: m, key: $KEY}}\n";
 
 TEST_F(SettingsTest, WithoutAnyFileEverythingIsAsByDefault) {
-  const Settings settings = good();
+  const RunSettings settings = good();
   EXPECT_EQ(settings.base, "main");
   EXPECT_EQ(settings.forge.kind, "local");
   EXPECT_FALSE(settings.merge);
@@ -70,16 +70,16 @@ TEST_F(SettingsTest, WithoutAnyFileEverythingIsAsByDefault) {
 TEST_F(SettingsTest, KnowsWhereWhatCountsIsWritten) {
   user(std::string(kModel) + "phases: {coding: a.b, fix: c.d}\n");
   workspace("phases: {coding: x.y}\n");
-  const Settings settings = good();
-  EXPECT_EQ(settings.place_of("/phases/coding").file, "/shop/signalbox.yaml");
-  EXPECT_EQ(settings.place_of("/phases/fix"), (Place{"/h/config.yaml", "/phases/fix", 2, 23}));
-  EXPECT_EQ(settings.place_of("/models/main/key").line, 1);
-  EXPECT_EQ(settings.place_of("/phases/review"), Place{});
-  EXPECT_EQ(settings.place_of("/models/main/key/deeper"), Place{});
+  const RunSettings settings = good();
+  EXPECT_EQ(settings.location_of("/phases/coding").file, "/shop/signalbox.yaml");
+  EXPECT_EQ(settings.location_of("/phases/fix"), (SourceLocation{"/h/config.yaml", "/phases/fix", 2, 23}));
+  EXPECT_EQ(settings.location_of("/models/main/key").line, 1);
+  EXPECT_EQ(settings.location_of("/phases/review"), SourceLocation{});
+  EXPECT_EQ(settings.location_of("/models/main/key/deeper"), SourceLocation{});
 }
 
 TEST_F(SettingsTest, WithoutModelsTheErrorSaysWhatToWriteAndThatReads) {
-  const Settings settings = good();
+  const RunSettings settings = good();
   const auto model = settings.agents.model_for("worker", "");
   ASSERT_FALSE(model);
   const std::string text = model.error().to_string();
@@ -119,7 +119,7 @@ fix_rounds: 1
 identity: {name: Bot, email: bot@example.com}
 roles: {reviewer: main}
 )");
-  const Settings s = good();
+  const RunSettings s = good();
   EXPECT_EQ(s.agents.models.at("main").input_price, 300);
   EXPECT_EQ(s.agents.models.at("main").cache_read_price, 300);
   EXPECT_EQ(s.agents.models.at("other").api, "chat");
@@ -140,7 +140,7 @@ roles: {reviewer: main}
   EXPECT_EQ(s.merge, MergePolicy::kAuto);
   EXPECT_EQ(s.on_partial, OnPartial::kRetryOnce);
   EXPECT_EQ(s.soul, "/shop/docs/soul.md");
-  EXPECT_EQ(s.isolation.at("wr.mr-review").mode, agent::Mode::kChallenger);
+  EXPECT_EQ(s.isolation.at("wr.mr-review").mode, agent::IsolationMode::kChallenger);
   EXPECT_FALSE(s.isolation.at("wr.mr-review").tier0);
   EXPECT_EQ(s.phases.at(Phase::kCoding), "acme.coding");
   EXPECT_EQ(s.phases.at(Phase::kReview), "wr.mr-review");
@@ -151,13 +151,13 @@ roles: {reviewer: main}
 // The user's other keys and ours stand in one file: neither reader refuses it or overlooks half of it.
 TEST_F(SettingsTest, D12_WorkspacesInTheConfigurationLeaveAllOtherSettingsStanding) {
   user(std::string("strict: true\nworkspaces:\n  /shop: {confirmations: relay}\n") + kModel + "limits: {turns: 7}\n");
-  const Settings settings = good();
+  const RunSettings settings = good();
   EXPECT_EQ(settings.agents.limits.turns, 7);
   EXPECT_EQ(settings.agents.models.count("main"), 1u);
   const auto config = inbox::load_config(files, homes);
   ASSERT_TRUE(config);
   EXPECT_TRUE(config->policy.strict);
-  EXPECT_TRUE(config->policy.relays_in("/shop"));
+  EXPECT_TRUE(config->policy.may_relay_in("/shop"));
 }
 
 TEST_F(SettingsTest, BothReadersKnowEveryRootKey) {
@@ -249,7 +249,7 @@ TEST_F(SettingsTest, TheRolesModelThenTheTiersThenTheDefault) {
   user(
       "models:\n  a: {provider: scripted, script: a}\n  b: {provider: scripted, script: b}\n"
       "  c: {provider: scripted, script: c}\nroles: {default: a, reviewer: b}\ntiers: {heavy: c}\n");
-  const Settings s = good();
+  const RunSettings s = good();
   EXPECT_EQ((*s.agents.model_for("", ""))->name, "a");
   EXPECT_EQ((*s.agents.model_for("reviewer", "heavy"))->name, "b");
   EXPECT_EQ((*s.agents.model_for("worker", "heavy"))->name, "c");
@@ -364,7 +364,7 @@ TEST_F(SettingsTest, PricesOfKnownModelsAreFilledInAndGivenOnesStay) {
       "models:\n  known: {provider: anthropic, model: claude-sonnet-4-5, key: $K}\n"
       "  given: {provider: anthropic, model: claude-sonnet-4-5, key: $K, prices: {input: 1, output: 2}}\n"
       "  local: {provider: openai, model: of-my-own, url: 'http://127.0.0.1:1'}\nroles: {default: known}\n");
-  const Settings settings = good();
+  const RunSettings settings = good();
   EXPECT_EQ(settings.agents.models.at("known").output_price, 1'500);
   EXPECT_EQ(settings.agents.models.at("given").output_price, 200);
   EXPECT_EQ(settings.agents.models.at("local").output_price, 0);

@@ -1,4 +1,4 @@
-// Settings as a value: what their hash is over, and what `signalbox config check --json` shows.
+// RunSettings as a value: what their hash is over, and what `signalbox config check --json` shows.
 #include "agent/secrets/secret_value.hpp"
 #include "pipeline/settings/run_settings.hpp"
 #include "pipeline/settings/words.hpp"
@@ -6,12 +6,12 @@
 namespace sb::pipeline {
 namespace {
 
-Value wish_value(const agent::Wish& wish) {
-  Value value = Value::object({{"tier0", wish.tier0}});
-  if (wish.mode) value.set("mode", word_of(kModes, *wish.mode));
-  if (!wish.inputs.empty()) value.set("inputs", Value::array(wish.inputs));
-  if (!wish.include.empty()) value.set("include", Value::array(wish.include));
-  if (!wish.exclude.empty()) value.set("exclude", Value::array(wish.exclude));
+Value context_spec_value(const agent::ContextSpec& spec) {
+  Value value = Value::object({{"tier0", spec.tier0}});
+  if (spec.mode) value.set("mode", word_of(kIsolationModes, *spec.mode));
+  if (!spec.inputs.empty()) value.set("inputs", Value::array(spec.inputs));
+  if (!spec.include.empty()) value.set("include", Value::array(spec.include));
+  if (!spec.exclude.empty()) value.set("exclude", Value::array(spec.exclude));
   return value;
 }
 
@@ -21,7 +21,7 @@ std::string_view to_string(MergePolicy policy) {
   return word_of(kMerges, policy);
 }
 
-std::vector<std::string> secret_files(const Settings& settings) {
+std::vector<std::string> secret_files(const RunSettings& settings) {
   std::vector<std::string> files;
   const auto take = [&](const std::string& name) {
     if (std::string file = agent::secret_file(name); !file.empty()) files.push_back(std::move(file));
@@ -31,7 +31,7 @@ std::vector<std::string> secret_files(const Settings& settings) {
   return files;
 }
 
-Value to_value(const Settings& settings) {
+Value to_value(const RunSettings& settings) {
   Value value = agent::to_value(settings.agents);
   const ForgeSettings& forge = settings.forge;
   value.set("base", settings.base);
@@ -53,7 +53,7 @@ Value to_value(const Settings& settings) {
   value.set("tier0", Value::array(settings.tier0));
   value.set("soul", settings.soul);
   Value isolation = Value::object(), phases = Value::object();
-  for (const auto& [workflow, wish] : settings.isolation) isolation.set(workflow, wish_value(wish));
+  for (const auto& [workflow, spec] : settings.isolation) isolation.set(workflow, context_spec_value(spec));
   for (const auto& [phase, workflow] : settings.phases) phases.set(word_of(kPhases, phase), workflow);
   value.set("isolation", std::move(isolation));
   value.set("phases", std::move(phases));

@@ -14,12 +14,12 @@ inline constexpr std::array<std::pair<std::string_view, MergePolicy>, 3> kMerges
     {{"ask", MergePolicy::kAsk}, {"auto", MergePolicy::kAuto}, {"never", MergePolicy::kNever}}};
 inline constexpr std::array<std::pair<std::string_view, OnPartial>, 3> kOnPartial{
     {{"proceed", OnPartial::kProceed}, {"retry_once", OnPartial::kRetryOnce}, {"escalate", OnPartial::kEscalate}}};
-inline constexpr std::array<std::pair<std::string_view, agent::Mode>, 5> kModes{
-    {{"full", agent::Mode::kFull},
-     {"task-only", agent::Mode::kTaskOnly},
-     {"challenger", agent::Mode::kChallenger},
-     {"blind", agent::Mode::kBlind},
-     {"custom", agent::Mode::kCustom}}};
+inline constexpr std::array<std::pair<std::string_view, agent::IsolationMode>, 5> kIsolationModes{
+    {{"full", agent::IsolationMode::kFull},
+     {"task-only", agent::IsolationMode::kTaskOnly},
+     {"challenger", agent::IsolationMode::kChallenger},
+     {"blind", agent::IsolationMode::kBlind},
+     {"custom", agent::IsolationMode::kCustom}}};
 inline constexpr std::array<std::pair<std::string_view, Phase>, 7> kPhases{{{"discovery", Phase::kDiscovery},
                                                                             {"shaping", Phase::kShaping},
                                                                             {"design", Phase::kDesign},

@@ -14,7 +14,7 @@ struct Meaning {
   ErrorCode code;
   std::string_view message;
   std::string_view remedy;
-  bool retry_helps = false;
+  bool is_retryable = false;
 };
 
 Meaning meaning_of(int code) {
@@ -66,7 +66,8 @@ Error to_error(int code, const std::string& path, std::string_view detail) {
   const Meaning meaning = meaning_of(code);
   std::string message(meaning.message);
   if (!detail.empty()) message += fmt::format(" ({})", detail);
-  return {meaning.code, std::move(message), std::string(meaning.remedy), Place{path, {}, 0, 0}, meaning.retry_helps};
+  return {meaning.code, std::move(message), std::string(meaning.remedy), SourceLocation{path, {}, 0, 0},
+          meaning.is_retryable};
 }
 
 Statement::~Statement() {

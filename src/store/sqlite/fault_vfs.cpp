@@ -46,7 +46,7 @@ void FaultVfs::fail_at(std::int64_t n, Fault fault) {
   left_ = n - 1;
 }
 
-void FaultVfs::heal() {
+void FaultVfs::clear_fault() {
   left_ = -1;
   flips_next_ = false;
 }

@@ -45,7 +45,7 @@ class FaultVfs {
   // The n-th change from now (1 is the next; a change is a write, a sync or a truncation) fails, and all after it; of
   // kFlip only the n-th, or the first write after it.
   void fail_at(std::int64_t n, Fault fault);
-  void heal();
+  void clear_fault();
   bool has_failed() const { return has_failed_; }
   std::int64_t changes() const { return changes_; }  // since the last reset, failed ones included
 

@@ -33,7 +33,7 @@ class InspectStore : public testing::Test {
     return all;
   }
 
-  SqlitePlace place_;
+  TempSqliteStore place_;
 };
 
 TEST_F(InspectStore, NothingIsMadeWhereNothingIs) {

@@ -24,15 +24,15 @@ LockFile::~LockFile() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-LockFile::Hold::~Hold() {
+LockFile::LockGuard::~LockGuard() {
   if (descriptor_ >= 0) flock(descriptor_, LOCK_UN);
 }
 
-Result<LockFile::Hold> LockFile::take(int wait_ms) {
+Result<LockFile::LockGuard> LockFile::take(int wait_ms) {
   if (descriptor_ < 0) descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor_ < 0) {
     return fail(ErrorCode::kIo, fmt::format("the lock file cannot be opened ({})", std::strerror(errno)),
-                "Make the directory of the store writable.", Place{path_, {}, 0, 0});
+                "Make the directory of the store writable.", SourceLocation{path_, {}, 0, 0});
   }
   // Waiting is counted in pauses, so it needs no clock.
   const long limit_us = wait_ms * 1'000L;
@@ -40,16 +40,16 @@ Result<LockFile::Hold> LockFile::take(int wait_ms) {
   for (long pause = 50; flock(descriptor_, LOCK_EX | LOCK_NB) != 0; pause = std::min(pause * 2, 5'000L)) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
       return fail(ErrorCode::kIo, fmt::format("the lock file cannot be locked ({})", std::strerror(errno)),
-                  "Keep the store on a file system that supports locks.", Place{path_, {}, 0, 0});
+                  "Keep the store on a file system that supports locks.", SourceLocation{path_, {}, 0, 0});
     }
     if (waited_us >= limit_us) {
       return std::unexpected(Error{ErrorCode::kUnavailable, "another process kept the store busy too long",
-                                   "Try again.", Place{path_, {}, 0, 0}, true});
+                                   "Try again.", SourceLocation{path_, {}, 0, 0}, true});
     }
     pause_us(pause);
     waited_us += pause;
   }
-  return Hold(descriptor_);
+  return LockGuard(descriptor_);
 }
 
 }  // namespace sb::store::sqlite

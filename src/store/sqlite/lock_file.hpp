@@ -16,19 +16,19 @@ class LockFile {
   LockFile& operator=(const LockFile&) = delete;
 
   // Holds the lock as long as it lives.
-  class Hold {
+  class LockGuard {
    public:
-    explicit Hold(int descriptor) : descriptor_(descriptor) {}
-    Hold(Hold&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-    Hold& operator=(Hold&&) = delete;
-    ~Hold();
+    explicit LockGuard(int descriptor) : descriptor_(descriptor) {}
+    LockGuard(LockGuard&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+    LockGuard& operator=(LockGuard&&) = delete;
+    ~LockGuard();
 
    private:
     int descriptor_;
   };
 
   // Makes the file when it is missing. kUnavailable when others hold it for longer than `wait_ms`.
-  Result<Hold> take(int wait_ms);
+  Result<LockGuard> take(int wait_ms);
 
  private:
   std::string path_;

@@ -81,7 +81,7 @@ std::span<const Migration> migrations() {
 Result<FileState> file_state(Connection& connection, std::span<const Migration> known) {
   const std::int64_t application = SB_TRY(connection.value("PRAGMA application_id"));
   const std::int64_t version = SB_TRY(connection.value("PRAGMA user_version"));
-  const Place place{connection.path(), {}, 0, 0};
+  const SourceLocation place{connection.path(), {}, 0, 0};
   if (application == 0 && version == 0 && SB_TRY(connection.value("SELECT count(*) FROM sqlite_schema")) == 0) {
     return FileState::kEmpty;
   }

@@ -48,7 +48,7 @@ Outcome run_workload(const std::string& path, const std::string& vfs) {
 
 // Everything acknowledged is there, at most the one that failed besides, nothing by half, and work goes on.
 void expect_whole(const std::string& path, FaultVfs& vfs, const Outcome& outcome) {
-  vfs.heal();
+  vfs.clear_fault();
   SqliteOptions options;
   options.vfs = vfs.name();
   const auto store = SqliteStore::open(path, Access::kReadWrite, options);
@@ -59,7 +59,7 @@ void expect_whole(const std::string& path, FaultVfs& vfs, const Outcome& outcome
     EXPECT_LE(head.seq, outcome.acknowledged + (outcome.error ? 1 : 0));
     const auto row = SB_TRY(snapshot.get("state", "s"));
     EXPECT_EQ(row ? row->value : "0", std::to_string(head.seq));
-    const Verification verification = SB_TRY(verify_all(snapshot));
+    const VerifyReport verification = SB_TRY(verify_all(snapshot));
     EXPECT_TRUE(verification.faults.empty());
     EXPECT_EQ(verification.events, head.seq);
     return {};
@@ -75,7 +75,7 @@ TEST_P(AtEveryChange, NothingAcknowledgedIsLostAndNothingIsHalfThere) {
   std::int64_t changes = 0;
   {
     FaultVfs vfs;
-    SqlitePlace place;
+    TempSqliteStore place;
     ASSERT_EQ(run_workload(place.path(), vfs.name()).error, std::nullopt);
     changes = vfs.changes();
   }
@@ -84,7 +84,7 @@ TEST_P(AtEveryChange, NothingAcknowledgedIsLostAndNothingIsHalfThere) {
   for (std::int64_t n = 1; n <= changes; ++n) {
     SCOPED_TRACE(testing::Message() << "change " << n << " of " << changes);
     FaultVfs vfs;
-    SqlitePlace place;
+    TempSqliteStore place;
     std::filesystem::create_directory(place.directory() + "/home");  // a new one would be synced for real
     vfs.fail_at(n, GetParam());
     const Outcome outcome = run_workload(place.path(), vfs.name());
@@ -107,7 +107,7 @@ TEST(SqliteFaults, AByteFlippedInTheLogIsSaidAndDoesNotHideWhatCameAfter) {
   for (int n = 1;; ++n) {
     SCOPED_TRACE(testing::Message() << "change " << n);
     FaultVfs vfs;
-    SqlitePlace place;
+    TempSqliteStore place;
     SqliteOptions options;
     options.vfs = vfs.name();
     options.close_checkpoint_bytes = 1 << 30;
@@ -140,7 +140,7 @@ TEST(SqliteFaults, AByteFlippedInTheLogIsSaidAndDoesNotHideWhatCameAfter) {
 // The same store goes on when there is space again, without being opened anew.
 TEST(SqliteFaults, AFullDiskIsSaidAndGottenOver) {
   FaultVfs vfs;
-  SqlitePlace place;
+  TempSqliteStore place;
   SqliteOptions options;
   options.vfs = vfs.name();
   auto store = SqliteStore::open(place.path(), Access::kReadWrite, options);
@@ -152,7 +152,7 @@ TEST(SqliteFaults, AFullDiskIsSaidAndGottenOver) {
   EXPECT_EQ(full.error().code, ErrorCode::kIo);
   EXPECT_THAT(full.error().message, testing::HasSubstr("disk is full"));
   EXPECT_THAT(full.error().remedy, testing::HasSubstr("Free space"));
-  vfs.heal();
+  vfs.clear_fault();
   EXPECT_TRUE(advance(**store, 2));
   store->reset();
   expect_whole(place.path(), vfs, {2, std::nullopt});
@@ -161,7 +161,7 @@ TEST(SqliteFaults, AFullDiskIsSaidAndGottenOver) {
 // Work that goes on after storage failed under it must not be committed.
 TEST(SqliteFaults, AFailureThatWorkIgnoresStillFailsTheWrite) {
   FaultVfs vfs;
-  SqlitePlace place;
+  TempSqliteStore place;
   SqliteOptions options;
   options.vfs = vfs.name();
   auto store = SqliteStore::open(place.path(), Access::kReadWrite, options);
@@ -172,7 +172,7 @@ TEST(SqliteFaults, AFailureThatWorkIgnoresStillFailsTheWrite) {
     for (int i = 0; i < 40; ++i) {
       (void)transaction.put("c", std::to_string(i), std::string(200'000, 'x'));
     }
-    vfs.heal();
+    vfs.clear_fault();
     (void)transaction.put("c", "last", "v");
     return {};
   });
@@ -206,7 +206,7 @@ AppendCost cost_of_append(SqliteStore& store, FaultVfs& vfs) {
 
 TEST(SqliteCosts, AnAppendCostsTheSameAtTenAndAtTenThousand) {
   FaultVfs vfs;
-  SqlitePlace place;
+  TempSqliteStore place;
   SqliteOptions options;
   options.vfs = vfs.name();
   options.checkpoint_bytes = 1 << 30;
@@ -232,7 +232,7 @@ TEST(SqliteCosts, AnAppendCostsTheSameAtTenAndAtTenThousand) {
 // Whatever is asked, SQLite finds it by an index and need not sort.
 TEST(SqliteCosts, NothingIsFoundByScanningATable) {
   FaultVfs vfs;
-  SqlitePlace place;
+  TempSqliteStore place;
   SqliteOptions options;
   options.vfs = vfs.name();
   auto store = SqliteStore::open(place.path(), Access::kReadWrite, options);
@@ -278,7 +278,7 @@ TEST(SqliteCosts, NothingIsFoundByScanningATable) {
 
 TEST(SqliteCosts, OpeningAndReadingWritesAndSyncsNothing) {
   FaultVfs vfs;
-  SqlitePlace place;
+  TempSqliteStore place;
   SqliteOptions options;
   options.vfs = vfs.name();
   ASSERT_TRUE(SqliteStore::open(place.path(), Access::kReadWrite, options));
@@ -296,7 +296,7 @@ TEST(SqliteCosts, OpeningAndReadingWritesAndSyncsNothing) {
 // A WAL that grows past the limit is moved into the file by the writer, and only then.
 TEST(SqliteCosts, CheckpointsAreMadeWhenTheWalIsLong) {
   FaultVfs vfs;
-  SqlitePlace place;
+  TempSqliteStore place;
   SqliteOptions options;
   options.vfs = vfs.name();
   options.checkpoint_bytes = 100'000;
@@ -318,7 +318,7 @@ TEST(SqliteCosts, CheckpointsAreMadeWhenTheWalIsLong) {
 // Readers hold a checkpoint up but not a writer, and lose nothing by it.
 TEST(SqliteCosts, AReaderDoesNotHoldAWriterUp) {
   FaultVfs vfs;
-  SqlitePlace place;
+  TempSqliteStore place;
   SqliteOptions options;
   options.vfs = vfs.name();
   options.checkpoint_bytes = 1;

@@ -63,7 +63,7 @@ unsigned mode_of(const std::string& path) {
 
 TEST(SqliteFile, IsForItsOwnerOnly) {
   const mode_t before = umask(0);
-  SqlitePlace place;
+  TempSqliteStore place;
   {
     auto store = place.open();
     ASSERT_TRUE(store) << store.error().to_string();
@@ -75,7 +75,7 @@ TEST(SqliteFile, IsForItsOwnerOnly) {
 }
 
 TEST(SqliteFile, AMissingOrEmptyStoreIsNotFoundForReadingAndNothingIsMade) {
-  SqlitePlace place;
+  TempSqliteStore place;
   EXPECT_EQ(open_error(place.path(), Access::kReadOnly).code, ErrorCode::kNotFound);
   EXPECT_FALSE(std::filesystem::exists(place.directory() + "/home"));
   write_all(place.path(), "");
@@ -86,7 +86,7 @@ TEST(SqliteFile, AMissingOrEmptyStoreIsNotFoundForReadingAndNothingIsMade) {
 }
 
 TEST(SqliteFile, AStoreOpenedForReadingRefusesToWrite) {
-  SqlitePlace place;
+  TempSqliteStore place;
   ASSERT_TRUE(place.open());
   auto store = SqliteStore::open(place.path(), Access::kReadOnly);
   ASSERT_TRUE(store);
@@ -96,27 +96,27 @@ TEST(SqliteFile, AStoreOpenedForReadingRefusesToWrite) {
 }
 
 TEST(SqliteFile, ADirectoryInItsPlaceIsSaid) {
-  SqlitePlace place;
+  TempSqliteStore place;
   std::filesystem::create_directories(place.path());
   for (const Access access : {Access::kReadOnly, Access::kReadWrite}) {
     const Error error = open_error(place.path(), access);
     EXPECT_EQ(error.code, ErrorCode::kIo);
     EXPECT_THAT(error.message, HasSubstr("directory"));
-    EXPECT_EQ(error.place.file, place.path());
+    EXPECT_EQ(error.location.file, place.path());
   }
 }
 
 TEST(SqliteFile, APathThatIsNoneIsRefused) {
   EXPECT_EQ(open_error("", Access::kReadWrite).code, ErrorCode::kInvalid);
   EXPECT_EQ(open_error(std::string("a\0b", 3), Access::kReadOnly).code, ErrorCode::kInvalid);
-  SqlitePlace place;
+  TempSqliteStore place;
   const Error error = open_error(place.directory() + "/" + std::string(3'000, 'x'), Access::kReadWrite);
   EXPECT_EQ(error.code, ErrorCode::kIo);
 }
 
 // Names that SQLite would take for something else than a file.
 TEST(SqliteFile, ANameThatLooksLikeAUriIsAFile) {
-  SqlitePlace place;
+  TempSqliteStore place;
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(place.directory());
   for (const char* name : {"file:x.db?mode=memory", ":memory:"}) {
@@ -127,7 +127,7 @@ TEST(SqliteFile, ANameThatLooksLikeAUriIsAFile) {
 }
 
 TEST(SqliteFile, OtherBytesAreNotAStore) {
-  SqlitePlace place;
+  TempSqliteStore place;
   for (const std::string& bytes : {std::string("x"), std::string(100'000, 'x'), std::string("SQLite format 3\0", 16),
                                    std::string("SQLite format 3\0", 16) + std::string(5'000, '\x7f')}) {
     write_all(place.path(), bytes);
@@ -141,7 +141,7 @@ TEST(SqliteFile, OtherBytesAreNotAStore) {
 }
 
 TEST(SqliteFile, SomebodyElsesDatabaseIsLeftAlone) {
-  SqlitePlace place;
+  TempSqliteStore place;
   run_sql(place.path(), "CREATE TABLE events(a); INSERT INTO events VALUES(1)");
   const std::string before = read_all(place.path());
   for (const Access access : {Access::kReadOnly, Access::kReadWrite}) {
@@ -153,7 +153,7 @@ TEST(SqliteFile, SomebodyElsesDatabaseIsLeftAlone) {
 }
 
 TEST(SqliteFile, ANewerFormatIsRefusedAndLeftAlone) {
-  SqlitePlace place;
+  TempSqliteStore place;
   ASSERT_TRUE(place.open());
   run_sql(place.path(), "PRAGMA user_version=1000");
   for (const Access access : {Access::kReadOnly, Access::kReadWrite}) {
@@ -166,13 +166,13 @@ TEST(SqliteFile, ANewerFormatIsRefusedAndLeftAlone) {
 
 // The file as version 1 wrote it opens in every later one, with all it held.
 TEST(SqliteFile, Version1StillOpens) {
-  SqlitePlace place;
+  TempSqliteStore place;
   run_sql(place.path(), read_all(SB_SOURCE_DIR "/src/store/sqlite/fixtures/version_1.sql"));
   for (const Access access : {Access::kReadOnly, Access::kReadWrite}) {
     const auto store = SqliteStore::open(place.path(), access);
     ASSERT_TRUE(store) << store.error().to_string();
     const Status whole = (*store)->read([](Snapshot& snapshot) -> Status {
-      const Verification verification = SB_TRY(verify_all(snapshot));
+      const VerifyReport verification = SB_TRY(verify_all(snapshot));
       EXPECT_TRUE(verification.faults.empty());
       EXPECT_EQ(verification.streams, 2);
       EXPECT_EQ(verification.events, 3);
@@ -191,7 +191,7 @@ TEST(SqliteFile, Version1StillOpens) {
 }
 
 TEST(SqliteFile, MigrationsRunInOrderEachWholeOrNotAtAll) {
-  SqlitePlace place;
+  TempSqliteStore place;
   ASSERT_TRUE(place.open());
   const sqlite::Migration steps[] = {{1, "SELECT no_such_function()"},  // not run again
                                      {2, "CREATE TABLE two(a INTEGER) STRICT"},
@@ -218,7 +218,7 @@ struct Damage {
 class Damaged : public testing::TestWithParam<Damage> {};
 
 TEST_P(Damaged, IsFoundWhenReadAndNamed) {
-  SqlitePlace place;
+  TempSqliteStore place;
   {
     auto store = place.open();
     ASSERT_TRUE(append(**store, "whole", 3));
@@ -257,7 +257,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Damage in the middle of a long stream is met by whoever reads there, also when the page begins right behind it.
 TEST(SqliteFile, ALinkToTheEventBeforeThePageIsCheckedToo) {
-  SqlitePlace place;
+  TempSqliteStore place;
   auto store = place.open();
   ASSERT_TRUE(append(**store, "s", 5));
   run_sql(place.path(), "UPDATE events SET payload = x'00' WHERE seq = 2");
@@ -268,7 +268,7 @@ TEST(SqliteFile, ALinkToTheEventBeforeThePageIsCheckedToo) {
 }
 
 TEST(SqliteFile, ATriggerSomebodyAddedDoesNotRun) {
-  SqlitePlace place;
+  TempSqliteStore place;
   ASSERT_TRUE(place.open());
   run_sql(place.path(), "CREATE TRIGGER evil AFTER INSERT ON streams BEGIN DELETE FROM events; END");
   auto store = place.open();
@@ -281,7 +281,7 @@ TEST(SqliteFile, ATriggerSomebodyAddedDoesNotRun) {
 
 // Programs that know nothing of our lock are held off too while work decides on what it has read.
 TEST(SqliteFile, SomebodyWithSqlite3CannotWriteInsideATransaction) {
-  SqlitePlace place;
+  TempSqliteStore place;
   auto store = place.open();
   ASSERT_TRUE(store);
   sqlite3* other = nullptr;
@@ -297,7 +297,7 @@ TEST(SqliteFile, SomebodyWithSqlite3CannotWriteInsideATransaction) {
 
 // No checkpoint while somebody writes, and no writing during a checkpoint: both go under one lock. Readers need it not.
 TEST(SqliteFile, WritersAndCheckpointsTakeTurnsUnderOurLock) {
-  SqlitePlace place;
+  TempSqliteStore place;
   ASSERT_TRUE(place.open());
   SqliteOptions options;
   options.busy_wait_ms = 1;
@@ -310,7 +310,7 @@ TEST(SqliteFile, WritersAndCheckpointsTakeTurnsUnderOurLock) {
     const Status written = append(**store, "s", 1);
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().code, ErrorCode::kUnavailable);
-    EXPECT_TRUE(written.error().retry_helps);
+    EXPECT_TRUE(written.error().is_retryable);
     const Status moved = (*store)->checkpoint();
     ASSERT_FALSE(moved);
     EXPECT_EQ(moved.error().code, ErrorCode::kUnavailable);
@@ -322,7 +322,7 @@ TEST(SqliteFile, WritersAndCheckpointsTakeTurnsUnderOurLock) {
 }
 
 TEST(SqliteFile, MissingTablesAndACutFileAreErrorsNotCrashes) {
-  SqlitePlace place;
+  TempSqliteStore place;
   ASSERT_TRUE(place.open());
   run_sql(place.path(), "DROP TABLE streams");
   {
@@ -333,7 +333,7 @@ TEST(SqliteFile, MissingTablesAndACutFileAreErrorsNotCrashes) {
     EXPECT_EQ(failed.error().code, ErrorCode::kCorrupt);
     EXPECT_THAT(failed.error().message, HasSubstr("streams"));
   }
-  SqlitePlace cut;
+  TempSqliteStore cut;
   {
     auto store = SqliteStore::open(cut.path(), Access::kReadWrite);
     ASSERT_TRUE(append(**store, "s", 500));
@@ -345,7 +345,7 @@ TEST(SqliteFile, MissingTablesAndACutFileAreErrorsNotCrashes) {
     write_all(cut.path(), whole.substr(0, size));
     auto store = SqliteStore::open(cut.path(), Access::kReadWrite);
     const auto verified = store ? (*store)->read([](Snapshot& snapshot) { return verify_all(snapshot); })
-                                : Result<Verification>(std::unexpected(store.error()));
+                                : Result<VerifyReport>(std::unexpected(store.error()));
     if (verified) {
       EXPECT_FALSE(verified->faults.empty()) << size;
     } else {
@@ -369,7 +369,7 @@ int as_nobody(Body body) {
 }
 
 TEST(SqliteFile, AReadOnlyHomeCanBeReadAndSaysWhyItIsNotWritten) {
-  SqlitePlace place;
+  TempSqliteStore place;
   const std::string home = place.directory() + "/home";
   {
     auto store = place.open();

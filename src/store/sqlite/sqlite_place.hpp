@@ -11,19 +11,19 @@
 
 namespace sb::store {
 
-class SqlitePlace {
+class TempSqliteStore {
  public:
-  SqlitePlace() {
+  TempSqliteStore() {
     std::string pattern = (std::filesystem::temp_directory_path() / "sb-store-XXXXXX").string();
     if (!mkdtemp(pattern.data())) throw std::runtime_error("no temporary directory");
     directory_ = pattern;
   }
-  ~SqlitePlace() {
+  ~TempSqliteStore() {
     std::error_code ignored;
     std::filesystem::remove_all(directory_, ignored);
   }
-  SqlitePlace(const SqlitePlace&) = delete;
-  SqlitePlace& operator=(const SqlitePlace&) = delete;
+  TempSqliteStore(const TempSqliteStore&) = delete;
+  TempSqliteStore& operator=(const TempSqliteStore&) = delete;
 
   // Without real syncs, which tests of what the store does need not wait for.
   Result<std::unique_ptr<Store>> open() {

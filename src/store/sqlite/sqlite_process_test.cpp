@@ -60,7 +60,7 @@ int append_many(const std::string& path, int number, int count) {
 TEST(SqliteProcesses, NoneLosesNorRepeatsAnAppend) {
   constexpr int kProcesses = 5;
   constexpr int kEach = 40;
-  SqlitePlace place;
+  TempSqliteStore place;
   std::vector<pid_t> children;
   for (int number = 0; number < kProcesses; ++number) {
     children.push_back(start_child([&] { return append_many(place.path(), number, kEach); }));
@@ -100,7 +100,7 @@ TEST(SqliteProcesses, KilledAtRandomMomentsNothingAcknowledgedIsLost) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937 random(seed);
-  SqlitePlace place;
+  TempSqliteStore place;
   std::int64_t acknowledged = 0;
   for (int round = 0; round < 25; ++round) {
     SCOPED_TRACE(testing::Message() << "round " << round);
@@ -131,7 +131,7 @@ TEST(SqliteProcesses, KilledAtRandomMomentsNothingAcknowledgedIsLost) {
       EXPECT_EQ(head.seq % 3, 0);
       const auto row = SB_TRY(snapshot.get("state", "s"));
       EXPECT_EQ(row ? row->value : "0", std::to_string(head.seq));
-      const Verification verification = SB_TRY(verify_all(snapshot));
+      const VerifyReport verification = SB_TRY(verify_all(snapshot));
       EXPECT_TRUE(verification.faults.empty());
       EXPECT_EQ(verification.events, head.seq);
       acknowledged = head.seq;  // now that it was seen, it must stay
@@ -144,7 +144,7 @@ TEST(SqliteProcesses, KilledAtRandomMomentsNothingAcknowledgedIsLost) {
 
 // A process that stops while it holds the store is waited for, then given up on with an error that says to try again.
 TEST(SqliteProcesses, AStuckWriterIsUnavailableNotAHang) {
-  SqlitePlace place;
+  TempSqliteStore place;
   ASSERT_TRUE(place.open());
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -170,7 +170,7 @@ TEST(SqliteProcesses, AStuckWriterIsUnavailableNotAHang) {
   const Status busy = (*store)->write([](Transaction& transaction) { return transaction.put("c", "k", "mine"); });
   ASSERT_FALSE(busy);
   EXPECT_EQ(busy.error().code, ErrorCode::kUnavailable);
-  EXPECT_TRUE(busy.error().retry_helps);
+  EXPECT_TRUE(busy.error().is_retryable);
   kill(child, SIGKILL);
   exit_of(child);
   close(ends[0]);

@@ -112,7 +112,7 @@ Result<std::optional<std::string>> SqliteTransaction::blob(const Digest& hash) {
   std::string bytes(statement.bytes(0));
   if (sha256(bytes) != hash) {
     return fail(ErrorCode::kCorrupt, fmt::format("blob {} is not what was written", to_hex(as_bytes(hash))),
-                "Restore the store from a backup.", Place{connection_.path(), {}, 0, 0});
+                "Restore the store from a backup.", SourceLocation{connection_.path(), {}, 0, 0});
   }
   return bytes;
 }

@@ -24,13 +24,13 @@ using sqlite::LockFile;
 
 std::unexpected<Error> missing(const std::string& path) {
   return fail(ErrorCode::kNotFound, "there is no store yet", "It is made when something is first stored.",
-              Place{path, {}, 0, 0});
+              SourceLocation{path, {}, 0, 0});
 }
 
 std::unexpected<Error> not_a_file(const std::string& path, bool is_directory) {
   return fail(ErrorCode::kIo,
               is_directory ? "a directory stands where the store should be" : "the store is not a regular file",
-              "Move it away, or set SIGNALBOX_HOME to another directory.", Place{path, {}, 0, 0});
+              "Move it away, or set SIGNALBOX_HOME to another directory.", SourceLocation{path, {}, 0, 0});
 }
 
 // SQLite takes a file of one byte for an empty one and would write over it.
@@ -45,7 +45,7 @@ Status check_present(const std::string& path) {
   if (stat(path.c_str(), &info) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return missing(path);
     return fail(ErrorCode::kIo, fmt::format("the store cannot be looked at ({})", std::strerror(errno)),
-                "Check the mode of its directory.", Place{path, {}, 0, 0});
+                "Check the mode of its directory.", SourceLocation{path, {}, 0, 0});
   }
   SB_TRY(check_kind(path, info));
   if (info.st_size == 0) return missing(path);
@@ -74,7 +74,7 @@ Status make_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     return fail(ErrorCode::kIo, fmt::format("the store cannot be made ({})", std::strerror(errno)),
-                "Make its directory writable, or set SIGNALBOX_HOME to another.", Place{path, {}, 0, 0});
+                "Make its directory writable, or set SIGNALBOX_HOME to another.", SourceLocation{path, {}, 0, 0});
   }
   ::close(descriptor);
   return {};
@@ -86,7 +86,7 @@ Status set_up_writing(Connection& connection) {
   const bool answered = SB_TRY(mode.step());
   if (answered && mode.bytes(0) == "wal") return {};
   return fail(ErrorCode::kIo, "the store's file system does not support shared memory, which its log needs",
-              "Keep the store on a local disk.", Place{connection.path(), {}, 0, 0});
+              "Keep the store on a local disk.", SourceLocation{connection.path(), {}, 0, 0});
 }
 
 // Whoever makes the file holds the lock: seen half-made, it is no store yet, and is looked at again when it is whole.
@@ -184,7 +184,7 @@ Result<std::unique_lock<std::mutex>> SqliteStore::enter() {
 Status SqliteStore::run_write(const std::function<Status(Transaction&)>& work) {
   if (access_ == Access::kReadOnly) {
     return fail(ErrorCode::kForbidden, "the store was opened for reading only", "",
-                Place{connection_->path(), {}, 0, 0});
+                SourceLocation{connection_->path(), {}, 0, 0});
   }
   const auto turn = SB_TRY(enter());
   const auto hold = SB_TRY(lock_->take(options_.busy_wait_ms));
@@ -228,11 +228,11 @@ void SqliteStore::checkpoint_when_long() {
   if (connection_->wal_bytes() <= options_.checkpoint_bytes) checkpoint_at_bytes_ = options_.checkpoint_bytes;
   if (connection_->wal_bytes() <= checkpoint_at_bytes_) return;
   (void)checkpoint_locked();
-  // When a reader held part of the WAL back, the next commit would only meet the same reader.
+  // ScopeFilter a reader held part of the WAL back, the next commit would only meet the same reader.
   checkpoint_at_bytes_ = connection_->wal_bytes() + options_.checkpoint_bytes;
 }
 
-SqliteCost SqliteStore::cost() const {
+SqliteStats SqliteStore::cost() const {
   const std::lock_guard turn(mutex_);
   return {connection_->statements(), connection_->unindexed_steps(), checkpoints_};
 }

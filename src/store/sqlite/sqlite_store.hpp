@@ -39,7 +39,7 @@ struct SqliteOptions {
 };
 
 // What was asked of SQLite since opening, for tests and benchmarks.
-struct SqliteCost {
+struct SqliteStats {
   std::int64_t statements = 0;       // BEGIN and COMMIT included
   std::int64_t unindexed_steps = 0;  // rows passed by scanning a whole table, and sorts
   std::int64_t checkpoints = 0;
@@ -54,7 +54,7 @@ class SqliteStore final : public Store {
 
   // Moves the WAL's content into the file and empties the WAL, as far as readers allow.
   Status checkpoint();
-  SqliteCost cost() const;
+  SqliteStats cost() const;
 
  private:
   SqliteStore(std::unique_ptr<sqlite::Connection> connection, Access access, SqliteOptions options);

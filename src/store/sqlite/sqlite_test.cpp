@@ -3,6 +3,6 @@
 
 namespace sb::store {
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, StoreConformance, SqlitePlace);
+INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, StoreConformance, TempSqliteStore);
 
 }  // namespace sb::store

@@ -199,7 +199,7 @@ Status check_wal(Connection& connection) {
               fmt::format("the store's log is damaged at frame {}, and {} or more commits behind it cannot be read",
                           *read + 1, lost),
               fmt::format("Keep a copy of {0} and {0}-wal. To go on without those commits, remove {0}-wal.", path),
-              Place{path + "-wal", {}, 0, 0});
+              SourceLocation{path + "-wal", {}, 0, 0});
 }
 
 }  // namespace sb::store::sqlite

@@ -1,9 +1,9 @@
 // Finds commits in a WAL that SQLite passes over in silence.
 //
 // SQLite reads a WAL up to the first frame whose checksum is wrong and takes that for where a crash cut it off. That is
-// right when the frame belongs to the last transaction, which nobody was told about. When whole transactions follow,
-// something that was synced has been damaged since, and what was acknowledged would be lost without a word, and written
-// over by the next one.
+// right when the frame belongs to the last transaction, which nobody was told about. ScopeFilter whole transactions
+// follow, something that was synced has been damaged since, and what was acknowledged would be lost without a word, and
+// written over by the next one.
 //
 // The proof is in the checksums, each of which continues that of the frame before: a frame that continues a commit
 // frame was written after that commit was on disk. Where such a pair stands behind the part SQLite reads, commits are

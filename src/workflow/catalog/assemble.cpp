@@ -19,7 +19,7 @@ bool is_reserved(std::string_view id) {
 }
 
 // Projects and user folders cannot take our names; those that the user put above all others can.
-bool may_replace_ours(SourceKind kind) {
+bool may_replace_bundled(SourceKind kind) {
   return kind != SourceKind::kUser && kind != SourceKind::kProject;
 }
 
@@ -64,10 +64,10 @@ std::vector<std::string> split_paths(std::string_view list) {
 
 }  // namespace
 
-CatalogMaking::CatalogMaking(const Files& files, const Opening& opening, SourceCache& cache)
-    : files_(files), opening_(opening), reader_(files, cache) {}
+CatalogBuilder::CatalogBuilder(const Files& files, const CatalogOptions& options, SourceCache& cache)
+    : files_(files), options_(options), reader_(files, cache) {}
 
-Result<Catalog> CatalogMaking::make(const Environment& environment, const Homes& homes) && {
+Result<Catalog> CatalogBuilder::make(const Environment& environment, const HomeDirectories& homes) && {
   catalog_.contracts_ = Contracts::bundled();
   catalog_.features_ = builtin_features();
   add_bundled();
@@ -75,7 +75,7 @@ Result<Catalog> CatalogMaking::make(const Environment& environment, const Homes&
   add_project();
   if (const auto attached = Catalog::attached(files_, homes)) {
     for (const auto& [folder, by] : *attached) {
-      const bool is_persons = by == Catalog::By::kPerson;
+      const bool is_persons = by == Catalog::AttachedBy::kPerson;
       add_folder(is_persons ? SourceKind::kManaged : SourceKind::kProject, folder, is_persons);
     }
   } else {
@@ -83,14 +83,14 @@ Result<Catalog> CatalogMaking::make(const Environment& environment, const Homes&
   }
   add_named(environment, "WORKFLOW_STORAGE_PATH");
   add_named(environment, "SIGNALBOX_WORKFLOWS");
-  for (const std::string& path : opening_.strongest) add_folder(SourceKind::kNamed, path, true);
+  for (const std::string& path : options_.overrides) add_folder(SourceKind::kNamed, path, true);
   read_folders();
   name_templates();
   count();
   return std::move(catalog_);
 }
 
-void CatalogMaking::add_bundled() {
+void CatalogBuilder::add_bundled() {
   catalog_.sources_.push_back({});
   walks_.push_back({});
   for (const auto& [name, file] : bundled_files()) {
@@ -101,8 +101,8 @@ void CatalogMaking::add_bundled() {
   }
 }
 
-void CatalogMaking::add_project() {
-  const std::string& workspace = opening_.workspace;
+void CatalogBuilder::add_project() {
+  const std::string& workspace = options_.workspace;
   if (workspace.empty()) return;
   const auto real_workspace = files_.canonical(workspace);
   for (const char* name : {"workflows", ".workrail/workflows", ".signalbox/workflows"}) {
@@ -126,24 +126,24 @@ void CatalogMaking::add_project() {
   catalog_.bindings_ = read_bindings(files_, workspace, catalog_.faults_);
 }
 
-void CatalogMaking::add_named(const Environment& environment, std::string_view variable) {
+void CatalogBuilder::add_named(const Environment& environment, std::string_view variable) {
   auto folders = split_paths(environment.get(variable).value_or(""));
   std::ranges::reverse(folders);
   for (const std::string& folder : folders) add_folder(SourceKind::kNamed, folder, true);
 }
 
-void CatalogMaking::add_folder(SourceKind kind, const std::string& folder, bool must_exist) {
+void CatalogBuilder::add_folder(SourceKind kind, const std::string& folder, bool must_exist) {
   SourceReport report;
   const auto real = files_.canonical(folder);
   report.origin = {kind, real.value_or(folder), "", ""};
-  Walk walk;
+  SourceScan walk;
   if (!real || files_.kind(*real) == FileKind::kMissing) {
     if (!must_exist) return;
     report.is_missing = true;
     report.notes.push_back({ErrorCode::kNotFound, "the folder is not there", "", {folder, "", 0, 0}, false});
   } else {
     walk = walk_source(files_, *real, [&](int entries) {
-      if (opening_.on_file) opening_.on_file(looked_at_ + entries);
+      if (options_.on_file) options_.on_file(looked_at_ + entries);
     });
   }
   report.files = static_cast<int>(walk.files.size());
@@ -155,13 +155,13 @@ void CatalogMaking::add_folder(SourceKind kind, const std::string& folder, bool 
   walks_.push_back(std::move(walk));
 }
 
-void CatalogMaking::read_folders() {
+void CatalogBuilder::read_folders() {
   int read = 0;
   for (std::size_t source = 1; source < walks_.size(); ++source) {
     std::vector<Candidate> candidates;
     for (const FoundFile& found : walks_[source].files) {
       if (owner_[found.path] != source) continue;  // a stronger source has the same file
-      if (opening_.on_file) opening_.on_file(looked_at_ + ++read);
+      if (options_.on_file) options_.on_file(looked_at_ + ++read);
       Candidate candidate{reader_.read(found), catalog_.sources_[source].origin, found.role == FileRole::kRoutine,
                           found.is_internal, source};
       candidate.origin.file = found.path;
@@ -176,25 +176,25 @@ void CatalogMaking::read_folders() {
   }
 }
 
-void CatalogMaking::take(Candidate candidate) {
+void CatalogBuilder::take(Candidate candidate) {
   candidate.origin.digest = candidate.file->digest;
   if (!candidate.file->faults.empty()) ++catalog_.sources_[candidate.source].broken;
   switch (candidate.file->what) {
-    case SourceFile::What::kContract:
+    case SourceFile::Kind::kContract:
       return take_contract(candidate);
-    case SourceFile::What::kFeature:
+    case SourceFile::Kind::kFeature:
       return take_feature(candidate);
-    case SourceFile::What::kWorkflow:
+    case SourceFile::Kind::kWorkflow:
       return take_workflow(candidate);
   }
 }
 
-void CatalogMaking::take_contract(const Candidate& candidate) {
+void CatalogBuilder::take_contract(const Candidate& candidate) {
   const auto& contract = candidate.file->contract;
   auto& faults = catalog_.contract_faults_;
   if (!contract) {
     faults.insert(faults.end(), candidate.file->faults.begin(), candidate.file->faults.end());
-  } else if (is_reserved(contract->ref) && !may_replace_ours(candidate.origin.kind)) {
+  } else if (is_reserved(contract->ref) && !may_replace_bundled(candidate.origin.kind)) {
     const Contract* ours = Contracts::bundled().find(contract->ref);
     if (ours == nullptr || ours->hash != contract->hash)
       faults.push_back(reserved(contract->ref, candidate.origin.file));
@@ -203,12 +203,12 @@ void CatalogMaking::take_contract(const Candidate& candidate) {
   }
 }
 
-void CatalogMaking::take_feature(const Candidate& candidate) {
+void CatalogBuilder::take_feature(const Candidate& candidate) {
   const SourceFile& file = *candidate.file;
   auto& faults = catalog_.faults_;
   if (!file.faults.empty()) {
     faults.insert(faults.end(), file.faults.begin(), file.faults.end());
-  } else if (is_reserved(file.id) && !may_replace_ours(candidate.origin.kind)) {
+  } else if (is_reserved(file.id) && !may_replace_bundled(candidate.origin.kind)) {
     faults.push_back(reserved(file.id, candidate.origin.file));
   } else {
     catalog_.features_[file.id] = file.feature;
@@ -216,30 +216,30 @@ void CatalogMaking::take_feature(const Candidate& candidate) {
 }
 
 // A checkout of our own sources, or of someone's copy: it takes nothing from anybody.
-bool CatalogMaking::is_copy_of_ours(const Entry& entry) const {
+bool CatalogBuilder::is_copy_of_bundled(const CatalogEntry& entry) const {
   const auto found = catalog_.entries_.find(entry.id);
   if (found == catalog_.entries_.end() || !entry.document || !found->second->document) return false;
   return entry.document->root == found->second->document->root;
 }
 
-void CatalogMaking::take_workflow(const Candidate& candidate) {
+void CatalogBuilder::take_workflow(const Candidate& candidate) {
   const SourceFile& file = *candidate.file;
-  auto entry = std::make_shared<Entry>();
+  auto entry = std::make_shared<CatalogEntry>();
   entry->id = file.id;
   entry->origin = candidate.origin;
   entry->is_routine = candidate.is_routine || has_routine_prefix(file.id);
   entry->is_internal = candidate.is_internal;
   auto tags = tags_of(file.id, entry->is_routine);
   entry->tags = std::move(tags.tags);
-  entry->is_hidden = tags.is_hidden || !file.looks_like_one;
+  entry->is_hidden = tags.is_hidden || !file.looks_like_workflow;
   entry->document = file.document;
   entry->definition = file.definition;
   entry->faults = file.faults;
   source_of_[entry.get()] = candidate.source;
-  const bool is_ours = candidate.origin.kind == SourceKind::kBundled;
-  if (entry->definition && !is_ours) entry->staleness = staleness_of(*entry->definition);
-  if (is_reserved(entry->id) && !may_replace_ours(candidate.origin.kind)) {
-    if (is_copy_of_ours(*entry)) return;
+  const bool is_bundled = candidate.origin.kind == SourceKind::kBundled;
+  if (entry->definition && !is_bundled) entry->staleness = staleness_of(*entry->definition);
+  if (is_reserved(entry->id) && !may_replace_bundled(candidate.origin.kind)) {
+    if (is_copy_of_bundled(*entry)) return;
     entry->definition = nullptr;
     entry->faults = {reserved(entry->id, candidate.origin.file)};
     catalog_.refused_.push_back(std::move(entry));
@@ -249,7 +249,7 @@ void CatalogMaking::take_workflow(const Candidate& candidate) {
   if (place) {
     entry->shadows = place->shadows;
     entry->shadows.push_back(place->origin);
-    entry->replaces_ours = !is_ours && (place->replaces_ours || place->origin.kind == SourceKind::kBundled);
+    entry->replaces_bundled = !is_bundled && (place->replaces_bundled || place->origin.kind == SourceKind::kBundled);
     ++catalog_.sources_[source_of_[place.get()]].shadowed;
     // Broken and of a guessed name: nothing says that the two are the same workflow.
     if (place->origin.folder == entry->origin.folder && !place->faults.empty()) catalog_.refused_.push_back(place);
@@ -257,24 +257,24 @@ void CatalogMaking::take_workflow(const Candidate& candidate) {
   place = std::move(entry);
 }
 
-void CatalogMaking::name_templates() {
-  std::vector<Entry*> routines;
+void CatalogBuilder::name_templates() {
+  std::vector<CatalogEntry*> routines;
   for (const auto& [id, entry] : catalog_.entries_) {
     if (entry->is_routine) routines.push_back(entry.get());
   }
-  std::ranges::stable_sort(routines, {}, [&](const Entry* entry) { return source_of_[entry]; });
-  for (Entry* entry : routines) {
+  std::ranges::stable_sort(routines, {}, [&](const CatalogEntry* entry) { return source_of_[entry]; });
+  for (CatalogEntry* entry : routines) {
     std::string name = template_id_of(entry->id);
-    const Entry*& place = catalog_.routines_[name];
-    const bool is_ours = place != nullptr && place->origin.kind == SourceKind::kBundled;
-    if (is_ours && !may_replace_ours(entry->origin.kind)) continue;
+    const CatalogEntry*& place = catalog_.routines_[name];
+    const bool is_bundled = place != nullptr && place->origin.kind == SourceKind::kBundled;
+    if (is_bundled && !may_replace_bundled(entry->origin.kind)) continue;
     if (place != nullptr) catalog_.entries_.find(place->id)->second->template_id.clear();
     place = entry;
     entry->template_id = std::move(name);
   }
 }
 
-void CatalogMaking::count() {
+void CatalogBuilder::count() {
   for (const auto& [id, entry] : catalog_.entries_) ++catalog_.sources_[source_of_[entry.get()]].effective;
 }
 

@@ -12,11 +12,11 @@
 
 namespace sb::workflow {
 
-class CatalogMaking {
+class CatalogBuilder {
  public:
-  CatalogMaking(const Files& files, const Opening& opening, SourceCache& cache);
+  CatalogBuilder(const Files& files, const CatalogOptions& options, SourceCache& cache);
 
-  Result<Catalog> make(const Environment& environment, const Homes& homes) &&;
+  Result<Catalog> make(const Environment& environment, const HomeDirectories& homes) &&;
 
  private:
   struct Candidate {
@@ -36,16 +36,16 @@ class CatalogMaking {
   void take_contract(const Candidate& candidate);
   void take_feature(const Candidate& candidate);
   void take_workflow(const Candidate& candidate);
-  bool is_copy_of_ours(const Entry& entry) const;
+  bool is_copy_of_bundled(const CatalogEntry& entry) const;
   void name_templates();
   void count();
 
   const Files& files_;
-  const Opening& opening_;
+  const CatalogOptions& options_;
   SourceReader reader_;
   Catalog catalog_;
-  std::vector<Walk> walks_;                                // beside catalog_.sources_
-  std::map<const Entry*, std::size_t> source_of_;          // an entry's place in catalog_.sources_
+  std::vector<SourceScan> walks_;                          // beside catalog_.sources_
+  std::map<const CatalogEntry*, std::size_t> source_of_;   // an entry's place in catalog_.sources_
   std::map<std::string, std::size_t, std::less<>> owner_;  // a file's strongest source
   int looked_at_ = 0;
 };

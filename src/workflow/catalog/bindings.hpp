@@ -10,11 +10,11 @@
 
 namespace sb::workflow {
 
-// By `workflow\nslot`, or `\nslot` where every workflow is meant.
+// AttachedBy `workflow\nslot`, or `\nslot` where every workflow is meant.
 using Bindings = std::map<std::string, std::string, std::less<>>;
 
 // `.workrail/bindings.json`, then `.signalbox/bindings.json`, which wins. Each is {workflow: {slot: id}}, or {slot: id}
-// for all workflows. What is wrong goes to `faults` and counts for nothing; the rest of the file still does.
+// for all workflows. Kind is wrong goes to `faults` and counts for nothing; the rest of the file still does.
 Bindings read_bindings(const Files& files, const std::string& workspace, Faults& faults);
 
 std::string binding_key(std::string_view workflow, std::string_view slot);

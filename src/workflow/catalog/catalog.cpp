@@ -38,34 +38,34 @@ std::string_view to_string(Staleness staleness) {
   return "";
 }
 
-Result<Catalog> Catalog::open(const Files& files, const Environment& environment, const Homes& homes,
-                              const Opening& opening) {
+Result<Catalog> Catalog::open(const Files& files, const Environment& environment, const HomeDirectories& homes,
+                              const CatalogOptions& options) {
   SourceCache own;
   Catalog catalog =
-      SB_TRY(CatalogMaking(files, opening, opening.cache != nullptr ? *opening.cache : own).make(environment, homes));
-  catalog.lister_ = opening.lister;
+      SB_TRY(CatalogBuilder(files, options, options.cache != nullptr ? *options.cache : own).make(environment, homes));
+  catalog.list_command_ = options.list_command;
   return catalog;
 }
 
-Result<Catalog> Catalog::open(const Files& files, const Environment& environment, const Homes& homes,
+Result<Catalog> Catalog::open(const Files& files, const Environment& environment, const HomeDirectories& homes,
                               const std::string& workspace) {
-  Opening opening;
-  opening.workspace = workspace;
-  return open(files, environment, homes, opening);
+  CatalogOptions options;
+  options.workspace = workspace;
+  return open(files, environment, homes, options);
 }
 
-std::vector<const Entry*> Catalog::list(bool all) const {
-  std::vector<const Entry*> out;
-  const auto add = [&](const Entry& entry) {
+std::vector<const CatalogEntry*> Catalog::list(bool all) const {
+  std::vector<const CatalogEntry*> out;
+  const auto add = [&](const CatalogEntry& entry) {
     if (all || (!entry.is_internal && !entry.is_hidden)) out.push_back(&entry);
   };
   for (const auto& [id, entry] : entries_) add(*entry);
   for (const auto& entry : refused_) add(*entry);
-  std::ranges::stable_sort(out, {}, [](const Entry* entry) -> const std::string& { return entry->id; });
+  std::ranges::stable_sort(out, {}, [](const CatalogEntry* entry) -> const std::string& { return entry->id; });
   return out;
 }
 
-Result<const Entry*> Catalog::find(std::string_view id) const {
+Result<const CatalogEntry*> Catalog::find(std::string_view id) const {
   if (const auto found = entries_.find(id); found != entries_.end()) return found->second.get();
   const auto refused = std::ranges::find(refused_, id, [](const auto& entry) -> std::string_view { return entry->id; });
   if (refused != refused_.end()) return refused->get();
@@ -73,13 +73,13 @@ Result<const Entry*> Catalog::find(std::string_view id) const {
   for (const auto& [name, entry] : entries_) known.push_back(name);
   const std::string nearest = nearest_name(id, known);
   return fail(ErrorCode::kNotFound, fmt::format("there is no workflow {}", quote_json(id)),
-              nearest.empty() ? fmt::format("`{}` shows those there are", lister_)
+              nearest.empty() ? fmt::format("`{}` shows those there are", list_command_)
                               : fmt::format("Did you mean {}?", quote_json(nearest)));
 }
 
 Value Catalog::tags() const {
   std::vector<std::string> used;
-  for (const Entry* entry : list()) used.insert(used.end(), entry->tags.begin(), entry->tags.end());
+  for (const CatalogEntry* entry : list()) used.insert(used.end(), entry->tags.begin(), entry->tags.end());
   return tag_summary(used);
 }
 

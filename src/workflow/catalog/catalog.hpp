@@ -50,7 +50,7 @@ enum class Staleness { kNone, kPossible, kLikely };  // against the authoring-sp
 std::string_view to_string(Staleness staleness);
 inline constexpr int kAuthoringSpecVersion = 3;
 
-struct Entry {
+struct CatalogEntry {
   std::string id;  // the file's name without ending where the id could not be read
   Origin origin;
   bool is_routine = false, is_internal = false, is_hidden = false;
@@ -60,7 +60,7 @@ struct Entry {
   std::shared_ptr<const Definition> definition;  // null when it does not load
   Faults faults;                                 // why not
   std::vector<Origin> shadows;                   // weaker ones of the same id
-  bool replaces_ours = false;
+  bool replaces_bundled = false;
   Staleness staleness = Staleness::kNone;
 };
 
@@ -74,7 +74,7 @@ struct SourceReport {
 
 struct SourceFile;  // source_file.hpp
 
-// What was read before, by path. Kept by those who open the catalog again and again; may be shared by all workspaces.
+// Kind was read before, by path. Kept by those who open the catalog again and again; may be shared by all workspaces.
 // Not thread-safe.
 class SourceCache {
  public:
@@ -97,69 +97,70 @@ class SourceCache {
   int opening_ = 0;
 };
 
-struct Opening {
-  std::string workspace;               // absolute, or empty for none
-  std::vector<std::string> strongest;  // files and folders above all other sources, as if named
+struct CatalogOptions {
+  std::string workspace = {};               // absolute, or empty for none
+  std::vector<std::string> overrides = {};  // files and folders above all other sources, as if named
   SourceCache* cache = nullptr;
-  std::function<void(int files)> on_file;  // told how many were looked at, for a progress line
-  // What lists the workflows where the catalog is used: told to whoever names one that is not there.
-  std::string lister = "signalbox workflow list --all";
+  std::function<void(int files)> on_file = {};  // told how many were looked at, for a progress line
+  // The command that lists workflows, shown in the error about an unknown one.
+  std::string list_command = "signalbox workflow list --all";
 };
 
 class Catalog {
  public:
-  static Result<Catalog> open(const Files& files, const Environment& environment, const Homes& homes,
-                              const Opening& opening);
-  static Result<Catalog> open(const Files& files, const Environment& environment, const Homes& homes,
+  static Result<Catalog> open(const Files& files, const Environment& environment, const HomeDirectories& homes,
+                              const CatalogOptions& options);
+  static Result<Catalog> open(const Files& files, const Environment& environment, const HomeDirectories& homes,
                               const std::string& workspace);
 
   // Sorted by id. Internal and hidden ones only with `all`. Files refused or unreadable stand beside a good one of the
   // same id.
-  std::vector<const Entry*> list(bool all = false) const;
+  std::vector<const CatalogEntry*> list(bool all = false) const;
   // kNotFound with the nearest id.
-  Result<const Entry*> find(std::string_view id) const;
+  Result<const CatalogEntry*> find(std::string_view id) const;
   const std::vector<SourceReport>& sources() const { return sources_; }
   const Contracts& contracts() const { return contracts_; }
   const Faults& contract_faults() const { return contract_faults_; }
-  // What is wrong with features, bindings and the list of managed folders.
+  // Kind is wrong with features, bindings and the list of managed folders.
   const Faults& faults() const { return faults_; }
   Value tags() const;  // [{id, displayName, when, count}], then one of each namespace and `other`, where used
 
   // Of an entry: what a start pins. The entry's own faults when it does not load. An entry loads when this succeeds.
   // `borrowed` gets the files of projects that were used besides its own: routines expanded into it, workflows it
   // calls.
-  Checked<Bundle> compile(const Entry& entry, std::vector<Origin>* borrowed = nullptr) const;
+  Checked<Bundle> compile(const CatalogEntry& entry, std::vector<Origin>* included_origins = nullptr) const;
   // Of a file that need not be in any source (`workflow check FILE`), with this catalog around it.
   Checked<Bundle> compile(const Document& document) const;
 
   // Managed folders, kept in `sources.json` of the data home: {"v": 1, "folders": [absolute…], "byAgents": [those of
-  // them that an agent attached]}. What an agent attached counts as a project's: it replaces none of ours, and its
+  // them that an agent attached]}. Kind an agent attached counts as a project's: it replaces none of ours, and its
   // commands wait for `signalbox trust`; attaching it again as a person makes it the user's own. Else attaching one
   // that is attached changes nothing; detaching takes the folder as it was attached, even when it is gone.
-  enum class By { kPerson, kAgent };
-  static Status attach(Files& files, const Homes& homes, const std::string& folder, By by = By::kPerson);
-  static Status detach(Files& files, const Homes& homes, const std::string& folder);
-  struct Attached {
+  enum class AttachedBy { kPerson, kAgent };
+  static Status attach(Files& files, const HomeDirectories& homes, const std::string& folder,
+                       AttachedBy by = AttachedBy::kPerson);
+  static Status detach(Files& files, const HomeDirectories& homes, const std::string& folder);
+  struct AttachedFolder {
     std::string folder;
-    By by = By::kPerson;
-    bool operator==(const Attached&) const = default;
+    AttachedBy by = AttachedBy::kPerson;
+    bool operator==(const AttachedFolder&) const = default;
   };
-  static Result<std::vector<Attached>> attached(const Files& files, const Homes& homes);
+  static Result<std::vector<AttachedFolder>> attached(const Files& files, const HomeDirectories& homes);
 
  private:
   Catalog() = default;
-  std::map<std::string, std::shared_ptr<Entry>, std::less<>> entries_;
-  std::vector<std::shared_ptr<Entry>> refused_;  // listed, never found: reserved ids, unreadable doubles
+  std::map<std::string, std::shared_ptr<CatalogEntry>, std::less<>> entries_;
+  std::vector<std::shared_ptr<CatalogEntry>> refused_;  // listed, never found: reserved ids, unreadable doubles
   std::vector<SourceReport> sources_;
   Contracts contracts_;
   Faults contract_faults_;
   Faults faults_;
-  std::string lister_;
+  std::string list_command_;
   std::map<std::string, Value, std::less<>> features_;
-  std::map<std::string, std::string, std::less<>> bindings_;   // `workflow\nslot`, or `\nslot` for any workflow
-  std::map<std::string, const Entry*, std::less<>> routines_;  // by template id
-  friend class CatalogSurroundings;
-  friend class CatalogMaking;
+  std::map<std::string, std::string, std::less<>> bindings_;          // `workflow\nslot`, or `\nslot` for any workflow
+  std::map<std::string, const CatalogEntry*, std::less<>> routines_;  // by template id
+  friend class CatalogResolver;
+  friend class CatalogBuilder;
 };
 
 }  // namespace sb::workflow

@@ -32,19 +32,19 @@ class CatalogTest : public testing::Test {
  protected:
   void write(const std::string& path, std::string text) { files.contents()[path] = std::move(text); }
   Catalog open(SourceCache* cache = nullptr) {
-    Opening opening;
-    opening.workspace = "/p";
-    opening.cache = cache;
-    auto catalog = Catalog::open(files, Environment(variables), homes, opening);
+    CatalogOptions options;
+    options.workspace = "/p";
+    options.cache = cache;
+    auto catalog = Catalog::open(files, Environment(variables), homes, options);
     EXPECT_TRUE(catalog);
     return std::move(*catalog);
   }
-  static std::string reason(const Entry* entry) {
+  static std::string reason(const CatalogEntry* entry) {
     return entry->faults.empty() ? "" : entry->faults.front().to_string();
   }
   static std::vector<std::string> ids(const Catalog& catalog, bool all = false) {
     std::vector<std::string> out;
-    for (const Entry* entry : catalog.list(all)) {
+    for (const CatalogEntry* entry : catalog.list(all)) {
       if (entry->origin.kind != SourceKind::kBundled) out.push_back(entry->id);
     }
     return out;
@@ -52,7 +52,7 @@ class CatalogTest : public testing::Test {
 
   FakeFiles files;
   std::map<std::string, std::string, std::less<>> variables;
-  Homes homes{"/user/config", "/user/data", "/user/state"};
+  HomeDirectories homes{"/user/config", "/user/data", "/user/state"};
 };
 
 TEST_F(CatalogTest, ReadsEverySourceWeakestFirst) {
@@ -76,11 +76,11 @@ TEST_F(CatalogTest, ReadsEverySourceWeakestFirst) {
   for (const auto& [path, kind] : stronger) {
     write(path, workflow("acme.aa"));
     const Catalog catalog = open();
-    const Entry* entry = *catalog.find("acme.aa");
+    const CatalogEntry* entry = *catalog.find("acme.aa");
     EXPECT_EQ(entry->origin.file, path);
     EXPECT_EQ(entry->origin.kind, kind) << path;
     EXPECT_EQ(entry->shadows.size(), weaker++) << path;
-    EXPECT_FALSE(entry->replaces_ours);
+    EXPECT_FALSE(entry->replaces_bundled);
     EXPECT_THAT(ids(catalog), ElementsAre("acme.aa"));
   }
 }
@@ -88,7 +88,7 @@ TEST_F(CatalogTest, ReadsEverySourceWeakestFirst) {
 TEST_F(CatalogTest, HasTheBundledOnesAndAllOfThemCompile) {
   const Catalog catalog = open();
   EXPECT_FALSE(catalog.list().empty());
-  for (const Entry* entry : catalog.list(true)) {
+  for (const CatalogEntry* entry : catalog.list(true)) {
     const auto bundle = catalog.compile(*entry);
     EXPECT_TRUE(bundle) << entry->id << ": " << (bundle ? "" : to_lines(bundle.error()));
     EXPECT_EQ(entry->staleness, Staleness::kNone);
@@ -108,7 +108,7 @@ TEST_F(CatalogTest, WrIsReservedForProjectsAndUsers) {
     EXPECT_THAT(ids(catalog), ElementsAre("wr.shaping"));
     write(path, workflow("wr.mine"));
     const Catalog other = open();
-    const Entry* refused = *other.find("wr.mine");
+    const CatalogEntry* refused = *other.find("wr.mine");
     EXPECT_FALSE(refused->definition);
     EXPECT_THAT(reason(refused), HasSubstr("reserved"));
     EXPECT_THAT(to_lines(other.compile(*refused).error()), HasSubstr("SIGNALBOX_WORKFLOWS"));
@@ -129,12 +129,12 @@ TEST_F(CatalogTest, NamedAndManagedFoldersReplaceOurs) {
   write("/managed/y.yaml", workflow("wr.shaping"));
   ASSERT_TRUE(Catalog::attach(files, homes, "/managed"));
   EXPECT_EQ((*open().find("wr.shaping"))->origin.file, "/managed/y.yaml");
-  EXPECT_TRUE((*open().find("wr.shaping"))->replaces_ours);
+  EXPECT_TRUE((*open().find("wr.shaping"))->replaces_bundled);
   variables["SIGNALBOX_WORKFLOWS"] = "/named";
   const Catalog catalog = open();
-  const Entry* entry = *catalog.find("wr.shaping");
+  const CatalogEntry* entry = *catalog.find("wr.shaping");
   EXPECT_EQ(entry->origin.file, "/named/x.yaml");
-  EXPECT_TRUE(entry->replaces_ours);
+  EXPECT_TRUE(entry->replaces_bundled);
   EXPECT_EQ(entry->shadows.size(), 2u);
   EXPECT_EQ(catalog.sources().front().shadowed, 1);
 }
@@ -142,7 +142,7 @@ TEST_F(CatalogTest, NamedAndManagedFoldersReplaceOurs) {
 // The original dropped such files without a word.
 TEST(Pain21, AFileThatDoesNotLoadIsListedWithItsReason) {
   FakeFiles files;
-  const Homes homes{"/c", "/d", "/s"};
+  const HomeDirectories homes{"/c", "/d", "/s"};
   files.contents()["/p/workflows/torn.json"] = "{\"id\": \"acme.torn\",";
   files.contents()["/p/workflows/newer.yaml"] = workflow("acme.newer", "colour: red\n");
   files.contents()["/p/workflows/bytes.json"] = "\xff\xfe";
@@ -234,7 +234,7 @@ TEST_F(CatalogTest, OtherFilesInTheFolderAreNoBrokenWorkflows) {
 // In the original only bundled routines were templates.
 TEST(DoBetter, RoutinesOfEverySourceAreTemplates) {
   FakeFiles files;
-  const Homes homes{"/c", "/d", "/s"};
+  const HomeDirectories homes{"/c", "/d", "/s"};
   files.contents()["/p/workflows/routines/a.yaml"] = workflow("routine-look-around");
   files.contents()["/p/workflows/b.yaml"] = workflow("routine-elsewhere");
   files.contents()["/p/workflows/routines/c.yaml"] = workflow("plain");
@@ -243,7 +243,7 @@ TEST(DoBetter, RoutinesOfEverySourceAreTemplates) {
       "  - {id: call, title: C, templateCall: {templateId: wr.templates.routine.look-around}}\n";
   const auto catalog = Catalog::open(files, Environment(), homes, "/p");
   ASSERT_TRUE(catalog);
-  const CatalogSurroundings around(*catalog);
+  const CatalogResolver around(*catalog);
   for (const char* name : {"look-around", "elsewhere", "plain"}) {
     EXPECT_NE(around.routine(std::string("wr.templates.routine.") + name), nullptr) << name;
   }
@@ -258,12 +258,11 @@ TEST_F(CatalogTest, AProjectsRoutineCannotTakeTheNameOfOurs) {
   {
     const Catalog catalog = open();
     EXPECT_EQ((*catalog.find("routine-design-review"))->template_id, "");
-    EXPECT_EQ(CatalogSurroundings(catalog).routine("wr.templates.routine.design-review")->id,
-              "wr.routine-design-review");
+    EXPECT_EQ(CatalogResolver(catalog).routine("wr.templates.routine.design-review")->id, "wr.routine-design-review");
   }
   variables["SIGNALBOX_WORKFLOWS"] = "/p/workflows";
   const Catalog catalog = open();
-  EXPECT_EQ(CatalogSurroundings(catalog).routine("wr.templates.routine.design-review")->id, "routine-design-review");
+  EXPECT_EQ(CatalogResolver(catalog).routine("wr.templates.routine.design-review")->id, "routine-design-review");
   EXPECT_EQ((*catalog.find("wr.routine-design-review"))->template_id, "");
 }
 
@@ -280,10 +279,10 @@ TEST_F(CatalogTest, ContractsAndFeaturesComeFromEverySource) {
   const Catalog catalog = open();
   EXPECT_NE(catalog.contracts().find("acme.contracts.note"), nullptr);
   EXPECT_EQ(catalog.contracts().find("wr.contracts.loop_control")->kind, "wr.loop_control");
-  const std::string told = to_lines(catalog.contract_faults());
-  EXPECT_THAT(told, HasSubstr("reserved"));
-  EXPECT_THAT(told, HasSubstr("bad.yaml"));
-  const CatalogSurroundings around(catalog);
+  const std::string reported = to_lines(catalog.contract_faults());
+  EXPECT_THAT(reported, HasSubstr("reserved"));
+  EXPECT_THAT(reported, HasSubstr("bad.yaml"));
+  const CatalogResolver around(catalog);
   ASSERT_NE(around.feature("acme.features.careful"), nullptr);
   EXPECT_EQ(around.feature("acme.features.bad"), nullptr);
   EXPECT_THAT(to_lines(catalog.faults()), HasSubstr("constraints"));
@@ -329,11 +328,11 @@ TEST_F(CatalogTest, StalenessIsToldByTheStamp) {
 // In the original they were taken from the folder the server was started in.
 TEST(Pain22, BindingsAreThoseOfTheWorkspace) {
   FakeFiles files;
-  const Homes homes{"/c", "/d", "/s"};
+  const HomeDirectories homes{"/c", "/d", "/s"};
   files.contents()["/p/.workrail/bindings.json"] = R"({"acme.aa": {"review": "one", "plan": "two"}})";
   files.contents()["/p/.signalbox/bindings.json"] = R"({"review": "three", "other": "four"})";
   const auto catalog = Catalog::open(files, Environment(), homes, "/p");
-  const CatalogSurroundings around(*catalog);
+  const CatalogResolver around(*catalog);
   EXPECT_EQ(*around.binding("acme.aa", "review"), "one");  // for this workflow, before those for all
   EXPECT_EQ(*around.binding("acme.bb", "review"), "three");
   EXPECT_EQ(*around.binding("acme.aa", "plan"), "two");
@@ -346,7 +345,7 @@ TEST_F(CatalogTest, BadBindingsAreToldAndTheRestCounts) {
   write("/p/.signalbox/bindings.json", "{");
   const Catalog catalog = open();
   EXPECT_EQ(catalog.faults().size(), 3u) << to_lines(catalog.faults());
-  EXPECT_EQ(*CatalogSurroundings(catalog).binding("acme.aa", "plan"), "two");
+  EXPECT_EQ(*CatalogResolver(catalog).binding("acme.aa", "plan"), "two");
 }
 
 TEST_F(CatalogTest, ManagedFoldersAreKept) {
@@ -355,11 +354,12 @@ TEST_F(CatalogTest, ManagedFoldersAreKept) {
   ASSERT_TRUE(Catalog::attach(files, homes, "/a"));
   ASSERT_TRUE(Catalog::attach(files, homes, "/b"));
   ASSERT_TRUE(Catalog::attach(files, homes, "/a"));  // no error, no double
-  EXPECT_THAT(*Catalog::attached(files, homes), ElementsAre(Catalog::Attached{"/a"}, Catalog::Attached{"/b"}));
+  EXPECT_THAT(*Catalog::attached(files, homes),
+              ElementsAre(Catalog::AttachedFolder{"/a"}, Catalog::AttachedFolder{"/b"}));
   EXPECT_EQ(Catalog::attach(files, homes, "/nowhere").error().code, ErrorCode::kNotFound);
   ASSERT_TRUE(Catalog::detach(files, homes, "/a"));
   EXPECT_EQ(Catalog::detach(files, homes, "/a").error().code, ErrorCode::kNotFound);
-  EXPECT_THAT(*Catalog::attached(files, homes), ElementsAre(Catalog::Attached{"/b"}));
+  EXPECT_THAT(*Catalog::attached(files, homes), ElementsAre(Catalog::AttachedFolder{"/b"}));
 }
 
 TEST_F(CatalogTest, ADamagedListOfFoldersIsToldAndNotOverwritten) {
@@ -382,14 +382,14 @@ TEST_F(CatalogTest, AMissingFolderThatWasNamedIsTold) {
 // The original opened every file at every call.
 TEST(Pain13, AFileIsReadAgainOnlyWhenItChanged) {
   FakeFiles files;
-  const Homes homes{"/c", "/d", "/s"};
+  const HomeDirectories homes{"/c", "/d", "/s"};
   files.contents()["/p/workflows/a.yaml"] = workflow("acme.aa");
   files.contents()["/p/workflows/b.yaml"] = workflow("acme.bb");
   SourceCache cache;
-  Opening opening;
-  opening.workspace = "/p";
-  opening.cache = &cache;
-  const auto open = [&] { return std::move(*Catalog::open(files, Environment(), homes, opening)); };
+  CatalogOptions options;
+  options.workspace = "/p";
+  options.cache = &cache;
+  const auto open = [&] { return std::move(*Catalog::open(files, Environment(), homes, options)); };
   const Catalog first = open();
   EXPECT_EQ(cache.reads(), 2);
   const Catalog second = open();
@@ -416,7 +416,7 @@ TEST_F(CatalogTest, AFileThatTwoSourcesHaveCountsOnce) {
   variables["SIGNALBOX_WORKFLOWS"] = "/p";
   const Catalog catalog = open();
   EXPECT_THAT(ids(catalog), ElementsAre("wr.shaping"));
-  EXPECT_TRUE((*catalog.find("wr.shaping"))->replaces_ours);
+  EXPECT_TRUE((*catalog.find("wr.shaping"))->replaces_bundled);
   EXPECT_EQ((*catalog.find("wr.shaping"))->shadows.size(), 1u);
 }
 
@@ -428,17 +428,17 @@ TEST_F(CatalogTest, ChecksFilesWithAllOfThemAroundEach) {
         "  - {id: call, title: C, templateCall: {templateId: wr.templates.routine.mine}}\n");
   write("/w/wr.yaml", workflow("wr.shaping"));
   write("/w/broken.json", "{");
-  Opening opening;
-  opening.strongest = {"/w/a.yaml", "/w", "/nowhere.yaml"};
-  const auto verdicts = check_files(files, Environment(), homes, opening);
+  CatalogOptions options;
+  options.overrides = {"/w/a.yaml", "/w", "/nowhere.yaml"};
+  const auto verdicts = check_files(files, Environment(), homes, options);
   ASSERT_TRUE(verdicts);
-  std::map<std::string, std::string> told;
-  for (const FileVerdict& verdict : *verdicts) told[verdict.file] += to_lines(verdict.faults);
-  EXPECT_EQ(told["/w/a.yaml"], "");
-  EXPECT_EQ(told["/w/wr.yaml"], "");
-  EXPECT_EQ(told["/w/routines/r.yaml"], "");
-  EXPECT_THAT(told["/w/contracts/bad.yaml"], HasSubstr("bad.yaml"));
-  EXPECT_THAT(told["/w/broken.json"], HasSubstr("broken.json:1:"));
+  std::map<std::string, std::string> reported;
+  for (const FileCheckResult& verdict : *verdicts) reported[verdict.file] += to_lines(verdict.faults);
+  EXPECT_EQ(reported["/w/a.yaml"], "");
+  EXPECT_EQ(reported["/w/wr.yaml"], "");
+  EXPECT_EQ(reported["/w/routines/r.yaml"], "");
+  EXPECT_THAT(reported["/w/contracts/bad.yaml"], HasSubstr("bad.yaml"));
+  EXPECT_THAT(reported["/w/broken.json"], HasSubstr("broken.json:1:"));
   EXPECT_TRUE(verdicts->back().is_missing);
 }
 
@@ -447,15 +447,15 @@ TEST(Compatibility, WorkflowsOfTheFormatAreCheckedWithoutAMessage) {
   const SystemFiles files;
   const char* named = std::getenv("SIGNALBOX_COMPAT");
   const std::string compat = named != nullptr ? named : std::string(SB_SOURCE_DIR) + "/../shared/compat";
-  Opening opening;
-  opening.strongest = {compat + "/workflows"};
-  if (files.kind(opening.strongest[0]) != FileKind::kDirectory) {
-    opening.strongest = {std::string(SB_SOURCE_DIR) + "/workflows"};
+  CatalogOptions options;
+  options.overrides = {compat + "/workflows"};
+  if (files.kind(options.overrides[0]) != FileKind::kDirectory) {
+    options.overrides = {std::string(SB_SOURCE_DIR) + "/workflows"};
   }
-  const auto verdicts = check_files(files, Environment(), {"/nowhere", "/nowhere", "/nowhere"}, opening);
+  const auto verdicts = check_files(files, Environment(), {"/nowhere", "/nowhere", "/nowhere"}, options);
   ASSERT_TRUE(verdicts);
   EXPECT_GT(verdicts->size(), 10u);
-  for (const FileVerdict& verdict : *verdicts) EXPECT_EQ(to_lines(verdict.faults), "") << verdict.file;
+  for (const FileCheckResult& verdict : *verdicts) EXPECT_EQ(to_lines(verdict.faults), "") << verdict.file;
 }
 
 }  // namespace

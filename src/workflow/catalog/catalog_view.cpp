@@ -14,10 +14,10 @@ Value origin_value(const Origin& origin) {
 }
 
 Value fault_value(const Error& fault) {
-  return Value::object({{"file", fault.place.file},
-                        {"line", std::max(1, fault.place.line)},
-                        {"column", std::max(1, fault.place.column)},
-                        {"pointer", fault.place.pointer},
+  return Value::object({{"file", fault.location.file},
+                        {"line", std::max(1, fault.location.line)},
+                        {"column", std::max(1, fault.location.column)},
+                        {"pointer", fault.location.pointer},
                         {"code", fault.rule.empty() ? to_string(fault.code) : fault.rule},
                         {"message", fault.message},
                         {"remedy", fault.remedy}});

@@ -20,7 +20,7 @@ std::string as_named(const std::string& path, const std::string& real, const std
 }
 
 Faults faults_of(const SourceFile& file, const Catalog& catalog) {
-  const CatalogSurroundings around(catalog);
+  const CatalogResolver around(catalog);
   if (!file.definition && file.document && file.document->root.find("steps") != nullptr) {
     return in_order(file.faults, unknown_names(*file.document, around));
   }
@@ -30,27 +30,27 @@ Faults faults_of(const SourceFile& file, const Catalog& catalog) {
 }
 
 // A file is checked with what stands beside it, as it would be where it is installed.
-void add_neighbours(const Files& files, const std::string& named, std::vector<std::string>& strongest) {
+void add_neighbours(const Files& files, const std::string& named, std::vector<std::string>& overrides) {
   if (files.kind(named) != FileKind::kFile) return;
   const std::string folder = named.contains('/') ? parent_path(named) : ".";
   for (const char* name : {"contracts", "routines", "features"}) {
     const std::string beside = join_path(folder, name);
     if (files.kind(beside) != FileKind::kDirectory) continue;
-    if (std::ranges::find(strongest, beside) == strongest.end()) strongest.push_back(beside);
+    if (std::ranges::find(overrides, beside) == overrides.end()) overrides.push_back(beside);
   }
 }
 
 }  // namespace
 
-Result<std::vector<FileVerdict>> check_files(const Files& files, const Environment& environment, const Homes& homes,
-                                             Opening opening) {
+Result<std::vector<FileCheckResult>> check_files(const Files& files, const Environment& environment,
+                                                 const HomeDirectories& homes, CatalogOptions options) {
   SourceCache cache;
-  opening.cache = &cache;
-  const std::vector<std::string> wanted = opening.strongest;
-  for (const std::string& named : wanted) add_neighbours(files, named, opening.strongest);
-  const Catalog catalog = SB_TRY(Catalog::open(files, environment, homes, opening));
+  options.cache = &cache;
+  const std::vector<std::string> wanted = options.overrides;
+  for (const std::string& named : wanted) add_neighbours(files, named, options.overrides);
+  const Catalog catalog = SB_TRY(Catalog::open(files, environment, homes, options));
   SourceReader reader(files, cache);
-  std::vector<FileVerdict> verdicts;
+  std::vector<FileCheckResult> verdicts;
   for (const std::string& named : wanted) {
     const auto real = files.canonical(named);
     if (!real) {
@@ -58,9 +58,9 @@ Result<std::vector<FileVerdict>> check_files(const Files& files, const Environme
           {named, {{ErrorCode::kNotFound, "there is no such file", "", {named, "", 0, 0}, false}}, true});
       continue;
     }
-    const Walk walk = walk_source(files, *real);
+    const SourceScan walk = walk_source(files, *real);
     for (const FoundFile& found : walk.files) {
-      FileVerdict verdict{as_named(found.path, *real, named), faults_of(*reader.read(found), catalog), false};
+      FileCheckResult verdict{as_named(found.path, *real, named), faults_of(*reader.read(found), catalog), false};
       if (verdict.faults.size() >= limits::kFaults) {
         verdict.faults.push_back({ErrorCode::kLimit,
                                   fmt::format("only {} faults are told", limits::kFaults),
@@ -69,7 +69,7 @@ Result<std::vector<FileVerdict>> check_files(const Files& files, const Environme
                                   false,
                                   "more_faults"});
       }
-      for (Error& fault : verdict.faults) fault.place.file = as_named(fault.place.file, *real, named);
+      for (Error& fault : verdict.faults) fault.location.file = as_named(fault.location.file, *real, named);
       verdicts.push_back(std::move(verdict));
     }
     if (!walk.stopped.empty()) {

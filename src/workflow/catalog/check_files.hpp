@@ -8,7 +8,7 @@
 
 namespace sb::workflow {
 
-struct FileVerdict {
+struct FileCheckResult {
   std::string file;  // as the caller named it, or its folder
   Faults faults;     // their places name the file so, too
   bool is_missing = false;
@@ -16,7 +16,7 @@ struct FileVerdict {
 
 // `opening.strongest` says what to check; in a folder every workflow, contract and feature below it. In the order
 // given. A path that is not there is a verdict, too.
-Result<std::vector<FileVerdict>> check_files(const Files& files, const Environment& environment, const Homes& homes,
-                                             Opening opening);
+Result<std::vector<FileCheckResult>> check_files(const Files& files, const Environment& environment,
+                                                 const HomeDirectories& homes, CatalogOptions options);
 
 }  // namespace sb::workflow

@@ -20,14 +20,14 @@ std::string_view without_ending(std::string_view name) {
   return name;
 }
 
-SourceFile::What what_of(const Value& root, FileRole role) {
-  if (role == FileRole::kContract) return SourceFile::What::kContract;
-  if (role == FileRole::kFeature) return SourceFile::What::kFeature;
+SourceFile::Kind what_of(const Value& root, FileRole role) {
+  if (role == FileRole::kContract) return SourceFile::Kind::kContract;
+  if (role == FileRole::kFeature) return SourceFile::Kind::kFeature;
   if (root.find("steps") == nullptr) {
-    if (root.find("contract") != nullptr) return SourceFile::What::kContract;
-    if (root.find("feature") != nullptr) return SourceFile::What::kFeature;
+    if (root.find("contract") != nullptr) return SourceFile::Kind::kContract;
+    if (root.find("feature") != nullptr) return SourceFile::Kind::kFeature;
   }
-  return SourceFile::What::kWorkflow;
+  return SourceFile::Kind::kWorkflow;
 }
 
 void read_feature(SourceFile& file) {
@@ -48,7 +48,7 @@ void read_as_pinned(SourceFile& file, const Value& pinned) {
   const auto bundle = read_bundle(pinned);
   if (!bundle) {
     Error error = bundle.error();
-    error.place.file = file.document->name;
+    error.location.file = file.document->name;
     file.faults.push_back(std::move(error));
     return;
   }
@@ -62,7 +62,7 @@ void read_as_pinned(SourceFile& file, const Value& pinned) {
 void read_workflow(SourceFile& file) {
   const Value& root = file.document->root;
   if (const Value* pinned = pinned_bundle(root)) return read_as_pinned(file, *pinned);
-  file.looks_like_one = !root.is_object() || root.find("id") != nullptr || root.find("steps") != nullptr;
+  file.looks_like_workflow = !root.is_object() || root.find("id") != nullptr || root.find("steps") != nullptr;
   if (const auto id = root.string_at("id"); id && !id->empty() && id->size() <= limits::kIdBytes) {
     file.id = *id;
     file.has_id = true;
@@ -87,9 +87,9 @@ void read_as_contract(SourceFile& file) {
 SourceFile unreadable(const FoundFile& found, Error error) {
   SourceFile file;
   file.id = stem_of(found.path);
-  if (found.role == FileRole::kContract) file.what = SourceFile::What::kContract;
-  if (found.role == FileRole::kFeature) file.what = SourceFile::What::kFeature;
-  if (error.place.file.empty()) error.place.file = found.path;
+  if (found.role == FileRole::kContract) file.what = SourceFile::Kind::kContract;
+  if (found.role == FileRole::kFeature) file.what = SourceFile::Kind::kFeature;
+  if (error.location.file.empty()) error.location.file = found.path;
   file.faults.push_back(std::move(error));
   return file;
 }
@@ -138,16 +138,16 @@ SourceFile read_source_text(std::string name, std::string text, FileRole role) {
   file.digest = sha256_hex(text);
   auto document = parse_document(std::move(name), std::move(text));
   if (!document) {
-    if (role == FileRole::kContract) file.what = SourceFile::What::kContract;
-    if (role == FileRole::kFeature) file.what = SourceFile::What::kFeature;
+    if (role == FileRole::kContract) file.what = SourceFile::Kind::kContract;
+    if (role == FileRole::kFeature) file.what = SourceFile::Kind::kFeature;
     file.faults.push_back(std::move(document).error());
     return file;
   }
   file.document = std::make_shared<const Document>(std::move(*document));
   file.what = what_of(file.document->root, role);
-  if (file.what == SourceFile::What::kContract) read_as_contract(file);
-  if (file.what == SourceFile::What::kFeature) read_feature(file);
-  if (file.what == SourceFile::What::kWorkflow) read_workflow(file);
+  if (file.what == SourceFile::Kind::kContract) read_as_contract(file);
+  if (file.what == SourceFile::Kind::kFeature) read_feature(file);
+  if (file.what == SourceFile::Kind::kWorkflow) read_workflow(file);
   return file;
 }
 

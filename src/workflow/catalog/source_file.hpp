@@ -1,6 +1,6 @@
 // One file of a source, read and checked: a workflow, a contract or a feature.
 //
-// What the file is follows from its folder, else from its content (`contract:` and `feature:` without `steps`). A
+// Kind the file is follows from its folder, else from its content (`contract:` and `feature:` without `steps`). A
 // workflow may also be there as sessions pin it, {bundle: [pinned, …]}: all it calls first, itself last. It is used as
 // it is, whatever else the catalog has now.
 // Immutable; shared between catalogs through a SourceCache.
@@ -17,11 +17,11 @@
 namespace sb::workflow {
 
 struct SourceFile {
-  enum class What { kWorkflow, kContract, kFeature };
-  What what = What::kWorkflow;
-  std::string id;              // of a workflow or feature; the file's name without ending where it has none
-  bool has_id = false;         // it was read from the file
-  bool looks_like_one = true;  // of a workflow: there is an `id` or there are `steps`
+  enum class Kind { kWorkflow, kContract, kFeature };
+  Kind what = Kind::kWorkflow;
+  std::string id;                   // of a workflow or feature; the file's name without ending where it has none
+  bool has_id = false;              // it was read from the file
+  bool looks_like_workflow = true;  // of a workflow: there is an `id` or there are `steps`
   std::string digest;
   std::shared_ptr<const Document> document;  // null when the bytes could not be read or parsed
   std::shared_ptr<const Definition> definition;
@@ -32,7 +32,7 @@ struct SourceFile {
 
 SourceFile read_source_text(std::string name, std::string text, FileRole role);
 
-// What `bundle` holds; null: the file is no such one.
+// Kind `bundle` holds; null: the file is no such one.
 const Value* pinned_bundle(const Value& root);
 Result<Bundle> read_bundle(const Value& pinned);
 

@@ -9,9 +9,9 @@
 
 namespace sb::workflow {
 
-class CatalogSurroundings final : public Surroundings {
+class CatalogResolver final : public ReferenceResolver {
  public:
-  explicit CatalogSurroundings(const Catalog& catalog) : catalog_(catalog) {}
+  explicit CatalogResolver(const Catalog& catalog) : catalog_(catalog) {}
 
   const Contract* contract(std::string_view ref) const override;
   std::vector<std::string> contract_refs() const override;
@@ -26,13 +26,13 @@ class CatalogSurroundings final : public Surroundings {
   const std::string* binding(std::string_view workflow_id, std::string_view slot) const override;
 
   // Those of projects that were looked up, by file.
-  std::vector<Origin> borrowed() const;
+  std::vector<Origin> included_origins() const;
 
  private:
-  const Definition* used(const Entry& entry) const;
+  const Definition* used(const CatalogEntry& entry) const;
 
   const Catalog& catalog_;
-  mutable std::map<std::string, Origin> borrowed_;
+  mutable std::map<std::string, Origin> included_origins_;
 };
 
 }  // namespace sb::workflow

@@ -27,8 +27,8 @@ Value row(std::string_view id, std::string_view name, std::string_view when, int
 
 }  // namespace
 
-TagsOf tags_of(std::string_view id, bool is_routine) {
-  TagsOf out;
+WorkflowTags tags_of(std::string_view id, bool is_routine) {
+  WorkflowTags out;
   if (const Value* known = table()["workflows"].find(id)) {
     const Value& tags = known->is_array() ? *known : (*known)["tags"];
     for (const Value& tag : tags.items()) out.tags.push_back(tag.as_string());

@@ -12,13 +12,13 @@
 
 namespace sb::workflow {
 
-struct TagsOf {
+struct WorkflowTags {
   std::vector<std::string> tags;
   bool is_hidden = false;
 };
 
 // Of a known id the table's. Else `routines` for a routine, and the namespace of the id, or `other` where it has none.
-TagsOf tags_of(std::string_view id, bool is_routine);
+WorkflowTags tags_of(std::string_view id, bool is_routine);
 
 // [{id, displayName, when, count}] of the table's tags, in its order, then of those that only `used` has.
 // `used` has one item for each time a tag is on a listed workflow.

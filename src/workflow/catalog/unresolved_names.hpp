@@ -8,7 +8,7 @@
 
 namespace sb::workflow {
 
-Faults unknown_names(const Document& document, const Surroundings& surroundings);
+Faults unknown_names(const Document& document, const ReferenceResolver& resolver);
 
 // Both, in the order in which they stand in the document.
 Faults in_order(Faults one, Faults other);

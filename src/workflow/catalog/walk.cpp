@@ -11,7 +11,7 @@
 namespace sb::workflow {
 namespace {
 
-// What is built or fetched: large, and nobody keeps workflows of their own in there.
+// Kind is built or fetched: large, and nobody keeps workflows of their own in there.
 constexpr std::array<std::string_view, 9> kSkipped = {
     "node_modules", "bower_components", "__pycache__", "build", "dist", "target", "vendor", "venv", "examples"};
 
@@ -24,7 +24,7 @@ class Walking {
   Walking(const Files& files, const std::string& root, const std::function<void(int)>& on_file)
       : files_(files), root_(root), on_file_(on_file) {}
 
-  Walk run() && {
+  SourceScan run() && {
     const FileStatus status = files_.status(root_);
     if (status.kind == FileKind::kFile) {
       walk_.files.push_back({root_, status, role_of(base_name(parent_path(root_)), FileRole::kWorkflow), false});
@@ -123,7 +123,7 @@ class Walking {
   const std::function<void(int)>& on_file_;
   std::set<std::string> seen_;
   std::size_t entries_ = 0;
-  Walk walk_;
+  SourceScan walk_;
 };
 
 }  // namespace
@@ -132,7 +132,7 @@ bool is_source_name(std::string_view name) {
   return name.ends_with(".json") || name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
-Walk walk_source(const Files& files, const std::string& folder, const std::function<void(int)>& on_file) {
+SourceScan walk_source(const Files& files, const std::string& folder, const std::function<void(int)>& on_file) {
   return Walking(files, folder, on_file).run();
 }
 

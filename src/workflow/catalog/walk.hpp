@@ -23,14 +23,14 @@ struct FoundFile {
   bool is_internal = false;
 };
 
-struct Walk {
+struct SourceScan {
   std::vector<FoundFile> files;
   std::string stopped;
   Faults notes;
 };
 
 // `folder` is absolute and without links, or a file.
-Walk walk_source(const Files& files, const std::string& folder, const std::function<void(int)>& on_file = {});
+SourceScan walk_source(const Files& files, const std::string& folder, const std::function<void(int)>& on_file = {});
 
 // .json, .yaml, .yml
 bool is_source_name(std::string_view name);

@@ -62,7 +62,7 @@ TEST_F(WalkTest, LinksThatLeadOutAreToldAndNotFollowed) {
   link("../out", "in/b");
   link("nowhere", "in/c.json");
   link("../out/secret.json", "in/readme.md");  // not a name we would read: nobody's business
-  const Walk walk = walk_source(files, folder + "/in");
+  const SourceScan walk = walk_source(files, folder + "/in");
   ASSERT_EQ(walk.files.size(), 1u);
   EXPECT_EQ(walk.files[0].path, folder + "/in/real.json");
   EXPECT_EQ(walk.notes.size(), 3u) << to_lines(walk.notes);
@@ -74,7 +74,7 @@ TEST_F(WalkTest, LinksInsideAreFollowedOnceAndCyclesEnd) {
   link("..", "in/d/up");
   link("d", "in/e");
   link("d/real.json", "in/z.json");
-  const Walk walk = walk_source(files, folder + "/in");
+  const SourceScan walk = walk_source(files, folder + "/in");
   ASSERT_EQ(walk.files.size(), 1u);
   EXPECT_EQ(walk.files[0].path, folder + "/in/d/real.json");
   EXPECT_THAT(walk.notes, IsEmpty());
@@ -84,7 +84,7 @@ TEST_F(WalkTest, AProjectsFolderThatLeadsOutOfTheProjectIsNoSource) {
   write("out/a.json", "{\"id\": \"acme.aa\", \"steps\": []}");
   write("p/x", "");
   link("../out", "p/workflows");
-  const Homes homes{folder + "/h", folder + "/h", folder + "/h"};
+  const HomeDirectories homes{folder + "/h", folder + "/h", folder + "/h"};
   const auto catalog = Catalog::open(files, Environment(), homes, folder + "/p");
   EXPECT_FALSE(catalog->find("acme.aa"));
   EXPECT_THAT(to_lines(catalog->sources().back().notes), HasSubstr("source add"));

@@ -48,7 +48,7 @@ std::string listed(const std::vector<std::string>& words) {
 class Matching {
  public:
   Matching(const std::vector<const AssessmentDefinition*>& asked, std::span<const Value> artifacts,
-           AssessmentReading& into)
+           AssessmentResult& into)
       : asked_(asked), into_(into) {
     const Contract* contract = Contracts::bundled().find(kAssessment);
     for (const Value& artifact : artifacts) {
@@ -110,7 +110,7 @@ class Matching {
   }
 
   void record(const AssessmentDefinition& assessment, const Value& artifact) {
-    const auto wrong = misfits(*Contracts::bundled().find(kAssessment), artifact);
+    const auto wrong = violations(*Contracts::bundled().find(kAssessment), artifact);
     for (const std::string& line : wrong) issue(assessment, line);
     if (!wrong.empty()) return;
     RecordedAssessment recorded{assessment.id, artifact.string_at("summary").value_or(""), {}, {}};
@@ -157,13 +157,13 @@ class Matching {
 
   const std::vector<const AssessmentDefinition*>& asked_;
   std::vector<const Value*> submitted_;
-  AssessmentReading& into_;
+  AssessmentResult& into_;
 };
 
 }  // namespace
 
-AssessmentReading read_assessments(const Definition& definition, const Step& step, std::span<const Value> artifacts) {
-  AssessmentReading reading;
+AssessmentResult read_assessments(const Definition& definition, const Step& step, std::span<const Value> artifacts) {
+  AssessmentResult reading;
   const auto asked = asked_for(definition, step);
   Matching(asked, artifacts, reading).read();
   for (const AssessmentConsequence& consequence : step.consequences) {

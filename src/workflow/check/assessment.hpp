@@ -28,14 +28,14 @@ struct FiredConsequence {
   std::string assessment, dimension, level, guidance;
 };
 
-struct AssessmentReading {
+struct AssessmentResult {
   std::vector<RecordedAssessment> recorded;  // all of the step's, or none
   std::vector<std::string> issues;           // `assessment "x": dimension "y" is missing; …`
   std::vector<FiredConsequence> fired;       // each consequence at most once a matching dimension
 };
 
 // `definition` declares every reference of the step (compile has checked it).
-AssessmentReading read_assessments(const Definition& definition, const Step& step, std::span<const Value> artifacts);
+AssessmentResult read_assessments(const Definition& definition, const Step& step, std::span<const Value> artifacts);
 
 // An artifact the step takes for one of its assessments: of each dimension the first level that asks for no more work.
 Value example_assessment(const AssessmentDefinition& assessment, const Step& step);

@@ -19,13 +19,13 @@ class Assessment : public testing::Test {
     step_.assessment_refs = {"Plan-Ready"};
   }
 
-  AssessmentReading read(const std::vector<std::string>& artifacts) {
+  AssessmentResult read(const std::vector<std::string>& artifacts) {
     std::vector<Value> values;
     for (const auto& text : artifacts) values.push_back(*parse_json(text));
     return read_assessments(definition_, step_, values);
   }
   std::string issues(const std::vector<std::string>& artifacts) {
-    const AssessmentReading reading = read(artifacts);
+    const AssessmentResult reading = read(artifacts);
     EXPECT_EQ(reading.recorded.empty(), !reading.issues.empty());
     std::string text;
     for (const auto& issue : reading.issues) text += (text.empty() ? "" : "|") + issue;

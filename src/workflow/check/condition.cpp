@@ -69,7 +69,7 @@ bool read_comparison(Fields& fields, Condition& into) {
     }
     std::optional<Pattern> pattern;
     if (known.op == Operator::kMatches) {
-      auto compiled = Pattern::compile(reader->value().as_string(), Pattern::kIgnoreCase | Pattern::kScript);
+      auto compiled = Pattern::compile(reader->value().as_string(), Pattern::kIgnoreCase | Pattern::kJavaScript);
       if (!compiled) {
         reader->fault(compiled.error().message, compiled.error().remedy, compiled.error().code);
         is_well = false;
@@ -253,7 +253,7 @@ Value glimpse(const Value* value) {
   if (!value->is_string() && !value->is_array() && !value->is_object()) return *value;
   const std::string text = value->is_string() ? value->as_string() : to_json(*value);
   if (text.size() <= kMost) return *value;
-  return std::string(beginning(text, kMost)) + "…";
+  return std::string(utf8_prefix(text, kMost)) + "…";
 }
 
 bool is_joining(Operator op) {
@@ -301,7 +301,7 @@ bool holds(const Condition& condition, const Value& context) {
   }
 }
 
-Value seen_by(const Condition& condition, const Value& context) {
+Value observed_values(const Condition& condition, const Value& context) {
   Value seen = Value::object();
   for (const std::string& key : keys_of(condition)) seen.set(key, glimpse(look_up(context, key)));
   return seen;

@@ -1,7 +1,7 @@
 // A condition over the context of a session: `runCondition`, `when`, loop and jump conditions.
 //
-// Pure. Reading is strict (known operators, right types; a fault says what is wrong); evaluating is lenient as the
-// format demands:
+// Pure. StepReadContext is strict (known operators, right types; a fault says what is wrong); evaluating is lenient as
+// the format demands:
 //   equals, not_equals, in   strings trimmed and without regard to case; "5" equals 5; true equals "true", "yes", "1",
 //   1
 //                            and false equals "false", "no", "0", 0; null equals a key that is not set
@@ -62,7 +62,7 @@ const Value* look_up(const Value& context, std::string_view path);
 bool holds(const Condition& condition, const Value& context);
 
 // For records of skipped steps: the keys the condition looked at, with the values it saw.
-Value seen_by(const Condition& condition, const Value& context);
+Value observed_values(const Condition& condition, const Value& context);
 // Every key the condition looks at, each once, in order.
 std::vector<std::string> keys_of(const Condition& condition);
 // For people: `isTrivial is not true and size > 3`.

@@ -197,7 +197,7 @@ TEST(Condition, FaultsAreOnePerMistake) {
     const Read result = read(row.json);
     EXPECT_FALSE(result.condition) << row.json;
     ASSERT_EQ(result.faults.size(), 1u) << row.json;
-    EXPECT_EQ(result.faults[0].place.pointer, row.pointer) << row.json;
+    EXPECT_EQ(result.faults[0].location.pointer, row.pointer) << row.json;
     EXPECT_EQ(result.faults[0].message, row.says) << row.json;
   }
   const Read pattern = read(R"({"var":"k","matches":"(a"})");
@@ -237,7 +237,7 @@ TEST(Condition, TellsWhichKeysItSaw) {
   EXPECT_EQ(keys_of(*result.condition), (std::vector<std::string>{"b", "a.x", "long", "no"}));
   Value context = *parse_json(R"({"b":2,"a":{"x":[1,2]},"other":5})");
   context.set("long", std::string(300, 'x'));
-  const Value seen = seen_by(*result.condition, context);
+  const Value seen = observed_values(*result.condition, context);
   EXPECT_EQ(seen["b"], Value(2));
   EXPECT_EQ(seen["a.x"], *parse_json("[1,2]"));
   EXPECT_EQ(seen["long"], Value(std::string(256, 'x') + "…"));

@@ -45,13 +45,13 @@ std::optional<JsonSchema> read_schema(const Reader& reader, const Document& docu
   auto schema = JsonSchema::compile(reader.value());
   if (schema) return std::move(*schema);
   Error fault = std::move(schema).error();
-  fault.place = document.place_of(reader.pointer() + fault.place.pointer);
+  fault.location = document.location_of(reader.pointer() + fault.location.pointer);
   faults.push_back(std::move(fault));
   return std::nullopt;
 }
 
-std::string line_of(const Misfit& misfit) {
-  return fmt::format("{} {}", misfit.pointer.empty() ? "the artifact" : misfit.pointer, misfit.message);
+std::string line_of(const SchemaViolation& violation) {
+  return fmt::format("{} {}", violation.pointer.empty() ? "the artifact" : violation.pointer, violation.message);
 }
 
 // One fault for each thing the schema refuses, where it stands in the file.
@@ -60,11 +60,12 @@ void check_example(const Reader& example, const Contract& contract, const Docume
     example.fault(fmt::format("the example does not carry kind \"{}\"", contract.kind), "Add it to the example");
     return;
   }
-  for (const Misfit& misfit : contract.schema.check(contract.example)) {
-    Place place = document.place_of(example.pointer() + misfit.pointer);
+  for (const SchemaViolation& violation : contract.schema.check(contract.example)) {
+    SourceLocation place = document.location_of(example.pointer() + violation.pointer);
     faults.push_back({ErrorCode::kInvalid,
-                      misfit.pointer.empty() ? "the example " + misfit.message
-                                             : fmt::format("in the example, {} {}", misfit.pointer, misfit.message),
+                      violation.pointer.empty()
+                          ? "the example " + violation.message
+                          : fmt::format("in the example, {} {}", violation.pointer, violation.message),
                       "Change the example or the schema", std::move(place), false});
   }
 }
@@ -77,7 +78,7 @@ Checked<Contract> read_contract(const Document& document) {
     faults.push_back(
         {ErrorCode::kLimit,
          fmt::format("the file has {} bytes; a contract may have {}", document.text.size(), limits::kWorkflowBytes),
-         "Make it smaller", document.place_of(""), false});
+         "Make it smaller", document.location_of(""), false});
     return std::unexpected(std::move(faults));
   }
   const Reader root(document, faults);
@@ -137,9 +138,9 @@ std::vector<std::string> Contracts::refs() const {
   return refs;
 }
 
-std::vector<std::string> misfits(const Contract& contract, const Value& artifact) {
+std::vector<std::string> violations(const Contract& contract, const Value& artifact) {
   std::vector<std::string> lines;
-  for (const Misfit& misfit : contract.schema.check(artifact)) lines.push_back(line_of(misfit));
+  for (const SchemaViolation& violation : contract.schema.check(artifact)) lines.push_back(line_of(violation));
   return lines;
 }
 

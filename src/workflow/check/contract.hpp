@@ -58,6 +58,6 @@ class Contracts {
 };
 
 // What is wrong with the artifact, for the agent: one line a misfit, empty when it is valid.
-std::vector<std::string> misfits(const Contract& contract, const Value& artifact);
+std::vector<std::string> violations(const Contract& contract, const Value& artifact);
 
 }  // namespace sb::workflow

@@ -16,7 +16,7 @@ std::vector<std::string> faults_of(std::string text) {
   const auto contract = read_contract(*document);
   std::vector<std::string> lines;
   if (contract) return lines;
-  for (const Error& fault : contract.error()) lines.push_back(fault.place.pointer + " " + fault.message);
+  for (const Error& fault : contract.error()) lines.push_back(fault.location.pointer + " " + fault.message);
   return lines;
 }
 
@@ -93,9 +93,9 @@ TEST(Contract, FaultsHaveLineAndColumn) {
   text.replace(text.find("T-12"), 4, "X-12");
   const auto contract = read_contract(*parse_document("c.yaml", text));
   ASSERT_FALSE(contract);
-  EXPECT_EQ(contract.error()[0].place.file, "c.yaml");
-  EXPECT_EQ(contract.error()[0].place.line, 7);
-  EXPECT_GT(contract.error()[0].place.column, 1);
+  EXPECT_EQ(contract.error()[0].location.file, "c.yaml");
+  EXPECT_EQ(contract.error()[0].location.line, 7);
+  EXPECT_GT(contract.error()[0].location.column, 1);
 }
 
 TEST(Contract, BadFilesAreRefused) {
@@ -141,7 +141,7 @@ TEST(BundledContracts, AreThoseOfTheFormatAndOurs) {
 
 TEST(BundledContracts, TakeTheirOwnExample) {
   for (const Contract* contract : Contracts::bundled().all()) {
-    EXPECT_TRUE(misfits(*contract, contract->example).empty()) << contract->ref;
+    EXPECT_TRUE(violations(*contract, contract->example).empty()) << contract->ref;
     EXPECT_EQ("wr.contracts." + contract->kind.substr(3), contract->ref);
     EXPECT_LE(contract->help.size(), 400u) << contract->ref;
     EXPECT_EQ(contract->version, 1);
@@ -159,7 +159,7 @@ void remove_each(const Contract& contract, const Value& schema, Value& example, 
       whole = example;
       whole.find(where)->items()[0] = without;
     }
-    const auto lines = misfits(contract, whole);
+    const auto lines = violations(contract, whole);
     const std::string pointer = (where.empty() ? "" : "/" + where + "/0") + "/" + name.as_string();
     EXPECT_TRUE(std::ranges::any_of(lines, [&](const auto& line) { return line.starts_with(pointer + " is missing"); }))
         << contract.ref << " without " << pointer;
@@ -182,7 +182,7 @@ TEST(BundledContracts, AreStrictAboutUnknownMembers) {
   for (const Contract* contract : Contracts::bundled().all()) {
     Value artifact = contract->example;
     artifact.set("surplus", 1);
-    const auto lines = misfits(*contract, artifact);
+    const auto lines = violations(*contract, artifact);
     ASSERT_EQ(lines.size(), 1u) << contract->ref;
     EXPECT_TRUE(lines[0].starts_with("the artifact has an unknown member \"surplus\"")) << lines[0];
   }
@@ -308,7 +308,7 @@ TEST(BundledContracts, HoldTheLimitsOfTheFormatAtTheEdgeAndOnePast) {
     Value artifact = contract->example;
     artifact.set(change.pointer, change.value);
     std::string says;
-    for (const std::string& line : misfits(*contract, artifact)) says += (says.empty() ? "" : "|") + line;
+    for (const std::string& line : violations(*contract, artifact)) says += (says.empty() ? "" : "|") + line;
     EXPECT_EQ(says, change.says) << change.ref << " " << change.pointer;
   }
 }
@@ -322,13 +322,13 @@ TEST(Pain3, EveryHelpTextFitsBesideItsExample) {
 }
 TEST(Pain4, DifferentiationCanBeHandedOn) {
   const Contract* contract = Contracts::bundled().find("wr.contracts.differentiation_handoff");
-  EXPECT_TRUE(misfits(*contract, contract->example).empty());
+  EXPECT_TRUE(violations(*contract, contract->example).empty());
 }
 TEST(DoBetter, OneRegistryEntryIsSchemaValidatorAndHelp) {
   for (const Contract* contract : Contracts::bundled().all()) {
     EXPECT_FALSE(contract->help.empty());
-    EXPECT_FALSE(misfits(*contract, Value::object({{"kind", contract->kind}})).empty()) << contract->ref;
-    EXPECT_FALSE(misfits(*contract, Value()).empty()) << contract->ref;
+    EXPECT_FALSE(violations(*contract, Value::object({{"kind", contract->kind}})).empty()) << contract->ref;
+    EXPECT_FALSE(violations(*contract, Value()).empty()) << contract->ref;
   }
 }
 

@@ -23,7 +23,7 @@ constexpr std::array<std::pair<std::string_view, Type>, 3> kCompositions = {
 // JavaScript's flags: i and m as they are, s and y become part of the pattern, the others change nothing for a test.
 std::optional<Pattern> read_pattern(const Reader& pattern, const std::optional<Reader>& flags) {
   std::string expression = pattern.value().as_string();
-  unsigned options = Pattern::kScript;
+  unsigned options = Pattern::kJavaScript;
   for (const char flag : flags ? flags->string().value_or("") : "") {
     if (flag == 'i') {
       options |= Pattern::kIgnoreCase;
@@ -47,7 +47,7 @@ std::optional<Pattern> read_pattern(const Reader& pattern, const std::optional<R
 std::shared_ptr<const JsonSchema> read_schema(const Reader& reader) {
   auto schema = JsonSchema::compile(reader.value());
   if (schema) return std::make_shared<const JsonSchema>(std::move(*schema));
-  const std::string& where = schema.error().place.pointer;
+  const std::string& where = schema.error().location.pointer;
   reader.fault(where.empty() ? schema.error().message : fmt::format("{}: {}", where, schema.error().message),
                schema.error().remedy, schema.error().code);
   return nullptr;
@@ -302,7 +302,7 @@ std::optional<Criteria> read_criteria(const Reader& reader) {
   return reader.value().is_array() ? read_all(Type::kAnd, reader.items(), 0) : read_criteria_at(reader, 0);
 }
 
-std::vector<std::string> unmet(const Criteria& criteria, std::string_view notes, const Value& context) {
+std::vector<std::string> unmet_criteria(const Criteria& criteria, std::string_view notes, const Value& context) {
   std::vector<std::string> messages;
   judge(criteria, notes, context, messages);
   return messages;

@@ -33,7 +33,7 @@ struct Criteria {
 std::optional<Criteria> read_criteria(const Reader& reader);
 
 // What the notes fail, in order, each as requirement_line() words it; empty when they pass.
-std::vector<std::string> unmet(const Criteria& criteria, std::string_view notes, const Value& context);
+std::vector<std::string> unmet_criteria(const Criteria& criteria, std::string_view notes, const Value& context);
 
 // For prompts and `requires.criteria`: [{type, value, min, max, message}], the plain rules that must all hold here; an
 // `or` or `not` is one item {type: "or"|"not", message}.

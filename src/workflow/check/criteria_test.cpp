@@ -25,14 +25,14 @@ std::string unmet_of(const std::string& criteria, std::string_view notes, const 
   EXPECT_TRUE(result.criteria) << criteria << (result.faults.empty() ? "" : result.faults[0].to_string());
   if (!result.criteria) return "?";
   std::string text;
-  for (const auto& line : unmet(*result.criteria, notes, *parse_json(context)))
+  for (const auto& line : unmet_criteria(*result.criteria, notes, *parse_json(context)))
     text += (text.empty() ? "" : "|") + line;
   return text;
 }
 
 TEST(Criteria, EachTypeOfRule) {
   struct Row {
-    const char *rule, *good, *bad, *told;
+    const char *rule, *good, *bad, *reported;
   } rows[] = {
       {R"({"type":"contains","value":"Risk","message":"m"})", "## Risks", "risk", "m (contain \"Risk\")"},
       {R"({"type":"regex","pattern":"^## ","message":"m"})", "## x", "a\n## x", "m (match ^## )"},
@@ -50,8 +50,8 @@ TEST(Criteria, EachTypeOfRule) {
   };
   for (const Row& row : rows) {
     EXPECT_EQ(unmet_of(row.rule, row.good), "") << row.rule;
-    EXPECT_EQ(unmet_of(row.rule, row.bad), row.told) << row.rule;
-    EXPECT_EQ(unmet_of(std::string("[") + row.rule + "]", row.bad), row.told) << row.rule;
+    EXPECT_EQ(unmet_of(row.rule, row.bad), row.reported) << row.rule;
+    EXPECT_EQ(unmet_of(std::string("[") + row.rule + "]", row.bad), row.reported) << row.rule;
   }
 }
 
@@ -110,7 +110,7 @@ TEST(Criteria, FaultsAreOnePerMistake) {
   for (const Row& row : rows) {
     const Read result = read(row.json);
     ASSERT_GE(result.faults.size(), 1u) << row.json;
-    EXPECT_EQ(result.faults[0].place.pointer, row.pointer) << row.json;
+    EXPECT_EQ(result.faults[0].location.pointer, row.pointer) << row.json;
     EXPECT_EQ(result.faults[0].message, row.says) << row.json;
   }
   const std::string two = std::string("{\"and\":[") + kA + "],\"or\":[" + kB + "]}";

@@ -8,12 +8,12 @@ namespace {
 
 struct BlockWriter {
   std::span<const Value* const> features;
-  const Surroundings& surroundings;
+  const ReferenceResolver& resolver;
   FaultLog& faults;
   std::string out;
 
   // A text, or a list of parts {kind: text, text} and {kind: ref, refId}.
-  std::string text_of(const Value& value, const Trail& trail) {
+  std::string text_of(const Value& value, const PointerPath& path) {
     if (value.is_string()) return value.as_string();
     std::string text;
     if (!value.is_array()) return text;
@@ -22,11 +22,11 @@ struct BlockWriter {
       const Value& ref_id = part["refId"];
       if (!ref_id.is_string()) {
         text += part.string_at("text").value_or("");
-      } else if (const std::string* ref = surroundings.ref(ref_id.as_string())) {
+      } else if (const std::string* ref = resolver.ref(ref_id.as_string())) {
         text += *ref;
       } else {
-        const Trail at_part = trail.at(i);
-        faults.tell_unknown(at_part.at("refId"), FaultLog::Named::kRef, ref_id.as_string(), surroundings.ref_ids());
+        const PointerPath at_part = path.at(i);
+        faults.add_unknown(at_part.at("refId"), FaultLog::ReferenceKind::kRef, ref_id.as_string(), resolver.ref_ids());
       }
     }
     return text;
@@ -44,9 +44,10 @@ struct BlockWriter {
     return lines;
   }
 
-  void list(std::string_view title, std::string_view name, const Value& blocks, const Trail& trail, bool is_numbered) {
+  void list(std::string_view title, std::string_view name, const Value& blocks, const PointerPath& path,
+            bool is_numbered) {
     std::vector<std::string> items;
-    const Trail at_list = trail.at(name);
+    const PointerPath at_list = path.at(name);
     if (const Value* own = blocks.find(name); own && own->is_array()) {
       for (std::size_t i = 0; i < own->size(); ++i) items.push_back(text_of(own->items()[i], at_list.at(i)));
     }
@@ -63,10 +64,10 @@ struct BlockWriter {
     }
   }
 
-  void outputs(const Value& blocks, const Trail& trail) {
+  void outputs(const Value& blocks, const PointerPath& path) {
     const Value* required = blocks.find("outputRequired");
     if (!required || !required->is_object() || required->size() == 0) return;
-    const Trail at_outputs = trail.at("outputRequired");
+    const PointerPath at_outputs = path.at("outputRequired");
     heading("Output Required");
     bool is_first = true;
     for (const auto& [name, value] : required->members()) {
@@ -79,19 +80,19 @@ struct BlockWriter {
 
 }  // namespace
 
-std::string render_blocks(const Value& blocks, std::span<const Value* const> features, const Surroundings& surroundings,
-                          const Trail& trail, FaultLog& faults) {
-  BlockWriter writer{features, surroundings, faults, {}};
+std::string render_blocks(const Value& blocks, std::span<const Value* const> features,
+                          const ReferenceResolver& resolver, const PointerPath& path, FaultLog& faults) {
+  BlockWriter writer{features, resolver, faults, {}};
   if (const Value* goal = blocks.find("goal")) {
-    if (const std::string text = writer.text_of(*goal, trail.at("goal")); !text.empty()) {
+    if (const std::string text = writer.text_of(*goal, path.at("goal")); !text.empty()) {
       writer.heading("Goal");
       writer.out += text;
     }
   }
-  writer.list("Constraints", "constraints", blocks, trail, false);
-  writer.list("Procedure", "procedure", blocks, trail, true);
-  writer.outputs(blocks, trail);
-  writer.list("Verify", "verify", blocks, trail, false);
+  writer.list("Constraints", "constraints", blocks, path, false);
+  writer.list("Procedure", "procedure", blocks, path, true);
+  writer.outputs(blocks, path);
+  writer.list("Verify", "verify", blocks, path, false);
   return std::move(writer.out);
 }
 

@@ -69,7 +69,7 @@ TEST(CompileBlocks, ArePinnedAsTheyAreReadBackInLoopsToo) {
 }
 
 TEST(CompileBlocks, RefsAreFilledIn) {
-  FakeSurroundings around;
+  FakeResolver around;
   around.add_ref("own.ref", "the house rules");
   const std::string text = workflow(
       "  - {id: plan, title: P, promptBlocks: {goal: [{kind: text, text: 'Follow '}, {kind: ref, refId: own.ref}]}}");
@@ -77,24 +77,24 @@ TEST(CompileBlocks, RefsAreFilledIn) {
 }
 
 TEST(CompileBlocks, UnknownRefNamesTheNearest) {
-  const std::string told = compile_faults(workflow(
+  const std::string reported = compile_faults(workflow(
       "  - {id: plan, title: P, promptBlocks: {goal: G., constraints: [[{kind: ref, refId: wr.refs.memory_usge}]]}}"));
-  EXPECT_THAT(told, AllOf(HasSubstr("/steps/0/promptBlocks/constraints/0/0/refId"),
-                          HasSubstr("Did you mean wr.refs.memory_usage?")));
+  EXPECT_THAT(reported, AllOf(HasSubstr("/steps/0/promptBlocks/constraints/0/0/refId"),
+                              HasSubstr("Did you mean wr.refs.memory_usage?")));
 }
 
 TEST(CompileBlocks, EveryBuiltInRefExists) {
   for (const auto name :
        {"memory_usage", "memory_store", "memory_query", "notes_first_durability", "synthesis_under_disagreement",
         "parallelize_cognition_serialize_synthesis", "adversarial_challenge_rules"}) {
-    const std::string told = compile_faults(workflow(
+    const std::string reported = compile_faults(workflow(
         fmt::format("  - {{id: plan, title: P, promptBlocks: {{goal: [{{kind: ref, refId: wr.refs.{}}}]}}}}", name)));
-    EXPECT_EQ(told, "");
+    EXPECT_EQ(reported, "");
   }
 }
 
 TEST(CompileBlocks, FeaturesAddToBlocksInDeclaredOrderAndNowhereElse) {
-  FakeSurroundings around;
+  FakeResolver around;
   around.add_feature("one.feature",
                      Value::object({{"constraints", Value::array({"One."})}, {"verify", Value::array({"V1."})}}));
   around.add_feature("two.feature",
@@ -129,10 +129,10 @@ TEST(CompileBlocks, BuiltInFeaturesSayAsMuchAsTheFormatHas) {
 }
 
 TEST(CompileBlocks, UnknownFeatureIsToldEvenWhereNoStepHasBlocks) {
-  const std::string told =
+  const std::string reported =
       compile_faults(workflow("  - {id: raw, title: R, prompt: Raw.}", "features: [wr.features.capabilites]"));
-  EXPECT_THAT(told, AllOf(HasSubstr("test.yaml:5:"), HasSubstr("/features/0"),
-                          HasSubstr("Did you mean wr.features.capabilities?")));
+  EXPECT_THAT(reported, AllOf(HasSubstr("test.yaml:5:"), HasSubstr("/features/0"),
+                              HasSubstr("Did you mean wr.features.capabilities?")));
 }
 
 constexpr std::string_view kSlots =
@@ -157,7 +157,7 @@ TEST(CompileBindings, DefaultsFillPromptsAndBlocks) {
 
 // Whoever makes the surroundings knows the workspace; nothing here asks the process where it stands.
 TEST(Pain22, BindingsComeFromTheWorkspace) {
-  FakeSurroundings here, there;
+  FakeResolver here, there;
   here.bind("test-flow", "review_pass", "team.review");
   const std::string text = workflow("  - {id: one, title: O, prompt: \"Run {{wr.bindings.review_pass}}.\"}", kSlots);
   EXPECT_EQ(first_prompt(compiled(text, here)), "Run team.review.");
@@ -166,14 +166,14 @@ TEST(Pain22, BindingsComeFromTheWorkspace) {
 }
 
 TEST(CompileBindings, UnknownSlotIsToldOnceWithTheNearest) {
-  const std::string told =
+  const std::string reported =
       compile_faults(workflow("  - {id: one, title: O, prompt: \"Run {{wr.bindings.reviw_pass}}.\"}", kSlots));
-  EXPECT_THAT(told, AllOf(HasSubstr("/steps/0/prompt"), HasSubstr("Did you mean review_pass?")));
-  EXPECT_EQ(std::ranges::count(told, '\n'), 1) << told;
+  EXPECT_THAT(reported, AllOf(HasSubstr("/steps/0/prompt"), HasSubstr("Did you mean review_pass?")));
+  EXPECT_EQ(std::ranges::count(reported, '\n'), 1) << reported;
 }
 
 TEST(CompileBindings, RoutinesHaveSlotsOfTheirOwn) {
-  FakeSurroundings around;
+  FakeResolver around;
   around.add_routine("wr.templates.routine.look", R"({id: wr.routine-look, name: L, description: L., version: 1.0.0,
     extensionPoints: [{slotId: finder, purpose: F., default: wr.routine-find}],
     steps: [{id: walk, title: G, prompt: "{{wr.bindings.finder}} it"}]})");
@@ -190,9 +190,9 @@ TEST(CompileScan, NothingOfOursIsLeftInAText) {
                           R"({id: one, title: "{{wr.nothing}}", prompt: P.})",
                           R"({id: one, title: O, prompt: "An open {{wr.bindings.review_pass"})",
                           R"({id: one, title: O, prompt: P., audit: {prompt: "{{wr.nothing}}"}})"}) {
-    const std::string told = compile_faults(workflow(fmt::format("  - {}", step), kSlots));
-    EXPECT_THAT(told, HasSubstr("nothing fills in {{wr.")) << step;
-    EXPECT_EQ(std::ranges::count(told, '\n'), 1) << told;
+    const std::string reported = compile_faults(workflow(fmt::format("  - {}", step), kSlots));
+    EXPECT_THAT(reported, HasSubstr("nothing fills in {{wr.")) << step;
+    EXPECT_EQ(std::ranges::count(reported, '\n'), 1) << reported;
   }
 }
 

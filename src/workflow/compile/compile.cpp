@@ -54,15 +54,15 @@ const Value* step_at(const Value& workflow, std::string_view pointer) {
 }
 
 // Faults of what was made, told where the author can mend them.
-void tell_expanded(const Faults& found, const Value& workflow, const Definition& definition, FaultLog& faults) {
+void report_expanded(const Faults& found, const Value& workflow, const Definition& definition, FaultLog& faults) {
   for (const Error& fault : found) {
-    const Value* step = step_at(workflow, fault.place.pointer);
+    const Value* step = step_at(workflow, fault.location.pointer);
     const std::string id = step ? step->string_at("id").value_or("") : "";
     const std::string_view authored = std::string_view(id).substr(0, std::min(id.find('.'), id.find("__")));
     std::string pointer = "/steps";
-    if (!step || !find_authored(definition.source["steps"], authored, pointer)) pointer = fault.place.pointer;
+    if (!step || !find_authored(definition.source["steps"], authored, pointer)) pointer = fault.location.pointer;
     const std::string where = id.empty() || id == authored ? "" : fmt::format("step \"{}\": ", id);
-    faults.tell(std::move(pointer), fault.rule, where + fault.message, fault.remedy, fault.code);
+    faults.add(std::move(pointer), fault.rule, where + fault.message, fault.remedy, fault.code);
   }
 }
 
@@ -77,17 +77,17 @@ std::size_t count_steps(const std::vector<Step>& steps) {
 // What one definition has been joined with.
 struct Compiler::Linking {
   std::map<std::string, std::string> hashes;  // of the workflows it starts, by id
-  Bindings bindings;
+  SlotBindings bindings;
   Bundle bundle;
 
-  void add(const std::shared_ptr<const Compiled>& compiled) {
+  void add(const std::shared_ptr<const CompiledWorkflow>& compiled) {
     const auto is_same = [&](const auto& other) { return other->hash == compiled->hash; };
     if (std::ranges::none_of(bundle, is_same)) bundle.push_back(compiled);
   }
 };
 
-Checked<Bundle> compile(const Document& document, const Definition& definition, const Surroundings& surroundings) {
-  return Compiler(surroundings).compile(document, definition);
+Checked<Bundle> compile(const Document& document, const Definition& definition, const ReferenceResolver& resolver) {
+  return Compiler(resolver).compile(document, definition);
 }
 
 Checked<Bundle> Compiler::compile(const Document& document, const Definition& definition) {
@@ -103,10 +103,10 @@ Bundle Compiler::compile_one(const Definition& definition, FaultLog& faults) {
   stack_.push_back(definition.id);
   Linking linking;
   std::vector<CallSite> sites;
-  check_references(definition, *surroundings_, nullptr, faults, sites);
+  check_references(definition, *resolver_, nullptr, faults, sites);
   Value workflow;
   std::optional<Definition> expanded;
-  Expander expander(*surroundings_, faults, sites);
+  Expander expander(*resolver_, faults, sites);
   if (has_same_steps(definition)) {
     expanded = definition;
     expander.fill_in(*expanded);
@@ -129,16 +129,16 @@ Bundle Compiler::compile_one(const Definition& definition, FaultLog& faults) {
 std::optional<Definition> Compiler::read_expanded(Value& workflow, const Definition& definition, FaultLog& faults) {
   add_virtual_steps(workflow.find("steps")->items());
   Document document{definition.id, {}, std::move(workflow)};
-  auto read = read_definition(document, Form::kPinned);
+  auto read = read_definition(document, DefinitionForm::kPinned);
   workflow = std::move(document.root);
   if (!read) {
-    tell_expanded(read.error(), workflow, definition, faults);
+    report_expanded(read.error(), workflow, definition, faults);
     return std::nullopt;
   }
   if (const std::size_t count = count_steps(read->steps); count > limits::kWorkflowSteps) {
-    faults.tell("/steps", "too_many",
-                fmt::format("the workflow has {} steps; at most {} are allowed", count, limits::kWorkflowSteps),
-                "Split it into workflows that call each other", ErrorCode::kLimit);
+    faults.add("/steps", "too_many",
+               fmt::format("the workflow has {} steps; at most {} are allowed", count, limits::kWorkflowSteps),
+               "Split it into workflows that call each other", ErrorCode::kLimit);
   }
   return std::move(*read);
 }
@@ -149,25 +149,25 @@ void Compiler::link(const CallSite& site, const Definition& definition, Linking&
   if (id == definition.id) {
     // The workflow that judges gates cannot be judged by itself.
     if (site.is_implied) return;
-    return faults.tell(site.pointer, "self_call", fmt::format("workflow \"{}\" starts itself", id),
-                       "Use a loop, or another workflow");
+    return faults.add(site.pointer, "self_call", fmt::format("workflow \"{}\" starts itself", id),
+                      "Use a loop, or another workflow");
   }
   if (const auto found = std::ranges::find(stack_, id); found != stack_.end()) {
-    return faults.tell(
+    return faults.add(
         site.pointer, "call_circle",
         fmt::format("workflows start each other in a circle: {}, {}", fmt::join(found, stack_.end(), ", "), id),
         "Break the circle");
   }
-  const Definition* callee = surroundings_->workflow(id);
+  const Definition* callee = resolver_->workflow(id);
   if (!callee) {
     if (!site.is_implied)
-      faults.tell_unknown(site.pointer, FaultLog::Named::kWorkflow, id, surroundings_->workflow_ids());
+      faults.add_unknown(site.pointer, FaultLog::ReferenceKind::kWorkflow, id, resolver_->workflow_ids());
     return;
   }
   if (stack_.size() >= static_cast<std::size_t>(limits::kCallDepth)) {
-    return faults.tell(site.pointer, "too_deep",
-                       fmt::format("workflows start each other more than {} deep", limits::kCallDepth), "Flatten them",
-                       ErrorCode::kLimit);
+    return faults.add(site.pointer, "too_deep",
+                      fmt::format("workflows start each other more than {} deep", limits::kCallDepth), "Flatten them",
+                      ErrorCode::kLimit);
   }
   const Bundle* bundle = compile_callee(*callee, site, faults);
   if (!bundle) return;
@@ -183,19 +183,19 @@ const Bundle* Compiler::compile_callee(const Definition& callee, const CallSite&
     if (own.is_empty()) return &(callees_[callee.id] = std::move(bundle));
     const Error first = own.take().front();
     broken_.insert(callee.id);
-    faults.tell(site.pointer, "broken_workflow",
-                fmt::format("workflow \"{}\" does not compile: {}", callee.id, first.message), first.remedy,
-                first.code);
+    faults.add(site.pointer, "broken_workflow",
+               fmt::format("workflow \"{}\" does not compile: {}", callee.id, first.message), first.remedy, first.code);
   } else {
-    faults.tell(site.pointer, "broken_workflow", fmt::format("workflow \"{}\" does not compile", callee.id),
-                "Mend that one first");
+    faults.add(site.pointer, "broken_workflow", fmt::format("workflow \"{}\" does not compile", callee.id),
+               "Mend that one first");
   }
   return nullptr;
 }
 
 // Pins the workflow, and before it the bodies of its parallel loops as workflows of their own.
-std::shared_ptr<const Compiled> Compiler::finish(Value workflow, Definition definition, const Definition& authored,
-                                                 Linking& linking, FaultLog& faults) {
+std::shared_ptr<const CompiledWorkflow> Compiler::finish(Value workflow, Definition definition,
+                                                         const Definition& authored, Linking& linking,
+                                                         FaultLog& faults) {
   std::map<std::string, std::string> calls;
   for (const std::string& id : workflows_started(definition)) {
     if (const auto found = linking.hashes.find(id); found != linking.hashes.end()) calls.insert(*found);
@@ -203,16 +203,16 @@ std::shared_ptr<const Compiled> Compiler::finish(Value workflow, Definition defi
   for (Value& body : parallel_bodies(workflow)) {
     const std::string id = body.string_at("id").value_or("");
     Document document{id, {}, std::move(body)};
-    auto read = read_definition(document, Form::kPinned);
+    auto read = read_definition(document, DefinitionForm::kPinned);
     if (!read) {
-      tell_expanded(read.error(), document.root, authored, faults);
+      report_expanded(read.error(), document.root, authored, faults);
       continue;
     }
     auto compiled = finish(std::move(document.root), std::move(*read), authored, linking, faults);
     calls[id] = compiled->hash;
     linking.add(compiled);
   }
-  return pin(std::move(workflow), std::move(definition), linking.bindings, std::move(calls), *surroundings_);
+  return pin(std::move(workflow), std::move(definition), linking.bindings, std::move(calls), *resolver_);
 }
 
 }  // namespace sb::workflow

@@ -35,9 +35,9 @@
 namespace sb::workflow {
 
 // What a definition may refer to outside its own file.
-class Surroundings {
+class ReferenceResolver {
  public:
-  virtual ~Surroundings() = default;
+  virtual ~ReferenceResolver() = default;
   virtual const Contract* contract(std::string_view ref) const = 0;
   virtual std::vector<std::string> contract_refs() const = 0;
   // A routine by its template id (`wr.templates.routine.NAME`); null when there is none or it does not load.
@@ -55,7 +55,7 @@ class Surroundings {
 };
 
 // A pinned workflow, ready to be executed. Immutable.
-struct Compiled {
+struct CompiledWorkflow {
   Value pinned;
   std::string hash;       // "sha256:…"
   Definition definition;  // its `source` is null: `pinned` has it
@@ -65,13 +65,13 @@ struct Compiled {
 };
 
 // The workflow and all it calls, callees first, itself last; each once.
-using Bundle = std::vector<std::shared_ptr<const Compiled>>;
+using Bundle = std::vector<std::shared_ptr<const CompiledWorkflow>>;
 
 // For several definitions with the same surroundings, which must not change meanwhile: what they call is compiled once.
 // Not thread-safe.
 class Compiler {
  public:
-  explicit Compiler(const Surroundings& surroundings) : surroundings_(&surroundings) {}
+  explicit Compiler(const ReferenceResolver& resolver) : resolver_(&resolver) {}
   Checked<Bundle> compile(const Document& document, const Definition& definition);
 
  private:
@@ -80,20 +80,20 @@ class Compiler {
   std::optional<Definition> read_expanded(Value& workflow, const Definition& definition, FaultLog& faults);
   void link(const struct CallSite& site, const Definition& definition, Linking& linking, FaultLog& faults);
   const Bundle* compile_callee(const Definition& callee, const CallSite& site, FaultLog& faults);
-  std::shared_ptr<const Compiled> finish(Value workflow, Definition definition, const Definition& authored,
-                                         Linking& linking, FaultLog& faults);
+  std::shared_ptr<const CompiledWorkflow> finish(Value workflow, Definition definition, const Definition& authored,
+                                                 Linking& linking, FaultLog& faults);
 
-  const Surroundings* surroundings_;
+  const ReferenceResolver* resolver_;
   std::map<std::string, Bundle, std::less<>> callees_;  // by id
   std::vector<std::string> stack_;                      // ids of those being compiled, the outermost first
   std::set<std::string, std::less<>> broken_;           // callees told to be, in this call
 };
 
-// Faults carry the places of `document`, the file the definition was read from. Codes are told by Place::pointer and
-// message; a routine's own fault is told at the call.
-Checked<Bundle> compile(const Document& document, const Definition& definition, const Surroundings& surroundings);
+// Faults carry the places of `document`, the file the definition was read from. Codes are told by
+// SourceLocation::pointer and message; a routine's own fault is told at the call.
+Checked<Bundle> compile(const Document& document, const Definition& definition, const ReferenceResolver& resolver);
 
 // Reads back what was pinned; kCorrupt when it is not what compile makes.
-Result<std::shared_ptr<const Compiled>> read_pinned(const Value& pinned);
+Result<std::shared_ptr<const CompiledWorkflow>> read_pinned(const Value& pinned);
 
 }  // namespace sb::workflow

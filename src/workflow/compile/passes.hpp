@@ -18,17 +18,18 @@ namespace sb::workflow {
 inline constexpr std::string_view kGateWorkflow = "wr.gate-eval-generic";
 
 // A place in the document as a chain, so that its pointer is only written out when a fault must be told.
-class Trail {
+class PointerPath {
  public:
-  Trail() = default;
+  PointerPath() = default;
   // The parent must outlive what is made of it.
-  Trail at(std::string_view name) const { return Trail(this, name, 0); }
-  Trail at(std::size_t index) const { return Trail(this, {}, index); }
+  PointerPath at(std::string_view name) const { return PointerPath(this, name, 0); }
+  PointerPath at(std::size_t index) const { return PointerPath(this, {}, index); }
   std::string pointer() const;
 
  private:
-  Trail(const Trail* parent, std::string_view name, std::size_t index) : parent_(parent), name_(name), index_(index) {}
-  const Trail* parent_ = nullptr;
+  PointerPath(const PointerPath* parent, std::string_view name, std::size_t index)
+      : parent_(parent), name_(name), index_(index) {}
+  const PointerPath* parent_ = nullptr;
   std::string_view name_;  // empty: an index
   std::size_t index_ = 0;
 };
@@ -39,17 +40,17 @@ class FaultLog {
   // Without a document (of a callee, whose first fault is told at the call) faults have the name and pointers alone.
   FaultLog(const Document* document, std::string name) : document_(document), name_(std::move(name)) {}
   // `rule` is the stable name that programs are told, a literal.
-  void tell(std::string pointer, std::string_view rule, std::string message, std::string remedy,
-            ErrorCode code = ErrorCode::kInvalid);
-  void tell(const Trail& trail, std::string_view rule, std::string message, std::string remedy,
-            ErrorCode code = ErrorCode::kInvalid) {
-    tell(trail.pointer(), rule, std::move(message), std::move(remedy), code);
+  void add(std::string pointer, std::string_view rule, std::string message, std::string remedy,
+           ErrorCode code = ErrorCode::kInvalid);
+  void add(const PointerPath& path, std::string_view rule, std::string message, std::string remedy,
+           ErrorCode code = ErrorCode::kInvalid) {
+    add(path.pointer(), rule, std::move(message), std::move(remedy), code);
   }
   // `no contract is called "x"`, with the nearest of those that are there. The rule is `unknown_` and the kind.
-  enum class Named { kContract, kTemplate, kFeature, kRef, kWorkflow };
-  void tell_unknown(std::string pointer, Named kind, std::string_view name, std::vector<std::string> known);
-  void tell_unknown(const Trail& trail, Named kind, std::string_view name, std::vector<std::string> known) {
-    tell_unknown(trail.pointer(), kind, name, std::move(known));
+  enum class ReferenceKind { kContract, kTemplate, kFeature, kRef, kWorkflow };
+  void add_unknown(std::string pointer, ReferenceKind kind, std::string_view name, std::vector<std::string> known);
+  void add_unknown(const PointerPath& path, ReferenceKind kind, std::string_view name, std::vector<std::string> known) {
+    add_unknown(path.pointer(), kind, name, std::move(known));
   }
   bool is_empty() const { return faults_.empty(); }
   Faults take();  // in document order
@@ -61,14 +62,14 @@ class FaultLog {
 };
 
 // A step's texts with their bindings, features and refs, for the steps of one definition.
-struct Scope {
+struct ExpansionScope {
   const Definition* definition = nullptr;
-  const Scope* caller = nullptr;              // of a routine's steps
+  const ExpansionScope* caller = nullptr;     // of a routine's steps
   std::vector<const Value*> features;         // in the order they are applied
   std::vector<std::string_view> feature_ids;  // the same, by name
   const Value* args = nullptr;                // of a routine's steps
   std::string prefix;                         // of a routine's step ids: `caller.`
-  const Trail* told_at = nullptr;             // of a routine's steps: the call, where their faults are told
+  const PointerPath* reported_at = nullptr;   // of a routine's steps: the call, where their faults are told
   std::string_view template_id;
   int depth = 0;
 };
@@ -85,15 +86,16 @@ struct FilledText {
 FilledText fill_arguments(std::string_view text, const Value& args);
 
 // What slots are bound to. A routine's own slot is kept under its call: `caller.slot`.
-using Bindings = std::map<std::string, std::string>;
-// {{wr.bindings.slot}} replaced by what the slot is bound to. Reading has seen to it that there is such a slot.
-void fill_bindings(std::string& text, const Scope& scope, const Surroundings& surroundings, Bindings& used);
+using SlotBindings = std::map<std::string, std::string>;
+// {{wr.bindings.slot}} replaced by what the slot is bound to. StepReadContext has seen to it that there is such a slot.
+void fill_bindings(std::string& text, const ExpansionScope& scope, const ReferenceResolver& resolver,
+                   SlotBindings& used);
 
 // blocks.cpp: promptBlocks.
 
 // The prompt that the blocks, with the features and refs put in, make. Texts have been filled in before.
-std::string render_blocks(const Value& blocks, std::span<const Value* const> features, const Surroundings& surroundings,
-                          const Trail& trail, FaultLog& faults);
+std::string render_blocks(const Value& blocks, std::span<const Value* const> features,
+                          const ReferenceResolver& resolver, const PointerPath& path, FaultLog& faults);
 
 // A workflow that a step starts, and where it says so.
 struct CallSite {
@@ -103,58 +105,60 @@ struct CallSite {
 };
 
 // references.cpp: what a definition refers to outside its file. Faults for features and contracts that do not
-// exist; the calls found are added to `calls`. `told_at`: for a routine, the call.
-void check_references(const Definition& definition, const Surroundings& surroundings, const Trail* told_at,
+// exist; the calls found are added to `calls`. `reported_at`: for a routine, the call.
+void check_references(const Definition& definition, const ReferenceResolver& resolver, const PointerPath* reported_at,
                       FaultLog& faults, std::vector<CallSite>& calls);
 
 // steps.cpp, templates.cpp: from the definition's value to the expanded one, virtual steps aside.
 class Expander {
  public:
   // The workflows that steps of routines start are added to `calls`.
-  Expander(const Surroundings& surroundings, FaultLog& faults, std::vector<CallSite>& calls)
-      : surroundings_(&surroundings), faults_(&faults), calls_(&calls) {}
+  Expander(const ReferenceResolver& resolver, FaultLog& faults, std::vector<CallSite>& calls)
+      : resolver_(&resolver), faults_(&faults), calls_(&calls) {}
   // The value of the whole workflow. Worth nothing when there are faults.
   Value expand(const Definition& definition);
   // The same for a definition that has_same_steps: in place, in its source and its steps alike.
   void fill_in(Definition& definition);
-  const Bindings& bindings() const { return bindings_; }
+  const SlotBindings& bindings() const { return bindings_; }
 
  private:
   using Steps = Value::Array;
   // A list of steps with the values they were read from; bodies that loops of it name are left to those.
-  void expand_list(const Scope& scope, const std::vector<Step>& steps, const Value& sources, const Trail& trail,
+  void expand_list(const ExpansionScope& scope, const std::vector<Step>& steps, const Value& sources,
+                   const PointerPath& path, Steps& out);
+  void fill_list(const ExpansionScope& scope, std::vector<Step>& steps, Value& sources, const PointerPath& path);
+  void expand_step(const ExpansionScope& scope, const Step& step, const Value& source, const PointerPath& own_trail,
                    Steps& out);
-  void fill_list(const Scope& scope, std::vector<Step>& steps, Value& sources, const Trail& trail);
-  void expand_step(const Scope& scope, const Step& step, const Value& source, const Trail& own_trail, Steps& out);
-  void fill_texts(const Scope& scope, const Step& step, const Trail& trail, Value& value);
+  void fill_texts(const ExpansionScope& scope, const Step& step, const PointerPath& path, Value& value);
   // `must_have_arguments`: a `{name}` without an argument is a fault.
-  void fill_text(const Scope& scope, bool must_have_arguments, Value& text);
-  void fill_block(const Scope& scope, Value& block);
-  void fill_routine_texts(const Scope& scope, Value& value);
-  void write_blocks(const Scope& scope, const Trail& trail, Value& value);
-  void add_features(const Definition& definition, Scope& scope);
-  bool has_room(const Trail& trail);
+  void fill_text(const ExpansionScope& scope, bool must_have_arguments, Value& text);
+  void fill_block(const ExpansionScope& scope, Value& block);
+  void fill_routine_texts(const ExpansionScope& scope, Value& value);
+  void write_blocks(const ExpansionScope& scope, const PointerPath& path, Value& value);
+  void add_features(const Definition& definition, ExpansionScope& scope);
+  bool has_room(const PointerPath& path);
 
-  void expand_call(const Scope& scope, const Step& step, const Value& source, const Trail& trail, Steps& out);
-  bool enter_routine(const Scope& scope, const Step& step, const Trail& trail, Scope& inner);
-  void tell_arguments(const Scope& scope, const FilledText& filled, bool must_have_arguments);
-  void adopt_assessments(const Scope& scope, const Definition& routine, const Trail& trail);
+  void expand_call(const ExpansionScope& scope, const Step& step, const Value& source, const PointerPath& path,
+                   Steps& out);
+  bool enter_routine(const ExpansionScope& scope, const Step& step, const PointerPath& path, ExpansionScope& inner);
+  void report_arguments(const ExpansionScope& scope, const FilledText& filled, bool must_have_arguments);
+  void add_routine_assessments(const ExpansionScope& scope, const Definition& routine, const PointerPath& path);
 
-  const Surroundings* surroundings_;
+  const ReferenceResolver* resolver_;
   FaultLog* faults_;
   std::vector<CallSite>* calls_;
-  Bindings bindings_;
-  std::set<const Definition*> routines_;                          // whose references have been checked
-  std::map<std::string, std::string> first_of_call_;              // a call's id to the id of its first step
-  std::set<std::pair<std::string, std::string>> told_arguments_;  // the call, the argument
-  std::set<std::string> told_circles_;                            // the outermost calls that lead into one
-  std::vector<Value> assessments_;                                // of routines
+  SlotBindings bindings_;
+  std::set<const Definition*> routines_;                              // whose references have been checked
+  std::map<std::string, std::string> first_of_call_;                  // a call's id to the id of its first step
+  std::set<std::pair<std::string, std::string>> reported_arguments_;  // the call, the argument
+  std::set<std::string> reported_cycles_;                             // the outermost calls that lead into one
+  std::vector<Value> assessments_;                                    // of routines
   std::size_t steps_ = 0;
   bool is_full_ = false;
 };
 
 // What the step that calls a routine says beside the call, given to the steps that took its place.
-void hand_over(const Value& caller, std::span<Value> steps, const Trail& trail, FaultLog& faults);
+void apply_caller_fields(const Value& caller, std::span<Value> steps, const PointerPath& path, FaultLog& faults);
 
 // virtual_steps.cpp
 
@@ -166,12 +170,14 @@ void add_virtual_steps(Value::Array& steps);
 // Compiling only writes out blocks: no step becomes several, none moves, no other text changes.
 bool has_same_steps(const Definition& definition);
 std::set<std::string> contracts_used(const Definition& definition);
-// By steps that the workflow's own session opens, gates included.
+// AttachedBy steps that the workflow's own session opens, gates included.
 std::set<std::string> workflows_started(const Definition& definition);
 // The bodies of the outermost parallel loops, each as a workflow.
 std::vector<Value> parallel_bodies(const Value& workflow);
 // `definition` has been read from `workflow`.
-std::shared_ptr<const Compiled> pin(Value workflow, Definition definition, std::map<std::string, std::string> bindings,
-                                    std::map<std::string, std::string> calls, const Surroundings& surroundings);
+std::shared_ptr<const CompiledWorkflow> pin(Value workflow, Definition definition,
+                                            std::map<std::string, std::string> bindings,
+                                            std::map<std::string, std::string> calls,
+                                            const ReferenceResolver& resolver);
 
 }  // namespace sb::workflow

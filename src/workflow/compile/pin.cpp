@@ -142,12 +142,14 @@ std::vector<Value> parallel_bodies(const Value& workflow) {
   return bodies;
 }
 
-std::shared_ptr<const Compiled> pin(Value workflow, Definition definition, std::map<std::string, std::string> bindings,
-                                    std::map<std::string, std::string> calls, const Surroundings& surroundings) {
-  auto compiled = std::make_shared<Compiled>();
+std::shared_ptr<const CompiledWorkflow> pin(Value workflow, Definition definition,
+                                            std::map<std::string, std::string> bindings,
+                                            std::map<std::string, std::string> calls,
+                                            const ReferenceResolver& resolver) {
+  auto compiled = std::make_shared<CompiledWorkflow>();
   Value contracts = Value::object();
   for (const std::string& ref : contracts_used(definition)) {
-    const Contract* contract = surroundings.contract(ref);
+    const Contract* contract = resolver.contract(ref);
     if (!contract) continue;  // told already, or the assessments' own, which a step needs only for its help
     contracts.members().push_back({ref, contract->source});
     compiled->contracts.add(std::make_shared<const Contract>(*contract));
@@ -167,7 +169,7 @@ std::shared_ptr<const Compiled> pin(Value workflow, Definition definition, std::
   return compiled;
 }
 
-Result<std::shared_ptr<const Compiled>> read_pinned(const Value& pinned) {
+Result<std::shared_ptr<const CompiledWorkflow>> read_pinned(const Value& pinned) {
   const Value& version = pinned["v"];
   if (!version.is_integer()) return fail(ErrorCode::kCorrupt, "this is not a pinned workflow");
   if (version.as_integer() != kVersion) {
@@ -176,11 +178,11 @@ Result<std::shared_ptr<const Compiled>> read_pinned(const Value& pinned) {
   }
   const Value& workflow = pinned["workflow"];
   if (pinned.size() != 5 || !workflow.is_object()) return fail(ErrorCode::kCorrupt, "this is not a pinned workflow");
-  auto compiled = std::make_shared<Compiled>();
+  auto compiled = std::make_shared<CompiledWorkflow>();
   compiled->contracts = SB_TRY(contracts_in(pinned));
   compiled->bindings = SB_TRY(texts_in(pinned, "bindings"));
   compiled->calls = SB_TRY(texts_in(pinned, "calls"));
-  auto read = read_definition(Document{workflow.string_at("id").value_or(""), {}, workflow}, Form::kPinned);
+  auto read = read_definition(Document{workflow.string_at("id").value_or(""), {}, workflow}, DefinitionForm::kPinned);
   if (!read) return std::unexpected(corrupt("a pinned workflow", read.error()));
   compiled->definition = std::move(*read);
   compiled->definition.source = Value();

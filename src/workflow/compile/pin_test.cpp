@@ -47,7 +47,7 @@ struct Texts {
 };
 
 Bundle compiled_from(const Texts& texts) {
-  FakeSurroundings around;
+  FakeResolver around;
   around.add_routine("wr.templates.routine.look", texts.routine);
   around.add_workflow(texts.leaf);
   around.add_contract(texts.contract);
@@ -121,7 +121,7 @@ TEST(Pin, EveryChangeThatASessionCouldNoticeChangesTheHash) {
 
 TEST(Pin, ReadsBackTheSame) {
   for (const auto& compiled : compiled_from({})) {
-    // By way of bytes, as the store keeps it.
+    // AttachedBy way of bytes, as the store keeps it.
     const auto stored = parse_json(to_json(compiled->pinned));
     ASSERT_TRUE(stored);
     const auto back = read_pinned(*stored);
@@ -179,7 +179,7 @@ TEST(Pin, Vectors) {
   ASSERT_TRUE(document) << document.error().to_string();
   ASSERT_GE(document->root["vectors"].size(), 2u);
   for (const Value& vector : document->root["vectors"].items()) {
-    FakeSurroundings around;
+    FakeResolver around;
     for (const auto& [id, routine] : vector["routines"].members()) around.add_routine(id, to_json(routine));
     for (const Value& other : vector["workflows"].items()) around.add_workflow(to_json(other));
     for (const Value& contract : vector["contracts"].items()) around.add_contract(to_json(contract));
@@ -191,7 +191,7 @@ TEST(Pin, Vectors) {
 TEST(Pin, NothingOfTheMachineIsInIt) {
   Document here = document_from(std::string(kFlow), "/here/flow.yaml"),
            there = document_from(std::string(kFlow), "/there/flow.yaml");
-  FakeSurroundings around;
+  FakeResolver around;
   around.add_routine("wr.templates.routine.look", Texts().routine);
   around.add_workflow(Texts().leaf);
   around.add_contract(Texts().contract);

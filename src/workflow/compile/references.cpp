@@ -7,79 +7,80 @@ namespace sb::workflow {
 namespace {
 
 struct ReferenceCheck {
-  const Surroundings& surroundings;
-  const Trail* told_at;  // of a routine: the call
+  const ReferenceResolver& resolver;
+  const PointerPath* reported_at;  // of a routine: the call
   FaultLog& faults;
   std::vector<CallSite>& calls;
   bool has_gate = false;
 
-  void contract(const std::string& ref, const Trail& trail) {
-    if (!surroundings.contract(ref)) {
-      faults.tell_unknown(told_at ? *told_at : trail, FaultLog::Named::kContract, ref, surroundings.contract_refs());
+  void contract(const std::string& ref, const PointerPath& path) {
+    if (!resolver.contract(ref)) {
+      faults.add_unknown(reported_at ? *reported_at : path, FaultLog::ReferenceKind::kContract, ref,
+                         resolver.contract_refs());
     }
   }
 
-  void call(const std::string& workflow_id, const Trail& trail) {
-    calls.push_back({workflow_id, (told_at ? *told_at : trail).pointer()});
+  void call(const std::string& workflow_id, const PointerPath& path) {
+    calls.push_back({workflow_id, (reported_at ? *reported_at : path).pointer()});
   }
 
-  void parallel(const ParallelStep& parallel, const Trail& trail) {
-    const Trail delegations = trail.at("parallelDelegations");
+  void parallel(const ParallelStep& parallel, const PointerPath& path) {
+    const PointerPath delegations = path.at("parallelDelegations");
     for (std::size_t i = 0; i < parallel.delegations.size(); ++i) {
-      const Trail delegation = delegations.at(i);
+      const PointerPath delegation = delegations.at(i);
       call(parallel.delegations[i].workflow_id, delegation.at("workflowId"));
     }
     if (parallel.synthesis && parallel.synthesis->contract) {
-      const Trail synthesis = trail.at("synthesis");
-      const Trail output = synthesis.at("outputContract");
+      const PointerPath synthesis = path.at("synthesis");
+      const PointerPath output = synthesis.at("outputContract");
       contract(parallel.synthesis->contract->ref, output.at("contractRef"));
     }
   }
 
-  void features(const std::vector<std::string>& ids, const Trail& trail) {
+  void features(const std::vector<std::string>& ids, const PointerPath& path) {
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (surroundings.feature(ids[i])) continue;
-      faults.tell_unknown(told_at ? *told_at : trail.at(i), FaultLog::Named::kFeature, ids[i],
-                          surroundings.feature_ids());
+      if (resolver.feature(ids[i])) continue;
+      faults.add_unknown(reported_at ? *reported_at : path.at(i), FaultLog::ReferenceKind::kFeature, ids[i],
+                         resolver.feature_ids());
     }
   }
 
-  void gate(const Step& step, const Trail& trail) {
+  void gate(const Step& step, const PointerPath& path) {
     if (step.confirmation.kind != Confirmation::Kind::kEvaluator || has_gate) return;
     has_gate = true;
-    const Trail& place = told_at ? *told_at : trail;
+    const PointerPath& place = reported_at ? *reported_at : path;
     calls.push_back({std::string(kGateWorkflow), place.pointer(), true});
   }
 
-  void step(const Step& step, const Trail& trail) {
-    gate(step, trail.at("requireConfirmation"));
+  void step(const Step& step, const PointerPath& path) {
+    gate(step, path.at("requireConfirmation"));
     if (step.contract) {
-      const Trail output = trail.at("outputContract");
+      const PointerPath output = path.at("outputContract");
       contract(step.contract->ref, output.at("contractRef"));
     }
-    if (const ParallelStep* what = step.parallel()) parallel(*what, trail);
-    if (const CallStep* what = step.call()) call(what->call.workflow_id, trail.at("workflowId"));
+    if (const ParallelStep* what = step.parallel()) parallel(*what, path);
+    if (const CallStep* what = step.call()) call(what->call.workflow_id, path.at("workflowId"));
     if (const LoopStep* what = step.loop()) {
       if (const auto* artifact = std::get_if<Loop::FromArtifact>(&what->loop.source)) {
-        const Trail loop = trail.at("loop");
-        const Trail source = loop.at("conditionSource");
+        const PointerPath loop = path.at("loop");
+        const PointerPath source = loop.at("conditionSource");
         contract(artifact->contract_ref, source.at("contractRef"));
       }
-      steps(what->body, trail.at("body"));
+      steps(what->body, path.at("body"));
     }
   }
 
-  void steps(const std::vector<Step>& all, const Trail& trail) {
-    for (std::size_t i = 0; i < all.size(); ++i) step(all[i], trail.at(i));
+  void steps(const std::vector<Step>& all, const PointerPath& path) {
+    for (std::size_t i = 0; i < all.size(); ++i) step(all[i], path.at(i));
   }
 };
 
 }  // namespace
 
-void check_references(const Definition& definition, const Surroundings& surroundings, const Trail* told_at,
+void check_references(const Definition& definition, const ReferenceResolver& resolver, const PointerPath* reported_at,
                       FaultLog& faults, std::vector<CallSite>& calls) {
-  const Trail root;
-  ReferenceCheck check{surroundings, told_at, faults, calls};
+  const PointerPath root;
+  ReferenceCheck check{resolver, reported_at, faults, calls};
   check.features(definition.features, root.at("features"));
   check.steps(definition.steps, root.at("steps"));
 }

@@ -47,35 +47,35 @@ TEST(CompileReferences, UnknownContractIsToldWhereverItStands) {
            {"{id: one, type: loop, title: O, loop: {type: for, count: 1, maxIterations: 2}, body: [{id: two, title: T, "
             "prompt: P., outputContract: {contractRef: wr.contracts.revew_verdict}}]}",
             "/steps/0/body/0/outputContract/contractRef"}}) {
-    const std::string told = compile_faults(workflow("  - " + step));
-    EXPECT_THAT(told, AllOf(HasSubstr(pointer), HasSubstr("no contract is called \"wr.contracts.revew_verdict\""),
-                            HasSubstr("Did you mean wr.contracts.review_verdict?")));
-    EXPECT_EQ(std::ranges::count(told, '\n'), 1) << told;
+    const std::string reported = compile_faults(workflow("  - " + step));
+    EXPECT_THAT(reported, AllOf(HasSubstr(pointer), HasSubstr("no contract is called \"wr.contracts.revew_verdict\""),
+                                HasSubstr("Did you mean wr.contracts.review_verdict?")));
+    EXPECT_EQ(std::ranges::count(reported, '\n'), 1) << reported;
   }
 }
 
 TEST(CompileReferences, UnknownContractNamesThoseThatExist) {
-  const std::string told =
+  const std::string reported =
       compile_faults(workflow("  - {id: one, title: O, prompt: P., outputContract: {contractRef: x}}"));
-  EXPECT_THAT(told, HasSubstr("wr.contracts.loop_control"));
+  EXPECT_THAT(reported, HasSubstr("wr.contracts.loop_control"));
 }
 
 TEST(CompileReferences, AllFaultsOfAFileComeTogetherInItsOrder) {
-  const std::string told = compile_faults(workflow(R"(
+  const std::string reported = compile_faults(workflow(R"(
   - {id: one, title: O, prompt: P., outputContract: {contractRef: no-such}}
   - {id: two, title: T, templateCall: {templateId: no-such-template}}
   - {id: three, type: workflow, title: T, workflowId: no-such-flow}
   - {id: four, title: F, prompt: "{{wr.no_such}}"}
 )"));
-  for (const auto* at : {"/steps/0", "/steps/1", "/steps/2", "/steps/3"}) EXPECT_THAT(told, HasSubstr(at));
-  EXPECT_LT(told.find("/steps/0"), told.find("/steps/1"));
-  EXPECT_LT(told.find("/steps/1"), told.find("/steps/2"));
-  EXPECT_LT(told.find("/steps/2"), told.find("/steps/3"));
+  for (const auto* at : {"/steps/0", "/steps/1", "/steps/2", "/steps/3"}) EXPECT_THAT(reported, HasSubstr(at));
+  EXPECT_LT(reported.find("/steps/0"), reported.find("/steps/1"));
+  EXPECT_LT(reported.find("/steps/1"), reported.find("/steps/2"));
+  EXPECT_LT(reported.find("/steps/2"), reported.find("/steps/3"));
 }
 
 // One file is a whole contract: nothing else has to be touched for steps to use it.
 TEST(Pain20, AProjectsContractIsAsGoodAsOurs) {
-  FakeSurroundings around;
+  FakeResolver around;
   around.add_contract(R"({contract: team.contracts.estimate, kind: team.estimate, version: 1, help: How long.,
     schema: {type: object, required: [kind, days], properties: {kind: {const: team.estimate}, days: {type: integer}}},
     example: {kind: team.estimate, days: 3}})");
@@ -86,7 +86,7 @@ TEST(Pain20, AProjectsContractIsAsGoodAsOurs) {
 }
 
 TEST(CompileCalls, CalleesComeFirstEachOnce) {
-  FakeSurroundings around;
+  FakeResolver around;
   around.add_workflow(plain("leaf-flow"));
   around.add_workflow(starting("left-flow", {"leaf-flow"}));
   around.add_workflow(starting("right-flow", {"leaf-flow"}));
@@ -98,7 +98,7 @@ TEST(CompileCalls, CalleesComeFirstEachOnce) {
 }
 
 TEST(CompileCalls, UnknownWorkflowNamesTheNearest) {
-  FakeSurroundings around;
+  FakeResolver around;
   around.add_workflow(plain("leaf-flow"));
   EXPECT_THAT(compile_faults(starting("test-flow", {"leef-flow"}), around),
               AllOf(HasSubstr("/steps/0/workflowId"), HasSubstr("Did you mean leaf-flow?")));
@@ -109,13 +109,13 @@ TEST(CompileCalls, UnknownWorkflowNamesTheNearest) {
 }
 
 TEST(CompileCalls, AWorkflowCannotStartItself) {
-  FakeSurroundings around;
+  FakeResolver around;
   around.add_workflow(plain("test-flow"));
   EXPECT_THAT(compile_faults(starting("test-flow", {"test-flow"}), around), HasSubstr("starts itself"));
 }
 
 TEST(CompileCalls, CirclesAreNamed) {
-  FakeSurroundings around;
+  FakeResolver around;
   around.add_workflow(starting("left-flow", {"right-flow"}));
   around.add_workflow(starting("right-flow", {"left-flow"}));
   EXPECT_THAT(compile_faults(starting("test-flow", {"left-flow"}), around),
@@ -125,7 +125,7 @@ TEST(CompileCalls, CirclesAreNamed) {
 }
 
 TEST(CompileCalls, DepthHasALimit) {
-  FakeSurroundings around;
+  FakeResolver around;
   for (int i = 0; i < limits::kCallDepth; ++i) {
     around.add_workflow(i == 0 ? plain("flow-0")
                                : starting(fmt::format("flow-{}", i), {fmt::format("flow-{}", i - 1)}));
@@ -136,18 +136,18 @@ TEST(CompileCalls, DepthHasALimit) {
 }
 
 TEST(CompileCalls, ABrokenCalleeSaysWhy) {
-  FakeSurroundings around;
+  FakeResolver around;
   around.add_workflow(
       workflow("  - {id: one, title: O, prompt: P., outputContract: {contractRef: gone}}", "broken-flow"));
-  const std::string told = compile_faults(starting("test-flow", {"broken-flow"}), around);
-  EXPECT_THAT(told, AllOf(HasSubstr("/steps/0/workflowId"), HasSubstr("\"broken-flow\" does not compile"),
-                          HasSubstr("no contract is called \"gone\"")));
-  EXPECT_EQ(std::ranges::count(told, '\n'), 1) << told;
+  const std::string reported = compile_faults(starting("test-flow", {"broken-flow"}), around);
+  EXPECT_THAT(reported, AllOf(HasSubstr("/steps/0/workflowId"), HasSubstr("\"broken-flow\" does not compile"),
+                              HasSubstr("no contract is called \"gone\"")));
+  EXPECT_EQ(std::ranges::count(reported, '\n'), 1) << reported;
 }
 
 // Sixteen levels that each start the level below twice would be compiled 65,536 times over.
 TEST(CompileCalls, BrokenCalleesAreTriedOnce) {
-  FakeSurroundings around;
+  FakeResolver around;
   around.add_workflow(workflow("  - {id: one, title: O, prompt: P., outputContract: {contractRef: gone}}", "flow-0"));
   for (int i = 1; i < 14; ++i) {
     const std::string below = fmt::format("flow-{}", i - 1);
@@ -160,7 +160,7 @@ TEST(CompileCalls, BrokenCalleesAreTriedOnce) {
 }
 
 TEST(CompileCalls, GatesCallWhoJudgesThem) {
-  FakeSurroundings around;
+  FakeResolver around;
   const std::string gated = workflow("  - {id: one, title: O, prompt: P., requireConfirmation: true}");
   EXPECT_TRUE(compiled(gated, around).back()->calls.empty());
   around.add_workflow(workflow("  - {id: judge, title: J, prompt: Judge., requireConfirmation: true}", kGateWorkflow));
@@ -188,15 +188,15 @@ constexpr std::string_view kParallelLoop = R"(
 )";
 
 TEST(CompileCalls, BodiesOfParallelLoopsAreWorkflows) {
-  FakeSurroundings around;
+  FakeResolver around;
   around.add_workflow(plain("leaf-flow"));
   const Bundle bundle = compiled(workflow(kParallelLoop), around);
   EXPECT_THAT(ids_of(bundle), ElementsAre("leaf-flow", "each-thing#body", "test-flow"));
-  const Compiled& body = *bundle[1];
+  const CompiledWorkflow& body = *bundle[1];
   EXPECT_EQ(body.definition.steps.size(), 2u);
   EXPECT_EQ(body.calls.at("leaf-flow"), bundle[0]->hash);
   EXPECT_NE(body.contracts.find("wr.contracts.coding_handoff"), nullptr);
-  const Compiled& parent = *bundle[2];
+  const CompiledWorkflow& parent = *bundle[2];
   EXPECT_EQ(parent.calls.at("each-thing#body"), body.hash);
   EXPECT_FALSE(parent.calls.contains("leaf-flow"));
   const auto back = read_pinned(body.pinned);
@@ -217,7 +217,7 @@ TEST(CompileCalls, JumpOutOfAParallelLoopIsTold) {
 }
 
 TEST(Compiler, CompilesCalleesOnceForAll) {
-  FakeSurroundings around;
+  FakeResolver around;
   around.add_workflow(plain("leaf-flow"));
   Compiler compiler(around);
   const Document one = document_from(starting("one-flow", {"leaf-flow"}));

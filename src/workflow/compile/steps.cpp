@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::string_view kToken = "{{wr.";
 
-void scan(const Value& text, const Trail& trail, FaultLog& faults) {
+void scan(const Value& text, const PointerPath& path, FaultLog& faults) {
   if (!text.is_string()) return;
   const std::string& words = text.as_string();
   const std::size_t at = words.find(kToken);
   if (at == words.npos) return;
   const std::size_t end = std::min(words.find("}}", at), at + 64);
-  faults.tell(trail, "unresolved_token", fmt::format("nothing fills in {}}}}}", words.substr(at, end - at)),
-              "Only {{wr.bindings.SLOT}} of a declared extension point can be written here");
+  faults.add(path, "unresolved_token", fmt::format("nothing fills in {}}}}}", words.substr(at, end - at)),
+             "Only {{wr.bindings.SLOT}} of a declared extension point can be written here");
 }
 
 void point_jump(Value& value, const std::map<std::string, std::string>& first_of_call) {
@@ -43,9 +43,9 @@ void point_jumps(Value::Array& steps, const std::map<std::string, std::string>& 
 }  // namespace
 
 Value Expander::expand(const Definition& definition) {
-  Scope scope;
+  ExpansionScope scope;
   scope.definition = &definition;
-  const Trail root;
+  const PointerPath root;
   add_features(definition, scope);
   Steps steps;
   expand_list(scope, definition.steps, definition.source["steps"], root.at("steps"), steps);
@@ -66,18 +66,19 @@ Value Expander::expand(const Definition& definition) {
 }
 
 void Expander::fill_in(Definition& definition) {
-  Scope scope;
+  ExpansionScope scope;
   scope.definition = &definition;
-  const Trail root;
+  const PointerPath root;
   add_features(definition, scope);
   fill_list(scope, definition.steps, *definition.source.find("steps"), root.at("steps"));
 }
 
-void Expander::fill_list(const Scope& scope, std::vector<Step>& steps, Value& sources, const Trail& trail) {
+void Expander::fill_list(const ExpansionScope& scope, std::vector<Step>& steps, Value& sources,
+                         const PointerPath& path) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     Step& step = steps[i];
     Value& source = sources.items()[i];
-    const Trail at_step = trail.at(i);
+    const PointerPath at_step = path.at(i);
     if (!step.prompt_blocks.is_null()) {
       write_blocks(scope, at_step, source);
       step.prompt_blocks = Value();
@@ -89,28 +90,28 @@ void Expander::fill_list(const Scope& scope, std::vector<Step>& steps, Value& so
   }
 }
 
-void Expander::add_features(const Definition& definition, Scope& scope) {
+void Expander::add_features(const Definition& definition, ExpansionScope& scope) {
   for (const std::string& id : definition.features) {
     if (std::ranges::find(scope.feature_ids, id) != scope.feature_ids.end()) continue;
-    if (const Value* feature = surroundings_->feature(id)) {
+    if (const Value* feature = resolver_->feature(id)) {
       scope.features.push_back(feature);
       scope.feature_ids.push_back(id);
     }
   }
 }
 
-bool Expander::has_room(const Trail& trail) {
+bool Expander::has_room(const PointerPath& path) {
   if (is_full_) return false;
   if (++steps_ <= limits::kWorkflowSteps) return true;
   is_full_ = true;
-  faults_->tell(trail, "too_many",
-                fmt::format("the workflow has more than {} steps once its routines are in", limits::kWorkflowSteps),
-                "Split it into workflows that call each other", ErrorCode::kLimit);
+  faults_->add(path, "too_many",
+               fmt::format("the workflow has more than {} steps once its routines are in", limits::kWorkflowSteps),
+               "Split it into workflows that call each other", ErrorCode::kLimit);
   return false;
 }
 
-void Expander::expand_list(const Scope& scope, const std::vector<Step>& steps, const Value& sources, const Trail& trail,
-                           Steps& out) {
+void Expander::expand_list(const ExpansionScope& scope, const std::vector<Step>& steps, const Value& sources,
+                           const PointerPath& path, Steps& out) {
   std::map<std::string_view, std::size_t> bodies;  // taken by loops of this list
   for (const Step& step : steps) {
     const LoopStep* loop = step.loop();
@@ -120,36 +121,36 @@ void Expander::expand_list(const Scope& scope, const std::vector<Step>& steps, c
   }
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (bodies.contains(steps[i].id)) continue;
-    expand_step(scope, steps[i], sources.items()[i], trail.at(i), out);
+    expand_step(scope, steps[i], sources.items()[i], path.at(i), out);
     const LoopStep* loop = steps[i].loop();
     if (!loop || is_full_) continue;
     Steps body;
-    const Trail at_step = trail.at(i);
+    const PointerPath at_step = path.at(i);
     if (loop->body_ref.empty()) {
       expand_list(scope, loop->body, sources.items()[i]["body"], at_step.at("body"), body);
     } else if (const auto named = bodies.find(loop->body_ref); named != bodies.end()) {
-      expand_step(scope, steps[named->second], sources.items()[named->second], trail.at(named->second), body);
+      expand_step(scope, steps[named->second], sources.items()[named->second], path.at(named->second), body);
     }
     out.back().set("body", Value(std::move(body)));
   }
 }
 
-void Expander::expand_step(const Scope& scope, const Step& step, const Value& source, const Trail& own_trail,
-                           Steps& out) {
-  const Trail& trail = scope.told_at ? *scope.told_at : own_trail;
-  if (step.template_call) return expand_call(scope, step, source, trail, out);
-  if (!has_room(trail)) return;
+void Expander::expand_step(const ExpansionScope& scope, const Step& step, const Value& source,
+                           const PointerPath& own_trail, Steps& out) {
+  const PointerPath& path = scope.reported_at ? *scope.reported_at : own_trail;
+  if (step.template_call) return expand_call(scope, step, source, path, out);
+  if (!has_room(path)) return;
   Value value = Value::object();
   value.members().reserve(source.size() + 1);
   for (const auto& [name, member] : source.members()) {
     if (name != "body") value.members().push_back({name, member});
   }
   if (scope.caller) value.set("id", scope.prefix + step.id);
-  fill_texts(scope, step, trail, value);
+  fill_texts(scope, step, path, value);
   out.push_back(std::move(value));
 }
 
-void Expander::fill_text(const Scope& scope, bool must_have_arguments, Value& text) {
+void Expander::fill_text(const ExpansionScope& scope, bool must_have_arguments, Value& text) {
   if (!text.is_string()) return;
   const std::string& words = text.as_string();
   const bool has_token = words.find(kToken) != words.npos;
@@ -158,15 +159,15 @@ void Expander::fill_text(const Scope& scope, bool must_have_arguments, Value& te
   std::string out = words;
   if (has_argument) {
     FilledText filled = fill_arguments(words, *scope.args);
-    tell_arguments(scope, filled, must_have_arguments);
+    report_arguments(scope, filled, must_have_arguments);
     out = std::move(filled.text);
   }
-  if (has_token) fill_bindings(out, scope, *surroundings_, bindings_);
+  if (has_token) fill_bindings(out, scope, *resolver_, bindings_);
   text = Value(std::move(out));
 }
 
 // A block is a text or a list of parts; refs in it are filled in when it is written out.
-void Expander::fill_block(const Scope& scope, Value& block) {
+void Expander::fill_block(const ExpansionScope& scope, Value& block) {
   if (block.is_string()) return fill_text(scope, true, block);
   if (!block.is_array()) return;
   for (Value& part : block.items()) {
@@ -175,27 +176,27 @@ void Expander::fill_block(const Scope& scope, Value& block) {
 }
 
 // In a routine's prompts, titles and blocks every `{name}` is an argument; elsewhere only those that are given.
-void Expander::fill_texts(const Scope& scope, const Step& step, const Trail& trail, Value& value) {
+void Expander::fill_texts(const ExpansionScope& scope, const Step& step, const PointerPath& path, Value& value) {
   for (const std::string_view name : {"title", "prompt"}) {
     Value* text = value.find(name);
     if (!text) continue;
     fill_text(scope, true, *text);
-    scan(*text, trail.at(name), *faults_);
+    scan(*text, path.at(name), *faults_);
   }
   for (const std::string_view name : {"audit", "verification", "synthesis"}) {
     Value* part = value.find(name);
     Value* prompt = part ? part->find("prompt") : nullptr;
     if (!prompt) continue;
-    const Trail at_part = trail.at(name);
+    const PointerPath at_part = path.at(name);
     fill_text(scope, false, *prompt);
     scan(*prompt, at_part.at("prompt"), *faults_);
   }
   if (scope.caller) fill_routine_texts(scope, value);
-  if (!step.prompt_blocks.is_null()) write_blocks(scope, trail, value);
+  if (!step.prompt_blocks.is_null()) write_blocks(scope, path, value);
 }
 
 // What only a routine's step has to have changed beside its prompt.
-void Expander::fill_routine_texts(const Scope& scope, Value& value) {
+void Expander::fill_routine_texts(const ExpansionScope& scope, Value& value) {
   if (Value* role = value.find("agentRole")) fill_text(scope, false, *role);
   if (Value* guidance = value.find("guidance"); guidance && guidance->is_array()) {
     for (Value& item : guidance->items()) fill_text(scope, false, item);
@@ -210,7 +211,7 @@ void Expander::fill_routine_texts(const Scope& scope, Value& value) {
   }
 }
 
-void Expander::write_blocks(const Scope& scope, const Trail& trail, Value& value) {
+void Expander::write_blocks(const ExpansionScope& scope, const PointerPath& path, Value& value) {
   const auto member = std::ranges::find(value.members(), "promptBlocks", &Value::Member::name);
   for (auto& [name, block] : member->value.members()) {
     if (name == "goal") {
@@ -221,9 +222,9 @@ void Expander::write_blocks(const Scope& scope, const Trail& trail, Value& value
       for (auto& [key, item] : block.members()) fill_block(scope, item);
     }
   }
-  const Trail at_blocks = trail.at("promptBlocks");
-  std::string prompt = render_blocks(member->value, scope.features, *surroundings_, at_blocks, *faults_);
-  if (prompt.empty()) faults_->tell(at_blocks, "empty_blocks", "the blocks say nothing", "Add a goal or a procedure");
+  const PointerPath at_blocks = path.at("promptBlocks");
+  std::string prompt = render_blocks(member->value, scope.features, *resolver_, at_blocks, *faults_);
+  if (prompt.empty()) faults_->add(at_blocks, "empty_blocks", "the blocks say nothing", "Add a goal or a procedure");
   *member = {"prompt", Value(std::move(prompt))};
   scan(member->value, at_blocks, *faults_);
 }

@@ -46,7 +46,7 @@ bool uses_functions(const Value& step) {
 }
 
 // What the step asks for at its end is asked for at the end of the routine.
-void hand_over_end(const Value& caller, Value& last, const Trail& trail, FaultLog& faults) {
+void apply_caller_end_fields(const Value& caller, Value& last, const PointerPath& path, FaultLog& faults) {
   for (const std::string_view name : {"requireConfirmation", "notesOptional"}) {
     // A caller's `false` never takes away a gate the routine has.
     const Value* value = caller.find(name);
@@ -59,13 +59,13 @@ void hand_over_end(const Value& caller, Value& last, const Trail& trail, FaultLo
     const Value* value = caller.find(name);
     if (!value) continue;
     if (!is_work(last)) {
-      faults.tell(trail.at(name), "no_step_for_it",
-                  fmt::format("\"{}\" has no step to belong to: the routine ends with a {} step", name,
-                              last.string_at("type").value_or("")),
-                  "Put it on a step of its own behind the call");
+      faults.add(path.at(name), "no_step_for_it",
+                 fmt::format("\"{}\" has no step to belong to: the routine ends with a {} step", name,
+                             last.string_at("type").value_or("")),
+                 "Put it on a step of its own behind the call");
     } else if (last.find(name)) {
-      faults.tell(trail.at(name), "said_twice", fmt::format("the last step of the routine has its own \"{}\"", name),
-                  "Take this one away, or put it on a step of its own behind the call");
+      faults.add(path.at(name), "said_twice", fmt::format("the last step of the routine has its own \"{}\"", name),
+                 "Take this one away, or put it on a step of its own behind the call");
     } else {
       last.set(name, *value);
     }
@@ -74,7 +74,7 @@ void hand_over_end(const Value& caller, Value& last, const Trail& trail, FaultLo
 
 }  // namespace
 
-void hand_over(const Value& caller, std::span<Value> steps, const Trail& trail, FaultLog& faults) {
+void apply_caller_fields(const Value& caller, std::span<Value> steps, const PointerPath& path, FaultLog& faults) {
   if (steps.empty()) return;
   for (Value& step : steps) set_where_absent(step, "runCondition", caller.find("runCondition"));
   Value* first = nullptr;
@@ -91,32 +91,33 @@ void hand_over(const Value& caller, std::span<Value> steps, const Trail& trail, 
       prepend(*first, name, caller.find(name));
     }
   }
-  hand_over_end(caller, steps.back(), trail, faults);
+  apply_caller_end_fields(caller, steps.back(), path, faults);
 }
 
-bool Expander::enter_routine(const Scope& scope, const Step& step, const Trail& trail, Scope& inner) {
+bool Expander::enter_routine(const ExpansionScope& scope, const Step& step, const PointerPath& path,
+                             ExpansionScope& inner) {
   const std::string& template_id = step.template_call->template_id;
-  const Trail at_call = trail.at("templateCall");
-  const Definition* routine = surroundings_->routine(template_id);
+  const PointerPath at_call = path.at("templateCall");
+  const Definition* routine = resolver_->routine(template_id);
   if (!routine) {
-    faults_->tell_unknown(at_call.at("templateId"), FaultLog::Named::kTemplate, template_id,
-                          surroundings_->template_ids());
+    faults_->add_unknown(at_call.at("templateId"), FaultLog::ReferenceKind::kTemplate, template_id,
+                         resolver_->template_ids());
     return false;
   }
-  for (const Scope* at = &scope; at; at = at->caller) {
+  for (const ExpansionScope* at = &scope; at; at = at->caller) {
     if (at->definition != routine) continue;
     // Told at the outermost call, and once: the same circle is met again by every call in it.
-    if (told_circles_.insert(trail.pointer()).second) {
-      faults_->tell(at_call.at("templateId"), "template_circle",
-                    fmt::format("template \"{}\" calls itself, directly or by way of others", template_id),
-                    "Take the call out of the routine, or make it a loop");
+    if (reported_cycles_.insert(path.pointer()).second) {
+      faults_->add(at_call.at("templateId"), "template_circle",
+                   fmt::format("template \"{}\" calls itself, directly or by way of others", template_id),
+                   "Take the call out of the routine, or make it a loop");
     }
     return false;
   }
   if (scope.depth >= limits::kCallDepth) {
-    faults_->tell(at_call.at("templateId"), "too_deep",
-                  fmt::format("templates call templates more than {} deep", limits::kCallDepth), "Flatten the routines",
-                  ErrorCode::kLimit);
+    faults_->add(at_call.at("templateId"), "too_deep",
+                 fmt::format("templates call templates more than {} deep", limits::kCallDepth), "Flatten the routines",
+                 ErrorCode::kLimit);
     return false;
   }
   inner.definition = routine;
@@ -129,10 +130,11 @@ bool Expander::enter_routine(const Scope& scope, const Step& step, const Trail& 
   return true;
 }
 
-void Expander::expand_call(const Scope& scope, const Step& step, const Value& source, const Trail& trail, Steps& out) {
-  Scope inner;
-  if (is_full_ || !enter_routine(scope, step, trail, inner)) return;
-  inner.told_at = &trail;
+void Expander::expand_call(const ExpansionScope& scope, const Step& step, const Value& source, const PointerPath& path,
+                           Steps& out) {
+  ExpansionScope inner;
+  if (is_full_ || !enter_routine(scope, step, path, inner)) return;
+  inner.reported_at = &path;
   Value args = step.template_call->args;
   if (scope.args && args.is_object()) {
     for (auto& [name, arg] : args.members()) fill_text(scope, true, arg);
@@ -140,12 +142,12 @@ void Expander::expand_call(const Scope& scope, const Step& step, const Value& so
   inner.args = &args;
   add_features(*inner.definition, inner);
   if (routines_.insert(inner.definition).second) {
-    check_references(*inner.definition, *surroundings_, &trail, *faults_, *calls_);
+    check_references(*inner.definition, *resolver_, &path, *faults_, *calls_);
   }
-  adopt_assessments(scope, *inner.definition, trail);
+  add_routine_assessments(scope, *inner.definition, path);
 
   const std::size_t first = out.size();
-  expand_list(inner, inner.definition->steps, inner.definition->source["steps"], trail, out);
+  expand_list(inner, inner.definition->steps, inner.definition->source["steps"], path, out);
   if (first == out.size()) return;
   const std::span<Value> steps(out.data() + first, out.size() - first);
   first_of_call_[scope.prefix + step.id] = steps.front().string_at("id").value_or("");
@@ -159,14 +161,14 @@ void Expander::expand_call(const Scope& scope, const Step& step, const Value& so
   if (Value* jump = caller.find("jumpIf"); jump && scope.caller) {
     if (const auto to = jump->string_at("to")) jump->set("to", scope.prefix + *to);
   }
-  hand_over(caller, steps, trail, *faults_);
+  apply_caller_fields(caller, steps, path, *faults_);
 }
 
-void Expander::tell_arguments(const Scope& scope, const FilledText& filled, bool must_have_arguments) {
-  const Trail at_args = scope.told_at->at("templateCall");
-  const auto tell_once = [&](const std::string& name, std::string message, std::string remedy) {
-    if (told_arguments_.insert({at_args.pointer(), name}).second) {
-      faults_->tell(at_args, "bad_argument", std::move(message), std::move(remedy));
+void Expander::report_arguments(const ExpansionScope& scope, const FilledText& filled, bool must_have_arguments) {
+  const PointerPath at_args = scope.reported_at->at("templateCall");
+  const auto report_once = [&](const std::string& name, std::string message, std::string remedy) {
+    if (reported_arguments_.insert({at_args.pointer(), name}).second) {
+      faults_->add(at_args, "bad_argument", std::move(message), std::move(remedy));
     }
   };
   for (const std::string& name : filled.missing) {
@@ -174,24 +176,25 @@ void Expander::tell_arguments(const Scope& scope, const FilledText& filled, bool
     std::vector<std::string> given;
     for (const auto& member : scope.args->members()) given.push_back(member.name);
     const std::string nearest = nearest_name(name, given);
-    tell_once(name, fmt::format("template \"{}\" needs the argument \"{}\"", scope.template_id, name),
-              nearest.empty()
-                  ? fmt::format("Add {} to args; a routine that means the braces writes \\{{{}}}", name, name)
-                  : fmt::format("Did you mean it by {}?", nearest));
+    report_once(name, fmt::format("template \"{}\" needs the argument \"{}\"", scope.template_id, name),
+                nearest.empty()
+                    ? fmt::format("Add {} to args; a routine that means the braces writes \\{{{}}}", name, name)
+                    : fmt::format("Did you mean it by {}?", nearest));
   }
   for (const std::string& name : filled.unfit) {
-    tell_once(name, fmt::format("the argument \"{}\" is {}", name, kind_name((*scope.args)[name].kind())),
-              "Give a text, a number, true or false");
+    report_once(name, fmt::format("the argument \"{}\" is {}", name, kind_name((*scope.args)[name].kind())),
+                "Give a text, a number, true or false");
   }
   if (filled.too_long) {
-    tell_once("", "the arguments make a text of the routine too long", "Shorten them");
+    report_once("", "the arguments make a text of the routine too long", "Shorten them");
   }
 }
 
-void Expander::adopt_assessments(const Scope& scope, const Definition& routine, const Trail& trail) {
+void Expander::add_routine_assessments(const ExpansionScope& scope, const Definition& routine,
+                                       const PointerPath& path) {
   const Value* declared = routine.source.find("assessments");
   if (!declared || !declared->is_array()) return;
-  const Scope* outermost = &scope;
+  const ExpansionScope* outermost = &scope;
   while (outermost->caller) outermost = outermost->caller;
   const Value& own = outermost->definition->source["assessments"];
   for (const Value& assessment : declared->items()) {
@@ -207,10 +210,10 @@ void Expander::adopt_assessments(const Scope& scope, const Definition& routine, 
     if (!known) {
       assessments_.push_back(assessment);
     } else if (*known != assessment) {
-      faults_->tell(trail, "duplicate_assessment",
-                    fmt::format("the routine and this workflow both declare the assessment \"{}\", differently",
-                                assessment.string_at("id").value_or("")),
-                    "Rename one of the two");
+      faults_->add(path, "duplicate_assessment",
+                   fmt::format("the routine and this workflow both declare the assessment \"{}\", differently",
+                               assessment.string_at("id").value_or("")),
+                   "Rename one of the two");
     }
   }
 }

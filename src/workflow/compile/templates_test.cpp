@@ -26,8 +26,8 @@ std::string calling(std::string_view more, std::string_view head = "") {
                   head, kLook, more));
 }
 
-FakeSurroundings with_routine(std::string_view steps, std::string_view head = "") {
-  FakeSurroundings around;
+FakeResolver with_routine(std::string_view steps, std::string_view head = "") {
+  FakeResolver around;
   around.add_routine(std::string(kLook), fmt::format("id: wr.routine-look\nname: Look\ndescription: Looks.\n"
                                                      "version: 1.0.0\n{}\nsteps:\n{}",
                                                      head, steps));
@@ -68,42 +68,42 @@ TEST(CompileTemplates, StandingGuidanceOfTheRoutineReachesItsSteps) {
 }
 
 TEST(CompileTemplates, UnknownTemplateNamesTheNearest) {
-  const std::string told = compile_faults(workflow(R"(
+  const std::string reported = compile_faults(workflow(R"(
 steps:
   - {id: look-around, title: Look, templateCall: {templateId: wr.templates.routine.lok}}
 )"),
-                                          with_routine(kTwoSteps));
-  EXPECT_THAT(told, HasSubstr("test.yaml:7:51:"));
-  EXPECT_THAT(told, HasSubstr("no template is called \"wr.templates.routine.lok\""));
-  EXPECT_THAT(told, HasSubstr("Did you mean wr.templates.routine.look?"));
+                                              with_routine(kTwoSteps));
+  EXPECT_THAT(reported, HasSubstr("test.yaml:7:51:"));
+  EXPECT_THAT(reported, HasSubstr("no template is called \"wr.templates.routine.lok\""));
+  EXPECT_THAT(reported, HasSubstr("Did you mean wr.templates.routine.look?"));
 }
 
 TEST(CompileTemplates, MissingArgumentIsToldOnceByName) {
-  const std::string told = compile_faults(calling(""), with_routine(R"(
+  const std::string reported = compile_faults(calling(""), with_routine(R"(
   - {id: find-it, title: "{room}", prompt: "{room} and {room}"}
   - {id: tell-it, title: Tell, prompt: "{room}"}
 )"));
-  EXPECT_THAT(told, HasSubstr("needs the argument \"room\""));
-  EXPECT_EQ(std::ranges::count(told, '\n'), 1) << told;
+  EXPECT_THAT(reported, HasSubstr("needs the argument \"room\""));
+  EXPECT_EQ(std::ranges::count(reported, '\n'), 1) << reported;
 }
 
 TEST(CompileTemplates, EveryCallThatLacksAnArgumentIsTold) {
-  const std::string told = compile_faults(workflow(R"(
+  const std::string reported = compile_faults(workflow(R"(
 steps:
   - {id: one-call, title: One, templateCall: {templateId: wr.templates.routine.look}}
   - {id: two-call, title: Two, templateCall: {templateId: wr.templates.routine.look, args: {}}}
 )"),
-                                          with_routine("  - {id: find-it, title: Find, prompt: \"{room}\"}"));
-  EXPECT_EQ(std::ranges::count(told, '\n'), 2) << told;
+                                              with_routine("  - {id: find-it, title: Find, prompt: \"{room}\"}"));
+  EXPECT_EQ(std::ranges::count(reported, '\n'), 2) << reported;
 }
 
 TEST(CompileTemplates, ArgumentOfTheWrongKindIsTold) {
-  const std::string told = compile_faults(workflow(R"(
+  const std::string reported = compile_faults(workflow(R"(
 steps:
   - {id: look-around, title: Look, templateCall: {templateId: wr.templates.routine.look, args: {room: [a, b]}}}
 )"),
-                                          with_routine("  - {id: find-it, title: Find, prompt: \"{room}\"}"));
-  EXPECT_THAT(told, HasSubstr("the argument \"room\" is a list"));
+                                              with_routine("  - {id: find-it, title: Find, prompt: \"{room}\"}"));
+  EXPECT_THAT(reported, HasSubstr("the argument \"room\" is a list"));
 }
 
 TEST(CompileTemplates, ArgumentsNobodyUsesAreNoFault) {
@@ -121,7 +121,7 @@ TEST(CompileTemplates, BracesThatAreNoArgumentStay) {
 }
 
 TEST(CompileTemplates, ArgumentsAreFilledInOnce) {
-  FakeSurroundings around = with_routine("  - {id: find-it, title: Find, prompt: \"{place}\"}");
+  FakeResolver around = with_routine("  - {id: find-it, title: Find, prompt: \"{place}\"}");
   const Bundle bundle = compiled(workflow(R"(
 steps:
   - {id: look-around, title: Look, templateCall: {templateId: wr.templates.routine.look, args: {place: "{place}"}}}
@@ -131,7 +131,7 @@ steps:
 }
 
 TEST(CompileTemplates, RoutinesMayCallRoutines) {
-  FakeSurroundings around = with_routine(R"(
+  FakeResolver around = with_routine(R"(
   - {id: go-in, title: Go in, templateCall: {templateId: wr.templates.routine.step, args: {where: "the {place}"}}}
 )");
   around.add_routine("wr.templates.routine.step", R"({id: wr.routine-step, name: S, description: S., version: 1.0.0,
@@ -142,21 +142,21 @@ TEST(CompileTemplates, RoutinesMayCallRoutines) {
 }
 
 TEST(CompileTemplates, CircleOfRoutinesIsToldOnce) {
-  FakeSurroundings around = with_routine(R"(
+  FakeResolver around = with_routine(R"(
   - {id: go-in, title: Go in, templateCall: {templateId: wr.templates.routine.step}}
   - {id: go-on, title: Go on, templateCall: {templateId: wr.templates.routine.step}}
 )");
   around.add_routine("wr.templates.routine.step", R"({id: wr.routine-step, name: S, description: S., version: 1.0.0,
     steps: [{id: back, title: B, templateCall: {templateId: wr.templates.routine.look}},
             {id: back-too, title: B, templateCall: {templateId: wr.templates.routine.step}}]})");
-  const std::string told = compile_faults(calling(""), around);
-  EXPECT_THAT(told, HasSubstr("calls itself"));
-  EXPECT_EQ(std::ranges::count(told, '\n'), 1) << told;
+  const std::string reported = compile_faults(calling(""), around);
+  EXPECT_THAT(reported, HasSubstr("calls itself"));
+  EXPECT_EQ(std::ranges::count(reported, '\n'), 1) << reported;
 }
 
 // Ten routines that each call the next one ten times would be ten thousand million steps.
 TEST(CompileTemplates, RoutinesThatMultiplyStopAtTheLimit) {
-  FakeSurroundings around;
+  FakeResolver around;
   for (int level = 0; level < 10; ++level) {
     std::string steps;
     for (int i = 0; i < 10; ++i) {
@@ -170,14 +170,14 @@ TEST(CompileTemplates, RoutinesThatMultiplyStopAtTheLimit) {
         fmt::format("wr.templates.routine.r{}", level),
         fmt::format("id: wr.routine-r{}\nname: R\ndescription: R.\nversion: 1.0.0\nsteps:\n{}", level, steps));
   }
-  const std::string told = compile_faults(
+  const std::string reported = compile_faults(
       workflow("steps:\n  - {id: boom, title: Boom, templateCall: {templateId: wr.templates.routine.r0}}"), around);
-  EXPECT_THAT(told, HasSubstr(fmt::format("more than {} steps", limits::kWorkflowSteps)));
-  EXPECT_EQ(std::ranges::count(told, '\n'), 1) << told;
+  EXPECT_THAT(reported, HasSubstr(fmt::format("more than {} steps", limits::kWorkflowSteps)));
+  EXPECT_EQ(std::ranges::count(reported, '\n'), 1) << reported;
 }
 
 TEST(CompileTemplates, ArgumentsThatMultiplyStopAtTheLimit) {
-  FakeSurroundings around;
+  FakeResolver around;
   for (int level = 0; level < 12; ++level) {
     std::string doubled;
     for (int i = 0; i < 40; ++i) doubled += "{x}";
@@ -191,14 +191,14 @@ TEST(CompileTemplates, ArgumentsThatMultiplyStopAtTheLimit) {
         fmt::format("wr.templates.routine.r{}", level),
         fmt::format("{{id: wr.routine-r{}, name: R, description: R., version: 1.0.0, steps: [{}]}}", level, step));
   }
-  const std::string told = compile_faults(
+  const std::string reported = compile_faults(
       workflow("steps:\n  - {id: boom, title: B, templateCall: {templateId: wr.templates.routine.r0, args: {x: ab}}}"),
       around);
-  EXPECT_THAT(told, HasSubstr("too long"));
+  EXPECT_THAT(reported, HasSubstr("too long"));
 }
 
 TEST(CompileTemplates, DeepRoutinesStopAtTheLimit) {
-  FakeSurroundings around;
+  FakeResolver around;
   for (int level = 0; level < 40; ++level) {
     const std::string step =
         level == 39
@@ -215,8 +215,8 @@ TEST(CompileTemplates, DeepRoutinesStopAtTheLimit) {
 }
 
 TEST(CompileTemplates, RoutineFeaturesApplyToItsBlocksOnly) {
-  FakeSurroundings around = with_routine("  - {id: find-it, title: Find, promptBlocks: {goal: \"Find {place}.\"}}",
-                                         "features: [own.feature]");
+  FakeResolver around = with_routine("  - {id: find-it, title: Find, promptBlocks: {goal: \"Find {place}.\"}}",
+                                     "features: [own.feature]");
   around.add_feature("own.feature", Value::object({{"constraints", Value::array({"From the routine."})}}));
   around.add_feature("outer.feature", Value::object({{"constraints", Value::array({"From outside."})}}));
   const Bundle bundle = compiled(
@@ -257,11 +257,11 @@ TEST(CompileTemplates, CallerNeverTakesAGateAway) {
 }
 
 TEST(CompileTemplates, TwoContractsForOneStepAreToldAtTheCaller) {
-  const std::string told = compile_faults(
+  const std::string reported = compile_faults(
       calling("    outputContract: {contractRef: wr.contracts.coding_handoff}"),
       with_routine(
           "  - {id: find-it, title: F, prompt: F., outputContract: {contractRef: wr.contracts.review_verdict}}"));
-  EXPECT_THAT(told, HasSubstr("has its own \"outputContract\""));
+  EXPECT_THAT(reported, HasSubstr("has its own \"outputContract\""));
 }
 
 TEST(CompileTemplates, JumpsFollowTheExpandedIds) {
@@ -288,20 +288,20 @@ TEST(CompileTemplates, LoopsInRoutinesKeepTheirBodies) {
 }
 
 TEST(CompileTemplates, AssessmentsComeWithTheRoutine) {
-  FakeSurroundings around = with_routine("  - {id: find-it, title: F, prompt: F., assessmentRefs: [found]}", R"(
+  FakeResolver around = with_routine("  - {id: find-it, title: F, prompt: F., assessmentRefs: [found]}", R"(
 assessments: [{id: found, purpose: Was it found?, dimensions: [{id: sure, purpose: How sure?, levels: [low, high]}]}]
 )");
   const Bundle bundle = compiled(calling(""), around);
   EXPECT_NE(definition_of(bundle).assessment("found"), nullptr);
-  const std::string told = compile_faults(calling("", R"(
+  const std::string reported = compile_faults(calling("", R"(
 assessments: [{id: found, purpose: Another, dimensions: [{id: sure, purpose: How sure?, levels: [low, high]}]}]
 )"),
-                                          around);
-  EXPECT_THAT(told, HasSubstr("both declare the assessment \"found\""));
+                                              around);
+  EXPECT_THAT(reported, HasSubstr("both declare the assessment \"found\""));
 }
 
 TEST(CompileTemplates, TwoStepsOfOneIdAreToldAtTheCall) {
-  const std::string told = compile_faults(workflow(R"(
+  const std::string reported = compile_faults(workflow(R"(
 steps:
   - id: outer
     type: loop
@@ -310,13 +310,13 @@ steps:
     body:
       - {id: look-around, title: L, templateCall: {templateId: wr.templates.routine.look, args: {place: here}}}
 )"),
-                                          with_routine("  - {id: find-it, title: F, prompt: \"{other}\"}"));
-  EXPECT_THAT(told, HasSubstr("/steps/0/body/0/templateCall"));
+                                              with_routine("  - {id: find-it, title: F, prompt: \"{other}\"}"));
+  EXPECT_THAT(reported, HasSubstr("/steps/0/body/0/templateCall"));
 }
 
 // The routines of a project are templates like ours.
 TEST(Pain20, AnyRoutineAroundIsATemplate) {
-  FakeSurroundings around;
+  FakeResolver around;
   around.add_routine("wr.templates.routine.house-style", R"({id: house-style, name: H, description: H., version: 1.0.0,
     steps: [{id: apply, title: Apply, prompt: Apply it.}]})");
   EXPECT_EQ(

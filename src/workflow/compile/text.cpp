@@ -38,17 +38,17 @@ void add_once(std::vector<std::string>& names, std::string_view name) {
 struct Kind {
   std::string_view word, rule;
 };
-Kind kind_of(FaultLog::Named kind) {
+Kind kind_of(FaultLog::ReferenceKind kind) {
   switch (kind) {
-    case FaultLog::Named::kContract:
+    case FaultLog::ReferenceKind::kContract:
       return {"contract", "unknown_contract"};
-    case FaultLog::Named::kTemplate:
+    case FaultLog::ReferenceKind::kTemplate:
       return {"template", "unknown_template"};
-    case FaultLog::Named::kFeature:
+    case FaultLog::ReferenceKind::kFeature:
       return {"feature", "unknown_feature"};
-    case FaultLog::Named::kRef:
+    case FaultLog::ReferenceKind::kRef:
       return {"ref", "unknown_ref"};
-    case FaultLog::Named::kWorkflow:
+    case FaultLog::ReferenceKind::kWorkflow:
       return {"workflow", "unknown_workflow"};
   }
   return {};
@@ -56,23 +56,24 @@ Kind kind_of(FaultLog::Named kind) {
 
 }  // namespace
 
-std::string Trail::pointer() const {
+std::string PointerPath::pointer() const {
   if (!parent_) return {};
-  return fmt::format("{}/{}", parent_->pointer(), name_.empty() ? std::to_string(index_) : pointer_step(name_));
+  return fmt::format("{}/{}", parent_->pointer(), name_.empty() ? std::to_string(index_) : escape_pointer(name_));
 }
 
-void FaultLog::tell(std::string pointer, std::string_view rule, std::string message, std::string remedy,
-                    ErrorCode code) {
+void FaultLog::add(std::string pointer, std::string_view rule, std::string message, std::string remedy,
+                   ErrorCode code) {
   if (faults_.size() >= limits::kFaults) return;
-  Place place = document_ ? document_->place_of(pointer) : Place{name_, std::move(pointer), 0, 0};
+  SourceLocation place = document_ ? document_->location_of(pointer) : SourceLocation{name_, std::move(pointer), 0, 0};
   faults_.push_back(Error{code, std::move(message), std::move(remedy), std::move(place), false, rule});
 }
 
-void FaultLog::tell_unknown(std::string pointer, Named kind, std::string_view name, std::vector<std::string> known) {
+void FaultLog::add_unknown(std::string pointer, ReferenceKind kind, std::string_view name,
+                           std::vector<std::string> known) {
   constexpr std::size_t kListed = 12;
   const auto [what, rule] = kind_of(kind);
   if (std::ranges::find(known, name) != known.end()) {
-    return tell(std::move(pointer), rule, fmt::format("{} \"{}\" does not load", what, name), "Mend that one first");
+    return add(std::move(pointer), rule, fmt::format("{} \"{}\" does not load", what, name), "Mend that one first");
   }
   const std::string nearest = nearest_name(name, known);
   std::string remedy = fmt::format("There is no {} here at all", what);
@@ -83,12 +84,12 @@ void FaultLog::tell_unknown(std::string pointer, Named kind, std::string_view na
     known.resize(known.size() - more);
     remedy = fmt::format("Use one of: {}{}", fmt::join(known, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
   }
-  tell(std::move(pointer), rule, fmt::format("no {} is called \"{}\"", what, name.substr(0, 128)), std::move(remedy));
+  add(std::move(pointer), rule, fmt::format("no {} is called \"{}\"", what, name.substr(0, 128)), std::move(remedy));
 }
 
 Faults FaultLog::take() {
   std::ranges::stable_sort(faults_, {},
-                           [](const Error& fault) { return std::tuple(fault.place.line, fault.place.column); });
+                           [](const Error& fault) { return std::tuple(fault.location.line, fault.location.column); });
   return std::move(faults_);
 }
 
@@ -119,7 +120,8 @@ FilledText fill_arguments(std::string_view text, const Value& args) {
   return filled;
 }
 
-void fill_bindings(std::string& text, const Scope& scope, const Surroundings& surroundings, Bindings& used) {
+void fill_bindings(std::string& text, const ExpansionScope& scope, const ReferenceResolver& resolver,
+                   SlotBindings& used) {
   const std::vector<ExtensionPoint>& points = scope.definition->extension_points;
   for (std::size_t at = text.find(kBinding); at != std::string::npos; at = text.find(kBinding, at)) {
     const std::size_t start = at + kBinding.size();
@@ -128,7 +130,7 @@ void fill_bindings(std::string& text, const Scope& scope, const Surroundings& su
     const std::string slot = text.substr(start, end - start);
     const auto point = std::ranges::find(points, slot, &ExtensionPoint::slot);
     if (point == points.end()) return;
-    const std::string* own = surroundings.binding(scope.definition->id, slot);
+    const std::string* own = resolver.binding(scope.definition->id, slot);
     const std::string& bound = own ? *own : point->default_id;
     text.replace(at, end + 2 - at, bound);
     at += bound.size();

@@ -59,7 +59,7 @@ TEST(VirtualSteps, VerificationPromptAloneRunsNothing) {
 }
 
 TEST(VirtualSteps, SynthesisHasItsContract) {
-  FakeSurroundings around;
+  FakeResolver around;
   around.add_workflow(
       "{id: other-flow, name: O, description: O., version: 1.0.0, steps: [{id: one, title: O, prompt: P.}]}");
   const Bundle bundle = compiled(workflow(R"(
@@ -122,7 +122,7 @@ TEST(LoopBodies, LoopsThatNameEachOtherAreTold) {
 
 // The ids of expanded steps have dots; in the original no message could be made for them.
 TEST(Pain5, ExpandedIdsAreOrdinaryIds) {
-  FakeSurroundings around;
+  FakeResolver around;
   around.add_routine("wr.templates.routine.look", R"({id: wr.routine-look, name: L, description: L., version: 1.0.0,
     steps: [{id: walk, title: G, prompt: Go., verification: {command: "true"}}]})");
   const Bundle bundle =

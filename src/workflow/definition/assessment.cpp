@@ -15,7 +15,7 @@ AssessmentDimension read_dimension(const Reader& reader) {
   dimension.id = text_of(fields, "id", 1, 64);
   dimension.purpose = text_of(fields, "purpose", 1, 256);
   dimension.levels =
-      texts_of(fields, "levels", {.min_items = 2, .min_length = 1, .max_length = 64, .repeats = Repeats::kFault});
+      texts_of(fields, "levels", {.min_items = 2, .min_length = 1, .max_length = 64, .duplicates = Duplicates::kFault});
   dimension.is_required = flag_of(fields, "required", true);
   finish(fields, {"id", "purpose", "levels"});
   return dimension;
@@ -61,7 +61,7 @@ std::optional<std::vector<std::string>> levels_for(const AssessmentConsequence& 
 }
 
 void check_consequence(const Reader& reader, const AssessmentConsequence& consequence, const Step& step,
-                       const Reading& reading) {
+                       const StepReadContext& reading) {
   const Value* when = reader.value().find("when");
   const std::string& named = consequence.for_assessment;
   if (!named.empty() && std::ranges::find(step.assessment_refs, named) == step.assessment_refs.end()) {
@@ -98,7 +98,7 @@ AssessmentConsequence read_consequence(const Reader& reader) {
   return consequence;
 }
 
-void check_refs(const Reader& list, const Reading& reading) {
+void check_refs(const Reader& list, const StepReadContext& reading) {
   if (!list.value().is_array()) return;
   for (const Value& item : list.value().items()) {
     if (!item.is_string() || item.as_string().empty()) continue;
@@ -114,7 +114,7 @@ void check_refs(const Reader& list, const Reading& reading) {
 
 std::vector<AssessmentDefinition> read_assessments(Fields& fields) {
   std::vector<AssessmentDefinition> assessments;
-  for (const Reader& item : items_of(fields, "assessments", {.repeats = Repeats::kFault})) {
+  for (const Reader& item : items_of(fields, "assessments", {.duplicates = Duplicates::kFault})) {
     AssessmentDefinition assessment = read_assessment(item);
     if (!assessment.id.empty() &&
         std::ranges::find(assessments, assessment.id, &AssessmentDefinition::id) != assessments.end()) {
@@ -126,9 +126,9 @@ std::vector<AssessmentDefinition> read_assessments(Fields& fields) {
   return assessments;
 }
 
-void read_assessment_use(Fields& fields, const Reading& reading, Step& step) {
-  step.assessment_refs = texts_of(fields, "assessmentRefs",
-                                  {.min_items = 1, .min_length = 1, .max_length = 64, .repeats = Repeats::kFault});
+void read_assessment_use(Fields& fields, const StepReadContext& reading, Step& step) {
+  step.assessment_refs = texts_of(
+      fields, "assessmentRefs", {.min_items = 1, .min_length = 1, .max_length = 64, .duplicates = Duplicates::kFault});
   if (const auto refs = fields.get("assessmentRefs")) check_refs(*refs, reading);
   const auto list = fields.get("assessmentConsequences");
   if (!list) return;

@@ -53,9 +53,9 @@ class StepChecks {
     const Value& id = *item.find("id");
     const auto [first, is_new] = ids_.emplace(step.id, &id);
     if (is_new) return;
-    const Place place = root_.at(*first->second).place();
+    const SourceLocation other = root_.at(*first->second).location();
     fault(root_.at(id), "duplicate_step_id", fmt::format("two steps have the id \"{}\"", step.id),
-          place.line > 0 ? fmt::format("Rename this one, or the one in line {}", place.line) : "Rename one of them");
+          other.line > 0 ? fmt::format("Rename this one, or the one in line {}", other.line) : "Rename one of them");
   }
 
   void check_body_ref(const std::vector<Step>& steps, std::size_t i, const Value& items,

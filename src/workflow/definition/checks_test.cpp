@@ -12,7 +12,7 @@ struct Row {
 };
 
 void expect_rows(const std::vector<Row>& rows) {
-  for (const auto& [text, fault] : rows) EXPECT_EQ(told(text), fault) << text.substr(0, 600);
+  for (const auto& [text, fault] : rows) EXPECT_EQ(reported(text), fault) << text.substr(0, 600);
 }
 
 std::string step(std::string_view id, std::string_view more = "") {
@@ -161,18 +161,18 @@ TEST(DefinitionChecks, LoopsInsideLoops) {
   std::string deep = step("leaf");
   for (int depth = 0; depth < limits::kLoopDepth; ++depth)
     deep = loop(fmt::format("loop-{}", depth), kTwice, "[" + deep + "]");
-  EXPECT_EQ(told(with_steps(deep)), "");
+  EXPECT_EQ(reported(with_steps(deep)), "");
   std::string pointer = "/steps/0";
   for (int depth = 1; depth < limits::kLoopDepth; ++depth) pointer += "/body/0";
-  EXPECT_EQ(told(with_steps(loop("outermost", kTwice, "[" + deep + "]"))), "too_deep@" + pointer + "/body/0/body");
+  EXPECT_EQ(reported(with_steps(loop("outermost", kTwice, "[" + deep + "]"))), "too_deep@" + pointer + "/body/0/body");
 }
 
 TEST(DefinitionChecks, StepsAtTheirLimit) {
   std::string steps;
   for (std::size_t i = 0; i < limits::kWorkflowSteps; ++i)
     steps += fmt::format("{},\n", step(fmt::format("step-{}", i)));
-  EXPECT_EQ(told(with_steps(steps)), "");
-  EXPECT_EQ(told(with_steps(steps + step("one-more"))), "too_many@/steps");
+  EXPECT_EQ(reported(with_steps(steps)), "");
+  EXPECT_EQ(reported(with_steps(steps + step("one-more"))), "too_many@/steps");
 }
 
 // A key is looked for only where captures are declared.
@@ -235,7 +235,7 @@ TEST(DefinitionSense, StepsThatCannotBeReached) {
   const auto never = [](std::string_view condition) { return with_fields(fmt::format("runCondition: {}", condition)); };
   for (const std::string_view condition :
        {"{or: []}", "{var: x, in: []}", "{not: {}}", "{and: [{var: x, equals: a}, {var: x, equals: b}]}"})
-    EXPECT_EQ(told(never(condition)), "never_true@/steps/0/runCondition") << condition;
+    EXPECT_EQ(reported(never(condition)), "never_true@/steps/0/runCondition") << condition;
   expect_rows({
       {with_fields("promptFragments: [{id: a, text: t, when: {or: []}}]"),
        "never_true@/steps/0/promptFragments/0/when"},
@@ -297,18 +297,18 @@ TEST(DefinitionFaults, OneMistakeGivesOneFault) {
 }
 
 TEST(DefinitionPinned, TakesWhatCompilingMakesAndNothingElse) {
-  const auto pinned = [](std::string_view steps) { return told(with_steps(steps), Form::kPinned); };
+  const auto pinned = [](std::string_view steps) { return reported(with_steps(steps), DefinitionForm::kPinned); };
   EXPECT_EQ(pinned("{id: caller.step, title: T, prompt: p}"), "");
   EXPECT_EQ(pinned("{id: one__verification, title: T, prompt: p, command: make test, notesOptional: true}"), "");
   EXPECT_EQ(pinned("{id: one, title: T, prompt: \"" + repeat("x", 20'000) + "\"}"), "");
   EXPECT_EQ(pinned("{id: one, title: T, templateCall: {templateId: t}}"), "unknown_key@/steps/0/templateCall");
   EXPECT_EQ(pinned("{id: one, title: T, promptBlocks: {goal: g}}"), "unknown_key@/steps/0/promptBlocks");
   EXPECT_EQ(pinned(loop("two", kTwice, "one")), "wrong_kind@/steps/0/body");
-  EXPECT_EQ(
-      defined(document_from(with_steps("{id: one__verification, title: T, prompt: p, command: make}")), Form::kPinned)
-          .steps[0]
-          .command,
-      "make");
+  EXPECT_EQ(defined(document_from(with_steps("{id: one__verification, title: T, prompt: p, command: make}")),
+                    DefinitionForm::kPinned)
+                .steps[0]
+                .command,
+            "make");
 }
 
 }  // namespace

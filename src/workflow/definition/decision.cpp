@@ -38,9 +38,10 @@ void check_declaration(const Reader& reader, bool has_options_from) {
                                                        decision::Author::kWorkflow);
   if (declaration) return;
   for (const Error& error : declaration.error()) {
-    Error told = error;
-    if (has_options_from && told.place.pointer.starts_with("/options")) told.place.pointer = "/optionsFrom";
-    reader.adopt(std::move(told));
+    Error reported = error;
+    if (has_options_from && reported.location.pointer.starts_with("/options"))
+      reported.location.pointer = "/optionsFrom";
+    reader.adopt(std::move(reported));
   }
 }
 
@@ -73,13 +74,13 @@ void read_declaration(const Reader& reader, DecisionStep& decision) {
 
 }  // namespace
 
-void read_decision(Fields& fields, Reading& reading, Step& step) {
+void read_decision(Fields& fields, StepReadContext& reading, Step& step) {
   DecisionStep decision;
   step.run_condition = condition_of(fields, "runCondition");
   if (const auto reader = fields.get("decision")) read_declaration(*reader, decision);
   decision.capture_as = key_of(fields, "captureAs");
   if (decision.capture_as.empty()) decision.capture_as = step.id;
-  read_around(fields, reading, step);
+  read_needs_and_jump(fields, reading, step);
   step.what = std::move(decision);
   finish(fields, {"id", "title", "decision"});
 }

@@ -139,13 +139,13 @@ bool has(const std::vector<Part>& parts, std::string Part::* id, const std::stri
 }
 
 void read_extension_points(Fields& fields, Definition& definition) {
-  for (const Reader& item : items_of(fields, "extensionPoints", {.repeats = Repeats::kFault})) {
+  for (const Reader& item : items_of(fields, "extensionPoints", {.duplicates = Duplicates::kFault})) {
     ExtensionPoint point;
     Fields inner = item.fields();
     point.slot = short_id_of(inner, "slotId", false);
     point.purpose = text_of(inner, "purpose", 1, 256);
     point.default_id = text_of(inner, "default", 1, 128);
-    for (const Reader& kind : items_of(inner, "acceptedKinds", {.repeats = Repeats::kFault}))
+    for (const Reader& kind : items_of(inner, "acceptedKinds", {.duplicates = Duplicates::kFault}))
       kind.choice<int>(kAcceptedKinds);
     finish(inner, {"slotId", "purpose", "default"});
     if (!point.slot.empty() && has(definition.extension_points, &ExtensionPoint::slot, point.slot)) {
@@ -157,7 +157,7 @@ void read_extension_points(Fields& fields, Definition& definition) {
 }
 
 void read_references(Fields& fields, Definition& definition) {
-  for (const Reader& item : items_of(fields, "references", {.repeats = Repeats::kFault})) {
+  for (const Reader& item : items_of(fields, "references", {.duplicates = Duplicates::kFault})) {
     Reference reference;
     Fields inner = item.fields();
     reference.id = short_id_of(inner, "id", true);
@@ -180,7 +180,7 @@ void read_isolation(Fields& fields, Definition& definition) {
   if (!reader) return;
   Isolation isolation;
   Fields inner = reader->fields();
-  const ListRules rules{.min_length = 1, .max_length = 128, .repeats = Repeats::kFault};
+  const ListRules rules{.min_length = 1, .max_length = 128, .duplicates = Duplicates::kFault};
   const auto mode = inner.get("mode");
   if (mode && mode->choice<int>(kIsolationModes)) isolation.mode = mode->value().as_string();
   isolation.inputs = texts_of(inner, "inputs", rules);
@@ -190,11 +190,11 @@ void read_isolation(Fields& fields, Definition& definition) {
   definition.isolation = std::move(isolation);
 }
 
-void read_head(Fields& fields, Form form, Definition& definition) {
-  const ListRules lines{.min_length = 1, .max_length = 256, .repeats = Repeats::kFault};
+void read_head(Fields& fields, DefinitionForm form, Definition& definition) {
+  const ListRules lines{.min_length = 1, .max_length = 256, .duplicates = Duplicates::kFault};
   fields.string("$schema");
-  definition.id = form == Form::kPinned ? text_of(fields, "id", 1) : workflow_id_of(fields);
-  definition.name = text_of(fields, "name", 1, form == Form::kPinned ? kNoLimit : 128);
+  definition.id = form == DefinitionForm::kPinned ? text_of(fields, "id", 1) : workflow_id_of(fields);
+  definition.name = text_of(fields, "name", 1, form == DefinitionForm::kPinned ? kNoLimit : 128);
   definition.description = text_of(fields, "description", 1, 512);
   definition.version = version_of(fields);
   definition.about = text_of(fields, "about", 1, 4096);
@@ -202,11 +202,12 @@ void read_head(Fields& fields, Form form, Definition& definition) {
   definition.preconditions = texts_of(fields, "preconditions", lines);
   definition.clarification_prompts = texts_of(fields, "clarificationPrompts", lines);
   definition.meta_guidance = texts_of(fields, "metaGuidance", lines);
-  definition.features = texts_of(fields, "features", {.min_length = 1, .max_length = 128, .repeats = Repeats::kFault});
+  definition.features =
+      texts_of(fields, "features", {.min_length = 1, .max_length = 128, .duplicates = Duplicates::kFault});
   definition.examples =
       texts_of(fields, "examples",
-               {.min_items = 1, .max_items = 6, .min_length = 10, .max_length = 120, .repeats = Repeats::kFault});
-  definition.functions = read_functions(fields, Repeats::kFault);
+               {.min_items = 1, .max_items = 6, .min_length = 10, .max_length = 120, .duplicates = Duplicates::kFault});
+  definition.functions = read_functions(fields, Duplicates::kFault);
   read_preferences(fields, definition);
   definition.assessments = read_assessments(fields);
   read_extension_points(fields, definition);
@@ -219,10 +220,10 @@ void read_head(Fields& fields, Form form, Definition& definition) {
   read_isolation(fields, definition);
 }
 
-void read_body(Fields& fields, Form form, Definition& definition) {
+void read_body(Fields& fields, DefinitionForm form, Definition& definition) {
   const auto list = fields.get("steps");
   if (!list) return;
-  Reading reading{.form = form, .definition = &definition, .functions = {}, .loop_names = {}};
+  StepReadContext reading{.form = form, .definition = &definition, .functions = {}, .loop_names = {}};
   for (const FunctionDefinition& function : definition.functions) reading.functions.push_back(&function);
   definition.steps = read_steps(*list, reading);
   if (reading.steps > limits::kWorkflowSteps) {
@@ -245,9 +246,9 @@ bool is_too_large(const Document& document, Faults& faults) {
 
 }  // namespace
 
-Checked<Definition> read_definition(const Document& document, Form form) {
+Checked<Definition> read_definition(const Document& document, DefinitionForm form) {
   Faults faults;
-  if (form == Form::kAuthored && is_too_large(document, faults)) return std::unexpected(std::move(faults));
+  if (form == DefinitionForm::kAuthored && is_too_large(document, faults)) return std::unexpected(std::move(faults));
   Definition definition;
   const Reader root(document, faults);
   Fields fields = root.fields();
@@ -255,13 +256,13 @@ Checked<Definition> read_definition(const Document& document, Form form) {
   read_body(fields, form, definition);
   finish(fields, {"id", "name", "description", "version", "steps"});
   check_steps(definition, root);
-  if (faults.empty() && form == Form::kAuthored) check_sense(definition, root);
+  if (faults.empty() && form == DefinitionForm::kAuthored) check_semantics(definition, root);
   if (!faults.empty()) {
     std::ranges::stable_sort(faults, {},
-                             [](const Error& error) { return std::pair(error.place.line, error.place.column); });
+                             [](const Error& error) { return std::pair(error.location.line, error.location.column); });
     return std::unexpected(std::move(faults));
   }
-  if (form == Form::kAuthored) definition.source = document.root;
+  if (form == DefinitionForm::kAuthored) definition.source = document.root;
   return definition;
 }
 

@@ -112,15 +112,15 @@ struct Capture {
 
 // A context key that Signalbox sets when the step ends: how many items of a list there are, or fit a condition over the
 // item. What an agent sends for it is replaced, so conditions may rely on it.
-struct Count {
-  std::string key, of;
-  std::optional<Condition> where;
+struct DerivedCount {
+  std::string key = {}, of = {};
+  std::optional<Condition> where = {};
 };
 
 struct Jump {
   Condition when;
   std::string to;  // an earlier step
-  int at_most = 1;
+  int max_times = 1;
 };
 
 // What may be touched while the step is open; enforced by the hook and by our own tools.
@@ -208,7 +208,7 @@ struct Step {
 
   std::vector<std::string> needs;
   std::vector<Capture> captures;
-  std::vector<Count> counts;
+  std::vector<DerivedCount> counts;
   std::optional<Jump> jump;
   Interlock interlock;
 
@@ -255,12 +255,12 @@ struct Definition {
   const AssessmentDefinition* assessment(std::string_view id) const;
 };
 
-enum class Form {
+enum class DefinitionForm {
   kAuthored,
   kPinned,  // what compile made: expanded ids (`a.b`), virtual steps, commands; no templates or blocks left
 };
 
-Checked<Definition> read_definition(const Document& document, Form form = Form::kAuthored);
+Checked<Definition> read_definition(const Document& document, DefinitionForm form = DefinitionForm::kAuthored);
 
 // Every step, loops before their bodies, in document order.
 template <class Visit>

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kKeyChars = 64;
 
-void tell_length(const Reader& reader, std::size_t count, std::size_t min, std::size_t max) {
+void report_length(const Reader& reader, std::size_t count, std::size_t min, std::size_t max) {
   if (count > max) {
     reader.fault(fmt::format("the text has {} characters; at most {} are allowed", count, max), "Shorten it",
                  ErrorCode::kLimit, "too_long");
@@ -25,7 +25,7 @@ void tell_length(const Reader& reader, std::size_t count, std::size_t min, std::
   }
 }
 
-bool tell_size(const Reader& list, const ListRules& rules) {
+bool report_size(const Reader& list, const ListRules& rules) {
   const std::size_t size = list.value().size();
   if (size > rules.max_items) {
     list.fault(fmt::format("the list has {} entries; at most {} are allowed", size, rules.max_items), "Shorten it",
@@ -41,7 +41,7 @@ bool tell_size(const Reader& list, const ListRules& rules) {
   return true;
 }
 
-void tell_repeat(const Reader& list, const Value& item, std::size_t first) {
+void report_duplicate(const Reader& list, const Value& item, std::size_t first) {
   fault(list.at(item), "repeated", fmt::format("this is the same as entry {}", first + 1), "Remove one of them");
 }
 
@@ -70,7 +70,7 @@ void check_repeats(const Reader& list) {
   std::unordered_map<std::string, std::size_t> seen;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const auto [at, is_new] = seen.emplace(to_canonical_json(items[i]), i);
-    if (!is_new) tell_repeat(list, items[i], at->second);
+    if (!is_new) report_duplicate(list, items[i], at->second);
   }
 }
 
@@ -105,7 +105,7 @@ std::optional<std::string> read_text(const Reader& reader, std::size_t min, std:
   if (text.size() > max || text.size() < min * 4) {
     const std::size_t count = count_code_points(text);
     if (count > max || count < min) {
-      tell_length(reader, count, min, max);
+      report_length(reader, count, min, max);
       return std::nullopt;
     }
   }
@@ -135,8 +135,8 @@ std::vector<Reader> items_of(Fields& fields, std::string_view name, const ListRu
   const auto list = fields.get(name);
   if (!list) return {};
   auto items = list->items();
-  if (!list->value().is_array() || !tell_size(*list, rules)) return {};
-  if (rules.repeats == Repeats::kFault) check_repeats(*list);
+  if (!list->value().is_array() || !report_size(*list, rules)) return {};
+  if (rules.duplicates == Duplicates::kFault) check_repeats(*list);
   return items;
 }
 
@@ -144,13 +144,13 @@ std::vector<std::string> texts_of(Fields& fields, std::string_view name, const L
   const auto list = fields.get(name);
   if (!list) return {};
   if (!list->value().is_array()) return list->strings();
-  if (!tell_size(*list, rules)) return {};
+  if (!report_size(*list, rules)) return {};
   std::vector<std::string> out;
   out.reserve(list->value().size());
   for (const Value& item : list->value().items()) {
     if (auto text = read_text(list->at(item), rules.min_length, rules.max_length)) out.push_back(std::move(*text));
   }
-  if (rules.repeats == Repeats::kFault && out.size() == list->value().size()) check_repeats(*list);
+  if (rules.duplicates == Duplicates::kFault && out.size() == list->value().size()) check_repeats(*list);
   return out;
 }
 
@@ -185,7 +185,7 @@ std::string name_of(Fields& fields, std::string_view name) {
 
 std::string key_of(Fields& fields, std::string_view name) {
   std::string key = name_of(fields, name);
-  if (key.size() > kKeyChars) tell_length(*fields.get(name), key.size(), 1, kKeyChars);
+  if (key.size() > kKeyChars) report_length(*fields.get(name), key.size(), 1, kKeyChars);
   return key;
 }
 

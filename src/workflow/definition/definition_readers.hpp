@@ -26,15 +26,15 @@ inline constexpr Table<ModelTier> kModelTiers[] = {
     {"lightweight", ModelTier::kLightweight}, {"mid", ModelTier::kMid}, {"heavy", ModelTier::kHeavy}};
 
 // What stands around the step that is being read.
-struct Reading {
-  Form form = Form::kAuthored;
+struct StepReadContext {
+  DefinitionForm form = DefinitionForm::kAuthored;
   const Definition* definition = nullptr;            // its head is read before its steps
   std::vector<const FunctionDefinition*> functions;  // in reach, outermost first
   std::vector<std::string> loop_names;               // variables of the loops around, outermost first
   int depth = 0;                                     // loops around
   std::size_t steps = 0;                             // read so far
 
-  bool is_pinned() const { return form == Form::kPinned; }
+  bool is_pinned() const { return form == DefinitionForm::kPinned; }
   // Compiling makes texts longer than authors may write them.
   std::size_t longest(std::size_t authored) const { return is_pinned() ? kNoLimit : authored; }
 };
@@ -53,10 +53,10 @@ std::string text_of(Fields& fields, std::string_view name, std::size_t min = 0, 
 bool flag_of(Fields& fields, std::string_view name, bool otherwise = false);
 std::optional<int> read_count(const Reader& reader, int min, int max);  // 3 and 3.0
 
-enum class Repeats { kAllowed, kFault };
+enum class Duplicates { kAllowed, kFault };
 struct ListRules {
   std::size_t min_items = 0, max_items = kNoLimit, min_length = 0, max_length = kNoLimit;
-  Repeats repeats = Repeats::kAllowed;
+  Duplicates duplicates = Duplicates::kAllowed;
 };
 std::vector<std::string> texts_of(Fields& fields, std::string_view name, const ListRules& rules = {});
 // The list's items, and a fault when there are too few, too many, or two the same.
@@ -72,39 +72,39 @@ std::optional<Condition> condition_of(Fields& fields, std::string_view name);
 std::optional<ModelTier> tier_of(Fields& fields);
 
 // step.cpp
-std::vector<Step> read_steps(const Reader& list, Reading& reading);
-std::string read_step_id(Fields& fields, const Reading& reading);
+std::vector<Step> read_steps(const Reader& list, StepReadContext& reading);
+std::string read_step_id(Fields& fields, const StepReadContext& reading);
 void read_common(Fields& fields, Step& step);  // requireConfirmation, runCondition, notesOptional
-void read_needs(Fields& fields, const Reading& reading, Step& step);
-void read_around(Fields& fields, const Reading& reading, Step& step);  // needs, jumpIf
-void read_interlock(Fields& fields, Step& step);                       // writes, commands
+void read_needs(Fields& fields, const StepReadContext& reading, Step& step);
+void read_needs_and_jump(Fields& fields, const StepReadContext& reading, Step& step);  // needs, jumpIf
+void read_interlock(Fields& fields, Step& step);                                       // writes, commands
 
 // work.cpp, loop.cpp, delegation.cpp, decision.cpp: the fields of one kind, up to finish().
-void read_work(Fields& fields, Reading& reading, Step& step);
-void read_loop(Fields& fields, Reading& reading, Step& step);
-void read_parallel(Fields& fields, Reading& reading, Step& step);
-void read_call(Fields& fields, Reading& reading, Step& step);
-void read_decision(Fields& fields, Reading& reading, Step& step);
+void read_work(Fields& fields, StepReadContext& reading, Step& step);
+void read_loop(Fields& fields, StepReadContext& reading, Step& step);
+void read_parallel(Fields& fields, StepReadContext& reading, Step& step);
+void read_call(Fields& fields, StepReadContext& reading, Step& step);
+void read_decision(Fields& fields, StepReadContext& reading, Step& step);
 
 // prompt.cpp
-void read_prompt(Fields& fields, const Reading& reading, Step& step);
+void read_prompt(Fields& fields, const StepReadContext& reading, Step& step);
 std::optional<OutputContract> contract_of(Fields& fields);
 
 // derived.cpp
 std::vector<Narrowing> narrowings_of(Fields& fields);  // `narrow` of an output contract
-std::vector<Count> counts_of(Fields& fields);
+std::vector<DerivedCount> counts_of(Fields& fields);
 
 // assessment.cpp
 std::vector<AssessmentDefinition> read_assessments(Fields& fields);
-void read_assessment_use(Fields& fields, const Reading& reading, Step& step);
+void read_assessment_use(Fields& fields, const StepReadContext& reading, Step& step);
 
 // function.cpp
-std::vector<FunctionDefinition> read_functions(Fields& fields, Repeats repeats);
-void read_function_use(Fields& fields, Reading& reading, Step& step);
+std::vector<FunctionDefinition> read_functions(Fields& fields, Duplicates duplicates);
+void read_function_use(Fields& fields, StepReadContext& reading, Step& step);
 
 // checks.cpp: what only shows when all steps are known. Also settles what ends each loop.
 void check_steps(Definition& definition, const Reader& root);
 // sense.cpp: steps never reached, loops that cannot end, keys nothing produces. Only of faultless files.
-void check_sense(const Definition& definition, const Reader& root);
+void check_semantics(const Definition& definition, const Reader& root);
 
 }  // namespace sb::workflow

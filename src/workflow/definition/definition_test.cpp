@@ -19,7 +19,7 @@ struct Row {
 };
 
 void expect_rows(const std::vector<Row>& rows) {
-  for (const auto& [text, fault] : rows) EXPECT_EQ(told(text), fault) << text.substr(0, 400);
+  for (const auto& [text, fault] : rows) EXPECT_EQ(reported(text), fault) << text.substr(0, 400);
 }
 
 std::string replaced(std::string text, std::string_view what, std::string_view with) {
@@ -48,13 +48,13 @@ TEST(DefinitionHead, Ids) {
     return replaced(with_head(""), "id: mine", fmt::format("id: \"{}\"", id));
   };
   for (const std::string id : {"abc", "a_c", "a-c", "123", "wr.shaping", "ab.cd", "a1.b2"})
-    EXPECT_EQ(told(with_id(id)), "") << id;
+    EXPECT_EQ(reported(with_id(id)), "") << id;
   for (const std::string id : {"Abc", "a b", "a.b.c", "a.bc", "ab.c", "1a.bc", "ab.1c", "ab.", ".ab", "ябв", "abc\\n"})
-    EXPECT_EQ(told(with_id(id)), "bad_id@/id") << id;
-  EXPECT_EQ(told(with_id(repeat("a", 64))), "");
-  EXPECT_EQ(told(with_id("ab")), "too_short@/id");
-  EXPECT_EQ(told(with_id("")), "too_short@/id");
-  EXPECT_EQ(told(with_id(repeat("a", 65))), "too_long@/id");
+    EXPECT_EQ(reported(with_id(id)), "bad_id@/id") << id;
+  EXPECT_EQ(reported(with_id(repeat("a", 64))), "");
+  EXPECT_EQ(reported(with_id("ab")), "too_short@/id");
+  EXPECT_EQ(reported(with_id("")), "too_short@/id");
+  EXPECT_EQ(reported(with_id(repeat("a", 65))), "too_long@/id");
 }
 
 TEST(DefinitionHead, Versions) {
@@ -64,10 +64,10 @@ TEST(DefinitionHead, Versions) {
   for (const std::string version :
        {"0.0.1", "10.20.30", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-0.3.7", "1.0.0-x.7.z.92", "1.0.0+build.01",
         "1.0.0-beta+exp.sha.5114f85", "1.0.0--", "1.0.0+-"})
-    EXPECT_EQ(told(with_version(version)), "") << version;
+    EXPECT_EQ(reported(with_version(version)), "") << version;
   for (const std::string version : {"1", "1.0", "1.0.0.0", "01.0.0", "1.0.0-", "1.0.0-01", "1.0.0+", "1.0.0-a..b",
                                     "v1.0.0", "1.0.0 ", "", "1.0.0-a_b", "1.-1.0"})
-    EXPECT_EQ(told(with_version(version)), "bad_version@/version") << version;
+    EXPECT_EQ(reported(with_version(version)), "bad_version@/version") << version;
 }
 
 TEST(DefinitionHead, TextsAtTheirLimits) {
@@ -260,7 +260,7 @@ TEST(DefinitionFaults, NameTheFileTheLineAndTheNearestName) {
 }
 
 TEST(DefinitionFaults, AreToldInTheOrderOfTheFile) {
-  EXPECT_EQ(told("{version: one, steps: [{id: one, title: One, prompt: 5}], id: A, name: N, description: d}"),
+  EXPECT_EQ(reported("{version: one, steps: [{id: one, title: One, prompt: 5}], id: A, name: N, description: d}"),
             "bad_version@/version wrong_kind@/steps/0/prompt too_short@/id");
 }
 
@@ -278,7 +278,7 @@ TEST(DefinitionFiles, AllBundledOnesLoad) {
   for (const std::string_view name : bundled::data_names()) {
     if (name.starts_with("contracts/")) continue;
     ++count;
-    EXPECT_EQ(told(std::string(bundled::data_file(name))), "") << name;
+    EXPECT_EQ(reported(std::string(bundled::data_file(name))), "") << name;
   }
   EXPECT_GT(count, 0);
 }
@@ -292,7 +292,7 @@ TEST(DefinitionFiles, AllSamplesLoad) {
     if (entry.path().extension() != ".json") continue;
     std::stringstream text;
     text << std::ifstream(entry.path()).rdbuf();
-    EXPECT_EQ(told(text.str()), "") << entry.path();
+    EXPECT_EQ(reported(text.str()), "") << entry.path();
   }
 }
 

@@ -107,28 +107,28 @@ void read_quorum(Fields& fields, ParallelStep& parallel) {
 
 }  // namespace
 
-void read_parallel(Fields& fields, Reading& reading, Step& step) {
+void read_parallel(Fields& fields, StepReadContext& reading, Step& step) {
   ParallelStep parallel;
   read_common(fields, step);
   const auto items = items_of(fields, "parallelDelegations",
-                              {.min_items = 1, .max_items = limits::kChildren, .repeats = Repeats::kFault});
+                              {.min_items = 1, .max_items = limits::kChildren, .duplicates = Duplicates::kFault});
   for (const Reader& item : items) parallel.delegations.push_back(read_delegation(item));
   check_distinct(items, parallel.delegations);
   name_delegations(parallel.delegations);
   read_quorum(fields, parallel);
   parallel.synthesis = read_synthesis(fields);
-  read_around(fields, reading, step);
+  read_needs_and_jump(fields, reading, step);
   read_interlock(fields, step);
   step.what = std::move(parallel);
   finish(fields, {"id", "title", "parallelDelegations"});
 }
 
-void read_call(Fields& fields, Reading& reading, Step& step) {
+void read_call(Fields& fields, StepReadContext& reading, Step& step) {
   CallStep call;
   read_common(fields, step);
   read_call_fields(fields, call.call);
   call.call.id = call.call.workflow_id;
-  read_around(fields, reading, step);
+  read_needs_and_jump(fields, reading, step);
   read_interlock(fields, step);
   step.what = std::move(call);
   finish(fields, {"id", "title", "workflowId"});

@@ -35,8 +35,8 @@ std::vector<Narrowing> narrowings_of(Fields& fields) {
   return narrowings;
 }
 
-std::vector<Count> counts_of(Fields& fields) {
-  std::vector<Count> counts;
+std::vector<DerivedCount> counts_of(Fields& fields) {
+  std::vector<DerivedCount> counts;
   const auto reader = fields.get("counts");
   if (!reader) return counts;
   reader->fields();
@@ -47,7 +47,7 @@ std::vector<Count> counts_of(Fields& fields) {
       fault(part, "bad_name", fmt::format("\"{}\" is not a name for a context key", key.substr(0, 80)),
             "Use letters, digits and underscores, not beginning with a digit, at most 64");
     }
-    Count count{.key = key};
+    DerivedCount count{.key = key};
     Fields inner = part.fields();
     if (!value.is_object()) continue;
     count.of = text_of(inner, "of", 1, 128);

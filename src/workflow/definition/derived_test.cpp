@@ -26,7 +26,7 @@ steps:
 
 struct Case {
   const char* members;
-  const char* told;  // empty: it is fine
+  const char* reported;  // empty: it is fine
 };
 
 TEST(Counts, AreReadAndTheirFaultsTold) {
@@ -44,11 +44,11 @@ TEST(Counts, AreReadAndTheirFaultsTold) {
       {"    counts: {left: {of: lost}}\n", "no step sets \"lost\""},
   };
   for (const Case& one : cases) {
-    const std::string told = definition_faults(with(one.members));
-    if (*one.told == '\0') {
-      EXPECT_EQ(told, "") << one.members;
+    const std::string reported = definition_faults(with(one.members));
+    if (*one.reported == '\0') {
+      EXPECT_EQ(reported, "") << one.members;
     } else {
-      EXPECT_THAT(told, HasSubstr(one.told)) << one.members;
+      EXPECT_THAT(reported, HasSubstr(one.reported)) << one.members;
     }
   }
 }
@@ -77,11 +77,11 @@ TEST(Narrow, IsReadAndItsFaultsTold) {
       {"[{when: {var: nobody, equals: 1}, schema: {}, message: m}]", "no step sets \"nobody\""},
   };
   for (const Case& one : cases) {
-    const std::string told = definition_faults(narrowed(one.members));
-    if (*one.told == '\0') {
-      EXPECT_EQ(told, "") << one.members;
+    const std::string reported = definition_faults(narrowed(one.members));
+    if (*one.reported == '\0') {
+      EXPECT_EQ(reported, "") << one.members;
     } else {
-      EXPECT_THAT(told, HasSubstr(one.told)) << one.members;
+      EXPECT_THAT(reported, HasSubstr(one.reported)) << one.members;
     }
   }
 }

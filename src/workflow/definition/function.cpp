@@ -11,10 +11,10 @@ namespace {
 enum class ParameterType { kString, kNumber, kBoolean, kArray, kObject };
 
 constexpr Table<ParameterType> kParameterTypes[] = {{"string", ParameterType::kString},
-                                           {"number", ParameterType::kNumber},
-                                           {"boolean", ParameterType::kBoolean},
-                                           {"array", ParameterType::kArray},
-                                           {"object", ParameterType::kObject}};
+                                                    {"number", ParameterType::kNumber},
+                                                    {"boolean", ParameterType::kBoolean},
+                                                    {"array", ParameterType::kArray},
+                                                    {"object", ParameterType::kObject}};
 constexpr Table<int> kScopes[] = {{"workflow", 0}, {"loop", 1}, {"step", 2}};
 
 bool is_of_type(const Value& value, std::string_view type) {
@@ -86,7 +86,7 @@ void check_argument(const Reader& reader, const FunctionParameter& parameter, co
   }
 }
 
-void check_call(const Reader& reader, const FunctionCall& call, const Reading& reading) {
+void check_call(const Reader& reader, const FunctionCall& call, const StepReadContext& reading) {
   const auto found =
       std::ranges::find_if(reading.functions.rbegin(), reading.functions.rend(),
                            [&](const FunctionDefinition* function) { return function->name == call.name; });
@@ -108,7 +108,7 @@ void check_call(const Reader& reader, const FunctionCall& call, const Reading& r
   }
 }
 
-FunctionCall read_call_of(const Reader& reader, const Reading& reading) {
+FunctionCall read_call_of(const Reader& reader, const StepReadContext& reading) {
   FunctionCall call;
   Fields fields = reader.fields();
   call.name = name_of(fields, "name");
@@ -125,15 +125,15 @@ FunctionCall read_call_of(const Reader& reader, const Reading& reading) {
 
 }  // namespace
 
-std::vector<FunctionDefinition> read_functions(Fields& fields, Repeats repeats) {
+std::vector<FunctionDefinition> read_functions(Fields& fields, Duplicates duplicates) {
   std::vector<FunctionDefinition> functions;
-  for (const Reader& item : items_of(fields, "functionDefinitions", {.repeats = repeats}))
+  for (const Reader& item : items_of(fields, "functionDefinitions", {.duplicates = duplicates}))
     functions.push_back(read_function(item));
   return functions;
 }
 
-void read_function_use(Fields& fields, Reading& reading, Step& step) {
-  step.functions = read_functions(fields, Repeats::kAllowed);
+void read_function_use(Fields& fields, StepReadContext& reading, Step& step) {
+  step.functions = read_functions(fields, Duplicates::kAllowed);
   const std::size_t around = reading.functions.size();
   for (const FunctionDefinition& function : step.functions) reading.functions.push_back(&function);
   for (const Reader& item : items_of(fields, "functionCalls"))

@@ -45,7 +45,7 @@ void read_count_of(Fields& fields, Loop& loop) {
 }
 
 // A variable that is written out must not hide one of a loop around; the usual names may, the innermost wins.
-void read_variables(Fields& fields, const Reading& reading, Loop& loop) {
+void read_variables(Fields& fields, const StepReadContext& reading, Loop& loop) {
   std::vector<std::string> own;
   const auto variable = [&](std::string_view name, std::string& into) {
     if (!fields.has(name)) {
@@ -102,7 +102,7 @@ void check_loop_has(Fields& fields, const Loop& loop) {
   }
 }
 
-Loop read_loop_rules(const Reader& reader, const Reading& reading) {
+Loop read_loop_rules(const Reader& reader, const StepReadContext& reading) {
   Loop loop;
   Fields fields = reader.fields();
   if (!reader.value().is_object()) return loop;
@@ -123,7 +123,7 @@ Loop read_loop_rules(const Reader& reader, const Reading& reading) {
   return loop;
 }
 
-void read_loop_body(const Reader& reader, Reading& reading, Step& step, LoopStep& loop) {
+void read_loop_body(const Reader& reader, StepReadContext& reading, Step& step, LoopStep& loop) {
   const Value& value = reader.value();
   if (value.is_string() && !reading.is_pinned()) {
     loop.body_ref = value.as_string();
@@ -153,10 +153,10 @@ void read_loop_body(const Reader& reader, Reading& reading, Step& step, LoopStep
 
 }  // namespace
 
-void read_loop(Fields& fields, Reading& reading, Step& step) {
+void read_loop(Fields& fields, StepReadContext& reading, Step& step) {
   LoopStep loop;
   read_common(fields, step);
-  step.functions = read_functions(fields, Repeats::kAllowed);
+  step.functions = read_functions(fields, Duplicates::kAllowed);
   read_needs(fields, reading, step);
   if (const auto rules = fields.get("loop")) loop.loop = read_loop_rules(*rules, reading);
   if (const auto body = fields.get("body")) read_loop_body(*body, reading, step, loop);

@@ -13,7 +13,7 @@ constexpr std::string_view kOurs = "{{wr.";
 constexpr std::string_view kBindingMark = "{{wr.bindings.";
 
 // Every {{wr.bindings.SLOT}} must name an extension point of this file.
-void check_bindings(const Reader& reader, std::string_view text, const Reading& reading) {
+void check_bindings(const Reader& reader, std::string_view text, const StepReadContext& reading) {
   for (auto at = text.find(kBindingMark); at != std::string_view::npos; at = text.find(kBindingMark, at + 1)) {
     const auto begin = at + kBindingMark.size();
     const auto end = text.find("}}", begin);
@@ -28,7 +28,7 @@ void check_bindings(const Reader& reader, std::string_view text, const Reading& 
   }
 }
 
-void read_part(const Reader& reader, const Reading& reading) {
+void read_part(const Reader& reader, const StepReadContext& reading) {
   static constexpr Table<bool> kKinds[] = {{"text", false}, {"ref", true}};
   Fields fields = reader.fields();
   if (!reader.value().is_object()) return;
@@ -42,7 +42,7 @@ void read_part(const Reader& reader, const Reading& reading) {
   finish(fields, {"kind", name});
 }
 
-void read_block(const Reader& reader, const Reading& reading) {
+void read_block(const Reader& reader, const StepReadContext& reading) {
   if (reader.value().is_string()) return check_bindings(reader, reader.value().as_string(), reading);
   if (reader.value().is_array()) {
     for (const Value& part : reader.value().items()) read_part(reader.at(part), reading);
@@ -53,7 +53,7 @@ void read_block(const Reader& reader, const Reading& reading) {
         "Write a text, or [{kind: text, text: ...}, {kind: ref, refId: ...}]");
 }
 
-void read_blocks(const Reader& reader, const Reading& reading) {
+void read_blocks(const Reader& reader, const StepReadContext& reading) {
   Fields fields = reader.fields();
   if (!reader.value().is_object()) return;
   if (const auto goal = fields.get("goal")) read_block(*goal, reading);
@@ -137,7 +137,7 @@ void check_one_prompt(const Fields& fields) {
 
 }  // namespace
 
-void read_prompt(Fields& fields, const Reading& reading, Step& step) {
+void read_prompt(Fields& fields, const StepReadContext& reading, Step& step) {
   if (const auto reader = fields.get("prompt")) {
     if (auto text = read_text(*reader, 1, reading.longest(limits::kPromptChars))) {
       check_bindings(*reader, *text, reading);

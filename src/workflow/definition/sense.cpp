@@ -76,7 +76,7 @@ class Keys {
 
   static void add_set_by(const Step& step, std::set<std::string, std::less<>>& into) {
     for (const Capture& capture : step.captures) into.insert(capture.key);
-    for (const Count& count : step.counts) into.insert(count.key);
+    for (const DerivedCount& count : step.counts) into.insert(count.key);
     if (const DecisionStep* decision = step.decision()) into.insert(decision->capture_as);
     if (const CallStep* call = step.call()) into.insert(call->call.capture_as);
     if (const ParallelStep* parallel = step.parallel()) {
@@ -125,7 +125,7 @@ class Keys {
     read_condition_of(step.confirmation.when, item.find("requireConfirmation"));
     if (step.jump) read_condition_of(step.jump->when, item.find("jumpIf"));
     for (const std::string& key : step.needs) read_key(key, root_.at(*item.find("needs")));
-    for (const Count& count : step.counts) read_key(count.of, root_.at(*item.find("counts")));
+    for (const DerivedCount& count : step.counts) read_key(count.of, root_.at(*item.find("counts")));
     if (step.contract) {
       for (std::size_t i = 0; i < step.contract->narrowings.size(); ++i) {
         const Value& narrowing = item["outputContract"]["narrow"].items()[i];
@@ -203,7 +203,7 @@ void check_keys(const Definition& definition, const Value& items, const Reader& 
 
 }  // namespace
 
-void check_sense(const Definition& definition, const Reader& root) {
+void check_semantics(const Definition& definition, const Reader& root) {
   const Value& items = *root.value().find("steps");
   for_each_with_source(definition.steps, items,
                        [&](const Step& step, const Value& item) { check_conditions(step, item, root); });

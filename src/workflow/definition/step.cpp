@@ -40,7 +40,7 @@ bool is_step_id(std::string_view id, bool is_expanded) {
   });
 }
 
-void read_kind(StepKind kind, Fields& fields, Reading& reading, Step& step) {
+void read_kind(StepKind kind, Fields& fields, StepReadContext& reading, Step& step) {
   switch (kind) {
     case StepKind::kWork:
       return read_work(fields, reading, step);
@@ -55,7 +55,7 @@ void read_kind(StepKind kind, Fields& fields, Reading& reading, Step& step) {
   }
 }
 
-Step read_step(const Reader& reader, Reading& reading) {
+Step read_step(const Reader& reader, StepReadContext& reading) {
   Step step;
   Fields fields = reader.fields();
   if (!reader.value().is_object()) return step;
@@ -93,9 +93,9 @@ void read_jump(Fields& fields, Step& step) {
   Fields inner = reader->fields();
   auto when = condition_of(inner, "when");
   jump.to = text_of(inner, "to", 1);
-  const auto at_most = inner.get("atMost");
-  const auto bound = at_most ? read_count(*at_most, 1, limits::kLoopIterations) : std::nullopt;
-  jump.at_most = bound.value_or(1);
+  const auto max_times = inner.get("atMost");
+  const auto bound = max_times ? read_count(*max_times, 1, limits::kLoopIterations) : std::nullopt;
+  jump.max_times = bound.value_or(1);
   finish(inner, {"when", "to"});
   if (when) jump.when = std::move(*when);
   step.jump = std::move(jump);
@@ -103,7 +103,7 @@ void read_jump(Fields& fields, Step& step) {
 
 }  // namespace
 
-std::string read_step_id(Fields& fields, const Reading& reading) {
+std::string read_step_id(Fields& fields, const StepReadContext& reading) {
   const auto reader = fields.get("id");
   auto id = reader ? read_text(*reader, reading.is_pinned() ? 1 : 3, reading.longest(64)) : std::nullopt;
   if (!id) return {};
@@ -114,7 +114,7 @@ std::string read_step_id(Fields& fields, const Reading& reading) {
   return std::move(*id);
 }
 
-std::vector<Step> read_steps(const Reader& list, Reading& reading) {
+std::vector<Step> read_steps(const Reader& list, StepReadContext& reading) {
   std::vector<Step> steps;
   const auto items = list.items();
   if (!list.value().is_array()) return steps;
@@ -133,13 +133,13 @@ void read_common(Fields& fields, Step& step) {
   step.notes_optional = flag_of(fields, "notesOptional");
 }
 
-void read_needs(Fields& fields, const Reading& reading, Step& step) {
+void read_needs(Fields& fields, const StepReadContext& reading, Step& step) {
   // A call of a routine and the routine's first step may need the same.
-  const Repeats repeats = reading.is_pinned() ? Repeats::kAllowed : Repeats::kFault;
-  step.needs = texts_of(fields, "needs", {.min_length = 1, .max_length = 128, .repeats = repeats});
+  const Duplicates duplicates = reading.is_pinned() ? Duplicates::kAllowed : Duplicates::kFault;
+  step.needs = texts_of(fields, "needs", {.min_length = 1, .max_length = 128, .duplicates = duplicates});
 }
 
-void read_around(Fields& fields, const Reading& reading, Step& step) {
+void read_needs_and_jump(Fields& fields, const StepReadContext& reading, Step& step) {
   read_needs(fields, reading, step);
   read_jump(fields, step);
 }
@@ -151,8 +151,8 @@ void read_interlock(Fields& fields, Step& step) {
   if (!writes) return;
   step.interlock.writes_declared = true;
   if (writes->value().is_array()) {
-    step.interlock.writes =
-        texts_of(fields, "writes", {.min_items = 1, .min_length = 1, .max_length = 256, .repeats = Repeats::kFault});
+    step.interlock.writes = texts_of(
+        fields, "writes", {.min_items = 1, .min_length = 1, .max_length = 256, .duplicates = Duplicates::kFault});
     return;
   }
   if (writes->value() == Value("none")) return;

@@ -15,7 +15,7 @@ struct Row {
 };
 
 void expect_rows(const std::vector<Row>& rows) {
-  for (const auto& [text, fault] : rows) EXPECT_EQ(told(text), fault) << text.substr(0, 400);
+  for (const auto& [text, fault] : rows) EXPECT_EQ(reported(text), fault) << text.substr(0, 400);
 }
 
 Step only_step(std::string_view steps) {
@@ -258,12 +258,12 @@ TEST(DefinitionLoop, Kinds) {
 
 TEST(DefinitionLoop, BodiesMayHoldEveryKindOfStep) {
   EXPECT_EQ(
-      told(with_steps("{id: round, type: loop, title: L, loop: {type: for, maxIterations: 3, count: 2}, body: ["
-                      "{id: one, title: T, prompt: p}, {id: fan, type: parallel, title: P, parallelDelegations: "
-                      "[{workflowId: w}]}, {id: ask, type: decision, title: D, decision: {instruction: Which one?, "
-                      "options: [red, blue]}}, {id: call, type: workflow, title: C, workflowId: w}, {id: inner, "
-                      "type: loop, title: I, loop: {type: for, maxIterations: 2, count: 2}, body: [{id: two, "
-                      "title: T, prompt: p}]}]}")),
+      reported(with_steps("{id: round, type: loop, title: L, loop: {type: for, maxIterations: 3, count: 2}, body: ["
+                          "{id: one, title: T, prompt: p}, {id: fan, type: parallel, title: P, parallelDelegations: "
+                          "[{workflowId: w}]}, {id: ask, type: decision, title: D, decision: {instruction: Which one?, "
+                          "options: [red, blue]}}, {id: call, type: workflow, title: C, workflowId: w}, {id: inner, "
+                          "type: loop, title: I, loop: {type: for, maxIterations: 2, count: 2}, body: [{id: two, "
+                          "title: T, prompt: p}]}]}")),
       "");
 }
 
@@ -415,11 +415,12 @@ TEST(DefinitionFunctions, CallsAreChecked) {
 }
 
 TEST(DefinitionFunctions, OfALoopAreInReachOfItsBody) {
-  EXPECT_EQ(told(with_steps("{id: round, type: loop, title: L, functionDefinitions: [{name: f, definition: d}], loop: "
-                            "{type: for, maxIterations: 2, count: 2}, body: [{id: one, title: T, prompt: p, "
-                            "functionCalls: [{name: f, args: {}}]}]}, {id: two, title: T, prompt: p, functionCalls: "
-                            "[{name: f, args: {}}]}")),
-            "unknown_function@/steps/1/functionCalls/0");
+  EXPECT_EQ(
+      reported(with_steps("{id: round, type: loop, title: L, functionDefinitions: [{name: f, definition: d}], loop: "
+                          "{type: for, maxIterations: 2, count: 2}, body: [{id: one, title: T, prompt: p, "
+                          "functionCalls: [{name: f, args: {}}]}]}, {id: two, title: T, prompt: p, functionCalls: "
+                          "[{name: f, args: {}}]}")),
+      "unknown_function@/steps/1/functionCalls/0");
 }
 
 }  // namespace

@@ -30,12 +30,12 @@ inline std::string with_fields(std::string_view fields) {
 }
 
 // Every fault as `rule@pointer`, separated by a space; empty when there are none.
-inline std::string told(const std::string& text, Form form = Form::kAuthored) {
+inline std::string reported(const std::string& text, DefinitionForm form = DefinitionForm::kAuthored) {
   const auto definition = read_definition(document_from(text), form);
   std::string out;
   if (definition) return out;
   for (const Error& fault : definition.error())
-    out += fmt::format("{}{}@{}", out.empty() ? "" : " ", fault.rule, fault.place.pointer);
+    out += fmt::format("{}{}@{}", out.empty() ? "" : " ", fault.rule, fault.location.pointer);
   return out;
 }
 

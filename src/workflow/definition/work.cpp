@@ -68,7 +68,7 @@ std::optional<OutputContract> contract_of(Fields& fields) {
   return contract;
 }
 
-void read_work(Fields& fields, Reading& reading, Step& step) {
+void read_work(Fields& fields, StepReadContext& reading, Step& step) {
   step.what = WorkStep{};
   read_prompt(fields, reading, step);
   step.agent_role = text_of(fields, "agentRole", 10, 1024);
@@ -85,7 +85,7 @@ void read_work(Fields& fields, Reading& reading, Step& step) {
   read_verification(fields, step);
   read_captures(fields, step);
   step.counts = counts_of(fields);
-  read_around(fields, reading, step);
+  read_needs_and_jump(fields, reading, step);
   read_interlock(fields, step);
   if (reading.is_pinned()) step.command = text_of(fields, "command", 1);
   // With an unknown key about, what is missing is most likely that one, misspelt.

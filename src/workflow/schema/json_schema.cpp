@@ -420,20 +420,20 @@ bool is_whole(const std::string& text) {
 }
 
 // The first thing that keeps a value from being checked at all: its depth, its size, bytes that are no text.
-std::optional<Misfit> unfit_to_check(const Value& value, int depth, std::size_t& left) {
+std::optional<SchemaViolation> unfit_to_check(const Value& value, int depth, std::size_t& left) {
   if (depth > limits::kDocumentDepth) {
-    return Misfit{"", fmt::format("is nested deeper than {} levels", limits::kDocumentDepth)};
+    return SchemaViolation{"", fmt::format("is nested deeper than {} levels", limits::kDocumentDepth)};
   }
-  if (left-- == 0) return Misfit{"", fmt::format("has more than {} values", limits::kDocumentNodes)};
+  if (left-- == 0) return SchemaViolation{"", fmt::format("has more than {} values", limits::kDocumentNodes)};
   if (value.is_string() && !is_whole(value.as_string()))
-    return Misfit{"", "has a text that is not UTF-8 or holds a NUL"};
+    return SchemaViolation{"", "has a text that is not UTF-8 or holds a NUL"};
   if (value.is_array()) {
     for (std::size_t i = 0; i < value.size(); ++i) {
       if (auto unfit = unfit_to_check(value.items()[i], depth + 1, left)) return unfit;
     }
   } else if (value.is_object()) {
     for (const auto& member : value.members()) {
-      if (!is_whole(member.name)) return Misfit{"", "has a name that is not UTF-8 or holds a NUL"};
+      if (!is_whole(member.name)) return SchemaViolation{"", "has a name that is not UTF-8 or holds a NUL"};
       if (auto unfit = unfit_to_check(member.value, depth + 1, left)) return unfit;
     }
   }
@@ -461,7 +461,7 @@ Result<JsonSchema> JsonSchema::compile(const Value& schema) {
   return JsonSchema(std::move(rules));
 }
 
-std::vector<Misfit> JsonSchema::check(const Value& value) const {
+std::vector<SchemaViolation> JsonSchema::check(const Value& value) const {
   std::size_t nodes = limits::kDocumentNodes;
   if (const auto unfit = unfit_to_check(value, 0, nodes)) return {*unfit};
   try {
@@ -471,9 +471,9 @@ std::vector<Misfit> JsonSchema::check(const Value& value) const {
   } catch (const GaveUp& reason) {
     return {{"", reason.message}};
   }
-  auto misfits = explain(*rules_->tree.root, value);
-  if (misfits.empty()) misfits.push_back({"", "does not fit its schema"});
-  return misfits;
+  auto violations = explain(*rules_->tree.root, value);
+  if (violations.empty()) violations.push_back({"", "does not fit its schema"});
+  return violations;
 }
 
 }  // namespace sb::workflow

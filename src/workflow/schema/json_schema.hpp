@@ -17,18 +17,18 @@
 namespace sb::workflow {
 
 // What does not fit, and where in the checked value.
-struct Misfit {
+struct SchemaViolation {
   std::string pointer;  // RFC 6901; empty: the value itself
   std::string message;  // `must be one of continue, stop`
 };
 
 class JsonSchema {
  public:
-  // kInvalid with Place::pointer into the schema; kLimit.
+  // kInvalid with SourceLocation::pointer into the schema; kLimit.
   static Result<JsonSchema> compile(const Value& schema);
 
   // Empty when it fits; at most 20, most useful first.
-  std::vector<Misfit> check(const Value& value) const;
+  std::vector<SchemaViolation> check(const Value& value) const;
 
  private:
   struct Rules;

@@ -28,10 +28,10 @@ Value in_list(Value value) {
 
 std::string check(std::string_view schema, std::string_view value) {
   const auto compiled = JsonSchema::compile(json(schema));
-  if (!compiled) return "schema: " + compiled.error().place.pointer + " " + compiled.error().message;
+  if (!compiled) return "schema: " + compiled.error().location.pointer + " " + compiled.error().message;
   std::string text;
-  for (const Misfit& misfit : compiled->check(json(value))) {
-    text += (text.empty() ? "" : " | ") + misfit.pointer + " " + misfit.message;
+  for (const SchemaViolation& violation : compiled->check(json(value))) {
+    text += (text.empty() ? "" : " | ") + violation.pointer + " " + violation.message;
   }
   return text;
 }
@@ -229,7 +229,7 @@ TEST(JsonSchema, AtMostTwentyMisfits) {
   const auto schema = JsonSchema::compile(json(R"({"items":{"type":"string"}})"));
   Value list = Value::array();
   for (int i = 0; i < 1'000; ++i) list.push_back(i);
-  EXPECT_EQ(schema->check(list).size(), kMostMisfits);
+  EXPECT_EQ(schema->check(list).size(), kMaxSchemaViolations);
 }
 
 TEST(JsonSchema, HostileSchemasAreBounded) {
@@ -262,9 +262,9 @@ TEST(JsonSchema, ExponentialSchemasGiveUp) {
   ASSERT_TRUE(schema);
   Value deep = Value("x");
   for (int i = 0; i < 60; ++i) deep = in_list(std::move(deep));
-  const auto misfits = schema->check(deep);
-  ASSERT_EQ(misfits.size(), 1u);
-  EXPECT_EQ(misfits[0].message, "is too large for its schema to be checked");
+  const auto violations = schema->check(deep);
+  ASSERT_EQ(violations.size(), 1u);
+  EXPECT_EQ(violations[0].message, "is too large for its schema to be checked");
 }
 
 TEST(JsonSchema, HostileValuesAreBounded) {
@@ -291,9 +291,9 @@ TEST(JsonSchema, FiftyMegabytesAreChecked) {
   const auto schema = JsonSchema::compile(json(R"({"type":"array","maxItems":10,"items":{"maxLength":9}})"));
   Value list = Value::array();
   for (int i = 0; i < 50; ++i) list.push_back(std::string(1 << 20, static_cast<char>('a' + i % 26)));
-  const auto misfits = schema->check(list);
-  ASSERT_FALSE(misfits.empty());
-  EXPECT_EQ(misfits[0].message, "must have at most 10 items, not 50");
+  const auto violations = schema->check(list);
+  ASSERT_FALSE(violations.empty());
+  EXPECT_EQ(violations[0].message, "must have at most 10 items, not 50");
   Value many = Value(Value::Array(limits::kDocumentNodes + 1));
   EXPECT_EQ(schema->check(many)[0].message, "has more than 1000000 values");
 }
@@ -449,12 +449,12 @@ TEST(JsonSchema, TheExplanationAgreesWithTheVerdict) {
     const auto tree = read_schema_tree(schema);
     for (int i = 0; i < 4; ++i) {
       const Value value = random.value(3);
-      const auto misfits = compiled->check(value);
+      const auto violations = compiled->check(value);
       const auto explained = explain(*tree->root, value);
-      ++(misfits.empty() ? fitting : refused);
-      ASSERT_EQ(misfits.empty(), explained.empty())
+      ++(violations.empty() ? fitting : refused);
+      ASSERT_EQ(violations.empty(), explained.empty())
           << "seed " << kSeed << " round " << round << ": " << to_json(schema) << " of " << to_json(value)
-          << (misfits.empty() ? "" : ": " + misfits[0].message);
+          << (violations.empty() ? "" : ": " + violations[0].message);
     }
   }
   EXPECT_GT(fitting, 2'000);

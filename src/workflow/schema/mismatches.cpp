@@ -17,7 +17,7 @@ namespace sb::workflow {
 namespace {
 
 struct Finding {
-  Misfit misfit;
+  SchemaViolation violation;
   std::string expected;  // when the value is of another kind than allowed: which are
 };
 using Findings = std::vector<Finding>;
@@ -62,10 +62,10 @@ bool same(const Value& a, const Value& b) {
          });
 }
 
-class Walk {
+class SourceScan {
  public:
   void node(const SchemaNode& schema, const Value& value, const std::string& at, Findings& into) {
-    if (steps_left_ <= 0 || depth_ > 400 || into.size() >= kMostMisfits) return;
+    if (steps_left_ <= 0 || depth_ > 400 || into.size() >= kMaxSchemaViolations) return;
     --steps_left_;
     ++depth_;
     if (schema.always == false) add(into, at, "is not allowed here");
@@ -81,7 +81,7 @@ class Walk {
 
  private:
   static void add(Findings& into, std::string at, std::string message, std::string expected = {}) {
-    if (into.size() < kMostMisfits) into.push_back({{std::move(at), std::move(message)}, std::move(expected)});
+    if (into.size() < kMaxSchemaViolations) into.push_back({{std::move(at), std::move(message)}, std::move(expected)});
   }
 
   bool fits(const SchemaNode& schema, const Value& value) {
@@ -144,7 +144,9 @@ class Walk {
                       shortened(quote_json(value), kShownBytes)));
     }
     if (schema.format && !schema.format->pattern.matches(value).value_or(false)) {
-      add(into, at, fmt::format("must be of the format {}, not {}", schema.format->expression, shortened(quote_json(value), kShownBytes)));
+      add(into, at,
+          fmt::format("must be of the format {}, not {}", schema.format->expression,
+                      shortened(quote_json(value), kShownBytes)));
     }
   }
 
@@ -163,7 +165,7 @@ class Walk {
       if (!schema.tuple) continue;
       const SchemaNode* one = i < schema.tuple->size() ? (*schema.tuple)[i] : schema.additional_items;
       if (one) node(*one, value.items()[i], item_at, into);
-      if (into.size() >= kMostMisfits) return;
+      if (into.size() >= kMaxSchemaViolations) return;
     }
     const auto is_wanted = [&](const Value& item) { return fits(*schema.contains, item); };
     if (schema.contains && std::ranges::none_of(value.items(), is_wanted)) {
@@ -200,14 +202,15 @@ class Walk {
       node(*schema.property_names, Value(member.name), at, of_name);
       if (of_name.empty()) continue;
       add(into, at,
-          fmt::format("the name of the member {} {}", shortened(quote_json(member.name), kShownBytes), of_name.front().misfit.message));
+          fmt::format("the name of the member {} {}", shortened(quote_json(member.name), kShownBytes),
+                      of_name.front().violation.message));
     }
     for (const auto& dependency : schema.dependencies) {
       if (!value.find(dependency.name)) continue;
       if (dependency.node) node(*dependency.node, value, at, into);
       for (const std::string& name : dependency.required) {
         if (value.find(name)) continue;
-        add(into, at + '/' + pointer_step(name), fmt::format("is missing beside {}", quote_json(dependency.name)));
+        add(into, at + '/' + escape_pointer(name), fmt::format("is missing beside {}", quote_json(dependency.name)));
       }
     }
   }
@@ -216,7 +219,7 @@ class Walk {
   std::set<std::string> members(const SchemaNode& schema, const Value& value, const std::string& at, Findings& into) {
     std::set<std::string> meant;
     for (const auto& member : value.members()) {
-      const std::string member_at = at + '/' + pointer_step(member.name);
+      const std::string member_at = at + '/' + escape_pointer(member.name);
       bool is_known = false;
       if (const SchemaNode* known = schema.property(member.name)) {
         is_known = true;
@@ -260,7 +263,8 @@ class Walk {
       if (value.find(name) || misspelt.contains(name)) continue;
       const SchemaNode* known = schema.property(name);
       const std::string what = known ? wanted(*known) : "";
-      add(into, at + '/' + pointer_step(name), what.empty() ? "is missing" : fmt::format("is missing; it is {}", what));
+      add(into, at + '/' + escape_pointer(name),
+          what.empty() ? "is missing" : fmt::format("is missing; it is {}", what));
     }
   }
 
@@ -291,7 +295,7 @@ class Walk {
       if (all.back().empty()) return;
     }
     const auto is_of_kind = [&](const Findings& findings) {
-      return findings.front().expected.empty() || findings.front().misfit.pointer != at;
+      return findings.front().expected.empty() || findings.front().violation.pointer != at;
     };
     if (std::ranges::none_of(all, is_of_kind)) {
       std::string expected;
@@ -308,7 +312,8 @@ class Walk {
     for (std::size_t i = 1; i < all.size(); ++i) {
       if (cost(i) < cost(best)) best = i;
     }
-    for (Finding& finding : all[best]) add(into, finding.misfit.pointer, finding.misfit.message, finding.expected);
+    for (Finding& finding : all[best])
+      add(into, finding.violation.pointer, finding.violation.message, finding.expected);
   }
 
   // How many members say outright that the value means another form, as `kind: b` does against `kind: {const: a}`.
@@ -328,12 +333,12 @@ class Walk {
 
 }  // namespace
 
-std::vector<Misfit> explain(const SchemaNode& schema, const Value& value) {
+std::vector<SchemaViolation> explain(const SchemaNode& schema, const Value& value) {
   Findings findings;
-  Walk().node(schema, value, "", findings);
-  std::vector<Misfit> misfits;
-  for (Finding& finding : findings) misfits.push_back(std::move(finding.misfit));
-  return misfits;
+  SourceScan().node(schema, value, "", findings);
+  std::vector<SchemaViolation> violations;
+  for (Finding& finding : findings) violations.push_back(std::move(finding.violation));
+  return violations;
 }
 
 bool is_multiple(double number, double of) {

@@ -12,10 +12,10 @@
 
 namespace sb::workflow {
 
-inline constexpr std::size_t kMostMisfits = 20;
+inline constexpr std::size_t kMaxSchemaViolations = 20;
 
-// In the order of the schema, at most kMostMisfits; empty when nothing was found.
-std::vector<Misfit> explain(const SchemaNode& schema, const Value& value);
+// In the order of the schema, at most kMaxSchemaViolations; empty when nothing was found.
+std::vector<SchemaViolation> explain(const SchemaNode& schema, const Value& value);
 
 // Shared with the deciding side, so that the two cannot differ.
 bool is_multiple(double number, double of);

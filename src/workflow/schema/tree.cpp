@@ -40,7 +40,7 @@ std::string format_pattern(std::string_view format) {
 
 std::unexpected<Error> refuse(std::string pointer, std::string message, std::string remedy,
                               ErrorCode code = ErrorCode::kInvalid) {
-  Place place;
+  SourceLocation place;
   place.pointer = std::move(pointer);
   return fail(code, std::move(message), std::move(remedy), std::move(place));
 }
@@ -230,7 +230,7 @@ Result<const SchemaNode*> SchemaReading::node(const Value& value, const std::str
   if (!value.is_object()) return wrong(pointer, "a schema (an object, true or false)", value);
   const bool is_reference = value.find("$ref") != nullptr;
   for (const auto& member : value.members()) {
-    const std::string at = pointer + '/' + pointer_step(member.name);
+    const std::string at = pointer + '/' + escape_pointer(member.name);
     const auto keyword = std::ranges::find(keywords(), member.name, &Keyword::name);
     if (keyword == keywords().end()) {
       std::vector<std::string> known;
@@ -294,7 +294,7 @@ Status SchemaReading::read_id(SchemaNode&, const Value& value, const std::string
 
 Status SchemaReading::read_definitions(SchemaNode&, const Value& value, const std::string& pointer) {
   if (!value.is_object()) return wrong(pointer, "an object of schemas", value);
-  for (const auto& member : value.members()) SB_TRY(node(member.value, pointer + '/' + pointer_step(member.name)));
+  for (const auto& member : value.members()) SB_TRY(node(member.value, pointer + '/' + escape_pointer(member.name)));
   return {};
 }
 
@@ -346,7 +346,7 @@ Status SchemaReading::read_reference(SchemaNode& into, const Value& value, const
     const std::size_t end = std::min(fragment->find('/', begin), fragment->size());
     const std::string step = unescaped(std::string_view(*fragment).substr(begin, end - begin));
     at = step_into(*at, step);
-    canonical += '/' + pointer_step(step);
+    canonical += '/' + escape_pointer(step);
     begin = end + 1;
   }
   if (!at) {
@@ -385,7 +385,7 @@ Status SchemaReading::read_choices(SchemaNode& into, const Value& value, const s
 }
 
 Result<SchemaNode::Text> SchemaReading::text_pattern(const std::string& expression, const std::string& pointer) {
-  auto pattern = Pattern::compile(expression, Pattern::kScript);
+  auto pattern = Pattern::compile(expression, Pattern::kJavaScript);
   if (!pattern) return refuse(pointer, pattern.error().message, pattern.error().remedy, pattern.error().code);
   return SchemaNode::Text{expression, std::move(*pattern)};
 }
@@ -428,7 +428,7 @@ Status SchemaReading::read_properties(SchemaNode& into, const Value& value, cons
   if (!value.is_object()) return wrong(pointer, "an object of schemas", value);
   for (const auto& member : value.members()) {
     SB_TRY(name_is_whole(member.name, pointer));
-    into.properties.emplace_back(member.name, SB_TRY(node(member.value, pointer + '/' + pointer_step(member.name))));
+    into.properties.emplace_back(member.name, SB_TRY(node(member.value, pointer + '/' + escape_pointer(member.name))));
   }
   return {};
 }
@@ -436,7 +436,7 @@ Status SchemaReading::read_properties(SchemaNode& into, const Value& value, cons
 Status SchemaReading::read_pattern_properties(SchemaNode& into, const Value& value, const std::string& pointer) {
   if (!value.is_object()) return wrong(pointer, "an object of schemas", value);
   for (const auto& member : value.members()) {
-    const std::string at = pointer + '/' + pointer_step(member.name);
+    const std::string at = pointer + '/' + escape_pointer(member.name);
     into.pattern_properties.push_back({SB_TRY(text_pattern(member.name, at)), SB_TRY(node(member.value, at))});
   }
   return {};
@@ -445,7 +445,7 @@ Status SchemaReading::read_pattern_properties(SchemaNode& into, const Value& val
 Status SchemaReading::read_dependencies(SchemaNode& into, const Value& value, const std::string& pointer) {
   if (!value.is_object()) return wrong(pointer, "an object", value);
   for (const auto& member : value.members()) {
-    const std::string at = pointer + '/' + pointer_step(member.name);
+    const std::string at = pointer + '/' + escape_pointer(member.name);
     SB_TRY(name_is_whole(member.name, pointer));
     SchemaNode::Dependency dependency{member.name, {}, nullptr};
     if (member.value.is_array()) {
@@ -482,7 +482,7 @@ std::vector<const SchemaNode*> in_place(const SchemaNode& node) {
 }
 
 // Takes away, again and again, the nodes whose schemas in place are all gone; what is left goes in circles.
-bool goes_in_circles(const SchemaTree& tree) {
+bool is_circular(const SchemaTree& tree) {
   std::vector<std::vector<std::size_t>> users(tree.nodes.size());
   std::vector<std::size_t> left(tree.nodes.size()), done;
   for (const auto& node : tree.nodes) {
@@ -525,7 +525,7 @@ Result<SchemaTree> read_schema_tree(const Value& schema) {
   }
   SchemaTree tree;
   SB_TRY(SchemaReading(schema, tree).read_all());
-  if (goes_in_circles(tree)) {
+  if (is_circular(tree)) {
     return fail(ErrorCode::kInvalid, "a $ref leads back to itself without going deeper into the value",
                 "Let it pass through properties or items");
   }

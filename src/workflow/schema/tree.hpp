@@ -1,8 +1,8 @@
 // A JSON Schema (draft-07) read into typed nodes, once, before anything is checked by it.
 //
-// Reading refuses what could not be enforced: unknown and newer keywords, `$ref`s out of the schema, patterns that do
-// not compile, schemas that apply themselves to the same value without end. Immutable; may be shared between threads.
-// Only json_schema.cpp and mismatches.cpp look inside.
+// StepReadContext refuses what could not be enforced: unknown and newer keywords, `$ref`s out of the schema, patterns
+// that do not compile, schemas that apply themselves to the same value without end. Immutable; may be shared between
+// threads. Only json_schema.cpp and mismatches.cpp look inside.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +74,7 @@ struct SchemaTree {
   const SchemaNode* root = nullptr;
 };
 
-// kInvalid with Place::pointer into the schema; kLimit.
+// kInvalid with SourceLocation::pointer into the schema; kLimit.
 Result<SchemaTree> read_schema_tree(const Value& schema);
 
 }  // namespace sb::workflow
