@@ -21,10 +21,14 @@ function(sb_fast target owner header)
   endif()
 endfunction()
 
-# sb_tests(TARGET): makes TARGET a program of GoogleTest.
+# sb_tests(TARGET): makes TARGET a program of GoogleTest. Tests are compiled without optimisation: what they test is not,
+# and they are compiled more often than they run.
 function(sb_tests target)
   target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest_main)
-  sb_fast(${target} sb_tests_precompiled "")
+  target_compile_options(${target} PRIVATE -O0)
+  if(SIGNALBOX_UNITY)
+    target_precompile_headers(${target} REUSE_FROM sb_tests_precompiled)
+  endif()
 endfunction()
 
 # sb_embed(OUT NAMESPACE FOLDER): a C++ file with every file below FOLDER, to be had by

@@ -136,7 +136,7 @@ class HookFixture : public testing::Test {
   }
   static Value& first(Value& input) { return input.find("questions")->items().front(); }
 
-  std::unique_ptr<inbox::Home> home() {
+  std::unique_ptr<inbox::Home> open_home() {
     static FakeStreams unused;
     auto opened = inbox::Home::open(seams(unused), store::Access::kReadWrite);
     if (!opened) throw std::runtime_error(opened.error().to_string());
@@ -159,7 +159,7 @@ class HookFixture : public testing::Test {
           .value();
     };
     const decision::Rendered draft = render(inbox::kNoncePlaceholder);
-    const auto opened_home = home();
+    const auto opened_home = open_home();
     inbox::Inbox& box = opened_home->inbox();
     const auto handle = box.open(declaration, {.workspace = project(), .session = ""}).value();
     inbox::PlannedPrompt planned;
@@ -177,7 +177,7 @@ class HookFixture : public testing::Test {
     const auto made = box.plan_prompt(planned).value();
     return {render(made.nonce).payload, made.nonce, handle.id};
   }
-  inbox::DecisionState state(const std::string& id) { return home()->inbox().load(id).value(); }
+  inbox::DecisionState state(const std::string& id) { return open_home()->inbox().load(id).value(); }
 
   void corrupt_store() {
     for (const char* end : {"-wal", "-shm"}) (void)files_.remove(home() + "/signalbox.db" + end);

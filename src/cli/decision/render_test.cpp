@@ -42,8 +42,8 @@ class RenderCommand : public testing::Test {
     FakeStreams streams;
     const Environment environment = home();
     const Seams seams{files_, clock_, random_, process_, environment, streams};
-    auto home = inbox::Home::open(seams, store::Access::kReadWrite);
-    return (*home)->inbox().open_prompts().value();
+    auto opened = inbox::Home::open(seams, store::Access::kReadWrite);
+    return (*opened)->inbox().open_prompts().value();
   }
 
  private:

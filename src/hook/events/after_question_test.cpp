@@ -59,7 +59,7 @@ TEST_F(Recorded, AnAnswerToAnotherQuestionUnderTheMarkerClosesNothing) {
     ASSERT_TRUE(open.is_open());
     ASSERT_FALSE(open.free_texts.empty());
     EXPECT_EQ(open.free_texts.back(), "answer to another question under this marker: main");
-    EXPECT_TRUE(home()->inbox().find_prompt(planned.nonce).value()->is_open);
+    EXPECT_TRUE(open_home()->inbox().find_prompt(planned.nonce).value()->is_open);
   }
 }
 

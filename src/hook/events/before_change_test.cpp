@@ -28,13 +28,13 @@ class BeforeChange : public HookFixture {
     return open;
   }
   void open(const OpenStep& open) {
-    const auto written = home()->store().write([&](store::Transaction& transaction) {
+    const auto written = open_home()->store().write([&](store::Transaction& transaction) {
       return transaction.put(guard::kOpenSteps, guard::open_step_key(open.workspace, open.session), to_row(open));
     });
     ASSERT_TRUE(written);
   }
   void close(const OpenStep& open) {
-    ASSERT_TRUE(home()->store().write([&](store::Transaction& transaction) {
+    ASSERT_TRUE(open_home()->store().write([&](store::Transaction& transaction) {
       return transaction.remove(guard::kOpenSteps, guard::open_step_key(open.workspace, open.session));
     }));
   }
@@ -294,7 +294,7 @@ options: [{id: main, label: Main}, {id: hotfix, label: The small mend}]
                                       Not(HasSubstr("rehydrate")), Not(HasSubstr("it is delivered"))));
   inbox::HostReply reply;
   reply.options = {"hotfix"};
-  ASSERT_TRUE(home()->inbox().reply(asked.nonce, reply));
+  ASSERT_TRUE(open_home()->inbox().reply(asked.nonce, reply));
   EXPECT_THAT(noted(prompted()),
               AllOf(HasSubstr("has been answered: hotfix (\"The small mend\")."), HasSubstr("ct_s-1")));
   EXPECT_EQ(fire(prompted()).output, "");
