@@ -93,7 +93,7 @@ TEST(Lifecycle, TheWaysTogetherOpenEveryStep) {
       for (const std::string& step : walk_through(bundle, way).steps) opened.insert(step);
     }
     workflow::for_each_step(bundle.back()->definition.steps, [&](const workflow::Step& step) {
-      if (!step.loop()) EXPECT_TRUE(opened.contains(step.id)) << lifecycle.id << ": " << step.id << " is never opened";
+      EXPECT_TRUE(step.loop() || opened.contains(step.id)) << lifecycle.id << ": " << step.id << " is never opened";
     });
   }
 }

@@ -38,7 +38,7 @@ class PersonFixture {
     EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
     directory = pattern;
     environment = Environment({{"SIGNALBOX_HOME", directory}});
-    if (!config.empty()) EXPECT_TRUE(files.write_atomic(directory + "/config.yaml", config));
+    EXPECT_TRUE(config.empty() || files.write_atomic(directory + "/config.yaml", config));
     worker = std::make_unique<WorkerContext>(Seams{files, clock, random, process, environment, streams});
   }
   ~PersonFixture() {
@@ -74,7 +74,7 @@ class PersonFixture {
   }
   engine::SessionResponse deliver(const engine::SessionResponse& answer,
                                   engine::Submission submission = {.notes = "Done."}) {
-    auto next = sessions().resume({.token = token_of(answer), .submission = std::move(submission)});
+    auto next = sessions().continue_session({.token = token_of(answer), .submission = std::move(submission)});
     EXPECT_TRUE(next) << next.error().error.to_string();
     return *next;
   }

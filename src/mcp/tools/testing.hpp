@@ -57,17 +57,17 @@ class ToolFixture : public testing::Test {
     std::filesystem::remove_all(directory);
   }
 
-  void add_workflow(const std::string& id, const std::string& text) {
-    EXPECT_TRUE(files.write_atomic(workspace + "/.signalbox/workflows/" + id + ".json", text));
+  void add_workflow(const std::string& id, const std::string& json) {
+    EXPECT_TRUE(files.write_atomic(workspace + "/.signalbox/workflows/" + id + ".json", json));
   }
 
   // `W` in the text stands for the workspace's path.
-  Value arguments(std::string text) const {
-    for (std::size_t at = text.find("\"W\""); at != std::string::npos; at = text.find("\"W\"")) {
-      text.replace(at, 3, quote_json(workspace));
+  Value arguments(std::string json) const {
+    for (std::size_t at = json.find("\"W\""); at != std::string::npos; at = json.find("\"W\"")) {
+      json.replace(at, 3, quote_json(workspace));
     }
-    auto value = parse_json(text);
-    EXPECT_TRUE(value) << text;
+    auto value = parse_json(json);
+    EXPECT_TRUE(value) << json;
     return value ? *value : Value();
   }
 
