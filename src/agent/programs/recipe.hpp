@@ -32,7 +32,8 @@ Result<Recipe> recipe_for(const ModelSettings& model);
 std::vector<std::string> recipe_names();
 
 struct RecipeValues {
-  std::string prompt, mcp_url, mcp_token, hook_url, proxy_url, home, work_tree, model;
+  std::string prompt = {}, mcp_url = {}, mcp_token = {}, hook_url = {}, proxy_url = {}, home = {}, work_tree = {},
+              model = {};
   bool is_writable = true;
 };
 struct Launch {

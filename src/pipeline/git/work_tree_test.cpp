@@ -315,7 +315,7 @@ TEST_F(Trees, InPlaceOnlyWhereTheBaseIs) {
 TEST_F(Trees, WhatKilledWritesLeftIsSwept) {
   const WorkTree tree = place.tree();
   const std::string left = ".signalbox-write.0123456789ab";
-  for (const std::string& folder : {"", "src/", ".signalbox/", "new/deep/"}) {
+  for (const std::string folder : {"", "src/", ".signalbox/", "new/deep/"}) {
     place.put("trees/run1/" + folder + left, "half");
   }
   place.put("trees/run1/src/.signalbox-write.md", "somebody's");
