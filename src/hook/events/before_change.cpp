@@ -9,8 +9,8 @@
 namespace sb::hook {
 namespace {
 
-// The path with its links resolved, as far as it is there. A link to nowhere would be written through, to wherever it
-// leads by then.
+// The path with its links resolved, as far as it exists. A write through a dangling link would go to whatever the link
+// points to by then.
 std::string resolved(const Files& files, const std::string& path, bool& leads_nowhere, int depth = 0) {
   if (const auto whole = files.canonical(path)) return *whole;
   if (path == "/" || path.empty() || depth > 128) return path.empty() ? "/" : path;
@@ -24,7 +24,7 @@ std::string resolved(const Files& files, const std::string& path, bool& leads_no
   return place;
 }
 
-// Hosts take `..` out by the letters, the system goes through the folders: both are looked at.
+// Hosts remove `..` lexically, the system resolves it through the folders: check both.
 guard::PathForms places_of(const Files& files, const std::string& folder, const std::string& path) {
   const std::string whole = path.starts_with('/') ? path : join_path(folder, path);
   if (path.size() > limits::kCheckedPathBytes) return {{whole}, "its path is too long"};
@@ -32,7 +32,7 @@ guard::PathForms places_of(const Files& files, const std::string& folder, const 
   guard::PathForms places{{resolved(files, lexically_normal(whole), leads_nowhere)}, {}};
   std::string physical = resolved(files, whole, leads_nowhere);
   if (physical != places.paths.front()) places.paths.push_back(std::move(physical));
-  if (leads_nowhere) places.blocked_reason = "it is a link that leads nowhere";
+  if (leads_nowhere) places.blocked_reason = "it is a dangling link";
   return places;
 }
 
@@ -48,7 +48,7 @@ std::optional<std::string> refused(const HookEvent& event, const guard::OpenStep
     return guard::refuse_command(chain, *command, temporary, resolve);
   }
   const auto path = event.tool_input.string_at(event.tool == "NotebookEdit" ? "notebook_path" : "file_path");
-  // Without a path the host refuses the call by itself.
+  // Without a path the host itself refuses the call.
   return path && !path->empty() ? guard::refuse_edit(chain, resolve(*path)) : std::nullopt;
 }
 
