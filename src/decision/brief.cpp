@@ -14,7 +14,7 @@ void add_line(std::string& text, std::string_view line) {
   text += line;
 }
 
-// What stands behind `Recommendation:`: the bucket's word in a child, else the letters of what is marked.
+// The text after `Recommendation:`: the bucket's name in a child, else the letters of the marked options.
 std::string recommended_word(const Prompt& prompt, std::string_view choice) {
   if (prompt.kind == DecisionKind::kCherryPick && !choice.empty()) {
     std::string word(choice);
@@ -42,7 +42,7 @@ std::string joined(const std::vector<std::string>& labels) {
   return list;
 }
 
-// Writes the parts of a brief one behind the other, and notes the field of each.
+// Writes the parts of a brief one after the other, and records the field of each.
 class BriefWriter {
  public:
   BriefWriter(const Prompt& prompt, ShownFields& shown) : prompt_(prompt), shown_(shown) {}

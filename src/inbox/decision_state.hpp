@@ -3,11 +3,11 @@
 // Stream `decision/ID`; every payload is canonical JSON. Times are the event's own unless named. Members in brackets
 // may be absent.
 //
-//  opened     {v: 1, salt, fingerprint, definition, question, render_hash, [digest], [workspace], [session], opened_at,
-//              on_timeout, [deadline], signed: bool, [operators: {root, head, count}], [source]}
-//             ID is `d-` and the first 26 characters of the base32 SHA-256 of "sb-decision-1\n" and this payload. So
-//             the id is a fingerprint of the question, of what was shown, and of whether and by whom a signature is
-//             required: an opened event changed later no longer matches its id and is rejected.
+//   opened     {v: 1, salt, fingerprint, definition, question, render_hash, [digest], [workspace], [session],
+//               opened_at, on_timeout, [deadline], signed: bool, [operators: {root, head, count}], [source]}
+//              ID is `d-` and the first 26 characters of the base32 SHA-256 of "sb-decision-1\n" and this payload. So
+//              the id is a fingerprint of the question, of what was shown, and of whether and by whom a signature is
+//              required: an opened event changed later no longer matches its id and is rejected.
 //   answered   {options, values, principal, channel, resolved_by, render_hash, raw (base64url), host_result,
 //               [waived], [signature: {at, key, sig, [delegation]}]}
 //   closed     {outcome: declined|cancelled|defaulted|expired|superseded, [options], principal, channel, [resolved_by],
@@ -16,8 +16,8 @@
 //   free_text  {text (base64url), principal, channel}    the decision stays open
 //   no_answer  {host_result, principal, channel}    dismissed, skipped, timed out, empty, cancelled: it stays open
 //   replied    {nonce, part, page, pages, options}  one of several prompts was answered; it stays open
-//  withdrawn  {principal, channel}                 the answer is withdrawn; the decision is open again
-//  taken      {by}                                 a waiting caller has read the outcome: it can no longer change
+//   withdrawn  {principal, channel}                 the answer is withdrawn; the decision is open again
+//   taken      {by}                                 a waiting caller has read the outcome: it can no longer change
 //
 // An `answered` event that needs a signature and has no valid one is skipped: the decision stays open, and `rejected`
 // says why.

@@ -2,10 +2,10 @@
 // (decision_state.hpp).
 //
 //   Inbox inbox(store, clock, random, operators, policy);
-//  DecisionHandle handle = SB_TRY(inbox.open(declaration, {.workspace = directory}));
+//   DecisionHandle handle = SB_TRY(inbox.open(declaration, {.workspace = directory}));
 //   ...
-//  DecisionState state = SB_TRY(inbox.load(handle.id));        // settles a passed deadline first
-//  if (state.state == DecisionStatus::kClosed) state = SB_TRY(inbox.consume(handle.id, "ask"));
+//   DecisionState state = SB_TRY(inbox.load(handle.id));        // settles a passed deadline first
+//   if (state.state == DecisionStatus::kClosed) state = SB_TRY(inbox.consume(handle.id, "ask"));
 //
 // Nothing runs in the background: the first caller to look after a deadline has passed records its effect. If an answer
 // and a deadline coincide, both are appended under the head they saw; the first in the log wins, the other gets

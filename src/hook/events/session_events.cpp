@@ -98,7 +98,7 @@ std::string step_text(const Situation& situation) {
   std::string rules;
   if (step.writes && step.writes->empty()) rules = "change no file";
   if (step.writes && !step.writes->empty()) rules = fmt::format("change only {}", fmt::join(*step.writes, ", "));
-  if (step.commands_read_only) rules += fmt::format("{}run only commands that read", rules.empty() ? "" : "; ");
+  if (step.commands_read_only) rules += fmt::format("{}run only read-only commands", rules.empty() ? "" : "; ");
   if (!rules.empty()) text += fmt::format("\nWhile it is open: {}.", rules);
   return text;
 }

@@ -15,7 +15,7 @@ struct Member {
   std::string name;
   std::size_t key = 0;  // where its key begins
   std::size_t begin = 0;
-  std::size_t end = 0;  // behind its value
+  std::size_t end = 0;  // after its value
 };
 
 struct Object {
