@@ -54,19 +54,19 @@ class BriefWriter {
     add_instruction();
     add_section("sections.eli10", "ELI10:", sections.eli10);
     add_section("sections.stakes", "Stakes if we pick wrong:", sections.stakes);
-    add_section("irreversible_note", said("brief.one_way"), prompt_.irreversible_note);
-    add_section("sections.safety_notice", said("brief.safety"), sections.safety_notice);
+    add_section("irreversible_note", localized("brief.one_way"), prompt_.irreversible_note);
+    add_section("sections.safety_notice", localized("brief.safety"), sections.safety_notice);
     add_recommendation();
     add_completeness();
-    if (prompt_.select.mode == SelectMode::kMany) add_line(text_, said("brief.many"));
+    if (prompt_.select.mode == SelectMode::kMany) add_line(text_, localized("brief.many"));
     add_options();
-    add_section("elsewhere", said("brief.elsewhere"), joined(prompt_.asked_next));
+    add_section("elsewhere", localized("brief.elsewhere"), joined(prompt_.asked_next));
     add_section("sections.net", "Net:", sections.net);
     return std::move(text_);
   }
 
  private:
-  std::string_view said(std::string_view key) const { return decision::text(prompt_.locale, key); }
+  std::string_view localized(std::string_view key) const { return decision::text(prompt_.locale, key); }
 
   void add_section(std::string_view field, std::string_view anchor, std::string_view body) {
     if (body.empty()) return;

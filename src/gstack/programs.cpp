@@ -187,9 +187,8 @@ std::string question_preference_help(std::string_view called_as) {
   return fmt::format(
       "Read, check and change your question preferences.\n\n"
       "  {0} --check ID [--summary-stdin]\n"
-      "      Print ASK_NORMALLY or AUTO_DECIDE, and why a preference does not apply. A question summary on standard "
-      "input\n"
-      "      can only make it ask.\n"
+      "      Print ASK_NORMALLY or AUTO_DECIDE, and why a preference does not apply. A question summary on\n"
+      "      standard input can only make it ask.\n"
       "  {0} --write JSON\n"
       "      Store a preference: question_id, preference, source, [free_text].\n"
       "  {0} [--read]\n"
@@ -198,10 +197,9 @@ std::string question_preference_help(std::string_view called_as) {
       "      Remove one preference, or all.\n"
       "  {0} --stats\n"
       "      Count the preferences.\n\n"
-      "A preference is always-ask, never-ask or ask-only-for-one-way. Its source is plan-tune or inline-user: only "
-      "you\n"
-      "set preferences, never a file or a tool. Irreversible questions and the options of a chain are always asked,\n"
-      "whatever is stored.\n\n"
+      "A preference is always-ask, never-ask or ask-only-for-one-way. Its source is plan-tune or inline-user:\n"
+      "only you set preferences, never a file or a tool. Irreversible questions and the options of a chain are\n"
+      "always asked, whatever is stored.\n\n"
       "Exit codes: 0 done, 1 rejected or unreadable, 2 not from the user.\n",
       called_as);
 }

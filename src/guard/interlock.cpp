@@ -48,8 +48,7 @@ std::string refusal(const OpenStep& step, std::string_view what) {
 std::string scope_refusal(const OpenStep& step, std::string_view what, std::string_view glob) {
   return fmt::format(
       "Signalbox: {} was refused: {} is out of scope for this session of {}, whatever its step \"{}\" ({}) "
-      "allows. "
-      "Leave it unchanged and continue; if it has to change, say so in the notes for a person to decide.",
+      "allows. Leave it unchanged and continue; if it has to change, say so in the notes for a person to decide.",
       what, shown(glob), step.workflow, shown(step.title), step.step);
 }
 

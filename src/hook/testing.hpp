@@ -70,19 +70,19 @@ class HookFixture : public testing::Test {
   RunResult fire(const Value& event) { return fire(to_json(event)); }
 
   // The hook's output as JSON; null when there was none. Nothing else may be printed.
-  Value said(const Value& event) {
+  Value output_of(const Value& event) {
     const RunResult ran = fire(event);
     EXPECT_EQ(ran.code, 0);
     EXPECT_EQ(ran.errors, "");
     return ran.output.empty() ? Value() : parse_json(ran.output).value();
   }
   std::string denied(const Value& event) {
-    const Value answer = said(event)["hookSpecificOutput"];
+    const Value answer = output_of(event)["hookSpecificOutput"];
     if (answer.string_at("permissionDecision") != "deny") return "";
     return answer.string_at("permissionDecisionReason").value_or("");
   }
   std::string noted(const Value& event) {
-    const Value answer = said(event)["hookSpecificOutput"];
+    const Value answer = output_of(event)["hookSpecificOutput"];
     EXPECT_EQ(answer.find("permissionDecision"), nullptr);
     return answer.string_at("additionalContext").value_or("");
   }

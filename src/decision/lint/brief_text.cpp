@@ -107,10 +107,10 @@ bool label_fits(const Check& c) {
 void check_recommendation(const Check& c) {
   const auto line = section(c.lines, "Recommendation:");
   if (!line) return c.report.add(rule::kGsRecommendation, c.head);
-  const auto said = behind(*line, "Recommendation:");
-  const std::size_t because = said.find("because ");
-  const bool has_reason = because != std::string_view::npos && because > 0 && said.size() > because + 8;
-  const auto choice = trimmed(said.substr(0, std::min(because, said.size())));
+  const auto recommendation = behind(*line, "Recommendation:");
+  const std::size_t because = recommendation.find("because ");
+  const bool has_reason = because != std::string_view::npos && because > 0 && recommendation.size() > because + 8;
+  const auto choice = trimmed(recommendation.substr(0, std::min(because, recommendation.size())));
   const bool is_bucket = choice.starts_with("Include") || choice.starts_with("Defer") || choice.starts_with("Cut") ||
                          choice == "A" || choice == "B" || choice == "C" || choice.starts_with("Not now");
   if (!has_reason || (c.shape == GstackShape::kSplit && !is_bucket)) c.report.add(rule::kGsRecommendation, line->span);

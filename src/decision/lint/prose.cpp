@@ -333,8 +333,8 @@ class Scanner {
       const bool is_choice = phrase->phrase_kind == PhraseKind::kChoice;
       if (is_choice && any_contains(masked_.quotes, Clean::origin(source, span, false, match->begin))) continue;
       // The whole sentence is the finding, so that one that asks and offers counts once.
-      const Span told = is_choice ? span : Span{Clean::behind_marker(source, span), span.end};
-      report_.add(rule_of(phrase->phrase_kind), told, phrase->lexicon->version, phrase->lexicon->blocks);
+      const Span finding_span = is_choice ? span : Span{Clean::behind_marker(source, span), span.end};
+      report_.add(rule_of(phrase->phrase_kind), finding_span, phrase->lexicon->version, phrase->lexicon->blocks);
       is_clean = false;
     }
     if (is_made && is_clean && !at_end && is_long()) {

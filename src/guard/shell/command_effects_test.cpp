@@ -31,7 +31,7 @@ std::string_view name_of(Effect effect) {
 }
 
 // `rm: paths a b`; an unknown target is followed by a question mark.
-std::string told(std::string_view line) {
+std::string effects_text(std::string_view line) {
   std::string text;
   for (const CommandEffect& effect : effects_of(line)) {
     if (!text.empty()) text += "; ";
@@ -111,7 +111,7 @@ TEST(CommandEffects, ReadingIsAllowed) {
            "uniq -f 1 x",
            "git -C sub log",
        }) {
-    EXPECT_EQ(told(line), "") << line;
+    EXPECT_EQ(effects_text(line), "") << line;
   }
 }
 
@@ -228,11 +228,11 @@ TEST(CommandEffects, ChangesAreDetected) {
       {"signalbox inbox answer d keep", "signalbox inbox: unknown"},
       {"ls > >(tee x)", "tee: paths x; a redirection: paths ?"},
   };
-  for (const auto& each : cases) EXPECT_EQ(told(each.line), each.effects) << each.line;
+  for (const auto& each : cases) EXPECT_EQ(effects_text(each.line), each.effects) << each.line;
 }
 
 void expect_effects(std::initializer_list<std::pair<const char*, const char*>> cases) {
-  for (const auto& [line, effects] : cases) EXPECT_EQ(told(line), effects) << line;
+  for (const auto& [line, effects] : cases) EXPECT_EQ(effects_text(line), effects) << line;
 }
 
 TEST(CommandEffects, AFileNamedLikeAProgramIsNotThatProgram) {
@@ -412,7 +412,7 @@ TEST(CommandEffects, ReadingIsNotRefusedForItsOptions) {
                            "hash -r",
                            "git grep std::vector",
                            "less -N a"}) {
-    EXPECT_EQ(told(line), "") << line;
+    EXPECT_EQ(effects_text(line), "") << line;
   }
 }
 

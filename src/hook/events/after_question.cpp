@@ -171,17 +171,16 @@ Result<std::string> close_planned(inbox::Home& home, const PlannedQuestion& plan
 // The question asked under the marker was a different one, so its answer does not count. It is kept for reference.
 Result<std::string> keep_stray(inbox::Home& home, const PlannedQuestion& planned, const std::vector<std::string>& found,
                                const HostAnswer& answer) {
-  const std::string said = is_choice(answer.result) ? fmt::format("{}", fmt::join(answer.option_ids, ", "))
+  const std::string text = is_choice(answer.result) ? fmt::format("{}", fmt::join(answer.option_ids, ", "))
                            : answer.text.empty()    ? std::string(decision::to_string(answer.result))
                                                     : answer.text;
   if (!planned.prompt.is_open || !planned.decision.is_open()) return "";
   SB_TRY(home.inbox().note_free_text(planned.decision.id,
-                                     fmt::format("answer to another question under this marker: {}", said),
+                                     fmt::format("answer to another question under this marker: {}", text),
                                      {inbox::Channel::kHook, std::string(kPrincipal)}));
   return fmt::format(
       "Signalbox: {} is still open. The question asked is not the planned prompt {}: {}. The answer does not count; "
-      "ask "
-      "again exactly as rendered.",
+      "ask again exactly as rendered.",
       planned.decision.id, planned.prompt.nonce, fmt::join(found, "; "));
 }
 

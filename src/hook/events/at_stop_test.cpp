@@ -16,7 +16,7 @@ class Stop : public HookFixture {
  protected:
   void enable() { (void)enable_stop(files_, homes(environment_).value(), InstallScope::kProject, project()); }
   std::string reason(const Value& event) {
-    const Value answer = said(event);
+    const Value answer = output_of(event);
     if (answer.is_null()) return "";
     EXPECT_EQ(answer.string_at("decision"), "block");
     return answer.string_at("reason").value_or("");

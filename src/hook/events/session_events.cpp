@@ -22,7 +22,7 @@ constexpr std::size_t kLongestChoice = 200;
 struct Situation {
   CurrentStep current;
   std::optional<inbox::DecisionState> decision;  // the one waited for
-  bool is_told = false;                          // its end was already reported to this conversation
+  bool is_reported = false;                      // its end was already reported to this conversation
 
   bool has_answer() const { return decision && !decision->is_open(); }
 };
@@ -39,7 +39,7 @@ Result<std::optional<Situation>> situation_of(const HookEvent& event, inbox::Hom
     if (!state && state.error().code != ErrorCode::kNotFound) return std::unexpected(std::move(state).error());
     if (state) situation.decision = std::move(*state);
     const auto host = SB_TRY(guard::read_host_session(snapshot, guard::host_key(event.session, "")));
-    situation.is_told = std::ranges::find(host.notified, decision) != host.notified.end();
+    situation.is_reported = std::ranges::find(host.notified, decision) != host.notified.end();
     return situation;
   });
 }
@@ -201,7 +201,7 @@ Result<std::string> at_session_start(const HookEvent& event, const HookContext& 
   if (!home) return "";
   const auto situation = SB_TRY(situation_of(event, *home, seams));
   if (!situation) return "";
-  if (situation->has_answer() && !situation->is_told) {
+  if (situation->has_answer() && !situation->is_reported) {
     // Reporting twice is better than not at all.
     if (const Status kept = record_notified_once(event, *situation, seams); !kept) hook_context.log.add(kept.error());
   }
@@ -216,7 +216,7 @@ Result<std::string> at_prompt(const HookEvent& event, const HookContext& hook_co
   const auto home = SB_TRY(open_home(seams, store::Access::kReadOnly));
   if (!home) return "";
   const auto situation = SB_TRY(situation_of(event, *home, seams));
-  if (!situation || !situation->has_answer() || situation->is_told) return "";
+  if (!situation || !situation->has_answer() || situation->is_reported) return "";
   // Without this record the same note would be repeated at every prompt.
   SB_TRY(record_notified_once(event, *situation, seams));
   return additional_context("UserPromptSubmit", utf8_prefix(prompt_text(*situation), limits::kHookNoteBytes));
