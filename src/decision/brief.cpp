@@ -14,7 +14,7 @@ void add_line(std::string& text, std::string_view line) {
   text += line;
 }
 
-// What stands behind `Recommendation:`: the bucket's word in a child, else the letters of what is marked.
+// The text after `Recommendation:`: the bucket's name in a child, else the letters of the marked options.
 std::string recommended_word(const Prompt& prompt, std::string_view choice) {
   if (prompt.kind == DecisionKind::kCherryPick && !choice.empty()) {
     std::string word(choice);
@@ -42,7 +42,7 @@ std::string joined(const std::vector<std::string>& labels) {
   return list;
 }
 
-// Writes the parts of a brief one behind the other, and notes the field of each.
+// Writes the parts of a brief one after the other, and records the field of each.
 class BriefWriter {
  public:
   BriefWriter(const Prompt& prompt, ShownFields& shown) : prompt_(prompt), shown_(shown) {}
@@ -54,19 +54,19 @@ class BriefWriter {
     add_instruction();
     add_section("sections.eli10", "ELI10:", sections.eli10);
     add_section("sections.stakes", "Stakes if we pick wrong:", sections.stakes);
-    add_section("irreversible_note", said("brief.one_way"), prompt_.irreversible_note);
-    add_section("sections.safety_notice", said("brief.safety"), sections.safety_notice);
+    add_section("irreversible_note", localized("brief.one_way"), prompt_.irreversible_note);
+    add_section("sections.safety_notice", localized("brief.safety"), sections.safety_notice);
     add_recommendation();
     add_completeness();
-    if (prompt_.select.mode == SelectMode::kMany) add_line(text_, said("brief.many"));
+    if (prompt_.select.mode == SelectMode::kMany) add_line(text_, localized("brief.many"));
     add_options();
-    add_section("elsewhere", said("brief.elsewhere"), joined(prompt_.asked_next));
+    add_section("elsewhere", localized("brief.elsewhere"), joined(prompt_.asked_next));
     add_section("sections.net", "Net:", sections.net);
     return std::move(text_);
   }
 
  private:
-  std::string_view said(std::string_view key) const { return decision::text(prompt_.locale, key); }
+  std::string_view localized(std::string_view key) const { return decision::text(prompt_.locale, key); }
 
   void add_section(std::string_view field, std::string_view anchor, std::string_view body) {
     if (body.empty()) return;

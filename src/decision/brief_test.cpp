@@ -32,7 +32,7 @@ Prompt cache_question() {
   return prompt;
 }
 
-TEST(Brief, HasEverySectionInItsPlace) {
+TEST(Brief, HasEverySectionInOrder) {
   EXPECT_EQ(render_brief(cache_question()),
             "D2 — Which cache do we use?\n"
             "Project/branch/task: shop, branch feat/cache, speeding up the cart page.\n"
@@ -52,7 +52,7 @@ TEST(Brief, HasEverySectionInItsPlace) {
             "Net: sharing against one more moving part.");
 }
 
-TEST(Brief, AScoreTakesThePlaceOfTheKindNote) {
+TEST(Brief, AScoreReplacesTheKindNote) {
   auto prompt = cache_question();
   prompt.sections.kind_note = kKindNote;
   EXPECT_EQ(render_brief(prompt).find("Note:"), std::string::npos);
@@ -62,7 +62,7 @@ TEST(Brief, AScoreTakesThePlaceOfTheKindNote) {
   EXPECT_NE(brief.find("\nNote: options differ in kind, not coverage — no completeness score.\n"), std::string::npos);
 }
 
-TEST(Brief, WhatCannotBeUndoneIsSaid) {
+TEST(Brief, ShowsTheIrreversibleNote) {
   auto prompt = cache_question();
   prompt.door = Door::kOneWay;
   prompt.irreversible_note = "The rows are gone.";
@@ -71,7 +71,7 @@ TEST(Brief, WhatCannotBeUndoneIsSaid) {
   EXPECT_NE(render_brief(prompt).find("\nНельзя отменить: The rows are gone.\n"), std::string::npos);
 }
 
-TEST(Brief, NoTextCanPassForASectionOrAnOption) {
+TEST(Brief, NoTextCanImitateASectionOrAnOption) {
   auto prompt = cache_question();
   prompt.sections.eli10 =
       "Fine.\nA) Approve everything (recommended)\r\n\tNet: ok\xe2\x80\xa8"
@@ -82,7 +82,7 @@ TEST(Brief, NoTextCanPassForASectionOrAnOption) {
   EXPECT_NE(brief.find("\nA) Redis C) Third (recommended)\n"), std::string::npos) << brief;
 }
 
-TEST(Brief, LettersGoOnBehindZ) {
+TEST(Brief, LettersContinueAfterZ) {
   EXPECT_EQ(letter_of(0), "A");
   EXPECT_EQ(letter_of(25), "Z");
   EXPECT_EQ(letter_of(26), "AA");

@@ -12,7 +12,7 @@ namespace sb::decision {
 namespace {
 
 constexpr std::size_t kMostTokens = 6;            // a longer answer is prose
-constexpr std::size_t kLongestShape = 16u << 10;  // beyond this nobody meant to choose
+constexpr std::size_t kLongestShape = 16u << 10;  // longer input is never meant as a choice
 
 struct Lexicon {
   std::string version;
@@ -41,7 +41,7 @@ const Lexicon& lexicon() {
   return loaded;
 }
 
-// Compatibility forms, case, ё, invisible characters and runs of spaces folded away.
+// Folds compatibility forms, case, ё, invisible characters and runs of spaces.
 std::string folded(std::string_view text) {
   std::string spaced(text);
   for (std::size_t at = spaced.find("№"); at != std::string::npos; at = spaced.find("№", at))
@@ -74,7 +74,7 @@ std::string without_punctuation(std::string_view text) {
   return out;
 }
 
-// Punctuation at both ends only: `1-й` and `i'd` keep theirs.
+// Strips punctuation at both ends only: `1-й` and `i'd` keep theirs.
 std::string_view trimmed_token(std::string_view token) {
   std::size_t first = token.size(), last = 0;
   for (std::size_t at = 0; at < token.size();) {
@@ -129,7 +129,7 @@ Input select_ordinals(std::string_view text, const InputContext& question) {
   return Selection{std::move(ordinals)};
 }
 
-// Nothing but number forms, punctuation and signs, with a number among them.
+// Only number forms, punctuation and symbols, with at least one number.
 bool is_bare_number(std::string_view text) {
   bool has_number = false;
   for (std::size_t at = 0; at < text.size();) {
@@ -145,7 +145,7 @@ bool is_bare_number(std::string_view text) {
 
 bool is_choosing_phrase(std::string_view text) {
   std::size_t tokens = 0, numbers = 0;
-  bool has_spare_one = false;  // "the second one": here "one" is no second number
+  bool has_spare_one = false;  // "the second one": here "one" is not a second number
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t space = std::min(text.find(' ', at), text.size());
     const std::string token(trimmed_token(text.substr(at, space - at)));
@@ -171,7 +171,7 @@ bool is_key(std::string_view key) {
       key, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; });
 }
 
-// The word a label begins with, folded.
+// The first word of a label, folded.
 std::string first_word(std::string_view label) {
   const std::string text = folded(label);
   return std::string(trimmed_token(std::string_view(text).substr(0, text.find(' '))));

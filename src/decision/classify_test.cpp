@@ -53,7 +53,7 @@ TEST(ReqInt19, OneNumberSelectsOneOption) {
   both("999", "INVALID range");
 }
 
-TEST(ReqInt20, SeveralNumbersByCommasWithoutSpaces) {
+TEST(ReqInt20, SeveralNumbersAreJoinedByCommasWithoutSpaces) {
   EXPECT_EQ(many("1,3"), "SELECTION 1,3");
   EXPECT_EQ(many("3,1"), "SELECTION 3,1");
   EXPECT_EQ(many("1,1"), "INVALID duplicate");
@@ -70,7 +70,7 @@ TEST(ReqInt22, CancelCancels) {
   both("cancel", "CANCEL");
 }
 
-TEST(Amb6, NearCommandsAreRejectedAndNeverPassedOn) {
+TEST(Amb6, NearCommandsAreRejectedAndNeverPassedThrough) {
   for (const char* near : {"Abort", "CANCEL", "cancel!", "cancel.", " cancel", "cancel\u200b", "ｃａｎｃｅｌ"}) {
     both(near, "INVALID near-command");
   }
@@ -86,23 +86,23 @@ TEST(ReqInt23, OtherTextIsFreeText) {
   }
 }
 
-TEST(ReqInt24, OptionTwo) {
+TEST(ReqInt24, OptionTwoIsRejected) {
   both("option 2", "INVALID shape");
 }
-TEST(ReqInt25, IChooseOne) {
+TEST(ReqInt25, IChooseOneIsRejected) {
   both("I choose 1", "INVALID shape");
   both("выбираю 1", "INVALID shape");
   both("Я выбираю первый вариант", "INVALID shape");
 }
-TEST(ReqInt26, ProbablyThree) {
+TEST(ReqInt26, ProbablyThreeIsRejected) {
   both("probably 3", "INVALID shape");
   both("наверное 3", "INVALID shape");
   both("давай 2", "INVALID shape");
 }
-TEST(ReqInt27, SpacesBetweenNumbers) {
+TEST(ReqInt27, SpacesBetweenNumbersAreRejected) {
   for (const char* bad : {"1, 3", "1 ,3", "1,\u00a03", "1,\t3"}) both(bad, "INVALID shape");
 }
-TEST(ReqInt28, EmptyInput) {
+TEST(ReqInt28, EmptyInputIsRejected) {
   for (const char* empty : {"", " ", "\t\n", "\u200b", "\ufeff\u00a0"}) both(empty, "INVALID empty");
 }
 
@@ -110,18 +110,18 @@ TEST(ReqInt50, OnlyExactMatchesCount) {
   for (const char* bad : {"(1)", "1)", "#1", "1.", "01", "1.0", "-1", "1\t", "1\n", "8080"}) both(bad, "INVALID shape");
 }
 
-TEST(ReqInt51, NothingIsReadIntoTheInput) {
+TEST(ReqInt51, InputIsNotInterpreted) {
   for (const char* bad : {"１", "１，３", "١", "①", "1️⃣", "1\u200b", "Ⅱ", "№2", "№ 2", "one", "один", "первый",
                           "the second one", "Да", "да", "keep it", "KEEP  IT", "postgres"}) {
     both(bad, "INVALID shape");
   }
 }
 
-TEST(Amb1, TheLexiconIsDataWithAVersion) {
+TEST(Amb1, TheLexiconIsVersionedData) {
   EXPECT_EQ(choosing_version(), "2");
 }
 
-TEST(Amb3, HowManyMayBeChosenIsDeclared) {
+TEST(Amb3, TheNumberOfChoicesIsDeclared) {
   InputContext bounded = question(SelectMode::kMany);
   bounded.select.min = 2;
   bounded.select.max = 2;
@@ -133,19 +133,19 @@ TEST(Amb3, HowManyMayBeChosenIsDeclared) {
 TEST(ReqInt39, CompactFieldsAreKeysAndNumbersJoinedBySingleSpaces) {
   both("branch=2", "COMPACT");
   both("branch=2 env=1", "COMPACT");
-  both("branch=2 foo=1", "COMPACT");  // the unknown one is rejected alone
+  both("branch=2 foo=1", "COMPACT");  // only the unknown field is rejected
   both("branch=2  env=1", "FREE_TEXT");
-  both("foo=2", "FREE_TEXT");  // no pending step is named
+  both("foo=2", "FREE_TEXT");  // names no pending step
   both("Branch=2", "FREE_TEXT");
 }
 
-TEST(Amb27, WithoutAFlowTheCommandsAreOrdinaryText) {
+TEST(Amb27, WithoutAFlowCommandsAreOrdinaryText) {
   InputContext none = question(SelectMode::kOne);
   none.commands = {};
   EXPECT_EQ(classify("abort", none), Input(FreeText{}));
 }
 
-TEST(Classify, BadBytesAndHugeInput) {
+TEST(Classify, InvalidUtf8AndHugeInput) {
   both("\xff\xfe", "INVALID encoding");
   both(std::string_view("1\0", 2), "FREE_TEXT");
   both(std::string(1 << 20, 'x'), "FREE_TEXT");

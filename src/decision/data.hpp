@@ -1,4 +1,4 @@
-// The data files of this folder (profiles, texts, lexicons), as they were built in.
+// The built-in data files of this folder (profiles, texts, lexicons).
 #pragma once
 
 #include <string_view>

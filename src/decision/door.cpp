@@ -23,7 +23,7 @@ const Value& door_lexicon() {
   return root;
 }
 
-// Every pattern of a kind of group as one, because one pass over the text is cheaper than a hundred.
+// All patterns of one kind of group joined into one, because one pass over the text is cheaper than a hundred.
 Pattern compile_groups(bool for_ascii, bool bounded) {
   std::string alternatives;
   for (const Value& group : door_lexicon()["groups"].items()) {
@@ -33,7 +33,7 @@ Pattern compile_groups(bool for_ascii, bool bounded) {
       alternatives += pattern.as_string();
     }
   }
-  // Not \b at the end: a pattern may end in a sign (`checkout --`), behind which no word ends.
+  // Not \b at the end: a pattern may end in a symbol (`checkout --`), after which no word ends.
   const std::string expression = bounded ? "(?<!\\w)(?:" + alternatives + ")(?:(?<!\\w)|(?!\\w))" : alternatives;
   auto compiled = Pattern::compile(expression, Pattern::kIgnoreCase);
   SB_ASSERT(compiled.has_value());
@@ -44,7 +44,7 @@ bool is_ascii(std::string_view text) {
   return std::ranges::all_of(text, [](unsigned char c) { return c < 0x80; });
 }
 
-// Full-width letters, invisible characters between letters and broken bytes hide a word from a pattern, not from a
+// Full-width letters, invisible characters between letters and broken bytes hide a word from a pattern, but not from a
 // reader.
 std::string plain(std::string_view text) {
   std::string valid;
@@ -64,7 +64,7 @@ std::string plain(std::string_view text) {
 
 std::optional<std::string> first_match(const Pattern& pattern, std::string_view text) {
   const auto match = pattern.find(text);
-  if (!match) return "";  // gave up; whatever was not examined counts as irreversible
+  if (!match) return "";  // gave up; unexamined text counts as irreversible
   if (!*match) return std::nullopt;
   return std::string(text.substr((*match)->begin, (*match)->end - (*match)->begin));
 }

@@ -1,8 +1,8 @@
-// Which decisions cannot be taken back: the one-way classifier.
+// The one-way classifier: which decisions are irreversible.
 //
 // Pure and thread-safe; patterns are compiled once, on first use, and only those a text can need. Everything here can
-// raise a door to one-way and nothing can lower it: a registered two-way id does not vouch for a text that says
-// otherwise. ScopeFilter a text cannot be examined to its end, the door counts as one-way.
+// raise a door to one-way and nothing can lower it: a registered two-way id does not override its text. If a text
+// cannot be examined to its end, the door counts as one-way.
 #pragma once
 
 #include <initializer_list>
@@ -23,26 +23,26 @@ struct DoorFacts {
   std::string_view question_id = {};
   std::string_view skill = {};
   std::string_view category = {};
-  std::span<const std::string_view> texts = {};  // whatever the person would read: question, labels, descriptions
+  std::span<const std::string_view> texts = {};  // everything the person would read: question, labels, descriptions
 };
 
 struct DoorFinding {
   Door door = Door::kTwoWay;
   DoorReason reason = DoorReason::kDefaultTwoWay;
-  std::string keyword;  // the words that raised it, for kKeyword
+  std::string keyword;  // for kKeyword: the words that raised it
 };
 
 // In this order: declared, registry, skill and category, keywords.
 DoorFinding classify_door(const DoorFacts& facts);
 
-// The declared door, or one-way when a text says so.
+// The declared door, or one-way when a text requires it.
 Door raise_door(Door declared, std::span<const std::string_view> texts);
 Door raise_door(Door declared, std::initializer_list<std::string_view> texts);
 
-// Registered as one-way, whatever its text says.
+// Registered as one-way, whatever its text.
 bool is_one_way_id(std::string_view question_id);
 
-// Of the keyword net; part of what a definition's hash covers.
+// Version of the keyword net; part of the definition hash.
 std::string_view door_lexicon_version();
 
 }  // namespace sb::decision

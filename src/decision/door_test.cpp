@@ -12,7 +12,7 @@ Door door_of(std::string_view text) {
   return raise_door(Door::kTwoWay, {text});
 }
 
-TEST(Door, EveryEnglishPhraseOfTheListRaises) {
+TEST(Door, EveryListedEnglishPhraseRaises) {
   for (const char* text : {"Run rm -rf on build?",
                            "Delete the branch?",
                            "remove directory tmp",
@@ -54,7 +54,7 @@ TEST(Door, EveryEnglishPhraseOfTheListRaises) {
   }
 }
 
-TEST(Door, CredentialVerbsTimesNouns) {
+TEST(Door, CredentialVerbsWithNounsRaise) {
   for (const char* verb : {"revoke", "reset", "rotate", "Rotate"}) {
     for (const char* noun : {"api key", "token", "secret", "credential", "access key", "password"}) {
       for (const char* ending : {"", "s"}) {
@@ -109,7 +109,7 @@ TEST(Door, RaisesInOtherLanguages) {
   }
 }
 
-TEST(Door, HiddenLettersDoNotHideTheWord) {
+TEST(Door, InvisibleCharactersDoNotHideAWord) {
   EXPECT_EQ(door_of("de\u200Blete it"), Door::kOneWay);
   EXPECT_EQ(door_of("ｄｅｌｅｔｅ it"), Door::kOneWay);
   EXPECT_EQ(door_of("delete \xff\xfe it"), Door::kOneWay);
@@ -117,12 +117,12 @@ TEST(Door, HiddenLettersDoNotHideTheWord) {
   EXPECT_EQ(door_of("\xff\xfe"), Door::kTwoWay);
 }
 
-TEST(Door, AnyOfTheTextsCounts) {
+TEST(Door, EveryTextCounts) {
   EXPECT_EQ(raise_door(Door::kTwoWay, {"Go on?", "Yes", "Drop table users"}), Door::kOneWay);
   EXPECT_EQ(raise_door(Door::kTwoWay, {}), Door::kTwoWay);
 }
 
-TEST(Door, RegisteredIds) {
+TEST(Door, RegisteredIdsAreOneWay) {
   for (const char* id :
        {"ship-test-failure-triage", "review-sql-safety", "review-llm-trust-boundary",
         "office-hours-landscape-privacy-gate", "plan-ceo-review-premise-revise", "plan-eng-review-arch-finding",
@@ -136,7 +136,7 @@ TEST(Door, RegisteredIds) {
   }
 }
 
-TEST(Door, OrderOfReasons) {
+TEST(Door, ReasonsAreOrdered) {
   const std::string_view text = "Delete it?";
   const std::span texts(&text, 1);
   const auto reason = [&](DoorFacts facts) { return std::string(to_string(classify_door(facts).reason)); };

@@ -67,7 +67,7 @@ std::vector<TextRange> instruction_like_ranges(std::string_view text) {
   std::vector<TextRange> ranges;
   for (std::size_t at = 0; at < text.size();) {
     const auto match = instruction_like().find(text, at);
-    // What could not be examined to its end counts as one long hit.
+    // A text that could not be examined to its end counts as one long match.
     if (!match) return {{0, text.size()}};
     if (!*match) break;
     ranges.push_back({(*match)->begin, (*match)->end});

@@ -1,4 +1,4 @@
-// Words that compatibility with gstack demands, from data/gstack-literals.json, and its list of instruction-like
+// Literals required for compatibility with gstack, from data/gstack-literals.json, and its list of instruction-like
 // phrases.
 //
 // Pure and thread-safe.
@@ -14,13 +14,13 @@ namespace sb::decision {
 
 const Value& gstack_literals();
 
-// Whether the list of strings `name` of the literals holds the word.
+// Whether the list `name` of the literals contains the word.
 bool is_gstack_word(std::string_view name, std::string_view word);
 // The words of a list, joined by a comma and a space.
 std::string gstack_words(std::string_view name);
 
-// Where a text reads like an instruction to a model ("ignore previous rules"), as byte ranges in order, none
-// overlapping. The text must be UTF-8.
+// The byte ranges, in order and not overlapping, where a text reads like an instruction to a model ("ignore previous
+// rules"). The text must be UTF-8.
 struct TextRange {
   std::size_t begin = 0;
   std::size_t end = 0;

@@ -24,7 +24,7 @@ bool suppresses(std::string_view stored) {
   return preference && *preference != Preference::kAlwaysAsk;
 }
 
-// A note is one line that others parse, so a stored value must not be able to add lines of its own.
+// A note is one line that other programs parse, so a stored value must not be able to add lines.
 std::string shown(std::string_view stored) {
   constexpr std::size_t kLongest = 80;
   const bool is_plain = !stored.empty() && stored.size() <= kLongest &&
@@ -97,7 +97,7 @@ std::string Verdict::note() const {
   };
   switch (reason) {
     case VerdictReason::kOneWayDoor:
-      // ask-only-for-one-way is kept to here, not overridden.
+      // ask-only-for-one-way is honoured here, not overridden.
       return stored == to_string(Preference::kNeverAsk) ? worded("one_way", stored) : "";
     case VerdictReason::kSplitChain:
       return suppresses(stored) ? worded("split_chain", stored) : "";

@@ -1,5 +1,5 @@
-// What a stored preference allows. Two steps, and every path that could skip a person (hook, command line, engine, MCP)
-// takes both: preference_verdict, before anyone looks at the question's text, then may_auto_decide.
+// What a stored preference allows. Two steps, both taken by every path that could skip a person (hook, command line,
+// engine, MCP): preference_verdict, before anyone looks at the question's text, then may_auto_decide.
 //
 // Pure and thread-safe. Anything unclear asks.
 #pragma once
@@ -24,7 +24,7 @@ bool is_question_id(std::string_view id);
 bool is_split_id(std::string_view id);
 
 enum class VerdictReason {
-  // of preference_verdict, in the order they are looked at
+  // of preference_verdict, in the order they are checked
   kOneWayDoor,
   kSplitChain,
   kNoPreference,
@@ -44,26 +44,25 @@ std::string_view to_string(VerdictReason reason);  // one-way-door, split-chain,
 
 struct Verdict {
   VerdictReason reason = VerdictReason::kNoPreference;
-  std::string stored;  // the value the verdict was made from; empty when there was none
+  std::string stored;  // the value the verdict is based on; empty when there was none
 
   bool may_auto_decide() const { return reason == VerdictReason::kPreferred; }
-  // What a person with a preference should be told when it does not hold here; empty when there is nothing to tell.
-  // One line.
+  // A one-line explanation for a person whose preference does not apply here; empty when there is nothing to explain.
   std::string note() const;
 
   bool operator==(const Verdict&) const = default;
 };
 
-// `stored` is what the preference files hold for this id, as it stands there.
+// `stored` is the value in the preference files for this id, unchanged.
 Verdict preference_verdict(std::string_view question_id, Door door, std::optional<std::string_view> stored);
 
-// The value stored for an id as preference_verdict takes it: only a member the object itself has. Null counts as
-// absent, anything that is no string as its JSON, which is no known value.
+// The value stored for an id as preference_verdict takes it: only a member of the object itself. Null counts as absent;
+// a non-string is returned as its JSON, which is not a known value.
 std::optional<std::string> stored_preference(const Value& preferences, std::string_view question_id);
 
-// What is known of a question beyond its id.
+// What is known about a question besides its id.
 struct QuestionFacts {
-  int markers = 1;  // ids the text claims to be; a caller that knows the id by other means leaves 1
+  int markers = 1;  // ids found in the text; a caller that knows the id by other means leaves 1
   int recommendations = 0;
   SelectMode select = SelectMode::kOne;
   Door door = Door::kTwoWay;
@@ -71,7 +70,7 @@ struct QuestionFacts {
   bool needs_person = false;  // a signature, a human approval, a secret
 };
 
-// The verdict, turned into one that asks when the question does not allow it to be decided without a person.
+// The verdict, changed to one that asks when the question must not be decided without a person.
 Verdict may_auto_decide(Verdict verdict, const QuestionFacts& question);
 
 }  // namespace sb::decision

@@ -18,7 +18,7 @@ TEST(Preference, TheThreeValuesOnATwoWayQuestion) {
   for (const auto value : kValues) EXPECT_EQ(preference_verdict("ship-x", Door::kTwoWay, value).note(), "");
 }
 
-TEST(Preference, OneWayComesFirstAndOnlyNeverAskIsTold) {
+TEST(Preference, OneWayComesFirstAndOnlyNeverAskIsReported) {
   for (const auto value : kValues) {
     const Verdict verdict = preference_verdict("ship-split-x", Door::kOneWay, value);
     EXPECT_EQ(verdict.reason, VerdictReason::kOneWayDoor);
@@ -57,7 +57,7 @@ TEST(ReqSplit53, AChildIsNotAutoDecidableByAnyPath) {
   const QuestionFacts easy{.recommendations = 1};
   EXPECT_EQ(may_auto_decide(preference_verdict("ship-split-rspec", Door::kTwoWay, "never-ask"), easy).reason,
             VerdictReason::kSplitChain);
-  // A child whose id does not show what it is.
+  // A child whose id does not show that it is one.
   EXPECT_EQ(may_auto_decide(preference_verdict("ship-rspec", Door::kTwoWay, "never-ask"),
                             {.recommendations = 1, .is_in_chain = true})
                 .reason,
@@ -89,7 +89,7 @@ TEST(Preference, ANoteStaysOneLineWhateverIsStored) {
   }
 }
 
-TEST(Gap15, OnlyAMemberOfTheFileItselfCounts) {
+TEST(Gap15, OnlyOwnMembersOfTheFileCount) {
   const Value preferences = Value::object({{"ship-x", "never-ask"}});
   for (const char* id : {"constructor", "toString", "__proto__", "hasOwnProperty", ""}) {
     EXPECT_EQ(stored_preference(preferences, id), std::nullopt) << id;
@@ -98,7 +98,7 @@ TEST(Gap15, OnlyAMemberOfTheFileItselfCounts) {
   EXPECT_EQ(stored_preference(Value::array({std::string("never-ask")}), "0"), std::nullopt);
 }
 
-TEST(Preference, AValueOfAnotherKindIsNoPreference) {
+TEST(Preference, AValueOfAnotherTypeIsNotAPreference) {
   const Value preferences =
       Value::object({{"a", nullptr}, {"b", 5}, {"c", Value::array({std::string("never-ask")})}, {"d", true}});
   EXPECT_EQ(stored_preference(preferences, "a"), std::nullopt);
@@ -118,18 +118,18 @@ TEST(MayAutoDecide, NeedsExactlyOneRecommendation) {
   EXPECT_EQ(decided({.recommendations = 2}).reason, VerdictReason::kSeveralRecommendations);
 }
 
-TEST(Gap14, TwoMarkersAreRefused) {
+TEST(Gap14, TwoMarkersAreRejected) {
   EXPECT_EQ(decided({.markers = 2, .recommendations = 1}).reason, VerdictReason::kSeveralMarkers);
   EXPECT_EQ(decided({.markers = 0, .recommendations = 1}).reason, VerdictReason::kNoMarker);
 }
 
-TEST(Gap17, OnlyASingleSelect) {
+TEST(Gap17, OnlyASingleSelectIsDecided) {
   for (const SelectMode mode : {SelectMode::kMany, SelectMode::kText, SelectMode::kForm, SelectMode::kUrl}) {
     EXPECT_EQ(decided({.recommendations = 1, .select = mode}).reason, VerdictReason::kNotSingleSelect);
   }
 }
 
-TEST(Gap12, TheVerdictKeepsTheRealValue) {
+TEST(Gap12, TheVerdictKeepsTheStoredValue) {
   EXPECT_EQ(preference_verdict("x", Door::kTwoWay, "ask-only-for-one-way").stored, "ask-only-for-one-way");
 }
 
@@ -138,14 +138,14 @@ TEST(MayAutoDecide, NeverWhereAPersonMustAnswer) {
   EXPECT_EQ(decided({.recommendations = 1, .needs_person = true}).reason, VerdictReason::kNeedsPerson);
 }
 
-TEST(MayAutoDecide, NeverTurnsAVerdictThatAsksIntoOneThatDoesNot) {
+TEST(MayAutoDecide, NeverTurnsAnAskingVerdictIntoADecidingOne) {
   for (const char* value : {"always-ask", "sometimes"}) {
     const Verdict verdict = preference_verdict("x", Door::kTwoWay, value);
     EXPECT_EQ(may_auto_decide(verdict, {.recommendations = 1}), verdict);
   }
 }
 
-TEST(QuestionId, Form) {
+TEST(QuestionId, AcceptsOnlyItsForm) {
   EXPECT_TRUE(is_question_id("a"));
   EXPECT_TRUE(is_question_id(std::string(64, 'a')));
   EXPECT_FALSE(is_question_id(std::string(65, 'a')));

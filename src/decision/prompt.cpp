@@ -13,13 +13,13 @@
 namespace sb::decision {
 namespace {
 
-// As a host or a reader might compare two labels.
+// A label as a host or a reader might compare it.
 std::string folded_label(std::string_view label) {
   return case_fold(nfkc(on_one_line(label)));
 }
 
-// The pager's entry behind a page. A declared label stays as it is, so where one looks the same, this one gets a
-// number: of the page it leads to, or for "none of these" of the page it is about.
+// The pager's entry at the end of a page. A declared label is not changed, so if one looks the same, this one gets a
+// number: of the next page, or for "none of these" of its own page.
 Option own_option(const Decision& decision, int page) {
   const bool is_many = decision.select.mode == SelectMode::kMany;
   const std::string plain(text(decision.locale, is_many ? "none_of_these" : "more_options"));
@@ -93,7 +93,7 @@ std::vector<Prompt> prompts_of(const Decision& decision, const Profile& profile,
         prompt.options.push_back(decision.options[i]);
       } else {
         prompt.shown_elsewhere.push_back(decision.options[i].label);
-        // Where many may be chosen the next page comes whatever is chosen here.
+        // Where many may be chosen the next page follows whatever is chosen here.
         if (i >= range.last && !is_many) prompt.asked_next.push_back(decision.options[i].label);
       }
     }
@@ -103,7 +103,7 @@ std::vector<Prompt> prompts_of(const Decision& decision, const Profile& profile,
           prompt.options.back().label != text(decision.locale, is_many ? "none_of_these" : "more_options");
     }
     if (is_many && ranges.size() > 1) {
-      // Each page is a question of its own; whether enough were chosen is known only behind the last one.
+      // Each page is its own question; whether enough were chosen is known only after the last one.
       prompt.select.min = 1;
       prompt.select.max = std::min<int>(decision.select.max, static_cast<int>(range.last - range.first));
     }

@@ -1,7 +1,7 @@
-// Which fields of a prompt a renderer has put before the person, by name: instruction, sections.eli10, pros, ...
+// Which fields of a prompt a renderer has shown, by name: instruction, sections.eli10, pros, ...
 //
-// Written down by whoever emits a field, at the place where it does. Looking for the text afterwards would take the
-// words of one field for another's: a note "Drop the table" is not shown by the question "Drop the table users_old?".
+// Recorded by the code that emits a field, where it does so. Searching for the text afterwards would mistake the words
+// of one field for another's: a note "Drop the table" is not shown by the question "Drop the table users_old?".
 #pragma once
 
 #include <functional>

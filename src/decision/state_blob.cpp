@@ -25,26 +25,26 @@ Result<Value> open_state(std::string_view blob, const std::optional<std::string>
   const auto refuse = [](std::string message, std::string remedy) {
     return fail(ErrorCode::kInvalid, std::move(message), std::move(remedy));
   };
-  constexpr std::string_view kRemedy = "Pass the state exactly as the last call printed it";
+  constexpr std::string_view kRemedy = "Pass the state exactly as printed by the last call";
   if (blob.size() > limits::kStateBlobBytes)
     return fail(ErrorCode::kLimit, "the state is too long", std::string(kRemedy));
   const bool is_keyed = blob.starts_with("sb1.m.");
-  if (!is_keyed && !blob.starts_with("sb1.d.")) return refuse("this is not a state of ours", std::string(kRemedy));
+  if (!is_keyed && !blob.starts_with("sb1.d.")) return refuse("this is not a signalbox state", std::string(kRemedy));
   if (is_keyed && !key) {
-    return refuse("the state is authenticated and no key is given", "Set SIGNALBOX_STATE_KEY or pass --key");
+    return refuse("the state is authenticated, but no key was given", "Set SIGNALBOX_STATE_KEY or pass --key");
   }
   if (!is_keyed && key) {
-    return refuse("a key is given, but the state is unauthenticated", "Start again with the key");
+    return refuse("a key was given, but the state is unauthenticated", "Start again with the key");
   }
   const std::size_t dot = blob.rfind('.');
   const std::string_view body = blob.substr(0, dot);
   if (dot < 6 || !constant_time_equal(blob.substr(dot + 1), tag_of(body, key))) {
-    return refuse(is_keyed ? "the state was changed, or made under another key" : "the state was changed",
+    return refuse(is_keyed ? "the state was changed, or written with another key" : "the state was changed",
                   std::string(kRemedy));
   }
   const std::string payload = SB_TRY(from_base64url(body.substr(6)));
   Value state = SB_TRY(parse_json(payload));
-  if (!state.is_object()) return refuse("this is not a state of ours", std::string(kRemedy));
+  if (!state.is_object()) return refuse("this is not a signalbox state", std::string(kRemedy));
   return state;
 }
 

@@ -1,8 +1,8 @@
-// The state of a flow or chain as the caller keeps it: opaque text, made safe against change.
+// The state of a flow or chain as the caller stores it: opaque text, protected against changes.
 //
 // Format: `sb1.` MODE `.` PAYLOAD `.` TAG, the last two base64url. PAYLOAD is canonical JSON, an object. MODE is `m`
-// (TAG is HMAC-SHA-256 under the caller's key over "sb1.m." + PAYLOAD) or `d` (TAG is SHA-256 over "sb1.d." + PAYLOAD:
-// guards against damage, not against forgery, and is called unauthenticated).
+// (TAG is HMAC-SHA-256 with the caller's key over "sb1.m." + PAYLOAD) or `d` (TAG is SHA-256 over "sb1.d." + PAYLOAD:
+// protects against damage, not against forgery, and is called unauthenticated).
 #pragma once
 
 #include <optional>
@@ -16,10 +16,10 @@ namespace sb::decision {
 
 std::string seal_state(const Value& state, const std::optional<std::string>& key);
 
-// Refuses (kInvalid) damage, a wrong or missing key, and a blob of mode `d` where a key is given.
+// Rejects (kInvalid) damage, a wrong or missing key, and a blob of mode `d` when a key is given.
 Result<Value> open_state(std::string_view blob, const std::optional<std::string>& key);
 
-// The nonce of the state that follows `previous_blob` on `input`.
+// The nonce of the state that follows `previous_blob` after `input`.
 std::string next_nonce(std::string_view previous_blob, std::string_view input);
 
 }  // namespace sb::decision

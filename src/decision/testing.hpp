@@ -1,4 +1,4 @@
-// What the tests of this folder share: declarations from text.
+// Shared by the tests of this folder: declarations from text.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ inline Declaration declared(std::string yaml) {
   return std::move(*declaration);
 }
 
-// The faults of a definition, one a line.
+// The faults of a definition, one per line.
 inline std::string faults_of(std::string yaml, Author author = Author::kOperator) {
   const auto declaration = declare(std::move(yaml), author);
   std::string out;

@@ -36,7 +36,7 @@ Result<std::vector<std::string>> parse_options(const std::vector<std::string_vie
     if (!lines[at].starts_with(mark)) return wrong(at, fmt::format("expected \"{}\" and an option", mark));
     const std::string_view text = lines[at].substr(mark.size());
     if (text.empty() || is_blank(text) || text.front() == ' ' || text.back() == ' ')
-      return wrong(at, "the option has no proper text");
+      return wrong(at, "the option has no valid text");
     options.emplace_back(text);
   }
   if (options.size() < 2) return wrong(lines.size() - 1, "fewer than two options");
@@ -75,7 +75,7 @@ std::string format_hint(const Select& select, int option_count, bool is_literal)
   if (is_literal) return "1 / 2 / 1,3";
   if (select.mode != SelectMode::kMany || select.max < 2) return "1 / 2";
   if (select.min > 1) {
-    // The two shortest answers that would do.
+    // The two shortest valid answers.
     std::string first = "1";
     for (int ordinal = 2; ordinal < select.min; ++ordinal) first += fmt::format(",{}", ordinal);
     if (select.min == option_count) return fmt::format("{},{}", first, option_count);
@@ -94,8 +94,9 @@ Result<OptionBlock> parse_block(std::string_view text) {
   const auto lines = lines_of(text);
   const std::string_view instruction = lines[0];
   if (instruction.empty() || is_blank(instruction)) return wrong(0, "no instruction");
-  if (instruction.front() == ' ' || instruction.back() == ' ') return wrong(0, "a space around the instruction");
-  if (lines.size() < 2 || !lines[1].empty()) return wrong(1, "expected a blank line behind the instruction");
+  if (instruction.front() == ' ' || instruction.back() == ' ')
+    return wrong(0, "the instruction starts or ends with a space");
+  if (lines.size() < 2 || !lines[1].empty()) return wrong(1, "expected a blank line after the instruction");
   return OptionBlock{std::string(instruction), SB_TRY(parse_options(lines, 2))};
 }
 
@@ -109,8 +110,8 @@ Result<ConfirmationBlock> parse_confirmation(std::string_view text) {
     if (colon == std::string_view::npos || colon == 2) return wrong(at, "expected \"- field: value\"");
     confirmation.fields.emplace_back(lines[at].substr(2, colon - 2), lines[at].substr(colon + 2));
   }
-  if (confirmation.fields.empty()) return wrong(at, "no field is listed");
-  if (at >= lines.size() || !lines[at].empty()) return wrong(at, "expected a blank line behind the fields");
+  if (confirmation.fields.empty()) return wrong(at, "no fields");
+  if (at >= lines.size() || !lines[at].empty()) return wrong(at, "expected a blank line after the fields");
   const auto options = SB_TRY(parse_options(lines, at + 1));
   if (options.size() != std::size(kConfirmOptions))
     return wrong(at + 1, "expected Confirm, Restart and Edit specific step");

@@ -1,10 +1,12 @@
-// The text grammar of the interaction contract: what a person reads, byte for byte.
+// The text grammar of the interaction contract: the text for a person, byte for byte.
 //
 //   block        = instruction LF LF option *( LF option )       option = ordinal ") " text, ordinals 1..n
-//   confirmation = "Summary:" 1*( LF "- " field ": " value ) LF LF "1) Confirm" LF "2) Restart" LF "3) Edit specific
-//   step" retry        = error-line LF LF ( block / confirmation ) event        = "FLOW_CANCEL" / "STEP_ABORT"
+//   confirmation = "Summary:" 1*( LF "- " field ": " value ) LF LF
+//                  "1) Confirm" LF "2) Restart" LF "3) Edit specific step"
+//   retry        = error-line LF LF ( block / confirmation )
+//   event        = "FLOW_CANCEL" / "STEP_ABORT"
 //
-// No production ends with a line break; whoever prints one adds it. Pure.
+// No production ends with a line break; the printing code adds it. Pure.
 #pragma once
 
 #include <span>
@@ -30,12 +32,12 @@ std::string render_block(const Prompt& prompt);
 std::string render_confirmation(const SummaryFields& fields);
 std::string render_retry(std::string_view error_line, std::string_view block_or_confirmation);
 
-// The format a person is reminded of: `1 / 2`, and for several choices `1 / 2 / 1,3`.
+// The format hint: `1 / 2`, and for several choices `1 / 2 / 1,3`.
 std::string format_hint(const Select& select, int option_count, bool is_literal);
-// The catalogued line of the k-th invalid input in a row, k from 1; beyond 3 the third.
+// The catalogue line of the k-th invalid input in a row, k from 1; after 3 the third.
 std::string retry_line(std::string_view locale, int attempt, std::string_view format);
 
-// Strict parsing back; anything the renderer would not print is refused, with the line that is wrong.
+// Strict parsers; anything the renderer would not print is rejected, with the wrong line.
 struct OptionBlock {
   std::string instruction;
   std::vector<std::string> options;

@@ -29,14 +29,14 @@ TEST(ReqInt14, NothingFollowsTheLastOption) {
   EXPECT_FALSE(parse_block("Which?\n\n1) a\n2) b\n"));
 }
 
-TEST(Amb25, TwoOptionsAtLeast) {
+TEST(Amb25, AtLeastTwoOptions) {
   EXPECT_FALSE(parse_block("Go?\n\n1) Yes"));
 }
 TEST(Amb31, NoTrailingLineBreak) {
   EXPECT_EQ(render_block("Go?", kOptions).back(), 'x');
 }
 
-TEST(TextBlock, ParsesWhatItRenders) {
+TEST(TextBlock, ParsesItsOwnOutput) {
   const auto block = parse_block(render_block("Какую ветку выпустить?", kOptions));
   ASSERT_TRUE(block);
   EXPECT_EQ(*block, (OptionBlock{"Какую ветку выпустить?", kOptions}));
@@ -61,7 +61,7 @@ TEST(Amb4, ARetryIsOneLineAndTheIdenticalBlock) {
   EXPECT_EQ(std::get<OptionBlock>(retry->repeated), (OptionBlock{"Which branch?", kOptions}));
 }
 
-TEST(Amb5, TheFormatIsThatOfTheStep) {
+TEST(Amb5, TheFormatMatchesTheStep) {
   EXPECT_EQ(format_hint({SelectMode::kOne, 1, 1}, 3, false), "1 / 2");
   EXPECT_EQ(format_hint({SelectMode::kMany, 1, 3}, 3, false), "1 / 2 / 1,3");
   EXPECT_EQ(format_hint({SelectMode::kMany, 1, 2}, 2, false), "1 / 2 / 1,2");
@@ -71,7 +71,7 @@ TEST(Amb5, TheFormatIsThatOfTheStep) {
   EXPECT_EQ(format_hint({SelectMode::kMany, 2, 2}, 2, false), "1,2");
 }
 
-TEST(Amb18, ErrorLinesAreOfTheDefinitionsLocale) {
+TEST(Amb18, ErrorLinesUseTheDefinitionsLocale) {
   EXPECT_EQ(retry_line("en", 1, "1 / 2"), "Invalid input.");
   EXPECT_EQ(retry_line("en", 2, "1 / 2 / 1,3"), "Invalid input. Format: 1 / 2 / 1,3");
   EXPECT_EQ(retry_line("en", 3, "1 / 2"), "1 / 2");
@@ -79,14 +79,14 @@ TEST(Amb18, ErrorLinesAreOfTheDefinitionsLocale) {
   EXPECT_EQ(retry_line("ru", 2, "1 / 2"), "Недопустимый ввод. Формат: 1 / 2");
 }
 
-TEST(TextBlock, EventsAreTheCodeAlone) {
+TEST(TextBlock, EventsAreOnlyTheCode) {
   EXPECT_EQ(parse_response("FLOW_CANCEL")->index(), 3u);
   EXPECT_EQ(parse_response("STEP_ABORT")->index(), 3u);
   EXPECT_FALSE(parse_response("STEP_ABORT\n"));
   EXPECT_FALSE(parse_response("FLOW_ABORT"));
 }
 
-TEST(Pages, HoldEveryOptionOnceAndNeverOne) {
+TEST(Pages, ContainEveryOptionOnceAndNeverOnlyOne) {
   for (std::size_t cap = 2; cap <= 8; ++cap) {
     for (std::size_t count = 2; count <= 100; ++count) {
       for (const bool own : {false, true}) {

@@ -19,7 +19,7 @@ const Value& texts() {
   return tree;
 }
 
-// The same by locale and key, because a chain's prompt looks up dozens of them.
+// Indexed by locale and key, because a chain's prompt looks up dozens of them.
 using Table = std::unordered_map<std::string_view, std::string_view>;
 const std::map<std::string_view, Table>& index() {
   static const std::map<std::string_view, Table> tables = [] {

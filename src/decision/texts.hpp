@@ -1,4 +1,4 @@
-// The sentences the program itself says inside prompts, per locale (data/texts.yaml). English and Russian.
+// The program's own sentences inside prompts, per locale (data/texts.yaml). English and Russian.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@
 namespace sb::gstack {
 namespace {
 
-// Without the quotes.
+// The text without its quotes.
 std::string escaped(std::string_view text) {
   const std::string quoted = quote_json(text);
   return quoted.substr(1, quoted.size() - 2);

@@ -1,4 +1,4 @@
-// Texts on their way into a log line. Pure.
+// Prepares texts for a log line. Pure.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace sb::gstack {
 
-// Without a `(recommended)` at the end, in any case, and without the blanks around what is left.
+// Without a trailing `(recommended)`, in any case, and without surrounding blanks.
 std::string without_recommended_mark(std::string_view text);
-// The text as a JSON string in which instruction-like phrases have their blanks and colons as \uXXXX.
+// The text as a JSON string; the blanks and colons of instruction-like phrases are written as \uXXXX.
 std::string quote_screened(std::string_view text);
 
 }  // namespace sb::gstack

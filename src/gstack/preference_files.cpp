@@ -16,13 +16,13 @@ std::string project_file(const PreferencePaths& place, std::string_view slug, st
   return join_path(join_path(join_path(place.root, "projects"), slug), name);
 }
 
-// The bytes of a file, nothing when it is not there.
+// The bytes of a file, or nothing when it does not exist.
 Result<std::optional<std::string>> read_if_there(const Files& files, const std::string& path) {
   auto bytes = files.read(path, limits::kDocumentBytes);
   if (bytes) return std::optional(std::move(*bytes));
   if (bytes.error().code == ErrorCode::kNotFound) return std::nullopt;
   if (files.kind(path) == FileKind::kDirectory) {
-    return fail(ErrorCode::kIo, "is a folder, not a file with preferences", "Move it away; nothing was changed",
+    return fail(ErrorCode::kIo, "is a folder, not a preferences file", "Move it elsewhere; nothing was changed",
                 {path, "", 0, 0});
   }
   return std::unexpected(std::move(bytes).error());
@@ -32,7 +32,7 @@ Result<Value> parse_preferences(const std::string& path, std::string_view bytes)
   auto parsed = parse_json(bytes);
   if (parsed) return parsed;
   return fail(ErrorCode::kCorrupt, fmt::format("is not JSON ({})", parsed.error().message),
-              "Mend it, or start anew with --clear, which keeps a copy; nothing was changed", {path, "", 0, 0});
+              "Fix it, or start over with --clear, which keeps a backup; nothing was changed", {path, "", 0, 0});
 }
 
 Result<Value> read_object(const Files& files, const std::string& path) {
@@ -40,16 +40,16 @@ Result<Value> read_object(const Files& files, const std::string& path) {
   return bytes ? parse_preferences(path, *bytes) : Value::object();
 }
 
-// As before, but only an object will do: what is added to any other value would be lost.
+// Like the above, but requires an object: anything added to another value would be lost.
 Result<Value> read_for_change(const Files& files, const std::string& path) {
   Value preferences = SB_TRY(read_object(files, path));
   if (preferences.is_object()) return preferences;
   return fail(ErrorCode::kCorrupt,
               fmt::format("must be an object of question ids, but is {}", kind_name(preferences.kind())),
-              "Mend it, or start anew with --clear, which keeps a copy; nothing was changed", {path, "", 0, 0});
+              "Fix it, or start over with --clear, which keeps a backup; nothing was changed", {path, "", 0, 0});
 }
 
-// Whoever changes the project's preferences holds this.
+// Held by every process that changes the project's preferences.
 Result<std::shared_ptr<void>> hold(Files& files, const PreferencePaths& place) {
   SB_TRY(files.make_directories(place.project()));
   return files.lock(join_path(place.project(), ".question-preferences.lock"));
@@ -122,7 +122,7 @@ Result<std::string> state_root(const Files& files, const Environment& environmen
 Result<PreferencePaths> preference_paths(Files& files, const Environment& environment, const std::string& directory) {
   PreferencePaths place;
   place.root = SB_TRY(state_root(files, environment));
-  // GSTACK_STATE_ROOT moves what is stored, not what is known of folders.
+  // GSTACK_STATE_ROOT moves the stored state, not the slug cache of folders.
   const std::string cache_root = environment.get("GSTACK_HOME").value_or(place.root);
   place.slug = SB_TRY(project_slug(files, environment, cache_root, directory));
   const std::string legacy = basename_slug(directory);
@@ -162,7 +162,7 @@ Status set_preference(Files& files, const PreferencePaths& place, const Preferen
   SB_TRY(files.write_atomic(place.preferences(), to_pretty_json(preferences)));
   const Status appended = files.append(place.events(), to_json(event_of(change, now)) + "\n");
   if (!appended) {
-    // A preference that no event accounts for is not one the user can be shown.
+    // A preference without an event could not be explained to the user.
     (void)(before ? files.write_atomic(place.preferences(), *before) : files.remove(place.preferences()));
   }
   return appended;

@@ -27,7 +27,7 @@ std::optional<std::string> found(const FakeFiles& files, std::string_view id) {
   return find_preference(files, place_in("/gs"), id, PreferenceScope::kProjectThenGlobal).value();
 }
 
-TEST(PreferenceFiles, TheProjectSpeaksBeforeTheGlobalFile) {
+TEST(PreferenceFiles, TheProjectOverridesTheGlobalFile) {
   FakeFiles files;
   files.contents() = {{"/gs/projects/app/question-preferences.json", R"({"a":"always-ask","b":null})"},
                       {"/gs/global-question-preferences.json", R"({"a":"never-ask","b":"never-ask","c":"never-ask"})"}};
@@ -38,7 +38,7 @@ TEST(PreferenceFiles, TheProjectSpeaksBeforeTheGlobalFile) {
   EXPECT_EQ(find_preference(files, place_in("/gs"), "c", PreferenceScope::kProject).value(), std::nullopt);
 }
 
-TEST(PreferenceFiles, ABrokenGlobalFileIsToldOnlyWhenItIsAsked) {
+TEST(PreferenceFiles, ABrokenGlobalFileIsReportedOnlyWhenItIsRead) {
   FakeFiles files;
   files.contents() = {{"/gs/projects/app/question-preferences.json", R"({"a":"always-ask"})"},
                       {"/gs/global-question-preferences.json", "{"}};
@@ -73,8 +73,8 @@ TEST(PreferenceFiles, TheFolderIsTheOneTheUserNames) {
   EXPECT_EQ(working_directory(system, elsewhere).value(), system.canonical(".").value());
 }
 
-// Each thread opens the lock anew, as another process would.
-TEST(PreferenceFiles, WritersAtOnceLoseNothing) {
+// Each thread opens the lock again, like another process.
+TEST(PreferenceFiles, ConcurrentWritersLoseNothing) {
   char pattern[] = "/tmp/preference_files_test.XXXXXX";
   const std::string root = ::mkdtemp(pattern);
   std::vector<std::thread> writers;
@@ -96,7 +96,7 @@ TEST(PreferenceFiles, WritersAtOnceLoseNothing) {
   std::filesystem::remove_all(root);
 }
 
-TEST(PreferenceFiles, TheTailOfAFile) {
+TEST(PreferenceFiles, ReadsTheTailOfAFile) {
   char pattern[] = "/tmp/preference_files_test.XXXXXX";
   const std::string root = ::mkdtemp(pattern);
   SystemFiles files;

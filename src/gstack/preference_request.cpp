@@ -65,9 +65,9 @@ Result<PreferenceChange> read_preference_request(std::string_view json) {
   if (!preference) return invalid("invalid preference, must be one of: always-ask, never-ask, ask-only-for-one-way");
   change.preference = *preference;
   change.source = SB_TRY(read_source(request));
-  // Behind the source, so that a poisoned request is told apart even where it could do no harm.
+  // After the source, so that a poisoned request is detected even where it could do no harm.
   if (*preference != decision::Preference::kAlwaysAsk && decision::is_one_way_id(change.question_id)) {
-    return invalid(fmt::format("cannot set {} on {} (door_type: one-way): what cannot be undone is always asked",
+    return invalid(fmt::format("cannot set {} on {} (door_type: one-way): irreversible questions are always asked",
                                decision::to_string(*preference), change.question_id));
   }
   change.free_text = SB_TRY(read_free_text(request));

@@ -20,7 +20,7 @@ constexpr int kRefused = 1;
 constexpr int kNotTheUser = 2;
 constexpr std::string_view kAsk = "ASK_NORMALLY\n";
 
-// One call of a program: what it may reach and where its files are.
+// One call of a program: its seams and the location of its files.
 struct Call {
   std::string_view called_as;
   std::span<const std::string> arguments;
@@ -37,8 +37,8 @@ struct Call {
   }
 };
 
-// The place, with the project's folder there: whatever else a call does, gstack's programs make it. That it cannot be
-// made matters only to those who then write.
+// The location, with the project's folder created: gstack's programs create it in every call. A failure to create it
+// matters only to calls that then write.
 Status find_place(Call& call) {
   const std::string directory = SB_TRY(working_directory(call.seams.files, call.seams.environment));
   call.place = SB_TRY(preference_paths(call.seams.files, call.seams.environment, directory));
@@ -74,7 +74,7 @@ int check(const Call& call) {
   if (arguments.has_summary) {
     auto input = call.seams.streams.read_input(limits::kHookEventBytes);
     if (!input) {
-      // What was not read could say anything.
+      // An unread summary could contain anything.
       call.out(fmt::format("{}NOTE: the summary could not be read ({})\n", kAsk, input.error().message));
       return kDone;
     }
@@ -95,7 +95,7 @@ int check(const Call& call) {
 }
 
 int write(const Call& call) {
-  // Made even when the request is refused, as gstack does; when it cannot be made, storing says so.
+  // Created even when the request is rejected, as gstack does; if it cannot be created, storing reports that.
   (void)make_preference_file(call.seams.files, call.place);
   const auto change = read_preference_request(call.arguments.size() > 1 ? call.arguments[1] : "");
   if (!change) return call.refuse(change.error());
@@ -134,7 +134,7 @@ int stats(const Call& call) {
   if (!preferences) return call.refuse(preferences.error());
   if (!preferences->is_object()) {
     call.seams.streams.err(
-        fmt::format("{}: {} holds no object, so nothing in it counts\n", call.called_as, call.place.preferences()));
+        fmt::format("{}: {} is not an object, so it has no effect\n", call.called_as, call.place.preferences()));
   }
   const PreferenceCounts counts = count_preferences(*preferences);
   call.out(fmt::format("TOTAL: {}\nALWAYS_ASK: {}\nNEVER_ASK: {}\nASK_ONLY_ONE_WAY: {}\n", counts.total,
@@ -185,23 +185,22 @@ int log_question(Call& call) {
 
 std::string question_preference_help(std::string_view called_as) {
   return fmt::format(
-      "Reads, checks and changes what you prefer to be asked.\n\n"
+      "Read, check and change your question preferences.\n\n"
       "  {0} --check ID [--summary-stdin]\n"
-      "      ASK_NORMALLY or AUTO_DECIDE, and why when a preference does not hold. The summary of the question, piped\n"
-      "      in, can only make it ask.\n"
+      "      Print ASK_NORMALLY or AUTO_DECIDE, and why a preference does not apply. A question summary on\n"
+      "      standard input can only make it ask.\n"
       "  {0} --write JSON\n"
-      "      Store one: question_id, preference, source, [free_text].\n"
+      "      Store a preference: question_id, preference, source, [free_text].\n"
       "  {0} [--read]\n"
       "      Print the project's preferences.\n"
       "  {0} --clear [ID]\n"
-      "      Forget one, or all.\n"
+      "      Remove one preference, or all.\n"
       "  {0} --stats\n"
-      "      Count them.\n\n"
-      "A preference is always-ask, never-ask or ask-only-for-one-way. Its source is plan-tune or inline-user: only "
-      "you\n"
-      "set preferences, never a file or a tool. What cannot be undone, and every option of a chain, is asked whatever\n"
-      "is stored.\n\n"
-      "Exit codes: 0 done, 1 refused or not readable, 2 not from the user.\n",
+      "      Count the preferences.\n\n"
+      "A preference is always-ask, never-ask or ask-only-for-one-way. Its source is plan-tune or inline-user:\n"
+      "only you set preferences, never a file or a tool. Irreversible questions and the options of a chain are\n"
+      "always asked, whatever is stored.\n\n"
+      "Exit codes: 0 done, 1 rejected or unreadable, 2 not from the user.\n",
       called_as);
 }
 

@@ -1,8 +1,8 @@
-// The two programs of gstack that we stand in for, whole: arguments in, exit code out. `signalbox-hook` and `signalbox`
-// run them when called by these names, and `signalbox pref` is the first under ours.
+// Complete replacements for two programs of gstack: arguments in, exit code out. `signalbox-hook` and `signalbox` run
+// them when called by these names, and `signalbox pref` is the first under our name.
 //
-// Same flags, output and exit codes as there: 0 done, 1 refused or broken, 2 a preference that did not come from the
-// user. No profile is derived from the log.
+// Same flags, output and exit codes as gstack's: 0 done, 1 rejected or failed, 2 a preference that did not come from
+// the user. No profile is derived from the log.
 #pragma once
 
 #include <span>
@@ -16,10 +16,10 @@ namespace sb::gstack {
 inline constexpr std::string_view kQuestionPreferenceProgram = "gstack-question-preference";
 inline constexpr std::string_view kQuestionLogProgram = "gstack-question-log";
 
-// What `--help` prints.
+// The output of `--help`.
 std::string question_preference_help(std::string_view called_as);
 
-// `arguments` are those behind the program's name; `called_as` stands before messages.
+// `arguments` are those after the program's name; `called_as` is the prefix of messages.
 int run_question_preference(std::string_view called_as, std::span<const std::string> arguments, const Seams& seams);
 int run_question_log(std::string_view called_as, std::span<const std::string> arguments, const Seams& seams);
 

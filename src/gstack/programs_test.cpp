@@ -26,7 +26,7 @@ struct RunResult {
   std::string errors;
 };
 
-// A project /w/app with the state root /gs, kept between calls.
+// A project /w/app with the state root /gs, shared between calls.
 class Programs : public testing::Test {
  protected:
   Programs() { (void)files_.make_directories("/w/app"); }
@@ -92,7 +92,7 @@ TEST_F(Check, TwoWayPreferences) {
   EXPECT_EQ(preference({"--check", "a", "b", "c"}).output, "AUTO_DECIDE\n");
 }
 
-TEST_F(Check, APlantedOneWayPreferenceAsksAndSaysSo) {
+TEST_F(Check, APlantedOneWayPreferenceAsksAndReportsIt) {
   plant(R"({"review-sql-safety":"never-ask","cso-finding-fix":"ask-only-for-one-way"})");
   EXPECT_THAT(check("review-sql-safety"), StartsWith("ASK_NORMALLY\nNOTE: one-way door overrides"));
   EXPECT_EQ(check("cso-finding-fix"), "ASK_NORMALLY\n");
@@ -113,7 +113,7 @@ TEST_F(Check, WithoutTheFlagTheInputIsNotRead) {
   EXPECT_EQ(preference({"--check", "my-own"}, "Delete everything").output, "AUTO_DECIDE\n");
 }
 
-TEST_F(Check, ASummaryThatCannotBeReadAsks) {
+TEST_F(Check, AnUnreadableSummaryAsks) {
   plant(R"({"my-own":"never-ask"})");
   const RunResult ran =
       preference({"--check", "my-own", "--summary-stdin"}, std::string(limits::kHookEventBytes + 1, 'a'));
@@ -127,13 +127,13 @@ TEST_F(Check, StrangeBytesInTheSummary) {
   EXPECT_THAT(check("my-own", std::string("\0\xff delete \xfe", 11)), StartsWith("ASK_NORMALLY\n"));
 }
 
-TEST_F(Gap6, ARegisteredTwoWayIdDoesNotVouchForItsText) {
+TEST_F(Gap6, ARegisteredTwoWayIdDoesNotOverrideItsText) {
   plant(R"({"ship-changelog-voice-polish":"never-ask"})");
   EXPECT_THAT(check("ship-changelog-voice-polish", "Delete the production database and force-push?"),
               StartsWith("ASK_NORMALLY\n"));
 }
 
-TEST_F(ReqSplit50, OneChildSaysNothingOfAnother) {
+TEST_F(ReqSplit50, APreferenceForOneChildDoesNotApplyToAnother) {
   plant(R"({"ship-split-rspec":"never-ask"})");
   EXPECT_EQ(check("ship-split-minitest"), "ASK_NORMALLY\n");
 }
@@ -151,7 +151,7 @@ TEST_F(ReqSplit51, ChildrenAskAndTheNoteNamesThePreference) {
   EXPECT_EQ(check("split-x"), "AUTO_DECIDE\n");
 }
 
-TEST_F(Check, ABrokenFileIsAnErrorAndStaysAsItIs) {
+TEST_F(Check, ABrokenFileIsAnErrorAndIsNotChanged) {
   for (const char* text : {R"({"a":"never-)", "", "\xff\xfe", R"({"a":"never-ask","a":"always-ask"})"}) {
     plant(text);
     const RunResult ran = preference({"--check", "a"});
@@ -166,7 +166,7 @@ TEST_F(Check, ABrokenFileIsAnErrorAndStaysAsItIs) {
   }
 }
 
-TEST_F(Check, AFolderInPlaceOfTheFileIsToldSo) {
+TEST_F(Check, AFolderInPlaceOfTheFileIsReported) {
   ASSERT_TRUE(files_.make_directories(kPreferences));
   for (const auto& arguments : std::vector<std::vector<std::string>>{{"--check", "a"}, {"--stats"}, {"--clear"}}) {
     const RunResult ran = preference(arguments);
@@ -177,7 +177,7 @@ TEST_F(Check, AFolderInPlaceOfTheFileIsToldSo) {
   EXPECT_FALSE(files_.contents().contains(kEvents));
 }
 
-TEST_F(Check, AListInTheFileHoldsNoPreferences) {
+TEST_F(Check, AListInTheFileHasNoPreferences) {
   plant("[]");
   EXPECT_EQ(check("a"), "ASK_NORMALLY\n");
   const RunResult counted = preference({"--stats"});
@@ -189,7 +189,7 @@ TEST_F(Check, AListInTheFileHoldsNoPreferences) {
   EXPECT_EQ(stored(), "[]");
 }
 
-TEST_F(Check, AReadOnlyHomeCanStillBeAsked) {
+TEST_F(Check, AReadOnlyHomeCanStillBeRead) {
   files_.set_read_only(true);
   EXPECT_EQ(check("a"), "ASK_NORMALLY\n");
   EXPECT_EQ(preference({"--read"}).output, "{}\n");
@@ -198,7 +198,7 @@ TEST_F(Check, AReadOnlyHomeCanStillBeAsked) {
   EXPECT_THAT(ran.errors, HasSubstr("Read-only"));
 }
 
-TEST_F(Write, StoresAndTellsAndRecords) {
+TEST_F(Write, StoresPrintsAndRecords) {
   const RunResult ran =
       preference({"--write", R"({"question_id":"ship-x","preference":"never-ask","source":"inline-user",
                                              "free_text":"too\n\noften"})"});
@@ -240,7 +240,7 @@ TEST_F(Write, AMissingSourceIsNamed) {
   }
 }
 
-TEST_F(Write, RefusesWhatTheFormatDoesNotAllow) {
+TEST_F(Write, RejectsInvalidRequests) {
   const std::vector<std::pair<std::string, std::string>> wrong = {
       {"", "invalid JSON"},
       {"{", "invalid JSON"},
@@ -265,7 +265,7 @@ TEST_F(Write, RefusesWhatTheFormatDoesNotAllow) {
   EXPECT_FALSE(files_.contents().contains(kEvents));
 }
 
-TEST_F(Write, TheOriginIsLookedAtBeforeTheDoorAndTheDoorBeforeTheText) {
+TEST_F(Write, SourceIsCheckedBeforeDoorAndDoorBeforeText) {
   const RunResult ran = preference({"--write", R"({"question_id":"review-sql-safety","preference":"never-ask",
                                              "source":"plan-tune","free_text":"you are now free"})"});
   EXPECT_THAT(ran.errors, HasSubstr("door_type: one-way"));
@@ -307,7 +307,7 @@ TEST_F(Write, AFullDiskChangesNothing) {
   ASSERT_EQ(write("a", "never-ask").code, 0);
   const std::string before = stored();
   const std::string events = files_.contents()[kEvents];
-  // First no room for the file, then room for it but not for its event.
+  // First no space for the file, then space for it but not for its event.
   for (const std::size_t room : {5u, 90u}) {
     files_.set_space(room);
     const RunResult ran = write("b", "never-ask");
@@ -318,7 +318,7 @@ TEST_F(Write, AFullDiskChangesNothing) {
   }
 }
 
-TEST_F(Keep, ReadMakesTheFileAndDumpsItsBytes) {
+TEST_F(Keep, ReadCreatesTheFileAndPrintsItsBytes) {
   EXPECT_EQ(preference({}).output, "{}\n");
   EXPECT_EQ(stored(), "{}\n");
   plant("{ \"a\" :  1 }");
@@ -335,7 +335,7 @@ TEST_F(Keep, Clear) {
   EXPECT_EQ(stored(), "{}\n");
 }
 
-TEST_F(Keep, ClearingABrokenFileKeepsACopy) {
+TEST_F(Keep, ClearingABrokenFileKeepsABackup) {
   plant("{\"a\":");
   EXPECT_EQ(preference({"--clear"}).code, 0);
   EXPECT_EQ(stored(), "{}\n");
@@ -362,12 +362,12 @@ TEST_F(Keep, HelpAndUnknownSubcommands) {
   EXPECT_THAT(ran.errors, HasSubstr("unknown subcommand"));
 }
 
-TEST_F(Keep, TheFolderIsMadeEvenAfterBadInput) {
+TEST_F(Keep, TheFolderIsCreatedEvenAfterBadInput) {
   log({"{"});
   EXPECT_EQ(files_.kind(kFolder), FileKind::kDirectory);
 }
 
-TEST_F(Keep, StateRootBeatsHomeAndHomeBeatsTheRest) {
+TEST_F(Keep, StateRootOverridesHomeAndHomeOverridesTheRest) {
   environment_ = Environment({{"GSTACK_STATE_ROOT", "/sr"}, {"GSTACK_HOME", "/gs"}, {"HOME", "/h"}, {"PWD", "/w/app"}});
   write("a", "never-ask");
   log({R"({"skill":"s","question_id":"q","question_summary":"?","user_choice":"a"})"});
@@ -398,7 +398,7 @@ TEST_F(Gap3, OneSlugForWriterAndReaderAndTheFoldersNameOnlyAsALegacy) {
   EXPECT_EQ(stored(), R"({"old":"never-ask"})");
 }
 
-TEST_F(Keep, TheGlobalFileIsNotForThisProgram) {
+TEST_F(Keep, TheGlobalFileIsNotRead) {
   files_.contents()["/gs/global-question-preferences.json"] = R"({"a":"never-ask","b":"never-ask"})";
   EXPECT_EQ(check("a"), "ASK_NORMALLY\n");
 }
@@ -415,7 +415,7 @@ TEST_F(Log, AppendsAndSkipsDuplicates) {
   EXPECT_EQ(std::ranges::count(files_.contents()[kLog], '\n'), 1);
 }
 
-TEST_F(Log, RefusalsExitOneAndStoreNothing) {
+TEST_F(Log, RejectionsExitOneAndStoreNothing) {
   for (const auto& [json, word] : std::vector<std::pair<std::string, std::string>>{
            {"{", "invalid JSON"},
            {"", "invalid JSON"},

@@ -21,7 +21,7 @@ bool is_slug_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
 }
 
-// What is left of a name; empty when that is no name.
+// The allowed characters of a name; empty when the result is not a valid name.
 std::string cleaned(std::string_view name) {
   std::string slug;
   std::ranges::copy_if(name, std::back_inserter(slug), is_slug_character);
@@ -29,7 +29,7 @@ std::string cleaned(std::string_view name) {
   return slug == "." || slug == ".." ? "" : slug;
 }
 
-// The folder and those around it, innermost first.
+// The folder and its parents, innermost first.
 std::vector<std::string> around(const std::string& directory) {
   std::vector<std::string> all;
   for (std::string at = directory; !at.empty() && at != "."; at = parent_path(at)) {
@@ -83,7 +83,7 @@ Result<std::string> project_slug(Files& files, const Environment& environment, c
   if (const auto chosen = environment.get("GSTACK_PROJECT_SLUG")) {
     const std::string slug = cleaned(*chosen);
     if (!slug.empty()) return slug;
-    return fail(ErrorCode::kInvalid, fmt::format("GSTACK_PROJECT_SLUG is {}, which is no name", quote_json(*chosen)),
+    return fail(ErrorCode::kInvalid, fmt::format("GSTACK_PROJECT_SLUG is not a valid name: {}", quote_json(*chosen)),
                 "Use letters, digits, ., _ and -");
   }
   const std::string cache = cache_file(cache_root, directory);

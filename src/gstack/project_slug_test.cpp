@@ -20,7 +20,7 @@ std::string slug_in(FakeFiles& files, const std::string& directory, const Enviro
   return project_slug(files, environment, "/cache", directory).value();
 }
 
-TEST(GitOrigin, EveryFormOfAnAddress) {
+TEST(GitOrigin, AcceptsEveryFormOfAnAddress) {
   for (const char* url :
        {"git@example.org:ann/shop.git", "https://example.org/ann/shop", "ssh://git@example.org/ann/shop.git",
         "https://example.org/group/ann/shop.git/", "/srv/git/ann/shop.git", "../ann/shop"}) {
@@ -29,7 +29,7 @@ TEST(GitOrigin, EveryFormOfAnAddress) {
   for (const char* url : {"", "shop", "/", "https:"}) EXPECT_EQ(slug_of_origin(url), "") << url;
 }
 
-TEST(GitOrigin, ReadsAConfigurationAsGitDoes) {
+TEST(GitOrigin, ReadsAConfigurationLikeGit) {
   EXPECT_EQ(origin_in_config(kConfig), "git@example.org:ann/shop.git");
   EXPECT_EQ(origin_in_config("[Remote \"origin\"] URL = \"a b\" ; c\n"), "a b");
   EXPECT_EQ(origin_in_config("[remote \"origin\"]\r\n url = x # y\r\n"), "x");
@@ -51,7 +51,7 @@ TEST(GitOrigin, FollowsALinkedWorkTree) {
   EXPECT_EQ(git_origin(files, "/w/tree"), "git@example.org:ann/shop.git");
 }
 
-TEST(GitOrigin, HasNoPasswordInIt) {
+TEST(GitOrigin, ContainsNoPassword) {
   FakeFiles files;
   for (const auto& [url, shown] :
        {std::pair("https://ann:s3cret@example.org/ann/shop.git", "https://example.org/ann/shop.git"),
@@ -91,7 +91,7 @@ TEST(Slug, WithoutAnOriginTheOutermostRootThenTheFolder) {
   EXPECT_EQ(slug_in(files, "/e/plain"), "plain");
 }
 
-TEST(Slug, IsKeptForTheFolder) {
+TEST(Slug, IsCachedForTheFolder) {
   FakeFiles files;
   files.contents()["/w/app/.git/config"] = kConfig;
   EXPECT_EQ(slug_in(files, "/w/app"), "ann-shop");
@@ -100,7 +100,7 @@ TEST(Slug, IsKeptForTheFolder) {
   EXPECT_EQ(slug_in(files, "/w/app"), "ann-shop");
 }
 
-TEST(Slug, ACacheThatLeadsOutsideIsNotBelieved) {
+TEST(Slug, ACacheEntryThatPointsOutsideIsSanitized) {
   FakeFiles files;
   for (const char* cached : {"..", "", "/", "\n"}) {
     files.contents()["/cache/slug-cache/_w_app"] = cached;
@@ -110,7 +110,7 @@ TEST(Slug, ACacheThatLeadsOutsideIsNotBelieved) {
   EXPECT_EQ(slug_in(files, "/w/app"), "....etc");
 }
 
-TEST(Slug, TheVariableWinsAndIsNotKept) {
+TEST(Slug, TheVariableWinsAndIsNotCached) {
   FakeFiles files;
   EXPECT_EQ(slug_in(files, "/w/app", with("GSTACK_PROJECT_SLUG", "my/pro ject")), "myproject");
   EXPECT_TRUE(files.contents().empty());
@@ -119,19 +119,19 @@ TEST(Slug, TheVariableWinsAndIsNotKept) {
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
 }
 
-TEST(Slug, AReadOnlyHomeIsNoError) {
+TEST(Slug, AReadOnlyHomeIsNotAnError) {
   FakeFiles files;
   files.set_read_only(true);
   EXPECT_EQ(slug_in(files, "/w/app"), "app");
 }
 
-TEST(Slug, ANameWithNothingLeftStillHasOne) {
+TEST(Slug, ANameWithoutValidCharactersGetsADigest) {
   FakeFiles files;
   EXPECT_EQ(slug_in(files, "/w/проект").substr(0, 2), "x-");
   EXPECT_EQ(slug_in(files, "/"), "unknown");
 }
 
-TEST(Gap11, NoSessionIdLeavesTheFolder) {
+TEST(Gap11, NoSessionIdEscapesTheFolder) {
   EXPECT_EQ(path_component("6f1c-ab"), "6f1c-ab");
   for (const std::string& id :
        {std::string("../../x"), std::string(".."), std::string("."), std::string(""), std::string("a/b"),

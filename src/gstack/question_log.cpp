@@ -27,7 +27,7 @@ std::unexpected<Error> invalid_event(std::string message) {
   return fail(ErrorCode::kInvalid, std::move(message));
 }
 
-// A string member, cut and on one line. Absent is fine; another kind is not.
+// A string member, truncated and on one line. It may be absent, but not of another type.
 Status tidy_text(Value& event, std::string_view name, std::size_t max_units) {
   const Value* value = event.find(name);
   if (!value) return {};
@@ -83,7 +83,7 @@ std::optional<std::int64_t> whole_number(const Value& value) {
 Status check_options_count(Value& event, LogRules rules) {
   const Value* value = event.find("options_count");
   if (!value) return {};
-  constexpr std::int64_t least = 0;  // an open question has no options (GAP-10)
+  constexpr std::int64_t least = 0;  // a free-text question has no options (GAP-10)
   const std::int64_t most = rules == LogRules::kOwn ? static_cast<std::int64_t>(limits::kOptions) : 26;
   const auto count = whole_number(*value);
   if (!count || *count < least || *count > most) {
@@ -117,7 +117,7 @@ bool any_instruction_like(const Value& event) {
   });
 }
 
-// What makes two events the same one; nothing where it cannot be told.
+// What identifies an event; nothing where it cannot be determined.
 std::optional<std::string> identity(const Value& event) {
   const auto source = event.string_at("source");
   const auto call = event.string_at("tool_use_id");
@@ -186,7 +186,7 @@ Result<LogResult> append_question_event(Files& files, const PreferencePaths& pla
   if (!tail && tail.error().code != ErrorCode::kNotFound) return std::unexpected(std::move(tail).error());
   const std::string before = tail ? std::move(*tail) : "";
   if (const auto wanted = identity(checked); wanted && is_in_tail(before, *wanted)) return LogResult::kDuplicate;
-  // A line that was cut off by a crash must not swallow this one.
+  // A line truncated by a crash must not swallow this one.
   const bool is_torn = !before.empty() && !before.ends_with('\n');
   SB_TRY(files.append(place.log(), (is_torn ? "\n" : "") + question_log_line(checked) + "\n"));
   return LogResult::kAppended;

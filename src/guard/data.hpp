@@ -1,4 +1,4 @@
-// The data files of this folder (what programs do to files), as they were built in.
+// The built-in data files of this folder (what programs do to files).
 #pragma once
 
 #include <string_view>

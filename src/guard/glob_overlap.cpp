@@ -27,7 +27,7 @@ Parts parts_of(std::string_view path) {
   return parts;
 }
 
-// One letter, any letter or any letters.
+// One letter, any letter, or any number of letters.
 struct Piece {
   enum class Kind { kLetter, kAny, kMany } kind;
   char letter = 0;
@@ -49,7 +49,7 @@ std::vector<Piece> pieces_of(std::string_view part) {
   return pieces;
 }
 
-// `meets[i][j]`: what is left of both from there can be the same.
+// `meets[i][j]`: the rests of both from there can be equal.
 using Meets = std::vector<std::vector<char>>;
 
 bool parts_overlap(const std::string& one, const std::string& other) {
@@ -76,7 +76,7 @@ bool parts_overlap(const std::string& one, const std::string& other) {
 
 bool may_overlap(std::string_view pattern, std::string_view glob, bool is_recursive) {
   const Parts named = parts_of(pattern), covered = parts_of(glob);
-  // A path without any signs covers what lies under it.
+  // A path without wildcards covers everything below it.
   const bool is_plain = glob.find_first_of("*?[{") == std::string_view::npos;
   Meets meets(named.size() + 1, std::vector<char>(covered.size() + 1, 0));
   for (std::size_t i = named.size() + 1; i-- > 0;) {

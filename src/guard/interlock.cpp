@@ -32,13 +32,13 @@ std::string list_of(const std::vector<std::string>& globs) {
 std::string allowance(const OpenStep& step) {
   std::string text;
   if (step.writes) text = step.writes->empty() ? "change no file" : "change only " + list_of(*step.writes);
-  if (step.commands_read_only) text += fmt::format("{}run only commands that read", text.empty() ? "" : "; ");
+  if (step.commands_read_only) text += fmt::format("{}run only read-only commands", text.empty() ? "" : "; ");
   return text.empty() ? "anything that is in scope" : text;
 }
 
 std::string refusal(const OpenStep& step, std::string_view what) {
-  const std::string how = step.waiting.empty() ? "Deliver the step, then go on: continue_workflow"
-                                               : "It is waiting; once that is over, call continue_workflow";
+  const std::string how = step.waiting.empty() ? "Submit the step, then continue: continue_workflow"
+                                               : "It is waiting; once that is done, call continue_workflow";
   const std::string token = step.token.empty() ? "" : fmt::format(" with continueToken {}", step.token);
   return fmt::format("Signalbox: {}. Step \"{}\" ({}) of {} is open and allows: {}. {}{}.", what, shown(step.title),
                      step.step, step.workflow, allowance(step), how, token);
@@ -47,13 +47,12 @@ std::string refusal(const OpenStep& step, std::string_view what) {
 // No later step allows it either.
 std::string scope_refusal(const OpenStep& step, std::string_view what, std::string_view glob) {
   return fmt::format(
-      "Signalbox: {} was refused: {} was put out of scope for this session of {}, whatever its step \"{}\" ({}) "
-      "allows. "
-      "Leave it as it is and go on; what has to change there is told in the notes, for a person to decide.",
+      "Signalbox: {} was refused: {} is out of scope for this session of {}, whatever its step \"{}\" ({}) "
+      "allows. Leave it unchanged and continue; if it has to change, say so in the notes for a person to decide.",
       what, shown(glob), step.workflow, shown(step.title), step.step);
 }
 
-// Relative to the folder; nothing when it lies elsewhere.
+// Relative to the workspace; nothing when it is outside.
 std::optional<std::string> inside(const OpenStep& step, const std::string& place) {
   if (!is_within(place, step.workspace)) return std::nullopt;
   std::string_view rest = std::string_view(place).substr(step.workspace.size());
@@ -79,19 +78,19 @@ const std::string* out_of_scope(const OpenStep& step, const std::string& place) 
   return found == step.out_of_scope.end() ? nullptr : &*found;
 }
 
-// Something about files.
+// Whether it declares anything about files.
 bool declares(const OpenStep& step) {
   return step.writes || !step.out_of_scope.empty();
 }
 
-// The folder such a glob begins in: `src/legacy` of `src/legacy/**`.
+// The folder in which such a glob begins: `src/legacy` of `src/legacy/**`.
 std::string fixed_part(std::string_view glob) {
   std::string_view fixed = glob.substr(0, glob.find_first_of("*?[{"));
   if (fixed.size() < glob.size()) fixed = fixed.substr(0, std::min(fixed.rfind('/'), fixed.size()));
   return lexically_normal(fixed);
 }
 
-// Something out of scope that lies under what a command names, since commands go into folders.
+// Something out of scope below the path a command names, since commands recurse into folders.
 const std::string* holds_out_of_scope(const OpenStep& step, const std::string& place) {
   for (const std::string& glob : step.out_of_scope) {
     const std::string fixed = fixed_part(glob);
@@ -101,15 +100,15 @@ const std::string* holds_out_of_scope(const OpenStep& step, const std::string& p
   return nullptr;
 }
 
-// With its slash, what stands before the first sign of a pattern: `src/` of `src/*.c`.
+// The part before the first wildcard, with its slash: `src/` of `src/*.c`.
 std::string folder_of(std::string_view pattern) {
   const std::string_view fixed = pattern.substr(0, pattern.find_first_of("*?["));
   const std::size_t slash = fixed.rfind('/');
   return slash == std::string_view::npos ? "" : std::string(fixed.substr(0, slash + 1));
 }
 
-// Where a pattern leads through `..` behind a sign, nobody knows.
-bool is_told(const Target& target) {
+// The target of a pattern with `..` after a wildcard is unknown.
+bool is_resolvable(const Target& target) {
   if (!target.is_known || !target.is_pattern) return target.is_known;
   const std::string rest = "/" + target.path.substr(folder_of(target.path).size()) + "/";
   return rest.find("/../") == std::string::npos;
@@ -125,8 +124,8 @@ const std::string* pattern_out_of_scope(const OpenStep& step, const std::string&
   return nullptr;
 }
 
-// Whether all that a pattern can name is allowed: tried with names that stand for short and for long ones. Brackets of
-// a glob tell letters apart, so that no such name can stand for all of them.
+// Whether everything a pattern can match is allowed: tried with short and long sample names. Bracket expressions of a
+// glob distinguish letters, so no sample name can represent all of them.
 bool is_pattern_allowed(const OpenStep& step, const std::string& place) {
   OpenStep plain = step;
   std::erase_if(*plain.writes, [](const std::string& glob) { return glob.find('[') != std::string::npos; });
@@ -166,22 +165,22 @@ class Judge {
       case Effect::kRepository:
       case Effect::kInstalls:
       case Effect::kOutside:
-        return is_none ? refusal(step_, called(effect) + " was refused, since it changes something")
+        return is_none ? refusal(step_, called(effect) + " was refused because it changes something")
                        : std::optional<std::string>();
       case Effect::kTree:
-        return refusal(step_, called(effect) + " was refused, since it may change any file");
+        return refusal(step_, called(effect) + " was refused because it may change any file");
       case Effect::kPaths:
         return refuse_paths(effect);
       case Effect::kUnknown:
-        // What cannot be followed could be anything; a program that is not known is let run.
+        // A command line that cannot be analyzed could do anything; an unknown program is allowed.
         if (!is_none || effect.name != "the command line") return std::nullopt;
-        return refusal(step_, fmt::format("the command was refused, since {}; write it more simply", effect.why));
+        return refusal(step_, fmt::format("the command was refused because {}; simplify it", effect.why));
     }
     return std::nullopt;
   }
 
  private:
-  // A redirection is no command.
+  // A redirection is not a command.
   static std::string called(const CommandEffect& effect) {
     return effect.name == kRedirection ? "a redirection (`>`)" : fmt::format("`{}`", shown(effect.name));
   }
@@ -189,13 +188,13 @@ class Judge {
   std::optional<std::string> not_read_only(const CommandEffect& effect) const {
     const std::string name = called(effect);
     if (effect.effect != Effect::kUnknown) {
-      return refusal(step_, fmt::format("{} was refused, since it changes something", name));
+      return refusal(step_, fmt::format("{} was refused because it changes something", name));
     }
-    const std::string why = effect.why.empty() ? "it is not known to change nothing" : effect.why;
+    const std::string why = effect.why.empty() ? "it is not known to be read-only" : effect.why;
     return refusal(step_, fmt::format("{} was refused: {}", name, why));
   }
 
-  // A pattern with the folder it looks into resolved.
+  // A pattern with its folder resolved.
   PathForms places_of(const Target& target) const {
     if (!target.is_pattern) return resolve_(target.path);
     const std::string folder = folder_of(target.path);
@@ -214,7 +213,7 @@ class Judge {
   std::optional<std::string> refuse_out_of_scope(const CommandEffect& effect) const {
     if (step_.out_of_scope.empty()) return std::nullopt;
     for (const Target& target : effect.targets) {
-      if (!is_told(target)) continue;
+      if (!is_resolvable(target)) continue;
       const PathForms places = places_of(target);
       if (!places.blocked_reason.empty()) {
         return refusal(
@@ -232,7 +231,7 @@ class Judge {
   std::optional<std::string> refuse_paths(const CommandEffect& effect) const {
     for (const Target& target : effect.targets) {
       const std::string what = fmt::format("{} on {} was refused", called(effect), shown(target.path));
-      if (!is_told(target)) return refusal(step_, what + ", since its path is not written out");
+      if (!is_resolvable(target)) return refusal(step_, what + " because its path is not literal");
       const PathForms places = places_of(target);
       if (!places.blocked_reason.empty()) return refusal(step_, fmt::format("{}: {}", what, places.blocked_reason));
       for (const std::string& place : places.paths) {

@@ -22,7 +22,7 @@ bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-// `main.cpp`, `.env`; not `end.` and not `v1.2`, which is more often a version than a file.
+// `main.cpp`, `.env`; not `end.` and not `v1.2`, which is more likely a version than a file.
 bool has_extension(std::string_view word) {
   const std::size_t dot = word.rfind('.');
   if (dot == std::string_view::npos) return false;

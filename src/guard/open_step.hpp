@@ -1,6 +1,6 @@
-// The open step of a session, as far as whoever watches an agent from outside must know it: what may be touched, what
-// is owed, who is waited for. The engine writes one row a session, in the commit that opens the step, and removes it
-// when the session ends; hooks read it without knowing workflows. A session without a row holds nobody back.
+// The open step of a session, as far as an observer of the agent needs it: what may be changed, what output is
+// required, what it waits for. The engine writes one row per session, in the commit that opens the step, and removes it
+// when the session ends; hooks read it without knowing workflows. A session without a row restricts nothing.
 //
 // Collection `open-steps`, key WORKSPACE/SESSION, where WORKSPACE is the first 16 hex digits of the SHA-256 of the
 // folder's path. Value, JSON; members in brackets may be absent:
@@ -25,16 +25,16 @@ struct OpenStep {
   std::string session, workspace, workflow;
   std::string goal;  // its beginning, one line
   std::string step, title;
-  int number = 0, of = 0;                          // its place among the steps somebody delivers
-  std::optional<std::vector<std::string>> writes;  // globs, relative to the workspace; none of them: nothing
+  int number = 0, of = 0;                          // its position among the steps that an agent submits
+  std::optional<std::vector<std::string>> writes;  // globs, relative to the workspace; an empty list: nothing
   bool commands_read_only = false;
   std::vector<std::string> out_of_scope;  // globs, refused throughout the session
-  std::string required_output;            // one line: what delivering it will be checked for
-  std::string waiting;                    // why it cannot be delivered right now: gate, decision, …; or empty
-  std::string decision;                   // whom for: the inbox's id
+  std::string required_output;            // one line: what a submission is checked for
+  std::string waiting;                    // why it cannot be submitted now: gate, decision, …; or empty
+  std::string decision;                   // the inbox id of the decision waited for
   std::string parent;                     // the session that started this one
   bool is_autonomous = false;
-  std::string token;  // to continue with; of a session that came from elsewhere, empty
+  std::string token;  // to continue with; empty for an imported session
   TimestampMs at = 0;
 
   bool operator==(const OpenStep&) const = default;
@@ -44,13 +44,13 @@ std::string open_step_key(std::string_view workspace, std::string_view session);
 std::string to_row(const OpenStep& step);
 Result<OpenStep> open_step_from(std::string_view row);  // kCorrupt
 
-// Of the folder, the last started first.
+// In this folder, most recently started first.
 Result<std::vector<OpenStep>> open_steps_in(store::Snapshot& snapshot, std::string_view workspace, int limit);
 Result<std::optional<OpenStep>> find_open_step(store::Snapshot& snapshot, std::string_view workspace,
                                                std::string_view session);
 
-// The paths and globs a sentence names: the whole of it when it is one word that looks like a path, else what stands in
-// backticks and looks so. "Export to spreadsheets." names none. Pure.
+// The paths and globs named in a sentence: the whole sentence if it is one word that looks like a path, else every part
+// in backticks that does. "Export to spreadsheets." names none. Pure.
 std::vector<std::string> paths_named(std::string_view text);
 
 }  // namespace sb::guard

@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(OpenStepRow, ComesBackAsItWas) {
+TEST(OpenStepRow, RoundTrips) {
   OpenStep step;
   step.session = "s-1";
   step.workspace = "/w";
@@ -24,7 +24,7 @@ TEST(OpenStepRow, ComesBackAsItWas) {
   step.writes = std::vector<std::string>{};
   step.commands_read_only = true;
   step.out_of_scope = {"src/legacy/**"};
-  step.goal = "Mend it";
+  step.goal = "Fix it";
   step.required_output = "notes";
   step.waiting = "gate";
   step.decision = "d-1";
@@ -36,7 +36,7 @@ TEST(OpenStepRow, ComesBackAsItWas) {
   for (const char* row : {"", "{}", "[]", "null", R"({"session":1})"}) EXPECT_FALSE(open_step_from(row)) << row;
 }
 
-TEST(PathsNamed, AreWordsThatLookSo) {
+TEST(PathsNamed, AreWordsThatLookLikePaths) {
   EXPECT_THAT(paths_named("src/legacy/**"), ElementsAre("src/legacy/**"));
   EXPECT_THAT(paths_named("  README.md "), ElementsAre("README.md"));
   EXPECT_THAT(paths_named("docs/"), ElementsAre("docs/"));

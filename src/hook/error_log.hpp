@@ -1,6 +1,6 @@
-// hook-errors.log in the state home: one line a failure, `TIME signalbox-hook MESSAGE`. The host never sees these.
+// hook-errors.log in the state home: one line per failure, `TIME signalbox-hook MESSAGE`. The host never sees these.
 //
-// Best effort: where not even the log can be written there is nobody left to tell. Kept below about 1 MiB.
+// Best effort: a failure to write the log is ignored. The file is kept below about 1 MiB.
 #pragma once
 
 #include <string_view>

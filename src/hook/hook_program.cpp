@@ -11,10 +11,10 @@
 namespace sb::hook {
 namespace {
 
-// More than this is not read to its end.
+// Input beyond this size is not read to the end.
 constexpr int kMostReads = 64;
 
-// The host may still be writing the event; leaving before it is read would break its pipe.
+// The host may still be writing the event; exiting before reading it would break its pipe.
 Result<std::string> read_all(Streams& streams) {
   auto input = streams.read_input(limits::kHookEventBytes);
   for (int i = 0; i < kMostReads && !input && input.error().code == ErrorCode::kLimit; ++i) {
@@ -54,7 +54,7 @@ Result<std::string> answer(const Seams& seams, ErrorLog& log) {
   return answer_to(SB_TRY(read_event(input)), {seams, log});
 }
 
-// Never breaks the host: whatever happens, what is not an answer is silence.
+// Never breaks the host: on any failure the output is empty.
 void run_hook(const Seams& seams) {
   ErrorLog log(seams);
   try {

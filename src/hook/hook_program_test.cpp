@@ -1,4 +1,4 @@
-// Whatever is thrown at it, the hook never breaks its host.
+// No input or failure makes the hook break its host.
 #include "hook/hook_program.hpp"
 
 #include "base/limits.hpp"
@@ -36,14 +36,14 @@ TEST_F(Unbreakable, BadInputIsSilentAndLogged) {
   }
 }
 
-TEST_F(Unbreakable, AnEventBeyondTheLimitIsSilentAndLogged) {
+TEST_F(Unbreakable, AnOversizedEventIsSilentAndLogged) {
   Value event = before(call({question("Which?", {"a1", "b1"})}));
   event.set("padding", std::string(limits::kHookEventBytes, 'x'));
   EXPECT_EQ(fire(event).output, "");
   EXPECT_THAT(errors(), HasSubstr("longer than"));
 }
 
-TEST_F(Unbreakable, MembersOfAnyKindAreSurvived) {
+TEST_F(Unbreakable, MembersOfAnyTypeAreTolerated) {
   const std::vector<std::string> values = {
       "null",
       "1",
@@ -107,14 +107,14 @@ TEST_F(Unbreakable, AHomeThatIsAFileIsSilent) {
   }
 }
 
-TEST_F(Unbreakable, LooksWithoutMakingAnything) {
+TEST_F(Unbreakable, ReadingCreatesNoFiles) {
   (void)fire(before(call({question("Which?", {"a1", "b1"})})));
   (void)fire(stop("Done."));
   EXPECT_EQ(files_.kind(home()), FileKind::kMissing);
   EXPECT_EQ(files_.kind(root_ + "/gs"), FileKind::kMissing);
 }
 
-TEST_F(Unbreakable, TheErrorLogDoesNotGrowForEver) {
+TEST_F(Unbreakable, TheErrorLogIsBounded) {
   (void)files_.make_directories(home());
   std::string old;
   while (old.size() < (1u << 20) + 5'000) old += "2026-01-01T00:00:00.000Z signalbox-hook an old line\n";
@@ -126,7 +126,7 @@ TEST_F(Unbreakable, TheErrorLogDoesNotGrowForEver) {
   EXPECT_THAT(now.substr(now.size() - 200), HasSubstr("the JSON ends too early"));
 }
 
-TEST(UnbreakableOnAFullDisk, WhatCannotBeRecordedIsAskedAndSilent) {
+TEST(UnbreakableOnAFullDisk, AQuestionThatCannotBeRecordedIsAskedSilently) {
   FakeFiles files;
   files.contents()["/gs/projects/app/question-preferences.json"] = R"({"ship-a":"never-ask"})";
   FakeClock clock;
@@ -144,7 +144,7 @@ TEST(UnbreakableOnAFullDisk, WhatCannotBeRecordedIsAskedAndSilent) {
   EXPECT_EQ(streams.errors, "");
 }
 
-// Payloads as Claude Code 2 sends them, in tests/data; and, where it is there, the recorded file others share.
+// Payloads as Claude Code 2 sends them, in tests/data, and the shared recording where it is present.
 TEST_F(Unbreakable, RecordedPayloadsPassSilently) {
   const std::string own = std::string(SB_SOURCE_DIR) + "/tests/data/claude-code-events.json";
   const std::string shared = std::string(SB_SOURCE_DIR) + "/../shared/samples/claude-code-hook-payloads.json";

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kReadBytes = 64u << 10;
 
-// Whether there is something to read, be it the end.
+// Whether there is something to read, including the end of input.
 Result<bool> wait_for_input(int descriptor, int wait_ms) {
   pollfd polled{descriptor, POLLIN, 0};
   const int count = ::poll(&polled, 1, wait_ms);

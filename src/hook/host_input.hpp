@@ -1,7 +1,7 @@
-// The standard input of a hook. A host that starts us and then sends nothing must not keep us, nor be kept by us, so
-// reading gives up: when nothing came for a while, or when it takes longer than a host waits for a hook.
+// The standard input of a hook. A host that starts us and then sends nothing must not block us, nor we the host, so
+// reading times out: when no data arrives for a while, or when it takes longer than a host waits for a hook.
 //
-// Everything else goes to the streams it stands before. Not thread-safe.
+// Everything else goes to the wrapped streams. Not thread-safe.
 #pragma once
 
 #include "base/clock.hpp"
@@ -11,10 +11,10 @@ namespace sb::hook {
 
 struct ReadTimeouts {
   int idle_ms = 2'000;   // without a byte
-  int total_ms = 4'000;  // the host gives a hook 5 s for everything
+  int total_ms = 4'000;  // the host allows a hook 5 s in total
 };
 
-// Everything up to the end. What is longer is read to its end and is kLimit; kUnavailable when patience ran out.
+// Reads to the end. Longer input is drained and returns kLimit; kUnavailable on a timeout.
 Result<std::string> read_within(int descriptor, std::size_t max_bytes, const ReadTimeouts& patience, Clock& clock);
 
 class HostStreams final : public Streams {

@@ -38,16 +38,16 @@ TEST_F(HostInput, IsReadToItsEnd) {
   EXPECT_EQ(read().value(), "{}");
 }
 
-TEST_F(HostInput, AHostThatSendsNothingIsNotWaitedForForEver) {
+TEST_F(HostInput, TimesOutWhenTheHostSendsNothing) {
   EXPECT_EQ(read().error().code, ErrorCode::kUnavailable);
 }
 
-TEST_F(HostInput, AHostThatStopsHalfwayIsNotWaitedForForEver) {
+TEST_F(HostInput, TimesOutWhenTheHostStopsHalfway) {
   send("{\"a\":");
   EXPECT_EQ(read().error().code, ErrorCode::kUnavailable);
 }
 
-TEST_F(HostInput, WhatIsTooLongIsStillReadToItsEnd) {
+TEST_F(HostInput, OversizedInputIsStillDrained) {
   send(std::string(5'000, 'x'));
   end();
   EXPECT_THAT(read().error().to_string(), HasSubstr("longer than 100 bytes"));

@@ -5,8 +5,7 @@
 #include "hook/hook_program.hpp"
 
 int main(int argc, char** argv) {
-  // Whatever goes wrong, the host must not notice: no output, exit 0. Only the compatible names have codes of their
-  // own.
+  // The host must not notice any failure: no output, exit 0. Only the compatible names have their own exit codes.
   bool is_compatible = false;
   try {
     struct sigaction action{};

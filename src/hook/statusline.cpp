@@ -29,7 +29,7 @@ HookEvent event_of(std::string_view json) {
   return event;
 }
 
-// Open in this folder or one around it.
+// Questions open in this folder or a parent.
 Result<int> questions_in(inbox::Home& home, const std::string& folder) {
   return home.store().read([&](store::Snapshot& snapshot) -> Result<int> {
     int count = 0;
@@ -51,7 +51,8 @@ std::string line_of(const std::optional<CurrentStep>& current, int questions) {
     std::string title = one_line(printable(step.title));
     if (title.size() > kLongestTitle) title = std::string(utf8_prefix(title, kLongestTitle)) + "…";
     line = fmt::format("{} {}/{} {}", step.workflow, step.number, step.of, title);
-    if (!step.waiting.empty()) line += step.waiting == "children" ? " (waits for others)" : " (waits for a person)";
+    if (!step.waiting.empty())
+      line += step.waiting == "children" ? " (waiting for child sessions)" : " (waiting for a person)";
   }
   if (questions > 0) {
     line += fmt::format("{}{} question{} open", line.empty() ? "" : " · ", questions, questions == 1 ? "" : "s");

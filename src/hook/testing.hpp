@@ -1,5 +1,5 @@
-// What the tests of this folder share: a place of its own with a real store, a host that fires events there, and
-// questions planned as `signalbox render` plans them.
+// Shared by the tests of this folder: a temporary home with a real store, a host that fires events there, and questions
+// planned as `signalbox render` plans them.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -69,20 +69,20 @@ class HookFixture : public testing::Test {
   }
   RunResult fire(const Value& event) { return fire(to_json(event)); }
 
-  // What the hook said, as JSON; null when it said nothing. Nothing else may ever come out of it.
-  Value said(const Value& event) {
+  // The hook's output as JSON; null when there was none. Nothing else may be printed.
+  Value output_of(const Value& event) {
     const RunResult ran = fire(event);
     EXPECT_EQ(ran.code, 0);
     EXPECT_EQ(ran.errors, "");
     return ran.output.empty() ? Value() : parse_json(ran.output).value();
   }
   std::string denied(const Value& event) {
-    const Value answer = said(event)["hookSpecificOutput"];
+    const Value answer = output_of(event)["hookSpecificOutput"];
     if (answer.string_at("permissionDecision") != "deny") return "";
     return answer.string_at("permissionDecisionReason").value_or("");
   }
   std::string noted(const Value& event) {
-    const Value answer = said(event)["hookSpecificOutput"];
+    const Value answer = output_of(event)["hookSpecificOutput"];
     EXPECT_EQ(answer.find("permissionDecision"), nullptr);
     return answer.string_at("additionalContext").value_or("");
   }
@@ -128,7 +128,7 @@ class HookFixture : public testing::Test {
   static Value call(std::vector<Value> questions) {
     return Value::object({{"questions", Value(std::move(questions))}});
   }
-  // The host's result when the person gave this text to the only question.
+  // The host's result when the person answered the only question with this text.
   static Value answered(const Value& input, const Value& answer) {
     Value answers = Value::object();
     answers.set(input["questions"].items().front()["question"].as_string(), answer);
@@ -144,7 +144,7 @@ class HookFixture : public testing::Test {
   }
 
   struct Plan {
-    Value input;  // what the host is to be called with
+    Value input;  // the input for the host's tool call
     std::string nonce;
     std::string decision;
   };

@@ -21,7 +21,7 @@ void read_workspaces(Fields& fields, Policy& policy) {
   for (const Value::Member& member : workspaces->value().members()) {
     const Reader workspace = workspaces->at(member.value);
     if (!member.name.starts_with('/')) {
-      workspace.fault("a workspace is named by its absolute path", "Begin it with /");
+      workspace.fault("a workspace must be an absolute path", "Start it with /");
       continue;
     }
     Fields settings = workspace.fields();

@@ -6,8 +6,8 @@
 //   workspaces:
 //     /srv/shop: {confirmations: relay}
 //
-// The keys that steer runs stand in the same file and are read by pipeline/settings/run_settings.hpp. Both readers know
-// all keys, so that none of them makes the other one refuse the file or overlook half of it.
+// The keys for runs are in the same file and are read by pipeline/settings/run_settings.hpp. Both readers know all
+// keys, so that neither rejects the file or ignores half of it because of the other's keys.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@
 
 namespace sb::inbox {
 
-// Root keys of config.yaml that only the user's own file may have, and those that a workspace's signalbox.yaml may
-// have too.
+// Root keys of config.yaml that only the user's own file may have, and those that a workspace's signalbox.yaml may have
+// too.
 inline constexpr std::array<std::string_view, 3> kUserKeys = {"strict", "confirmations", "workspaces"};
 inline constexpr std::array<std::string_view, 17> kRunKeys = {
     "models",     "roles",     "tiers", "limits", "base",      "branch", "forge",      "checks",  "merge",
@@ -34,12 +34,12 @@ struct Config {
   Policy policy;
 };
 
-// Nothing when there is no such file, or nothing in it.
+// Nothing when the file is missing or empty.
 Result<std::optional<Document>> load_if_exists(const Files& files, const std::string& path);
-// The user's keys, of the document's root.
+// The user's keys in the document's root.
 void read_policy(Fields& root, Policy& policy);
 
-// Without the file, everything is as if it were empty. Unknown keys are faults that name the nearest known one.
+// A missing file counts as empty. An unknown key is a fault that names the nearest known one.
 Checked<Config> read_config(const Document& document);
 Result<Config> load_config(const Files& files, const HomeDirectories& homes);
 

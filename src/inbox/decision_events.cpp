@@ -13,7 +13,7 @@ Value from_whom(const Responder& from) {
   return Value::object({{"principal", from.principal}, {"channel", to_string(from.channel)}});
 }
 
-// Of an ending that a host reported, what it called it.
+// The host's name for the ending it reported.
 HostResult host_result_of(OutcomeKind ending) {
   switch (ending) {
     case OutcomeKind::kAnswered:

@@ -1,4 +1,4 @@
-// Makes the events whose formats decision_state.hpp gives, and names the projections of inbox.hpp.
+// Builds the events whose formats are in decision_state.hpp, and names the projections of inbox.hpp.
 #pragma once
 
 #include "inbox/decision_state.hpp"

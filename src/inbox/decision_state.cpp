@@ -55,7 +55,7 @@ Result<DecisionOutcome> answer_from(const Value& value, TimestampMs at) {
   return outcome;
 }
 
-// Folds the events of one decision. Each returns an error only for what this program never writes.
+// Folds the events of one decision. Fails only on events that this program never writes.
 class DecisionFold {
  public:
   DecisionFold(DecisionState& state, const SignatureCheck& check) : state_(state), check_(check) {}
@@ -114,7 +114,7 @@ class DecisionFold {
     }
     if (refuses(state_.is_open(), "an ending came after it was closed")) return {};
     if (outcome.kind == OutcomeKind::kAnswered)
-      return fail(ErrorCode::kCorrupt, "an answer stands where an ending should");
+      return fail(ErrorCode::kCorrupt, "found an answer event where an ending was expected");
     if (outcome.kind == OutcomeKind::kDefaulted) {
       if (refuses(may_default(at), "a default was stored that was not declared")) return {};
       outcome.options = state_.opened.question.default_ids;
@@ -124,7 +124,7 @@ class DecisionFold {
     return {};
   }
 
-  // The same conditions as where it is written: a default that the opened event does not allow was put there by hand.
+  // The same conditions as at the time of writing: a default that the opened event does not allow was forged.
   bool may_default(TimestampMs at) const {
     const OpenedDecision& opened = state_.opened;
     return opened.on_timeout == OnTimeout::kDefault && !opened.needs_signature && opened.deadline &&
@@ -167,7 +167,7 @@ class DecisionFold {
   }
 
   Status taken(const Value& value) {
-    if (refuses(!state_.is_open(), "it was read before it was closed")) return {};
+    if (refuses(!state_.is_open(), "it was consumed before it was closed")) return {};
     state_.is_consumed = true;
     state_.consumed_by = SB_TRY(wire::string(value, "by"));
     return {};
@@ -254,11 +254,11 @@ Result<OpenedDecision> opened_from(const Value& value) {
     opened.operators = SB_TRY(pin_from(value["operators"]));
   }
   if (opened.render_hash != sha256_hex(opened.question.text) || opened.question.parts.empty()) {
-    return fail(ErrorCode::kCorrupt, "a stored question does not fit the hash of what is shown");
+    return fail(ErrorCode::kCorrupt, "a stored question does not match its render hash");
   }
-  // Who asks again finds the question by its fingerprint, and tokens go by the workspace: the two must belong together.
+  // A question asked again is found by its fingerprint, and tokens are scoped by workspace: the two must match.
   if (opened.fingerprint != fingerprint_of(opened.source, opened.workspace, opened.session)) {
-    return fail(ErrorCode::kCorrupt, "a stored question does not fit its fingerprint");
+    return fail(ErrorCode::kCorrupt, "a stored question does not match its fingerprint");
   }
   return opened;
 }

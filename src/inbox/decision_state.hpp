@@ -1,14 +1,13 @@
-// One asked decision as its events tell it. Pure: the same events give the same state in every process.
+// One asked decision, folded from its events. Pure: the same events give the same state in every process.
 //
 // Stream `decision/ID`; every payload is canonical JSON. Times are the event's own unless named. Members in brackets
 // may be absent.
 //
 //   opened     {v: 1, salt, fingerprint, definition, question, render_hash, [digest], [workspace], [session],
-//   opened_at,
-//               on_timeout, [deadline], signed: bool, [operators: {root, head, count}], [source]}
+//               opened_at, on_timeout, [deadline], signed: bool, [operators: {root, head, count}], [source]}
 //              ID is `d-` and the first 26 characters of the base32 SHA-256 of "sb-decision-1\n" and this payload. So
-//              whoever holds the id holds a fingerprint of the question, of what was shown, of whether a signature is
-//              needed and of whose: an opened event changed later no longer fits its id and is refused.
+//              the id is a fingerprint of the question, of what was shown, and of whether and by whom a signature is
+//              required: an opened event changed later no longer matches its id and is rejected.
 //   answered   {options, values, principal, channel, resolved_by, render_hash, raw (base64url), host_result,
 //               [waived], [signature: {at, key, sig, [delegation]}]}
 //   closed     {outcome: declined|cancelled|defaulted|expired|superseded, [options], principal, channel, [resolved_by],
@@ -17,11 +16,11 @@
 //   free_text  {text (base64url), principal, channel}    the decision stays open
 //   no_answer  {host_result, principal, channel}    dismissed, skipped, timed out, empty, cancelled: it stays open
 //   replied    {nonce, part, page, pages, options}  one of several prompts was answered; it stays open
-//   withdrawn  {principal, channel}                 the answer is taken back; the decision is open again
-//   taken      {by}                                 someone waiting has read the outcome: it can no longer change
+//   withdrawn  {principal, channel}                 the answer is withdrawn; the decision is open again
+//   taken      {by}                                 a waiting caller has read the outcome: it can no longer change
 //
-// An `answered` event that needs a signature and has none that counts is passed over: the decision is as open as
-// before, and `rejected` says why.
+// An `answered` event that needs a signature and has no valid one is skipped: the decision stays open, and `rejected`
+// says why.
 #pragma once
 
 #include <functional>
@@ -36,8 +35,8 @@ namespace sb::inbox {
 
 inline constexpr std::string_view kDecisionStreams = "decision/";
 
-// The operators as they were when the question was asked: the chain of the registry up to then. Later entries count
-// when they continue it; any other registry does not.
+// The operators when the question was asked: the registry's chain up to then. Later entries count if they continue it;
+// any other registry does not count.
 struct OperatorPin {
   std::string root;  // hex: the first key
   std::string head;  // hex: hash of the last entry
@@ -46,7 +45,7 @@ struct OperatorPin {
   bool operator==(const OperatorPin&) const = default;
 };
 
-// What an opened event says.
+// The content of an opened event.
 struct OpenedDecision {
   std::string salt;         // hex
   std::string fingerprint;  // hex: the same question in the same workspace
@@ -60,13 +59,14 @@ struct OpenedDecision {
   decision::OnTimeout on_timeout = decision::OnTimeout::kWait;
   std::optional<TimestampMs> deadline;
   bool needs_signature = false;
-  std::optional<OperatorPin> operators;  // absent where a signature is needed and nobody could give one
+  std::optional<OperatorPin> operators;  // absent where a signature is required but no operator existed
   Value source;                          // the normalised declaration
 };
 
-// Of the same question (the declaration without its digest) in the same place.
+// Of the same question (the declaration without its digest) in the same workspace and session.
 std::string fingerprint_of(const Value& source, std::string_view workspace, std::string_view session);
-// Whether both ask the same in the same place: all they say but salt, time, deadline and operators.
+// Whether both are the same question in the same workspace and session: equal except for salt, time, deadline and
+// operators.
 bool is_same_question(const OpenedDecision& one, const OpenedDecision& other);
 
 Value to_value(const OperatorPin& pin);
@@ -82,7 +82,7 @@ struct PromptReply {
 };
 
 struct DecisionState {
-  std::string id;  // this asking of it; Question::id is the declared one
+  std::string id;  // of this asking; Question::id is the declared one
   OpenedDecision opened;
   DecisionStatus state = DecisionStatus::kOpen;
   std::optional<DecisionOutcome> outcome;  // when closed
@@ -92,22 +92,22 @@ struct DecisionState {
   std::optional<HostResult> last_no_answer;
   std::vector<PromptReply> replies;
   std::vector<std::string> rejected;  // why stored answers did not count
-  bool is_damaged = false;            // in a listing only: it could not be read, and `rejected` says why
+  bool is_damaged = false;            // only in listings: it could not be read, and `rejected` says why
   store::Head head;
 
   bool is_open() const { return state != DecisionStatus::kClosed; }
   bool is_answered() const { return outcome && outcome->kind == OutcomeKind::kAnswered; }
 };
 
-// Whether an answer's signature counts: the operator's name, or why not.
+// Checks the signature of an answer: the operator's name, or why it does not count.
 using SignatureCheck =
     std::function<Result<std::string>(const std::string& id, const OpenedDecision&, const DecisionOutcome&)>;
 
-// kCorrupt when the events are not what this program writes, or the first does not fit the stream's id.
+// kCorrupt when this program cannot have written the events, or the first does not match the stream's id.
 Result<DecisionState> replay(std::span<const store::Event> events, const SignatureCheck& check);
 
-// What `ask --json` and `inbox show --json` print: {decision, state, outcome, resolved_by, options, values, principal,
-// channel, at}.
+// The output of `ask --json` and `inbox show --json`: {decision, state, outcome, resolved_by, options, values,
+// principal, channel, at}.
 Value to_json_value(const DecisionState& state);
 
 }  // namespace sb::inbox

@@ -1,4 +1,4 @@
-// The fold, event by event: what each does in each state.
+// The fold, event by event: the effect of each event in each state.
 #include "inbox/decision_state.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ Result<std::string> reject_all_signatures(const std::string&, const OpenedDecisi
   return fail(ErrorCode::kForbidden, "no signature counts here");
 }
 
-// The events of one decision, chained as the store would.
+// The events of one decision, chained as the store chains them.
 class Log {
  public:
   explicit Log(const std::string& yaml = kPlainQuestion, bool needs_signature = false) {
@@ -72,18 +72,18 @@ class Log {
   std::vector<store::Event> events;
 };
 
-TEST(DecisionState, TheFirstAnswerInTheLogIsTheAnswer) {
+TEST(DecisionState, TheFirstAnswerInTheLogCounts) {
   const DecisionState state = Log().answer("canary").answer("staging").state();
   EXPECT_THAT(state.outcome->options, ElementsAre("canary"));
   EXPECT_THAT(state.rejected, ElementsAre(HasSubstr("after it was closed")));
 }
 
-TEST(DecisionState, AnAnswerAndADeadlineGoByTheOrderOfTheLog) {
+TEST(DecisionState, LogOrderDecidesBetweenAnswerAndDeadline) {
   EXPECT_EQ(Log().answer("canary").close(OutcomeKind::kExpired).state().outcome->kind, OutcomeKind::kAnswered);
   EXPECT_EQ(Log().close(OutcomeKind::kExpired).answer("canary").state().outcome->kind, OutcomeKind::kExpired);
 }
 
-TEST(DecisionState, EveryEndingClosesAndNoneButAnswersChoose) {
+TEST(DecisionState, EveryEndingClosesAndOnlyAnswersChoose) {
   for (const OutcomeKind ending :
        {OutcomeKind::kDeclined, OutcomeKind::kCancelled, OutcomeKind::kExpired, OutcomeKind::kSuperseded}) {
     const DecisionState state = Log().close(ending).state();
@@ -94,7 +94,7 @@ TEST(DecisionState, EveryEndingClosesAndNoneButAnswersChoose) {
   }
 }
 
-TEST(DecisionState, WithdrawnOpensAgainUntilItIsTaken) {
+TEST(DecisionState, WithdrawingReopensUntilConsumed) {
   const Responder ann{Channel::kTerminal, "ann"};
   Log log;
   log.answer("canary").add(withdrawn_event(ann, 3'000));
@@ -105,7 +105,7 @@ TEST(DecisionState, WithdrawnOpensAgainUntilItIsTaken) {
   EXPECT_TRUE(state.is_consumed);
 }
 
-TEST(DecisionState, AnAnswerThatNeedsASignatureAndHasNoneIsPassedOver) {
+TEST(DecisionState, AnAnswerWithoutARequiredSignatureIsSkipped) {
   Log log(kOneWayQuestion, true);
   const DecisionState state = log.answer("drop").state();
   EXPECT_EQ(state.state, DecisionStatus::kOpen);
@@ -113,7 +113,7 @@ TEST(DecisionState, AnAnswerThatNeedsASignatureAndHasNoneIsPassedOver) {
   EXPECT_THAT(state.rejected, ElementsAre(HasSubstr("no signature counts")));
 }
 
-TEST(DecisionState, ADefaultCountsOnlyWhereTheQuestionDeclaresIt) {
+TEST(DecisionState, ADefaultCountsOnlyIfDeclared) {
   Log log;
   EXPECT_EQ(log.close(OutcomeKind::kDefaulted, 9'000).state().state, DecisionStatus::kOpen);
   log.opened.on_timeout = decision::OnTimeout::kDefault;
@@ -127,7 +127,7 @@ TEST(DecisionState, ADefaultCountsOnlyWhereTheQuestionDeclaresIt) {
   EXPECT_EQ(Log(log).close(OutcomeKind::kDefaulted, 5'000).state().state, DecisionStatus::kOpen);
 }
 
-TEST(DecisionState, AQuestionChangedAfterItWasAskedIsRefused) {
+TEST(DecisionState, AQuestionChangedAfterItWasAskedIsRejected) {
   Log log;
   log.opened.question.text += " And another thing.";
   log.opened.render_hash = sha256_hex(log.opened.question.text);
@@ -137,7 +137,7 @@ TEST(DecisionState, AQuestionChangedAfterItWasAskedIsRefused) {
   EXPECT_EQ(state.error().code, ErrorCode::kCorrupt);
 }
 
-TEST(DecisionState, UnknownAndDamagedEventsAreErrorsNotGuesses) {
+TEST(DecisionState, UnknownAndDamagedEventsAreErrors) {
   for (const store::NewEvent& event :
        {store::NewEvent{"approved", 1, "{}"}, store::NewEvent{"answered", 1, "{}"}, store::NewEvent{"answered", 1, ""},
         store::NewEvent{"closed", 1, R"({"outcome":"maybe"})"}, store::NewEvent{"closed", 1, "[]"},
@@ -151,7 +151,7 @@ TEST(DecisionState, UnknownAndDamagedEventsAreErrorsNotGuesses) {
   }
 }
 
-TEST(DecisionState, AQuestionMovedToAnotherWorkspaceIsRefused) {
+TEST(DecisionState, AQuestionMovedToAnotherWorkspaceIsRejected) {
   Log log;
   log.opened.workspace = "/covered";
   log.begin();
@@ -160,7 +160,7 @@ TEST(DecisionState, AQuestionMovedToAnotherWorkspaceIsRefused) {
   EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
 }
 
-TEST(DecisionState, OnlyTheSameQuestionInTheSamePlaceIsTheSame) {
+TEST(DecisionState, OnlyTheSameQuestionInTheSameWorkspaceIsTheSame) {
   const OpenedDecision one = Log().opened;
   OpenedDecision later = one;
   later.salt = "11";
@@ -183,14 +183,14 @@ TEST(DecisionState, OnlyTheSameQuestionInTheSamePlaceIsTheSame) {
   }
 }
 
-TEST(DecisionState, PrintsWhatAskPromises) {
+TEST(DecisionState, PrintsTheDocumentedJson) {
   EXPECT_EQ(to_json(to_json_value(Log().answer("canary").state())),
             R"({"decision":")" + Log().id +
                 R"(","state":"closed","outcome":"answered","resolved_by":"human","options":["canary"],"values":{},)"
                 R"("principal":"ann","channel":"program","at":"1970-01-01T00:00:02.000Z"})");
 }
 
-TEST(Question, SurvivesTheLog) {
+TEST(Question, RoundTripsThroughTheLog) {
   for (const std::string& yaml :
        {std::string(kOneWayQuestion),
         std::string("flow: f\nsteps:\n  - {key: a, instruction: \"Which one?\", options: [x1, y1]}\n"
@@ -206,7 +206,7 @@ TEST(Question, SurvivesTheLog) {
   }
 }
 
-TEST(Question, ANoteOfSeveralLinesCannotPassForOurPrompt) {
+TEST(Question, AMultiLineNoteCannotImitateOurPrompt) {
   const Question question =
       question_of(decision::declared("decision: d\ninstruction: \"Drop it?\"\ndoor: one-way\n"
                                      "irreversible_note: \"Gone.\\nYou answer: keep\\nPassphrase of operator ann: \"\n"
@@ -214,7 +214,7 @@ TEST(Question, ANoteOfSeveralLinesCannotPassForOurPrompt) {
   EXPECT_THAT(question.text, HasSubstr("Cannot be undone: Gone.\n  | You answer: keep\n  | Passphrase"));
 }
 
-TEST(Question, HidesNothingFromWhoReadsIt) {
+TEST(Question, ShowsNoteAndOptions) {
   Question question = question_of(decision::declared(kOneWayQuestion));
   EXPECT_THAT(question.text, HasSubstr("Cannot be undone: The rows cannot be restored."));
   EXPECT_THAT(question.text, HasSubstr("drop  Drop it"));

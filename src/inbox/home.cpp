@@ -23,8 +23,8 @@ Status Home::refresh_operators(Files& files) {
   const std::optional<OperatorPin> before = operators_.pin();
   Operators now = SB_TRY(OperatorFiles(files, homes_).load());
   if (before && !now.continues(*before)) {
-    return fail(ErrorCode::kForbidden, "somebody put other operator keys in place of those this waits for",
-                "Find out who before you answer anything");
+    return fail(ErrorCode::kForbidden, "the operator keys were replaced while this process was waiting",
+                "Find out who replaced them before you answer anything");
   }
   operators_ = std::move(now);
   return {};
@@ -36,7 +36,7 @@ Home::Seen Home::look(const Files& files) const {
 }
 
 Status Home::refresh(Files& files) {
-  // Looked at before reading: what changes in between is read again next time.
+  // Checked before reading: a change in between is read next time.
   const Seen now = look(files);
   if (now == seen_) return {};
   Config config = SB_TRY(load_config(files, homes_));

@@ -1,9 +1,9 @@
-// The user's own inbox, found and opened: homes, configuration, operators and store in one bundle.
+// The user's inbox, located and opened: home directories, configuration, operators and store in one object.
 //
-//   auto desk = SB_TRY(Home::open(seams, store::Access::kReadWrite));
-//   SB_TRY(desk->inbox().open(declaration, {.workspace = directory}));
+//   auto home = SB_TRY(Home::open(seams, store::Access::kReadWrite));
+//   SB_TRY(home->inbox().open(declaration, {.workspace = directory}));
 //
-// Not thread-safe. Keep it where it was made: the Inbox refers into it.
+// Not thread-safe. Must not be moved: the Inbox refers into it.
 #pragma once
 
 #include <memory>
@@ -18,12 +18,12 @@
 
 namespace sb::inbox {
 
-// The one file everything is kept in.
+// The database file that stores everything.
 std::string store_path(const HomeDirectories& homes);
 
 class Home {
  public:
-  // A bad config.yaml is an error that names file and line: policy is never guessed. kNotFound with kReadOnly when
+  // A bad config.yaml is an error that names file and line: there is no fallback policy. kNotFound with kReadOnly when
   // nothing was ever asked here.
   static Result<std::unique_ptr<Home>> open(const Seams& seams, store::Access access,
                                             store::SqliteOptions options = {});
@@ -34,11 +34,11 @@ class Home {
   const Config& config() const { return config_; }
   const Operators& operators() const { return operators_; }
 
-  // Reads the registry again, for whoever waits long. What does not continue the registry read before is kForbidden:
-  // somebody put another one in its place.
+  // Reads the registry again, for callers that wait long. A registry that does not continue the one read before was
+  // replaced: kForbidden.
   Status refresh_operators(Files& files);
-  // For whoever serves long: configuration and registry are read again where their files changed. While they cannot be
-  // read, nothing here may be acted on.
+  // For long-running servers: reads configuration and registry again if their files changed. While they cannot be read,
+  // the caller must not act on anything here.
   Status refresh(Files& files);
 
  private:

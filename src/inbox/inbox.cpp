@@ -23,7 +23,7 @@ std::string decision_stream(std::string_view id) {
   return std::string(kDecisionStreams) + std::string(id);
 }
 
-// Sorts as text as the times sort as numbers.
+// The text order is the order of the times.
 std::string sort_key(const DecisionState& state) {
   const TimestampMs at = state.outcome ? state.outcome->at : state.opened.opened_at;
   return fmt::format("{}/{:015}/{}", to_string(state.state), std::max<TimestampMs>(at, 0), state.id);
@@ -49,7 +49,7 @@ bool needs_signature(const decision::Declaration& declaration, const Policy& pol
          });
 }
 
-// What a passed deadline does to the decision, if anything.
+// The effect of a passed deadline on the decision, if any.
 std::optional<NewEvent> due_event(const DecisionState& state, TimestampMs now) {
   const OpenedDecision& opened = state.opened;
   if (state.state != DecisionStatus::kOpen || !opened.deadline || now < *opened.deadline) return std::nullopt;
@@ -61,14 +61,14 @@ std::optional<NewEvent> due_event(const DecisionState& state, TimestampMs now) {
     case OnTimeout::kDeny:
       return closed_event(OutcomeKind::kExpired, ResolvedBy::kDeadline, {Channel::kProgram, ""}, "", now);
     case OnTimeout::kDefault:
-      // Declarations that may not default are refused when read; a stored one that slipped through expires.
+      // Declarations that must not default are rejected when read; a stored one that slipped through expires.
       return closed_event(opened.needs_signature ? OutcomeKind::kExpired : OutcomeKind::kDefaulted,
                           ResolvedBy::kDeadline, {Channel::kProgram, ""}, "", now);
   }
   return std::nullopt;
 }
 
-// Ids of the rows in one listing, newest first, that a person means by an id's beginning or by the declared id.
+// Ids of the rows in one listing, newest first, that match an id prefix or a declared id.
 Result<std::vector<std::string>> rows_named(store::Snapshot& snapshot, std::string_view listing,
                                             std::string_view name) {
   constexpr std::size_t kPrefixLength = 8;
@@ -106,7 +106,7 @@ Status check_remark(std::string_view text) {
               "Shorten it");
 }
 
-// The operators this store was last told of.
+// The operators last recorded in this store.
 Result<std::optional<OperatorPin>> operators_seen(store::Snapshot& snapshot) {
   const store::Head head = SB_TRY(snapshot.head(kOperatorsSeen));
   if (head.seq == 0) return std::nullopt;
@@ -114,11 +114,11 @@ Result<std::optional<OperatorPin>> operators_seen(store::Snapshot& snapshot) {
   return SB_TRY(pin_from(SB_TRY(wire::object(last.front().payload))));
 }
 
-// A tripwire, since whoever can replace the operators can also edit what was seen: it makes the replacement loud.
+// A tripwire: a process that can replace the operators can also edit this record. It makes a replacement visible.
 Status check_known(const Operators& operators, const std::optional<OperatorPin>& seen) {
   if (!seen || operators.continues(*seen)) return {};
-  return fail(ErrorCode::kForbidden, "the operator keys are not those this inbox has known",
-              "Restore the operators folder; if you gave the old keys up yourself, begin with an empty home");
+  return fail(ErrorCode::kForbidden, "the operator keys do not match those recorded by this inbox",
+              "Restore the operators folder; if you discarded the old keys yourself, start with an empty home");
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ SignatureCheck Inbox::check(store::Snapshot& snapshot) const {
     std::string signer = SB_TRY(signature_check(operators_)(id, opened, outcome));
     const auto since = fresh_since_.find(id);
     if (since != fresh_since_.end() && outcome.signature->signed_at < since->second) {
-      return fail(ErrorCode::kForbidden, "an answer signed too long ago was stored; it does not count any more");
+      return fail(ErrorCode::kForbidden, "the stored answer was signed too long ago and no longer counts");
     }
     return signer;
   };
@@ -146,7 +146,7 @@ Result<DecisionState> Inbox::read_state(store::Snapshot& snapshot, std::string_v
   }
   if (events.empty()) {
     return fail(ErrorCode::kNotFound, fmt::format("there is no decision {}", quote_json(id)),
-                "signalbox inbox list shows the open ones");
+                "Run signalbox inbox list to see the open decisions");
   }
   return replay(events, check(snapshot));
 }
@@ -170,7 +170,7 @@ Result<DecisionState> Inbox::settle(std::string_view id) {
 }
 
 Result<DecisionState> Inbox::change(std::string_view id, const Change& change) {
-  // In a commit of its own: when the change is refused because the deadline came first, the deadline stays written.
+  // In its own commit: if the change is rejected because the deadline came first, the deadline stays written.
   SB_TRY(load(id));
   return store_.write([&](store::Transaction& transaction) -> Result<DecisionState> {
     const DecisionState before = SB_TRY(read_settled(transaction, id));
@@ -184,7 +184,7 @@ Result<DecisionState> Inbox::load(std::string_view id) {
   DecisionState state = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return read_state(snapshot, id); }));
   if (!due_event(state, clock_.now_ms())) return state;
   Result<DecisionState> settled = settle(id);
-  // A store that cannot be written to can still be read; the deadline is then written down by the next who can.
+  // A store that cannot be written can still be read; the next process that can write it records the deadline.
   if (!settled && (settled.error().code == ErrorCode::kIo || settled.error().code == ErrorCode::kForbidden))
     return state;
   return settled;
@@ -194,17 +194,17 @@ Result<std::string> Inbox::resolve(std::string_view name) {
   return store_.read([&](store::Snapshot& snapshot) -> Result<std::string> {
     const auto unknown = [&] {
       return fail(ErrorCode::kNotFound, fmt::format("there is no decision {}", quote_json(printable(name))),
-                  "signalbox inbox list shows the open ones");
+                  "Run signalbox inbox list to see the open decisions");
     };
     if (name.empty() || name.size() > limits::kIdBytes || !is_utf8(name) || name.contains('\0')) return unknown();
     if (SB_TRY(snapshot.get(kDecisions, name))) return std::string(name);
     std::vector<std::string> found = SB_TRY(rows_named(snapshot, "open/", name));
     std::ranges::move(SB_TRY(rows_named(snapshot, "parked/", name)), std::back_inserter(found));
     if (found.size() > 1) {
-      return fail(ErrorCode::kInvalid, fmt::format("{} open decisions are meant by {}", found.size(), quote_json(name)),
-                  "Give the whole id, as signalbox inbox list shows it");
+      return fail(ErrorCode::kInvalid, fmt::format("{} open decisions match {}", found.size(), quote_json(name)),
+                  "Give the full id, as shown by signalbox inbox list");
     }
-    // Of closed ones the newest is meant: whoever answers it is told that it is over.
+    // Among closed ones the newest matches: answering it fails and says that it is closed.
     if (found.empty()) found = SB_TRY(rows_named(snapshot, "closed/", name));
     if (found.empty()) return unknown();
     return found.front();
@@ -246,8 +246,8 @@ Result<OpenedDecision> Inbox::make_opened(const decision::Declaration& declarati
   const decision::Decision* single = declaration.decision();
   if (single && single->secret &&
       (single->select.mode == decision::SelectMode::kText || single->select.mode == decision::SelectMode::kForm)) {
-    return fail(ErrorCode::kUnsupported, "a secret would be written into the log of decisions",
-                "Ask for it with select: url, on a page that keeps it");
+    return fail(ErrorCode::kUnsupported, "a secret would be written to the decision log",
+                "Ask for it with select: url, on a page that stores it");
   }
   const TimestampMs now = clock_.now_ms();
   OpenedDecision opened;
@@ -271,7 +271,7 @@ Result<OpenedDecision> Inbox::make_opened(const decision::Declaration& declarati
             (single && declaration.profile.may_default && !single->needs_signature()));
   if (opened.on_timeout == OnTimeout::kDefault && opened.needs_signature) {
     return fail(ErrorCode::kForbidden, "a decision that needs a signature cannot have a default",
-                "Take on_timeout: default out, or strict: true out of config.yaml");
+                "Remove on_timeout: default, or strict: true from config.yaml");
   }
   return opened;
 }
@@ -281,7 +281,7 @@ Result<std::optional<DecisionState>> Inbox::find_same_question(store::Transactio
   const auto row = SB_TRY(transaction.get(kDecisionsAsked, opened.fingerprint));
   if (!row) return std::nullopt;
   Result<DecisionState> asked = read_settled(transaction, row->value);
-  // Somebody meddled with the row or with what it leads to; a new asking owes nothing to either.
+  // The row or the decision it points to was tampered with; the new question does not depend on either.
   if (!asked || asked->opened.fingerprint != opened.fingerprint) return std::nullopt;
   return std::move(*asked);
 }
@@ -289,7 +289,7 @@ Result<std::optional<DecisionState>> Inbox::find_same_question(store::Transactio
 bool Inbox::can_join(const DecisionState& asked, const OpenedDecision& opened, std::string_view asker) const {
   if (!is_same_question(asked.opened, opened)) return false;
   if (asked.outcome) {
-    // What was signed approves one act, so it is told once.
+    // A signed answer approves one action, so it is returned once.
     const bool may_be_repeated = !asker.empty() && asked.consumed_by == asker && !opened.needs_signature;
     if ((asked.is_consumed && !may_be_repeated) || asked.outcome->kind == OutcomeKind::kSuperseded) return false;
     const auto& signature = asked.outcome->signature;
@@ -316,7 +316,7 @@ Status Inbox::record_operators() {
   return store_.write([&](store::Transaction& transaction) { return record_operators_in(transaction); });
 }
 
-// An answer that nobody has read goes with the question it was given to.
+// An unread answer is withdrawn together with its question.
 Status Inbox::supersede_in(store::Transaction& transaction, const DecisionState& asked) {
   const bool is_unread = asked.is_answered() && !asked.is_consumed;
   if (!asked.is_open() && !is_unread) return {};
@@ -461,7 +461,7 @@ Result<DecisionState> Inbox::note_dialog_declined(std::string_view id, const Res
 
 Result<DecisionState> Inbox::withdraw(std::string_view id, const Responder& from) {
   return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
-    if (!state.is_answered()) return fail(ErrorCode::kInvalid, fmt::format("{} has no answer to take back", state.id));
+    if (!state.is_answered()) return fail(ErrorCode::kInvalid, fmt::format("{} has no answer to withdraw", state.id));
     if (state.is_consumed) {
       return fail(ErrorCode::kConflict,
                   fmt::format("the answer to {} was already read by {}", state.id, state.consumed_by));

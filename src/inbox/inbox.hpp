@@ -1,23 +1,24 @@
-// Every asked decision: opened, answered, ended and read, each step one event in its own stream (decision_state.hpp).
+// Every asked decision: opened, answered, closed and consumed, each step one event in its own stream
+// (decision_state.hpp).
 //
 //   Inbox inbox(store, clock, random, operators, policy);
-//   DecisionHandle ticket = SB_TRY(inbox.open(declaration, {.workspace = directory}));
+//   DecisionHandle handle = SB_TRY(inbox.open(declaration, {.workspace = directory}));
 //   ...
-//   DecisionState state = SB_TRY(inbox.load(ticket.id));        // settles a passed deadline first
-//   if (state.state == DecisionStatus::kClosed) state = SB_TRY(inbox.consume(ticket.id, "ask"));
+//   DecisionState state = SB_TRY(inbox.load(handle.id));        // settles a passed deadline first
+//   if (state.state == DecisionStatus::kClosed) state = SB_TRY(inbox.consume(handle.id, "ask"));
 //
-// Nothing runs in the background: whoever looks after a deadline has passed writes down what it does. An answer and a
-// deadline that come at once are both appended under the head they saw; the first in the log has happened, the other is
-// told so (kConflict). What is read is checked: the event chain, the id against the opened event, signatures against
-// the operators pinned there. The projections are only an index; nothing is believed because it stands in one.
+// Nothing runs in the background: the first caller to look after a deadline has passed records its effect. If an answer
+// and a deadline coincide, both are appended under the head they saw; the first in the log wins, the other gets
+// kConflict. Everything read is verified: the event chain, the id against the opened event, signatures against the
+// operators pinned there. The projections are only an index and are not trusted.
 //
 // Projections: `decisions` (key id, sort `open/TIME/ID`, `parked/…` or `closed/…`), `decisions-asked` (key fingerprint,
 // value the newest id), `prompts` (key nonce, sort `open/TIME/NONCE` while open), `counters` (key `prompts`).
 //
-// Stream `operators`: `seen` {root, head, count}, the register of operators whenever it has grown. No signature counts
-// under one that does not continue the last: it was cut short (a revocation taken back) or replaced.
+// Stream `operators`: `seen` {root, head, count}, the operator registry each time it has grown. No signature counts
+// under a registry that does not continue the last one: it was truncated (undoing a revocation) or replaced.
 //
-// Threads: as the Store given. Holds references; whoever makes it keeps them alive.
+// Threads: as the given Store. Holds references; the caller keeps them alive.
 #pragma once
 
 #include <functional>
@@ -31,32 +32,32 @@
 
 namespace sb::inbox {
 
-// From whom and for what a question is asked.
+// Who asks a question, and for what.
 struct AskContext {
   std::string workspace;  // absolute directory, or empty
   std::string session;    // of a workflow, or empty
-  // Who asks, as it calls itself to consume(), where a result may get lost on its way: an outcome it was told before is
-  // told to it again, unless it is signed. Empty: an outcome is told once.
+  // The caller's name as passed to consume(), where a result may get lost on its way: an outcome it has already read is
+  // returned to it again unless it is signed. Empty: an outcome is returned once.
   std::string asker = {};
 };
 
 struct DecisionHandle {
   std::string id;
-  bool has_joined = false;  // the same question was asked already and is not done with
+  bool has_joined = false;  // the same question was already asked and is not finished
 };
 
-// An answer on its way in.
+// A submitted answer.
 struct AnswerSubmission {
   AnswerInput given;
-  Responder from;                          // channel, principal, how it is signed
-  std::string raw;                         // the bytes as they came
+  Responder from;                          // channel and principal
+  std::string raw;                         // the bytes as received
   Value waived;                            // of a chain
   std::optional<std::string> render_hash;  // of what was shown; absent: the question's own text
   ResolvedBy resolved_by = ResolvedBy::kHuman;
   std::optional<AnswerSignature> signature;
 };
 
-// What a host said to a planned prompt.
+// A host's reply to a planned prompt.
 struct HostReply {
   HostResult result = HostResult::kSelected;
   std::vector<std::string> options;  // ids; of kSelected
@@ -72,76 +73,77 @@ class Inbox {
       : store_(store), clock_(clock), random_(random), operators_(operators), policy_(policy) {}
 
   // Opens the question, or joins the same one (same declaration, same workspace) while it is open or its outcome has
-  // been read by nobody but the same asker. One that was asked about another digest, or under other operators, is
-  // superseded, with an answer that nobody has read.
+  // been read by no one but the same asker. One that was asked about another digest, or under other operators, is
+  // superseded, together with an answer that no one has read.
   //
-  // Who joins did not see the question being asked, and the store may have been put back to an earlier day; so for a
-  // joiner an answer counts only when it was given (where signed: signed) at most limits::kAnswerMaxAgeMs before.
+  // A joining caller did not see the question being asked, and the store may have been restored from an old copy; so
+  // for a joined decision an answer counts only if it was given (if signed: signed) at most limits::kAnswerMaxAgeMs
+  // before.
   Result<DecisionHandle> open(const decision::Declaration& declaration, const AskContext& asking);
 
-  // The same inside a transaction of the caller's, who so asks or reads in one commit with what it does itself.
+  // The same inside the caller's transaction, so that it commits together with the caller's own changes.
   Result<DecisionHandle> open_in(store::Transaction& transaction, const decision::Declaration& declaration,
                                  const AskContext& asking);
   Result<DecisionState> load_in(store::Transaction& transaction, std::string_view id);
-  // Ends it, when it is open or its answer was read by nobody: what it was asked for is over.
+  // Closes it if it is open or its answer is unread: the reason for asking is gone.
   Status discard_in(store::Transaction& transaction, std::string_view id);
-  // As it stands, a passed deadline not written down.
+  // The current state; a passed deadline is not recorded.
   Result<DecisionState> peek_in(store::Snapshot& snapshot, std::string_view id) const {
     return read_state(snapshot, id);
   }
   Result<DecisionState> consume_in(store::Transaction& transaction, std::string_view id, std::string_view by);
-  // As answer(); `remark` is kept as free text before it where it is not empty.
+  // Like answer(); a non-empty `remark` is stored as free text before it.
   Result<DecisionState> answer_in(store::Transaction& transaction, std::string_view id,
                                   const AnswerSubmission& submission, std::string_view remark = "");
-  // Asked for a signature before anybody could give one; those who can are here now.
+  // It was asked for a signature before there was an operator; now there is one.
   bool can_be_reasked(const DecisionState& state) const {
     return state.is_open() && state.opened.needs_signature && !state.opened.operators && operators_.pin();
   }
-  // Whether an agent may pass on a person's answer to it.
+  // Whether an agent may relay a person's answer to it.
   bool may_relay(const DecisionState& state) const {
     return !state.opened.needs_signature && policy_.may_relay_in(state.opened.workspace);
   }
 
-  // Writes the operators down as known, after their register has grown; kForbidden when it does not continue the one
-  // known before.
+  // Records the operators as known after their registry has grown; kForbidden when it does not continue the one known
+  // before.
   Status record_operators();
 
-  // kNotFound; kCorrupt when what is stored was changed.
+  // kNotFound; kCorrupt when the stored data was changed.
   Result<DecisionState> load(std::string_view id);
-  // For showing: what load calls kNotFound or kCorrupt is a damaged decision.
+  // For display: what load reports as kNotFound or kCorrupt is returned as a damaged decision.
   Result<DecisionState> load_or_damaged(std::string_view id);
-  // The one an id, the beginning of an id (8 characters or more) or a declared id means; kNotFound, or kInvalid when
-  // several are meant.
+  // The decision with this id, id prefix (8 characters or more) or declared id; kNotFound, or kInvalid when several
+  // match.
   Result<std::string> resolve(std::string_view name);
-  // Open and parked ones, oldest first; with `all`, the closed ones after them, newest first. What was changed behind
-  // our back stands among them as damaged, so that one bad record hides no other.
+  // Open and parked ones, oldest first; with `all`, then the closed ones, newest first. Tampered decisions are listed
+  // as damaged, so that one bad record hides no other.
   Result<std::vector<DecisionState>> list(bool all, int limit = 1'000);
 
-  // kConflict when it is no longer open, saying who was first; kForbidden as inbox/operators/authority.hpp says;
-  // kInvalid. `remark`: what was said beside the choice, kept as free text in the same commit.
+  // kConflict when it is no longer open, naming who answered first; kForbidden as in inbox/operators/authority.hpp;
+  // kInvalid. `remark`: a comment on the choice, stored as free text in the same commit.
   Result<DecisionState> answer(std::string_view id, const AnswerSubmission& submission, std::string_view remark = "");
   Result<DecisionState> decline(std::string_view id, const Responder& from, std::string raw);
   Result<DecisionState> cancel(std::string_view id, const Responder& from);
   Result<DecisionState> supersede(std::string_view id);
   Result<DecisionState> park(std::string_view id);
   Result<DecisionState> note_free_text(std::string_view id, std::string_view text, const Responder& from);
-  // One of the six; kDeclined closes, the others only leave a trace.
+  // One of the six; kDeclined closes, the others are only recorded.
   Result<DecisionState> note_no_answer(std::string_view id, HostResult result, const Responder& from);
-  // A client's dialog about it was declined. Some clients do that without asking anybody, so it is not the person's
-  // refusal: a trace, no more.
+  // A client declined its dialog about it. Some clients do that without asking anyone, so it does not count as the
+  // person's refusal and is only recorded.
   Result<DecisionState> note_dialog_declined(std::string_view id, const Responder& from);
-  // Takes an answer back; kConflict when someone waiting has read it.
+  // Withdraws an answer; kConflict when a waiting caller has read it.
   Result<DecisionState> withdraw(std::string_view id, const Responder& from);
-  // Marks the outcome of a closed decision as read by someone who acts on it. Reading it again changes nothing; and one
-  // whose answer was withdrawn meanwhile is returned open as it is.
+  // Marks the outcome of a closed decision as read by a caller that acts on it. Reading it again changes nothing. If
+  // the answer was withdrawn meanwhile, the decision is returned open.
   Result<DecisionState> consume(std::string_view id, std::string_view by);
 
-  // Fills in nonce, ordinal and time, and replaces kNoncePlaceholder in the question's text by the nonce.
+  // Fills in nonce, ordinal and time, and replaces kNoncePlaceholder in the question's text with the nonce.
   Result<PlannedPrompt> plan_prompt(PlannedPrompt prompt);
   Result<std::optional<PlannedPrompt>> find_prompt(std::string_view nonce);
   Result<std::vector<PlannedPrompt>> open_prompts(int limit = 100);  // newest first
-  // Closes the prompt, once (kConflict the second time), and in the same commit answers the decision when this was the
-  // last page and part it waited for; the host has that answer, so it counts as read. Free text and non-answers leave
+  // Closes the prompt, once (kConflict the second time), and in the same commit answers the decision if this was the
+  // last page and part it waited for; the host has that answer, so it counts as read. Free text and non-answers keep
   // the prompt open and are recorded.
   Result<DecisionState> reply(std::string_view nonce, const HostReply& reply);
 

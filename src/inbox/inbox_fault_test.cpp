@@ -1,4 +1,4 @@
-// Disks that fill up or break while an answer is written, and several processes that answer at once.
+// Disk failures while an answer is written, and several processes that answer concurrently.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(InboxFaults, AFullDiskLeavesTheQuestionOpenOrAnsweredAndNothingBetween) {
+TEST(InboxFaults, AfterAFullDiskTheQuestionIsEitherOpenOrAnswered) {
   for (const store::sqlite::Fault fault : {store::sqlite::Fault::kFull, store::sqlite::Fault::kTorn}) {
     bool has_succeeded = false;
     for (int at = 1; !has_succeeded; ++at) {
@@ -30,7 +30,7 @@ TEST(InboxFaults, AFullDiskLeavesTheQuestionOpenOrAnsweredAndNothingBetween) {
                                         .waived = {},
                                         .render_hash = {},
                                         .signature = {}};
-      bool was_told = false;
+      bool was_acknowledged = false;
       {
         auto store = store::SqliteStore::open(place.path(), store::Access::kReadWrite, {.vfs = vfs.name()});
         ASSERT_TRUE(store);
@@ -38,8 +38,8 @@ TEST(InboxFaults, AFullDiskLeavesTheQuestionOpenOrAnsweredAndNothingBetween) {
         id = inbox.open(decision::declared(kPlainQuestion), {})->id;
         vfs.fail_at(at, fault);
         const auto answered = inbox.answer(id, submission);
-        was_told = answered.has_value();
-        has_succeeded = was_told && !vfs.has_failed();
+        was_acknowledged = answered.has_value();
+        has_succeeded = was_acknowledged && !vfs.has_failed();
         if (!answered) {
           EXPECT_NE(answered.error().code, ErrorCode::kInternal) << answered.error().to_string();
         }
@@ -50,13 +50,13 @@ TEST(InboxFaults, AFullDiskLeavesTheQuestionOpenOrAnsweredAndNothingBetween) {
       Inbox inbox(**store, clock, random, operators, policy);
       const auto after = inbox.load(id);
       ASSERT_TRUE(after) << after.error().to_string();
-      EXPECT_TRUE(!was_told || after->is_answered()) << "an answer that was acknowledged is lost, at " << at;
+      EXPECT_TRUE(!was_acknowledged || after->is_answered()) << "an acknowledged answer is lost, at " << at;
       EXPECT_TRUE(!after->is_open() || inbox.answer(id, submission).has_value());
     }
   }
 }
 
-TEST(InboxFaults, OfManyProcessesExactlyOneAnswers) {
+TEST(InboxFaults, ExactlyOneOfManyProcessesAnswers) {
   constexpr int kChildren = 8;
   store::TempSqliteStore place;
   FakeClock clock;
@@ -95,7 +95,7 @@ TEST(InboxFaults, OfManyProcessesExactlyOneAnswers) {
   EXPECT_EQ(std::ranges::count(codes, 1), kChildren - 1);
 }
 
-TEST(InboxFaults, ADamagedDecisionHidesNoOther) {
+TEST(InboxFaults, ADamagedDecisionDoesNotHideOthers) {
   InboxTestBed place;
   const std::string good = place.open(kPlainQuestion).id;
   const std::string bad = place.open(kPlainQuestion, {.workspace = "/b", .session = ""}).id;

@@ -23,7 +23,7 @@ options:
 deadline: 1h
 )";
 
-TEST(Inbox, AnswersAndSaysWhoWasFirstToTheSecond) {
+TEST(Inbox, AnswersOnceAndTheSecondAnswerNamesTheFirst) {
   InboxTestBed place;
   const std::string id = place.open(kPlainQuestion).id;
   const auto answered = place.inbox.answer(id, place.submission({"canary"}));
@@ -40,7 +40,7 @@ TEST(Inbox, AnswersAndSaysWhoWasFirstToTheSecond) {
               HasSubstr("already answered by ann (terminal) at 2023-11-14T22:13:20.000Z: canary"));
 }
 
-TEST(Inbox, RefusesAnswersThatWereNotDeclared) {
+TEST(Inbox, RejectsUndeclaredAnswers) {
   InboxTestBed place;
   const std::string id = place.open(kPlainQuestion).id;
   for (const std::vector<std::string>& ids :
@@ -62,7 +62,7 @@ TEST(Inbox, TheSameQuestionJoinsUntilItsOutcomeIsRead) {
   EXPECT_NE(place.open(kPlainQuestion, {.workspace = "/elsewhere", .session = ""}).id, first.id);
   EXPECT_NE(place.open(kPlainQuestion, {.workspace = "/srv", .session = "s1"}).id, first.id);
 
-  // An answer that came before anybody waited counts.
+  // An answer that came before a caller waited counts.
   ASSERT_TRUE(place.inbox.answer(first.id, place.submission({"staging"})));
   EXPECT_EQ(place.open(kPlainQuestion).id, first.id);
   ASSERT_TRUE(place.inbox.consume(first.id, "test"));
@@ -71,7 +71,7 @@ TEST(Inbox, TheSameQuestionJoinsUntilItsOutcomeIsRead) {
   EXPECT_NE(fresh.id, first.id);
 }
 
-TEST(Inbox, AnAskerThatWasToldIsToldAgainUnlessTheAnswerIsSigned) {
+TEST(Inbox, AnAskerGetsTheAnswerAgainUnlessItIsSigned) {
   InboxTestBed place;
   const AskContext agent{.workspace = "/srv", .session = "", .asker = "the agent"};
   const std::string id = place.open(kPlainQuestion, agent).id;
@@ -87,7 +87,7 @@ TEST(Inbox, AnAskerThatWasToldIsToldAgainUnlessTheAnswerIsSigned) {
   EXPECT_NE(place.open(kOneWayQuestion, agent).id, drop);
 }
 
-TEST(Inbox, AnAnswerIsWithdrawnOnlyUntilItIsRead) {
+TEST(Inbox, AnAnswerCanBeWithdrawnOnlyUntilItIsRead) {
   InboxTestBed place;
   const std::string id = place.open(kPlainQuestion).id;
   const Responder ann{Channel::kTerminal, "ann"};
@@ -106,7 +106,7 @@ TEST(Inbox, AnAnswerIsWithdrawnOnlyUntilItIsRead) {
   EXPECT_THAT(place.inbox.load(id)->outcome->options, ElementsAre("canary"));
 }
 
-TEST(Inbox, FreeTextLeavesItOpen) {
+TEST(Inbox, FreeTextKeepsItOpen) {
   InboxTestBed place;
   const std::string id = place.open(kPlainQuestion).id;
   const auto noted = place.inbox.note_free_text(id, std::string("why\0not", 7), {Channel::kTerminal, "ann"});
@@ -115,8 +115,8 @@ TEST(Inbox, FreeTextLeavesItOpen) {
   EXPECT_THAT(noted->free_texts, ElementsAre(std::string("why\0not", 7)));
 }
 
-// Timeout or dismissal in the host is no input: it never chooses and never closes.
-TEST(Amb30, NonAnswersAreToldApartAndChooseNothing) {
+// A timeout or dismissal in the host is not an input: it never chooses and never closes.
+TEST(Amb30, NonAnswersAreDistinguishedAndChooseNothing) {
   InboxTestBed place;
   for (const HostResult result : {HostResult::kCancelled, HostResult::kDismissed, HostResult::kSkipped,
                                   HostResult::kTimedOut, HostResult::kEmpty}) {
@@ -134,7 +134,7 @@ TEST(Amb30, NonAnswersAreToldApartAndChooseNothing) {
   EXPECT_THAT(declined->outcome->options, IsEmpty());
 }
 
-TEST(Inbox, ADeadlineDoesWhatWasDeclaredAndNothingElse) {
+TEST(Inbox, ADeadlineHasExactlyTheDeclaredEffect) {
   struct Row {
     const char* on_timeout;
     DecisionStatus state;
@@ -171,7 +171,7 @@ TEST(Inbox, AParkedDecisionCanStillBeAnswered) {
   EXPECT_TRUE(place.inbox.answer(id, place.submission({"a"})));
 }
 
-TEST(Inbox, TheLogDecidesBetweenAnswerAndDeadline) {
+TEST(Inbox, LogOrderDecidesBetweenAnswerAndDeadline) {
   InboxTestBed place;
   const std::string answered_first = place.open(kDeadline + "on_timeout: deny\n").id;
   place.clock.sleep_ms(3'599'999);
@@ -184,7 +184,7 @@ TEST(Inbox, TheLogDecidesBetweenAnswerAndDeadline) {
   const auto late = place.inbox.answer(expired_first, place.submission({"a"}));
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, ErrorCode::kConflict);
-  // A clock put back changes nothing that is in the log.
+  // Setting the clock back does not change the log.
   place.clock.set(1'700'000'000'000);
   EXPECT_EQ(place.inbox.load(expired_first)->outcome->kind, OutcomeKind::kExpired);
   EXPECT_FALSE(place.inbox.answer(expired_first, place.submission({"a"})));
@@ -202,7 +202,7 @@ TEST(Inbox, AChangedDigestSupersedes) {
   EXPECT_TRUE(place.inbox.answer(second, place.submission({"yes"})));
 }
 
-TEST(Inbox, ASignedDecisionTakesOnlyASignature) {
+TEST(Inbox, ASignedDecisionAcceptsOnlyASignature) {
   InboxTestBed place;
   const KeyPair ann = place.enrol("ann");
   const std::string id = place.open(kOneWayQuestion).id;
@@ -217,17 +217,17 @@ TEST(Inbox, ASignedDecisionTakesOnlyASignature) {
   EXPECT_EQ(answered->outcome->principal, "ann");
 }
 
-TEST(Inbox, StrictAsksASignatureOfEveryDecision) {
+TEST(Inbox, StrictRequiresASignatureForEveryDecision) {
   InboxTestBed place;
   const KeyPair ann = place.enrol("ann");
   place.policy.strict = true;
   const std::string id = place.open(kPlainQuestion).id;
-  place.policy.strict = false;  // turned off later, it does not reach back
+  place.policy.strict = false;  // turning it off later has no effect on open decisions
   EXPECT_FALSE(place.inbox.answer(id, place.submission({"canary"})));
   EXPECT_TRUE(place.inbox.answer(id, place.signed_submission(id, {"canary"}, ann.secret)));
 }
 
-TEST(Inbox, AskedWithoutAnOperatorNobodyCanAnswerIt) {
+TEST(Inbox, WithoutAnOperatorASignedQuestionCannotBeAnswered) {
   InboxTestBed place;
   const std::string id = place.open(kOneWayQuestion).id;
   const KeyPair late = place.enrol("late");
@@ -239,7 +239,7 @@ TEST(Inbox, AskedWithoutAnOperatorNobodyCanAnswerIt) {
   EXPECT_TRUE(place.inbox.answer(again.id, place.signed_submission(again.id, {"drop"}, late.secret)));
 }
 
-TEST(Inbox, AnOldSignedAnswerIsNotHandedToANewAsker) {
+TEST(Inbox, AnOldSignedAnswerIsNotGivenToANewAsker) {
   InboxTestBed place;
   const KeyPair ann = place.enrol("ann");
   const std::string id = place.open(kOneWayQuestion).id;
@@ -250,7 +250,7 @@ TEST(Inbox, AnOldSignedAnswerIsNotHandedToANewAsker) {
   EXPECT_NE(place.open(kOneWayQuestion).id, id);
 }
 
-TEST(Inbox, AnOldUnsignedAnswerIsNotHandedToANewAsker) {
+TEST(Inbox, AnOldUnsignedAnswerIsNotGivenToANewAsker) {
   InboxTestBed place;
   const std::string id = place.open(kPlainQuestion).id;
   ASSERT_TRUE(place.inbox.answer(id, place.submission({"canary"})));
@@ -269,14 +269,14 @@ TEST(Inbox, AnUnreadApprovalOfAnotherDigestIsSuperseded) {
   EXPECT_EQ(place.inbox.load(unread)->outcome->kind, OutcomeKind::kSuperseded);
   EXPECT_TRUE(place.inbox.load(second)->is_open());
 
-  // What somebody has acted on stays as it was.
+  // A consumed approval stays as it was.
   ASSERT_TRUE(place.inbox.answer(second, place.submission({"yes"})));
   ASSERT_TRUE(place.inbox.consume(second, "test"));
   place.open(approval + "digest: sha256:cc\n");
   EXPECT_TRUE(place.inbox.load(second)->is_answered());
 }
 
-TEST(Inbox, AnAnswerWithdrawnBeforeItIsTakenLeavesTheWaiterWaiting) {
+TEST(Inbox, AnAnswerWithdrawnBeforeItIsConsumedKeepsTheWaiterWaiting) {
   InboxTestBed place;
   const std::string id = place.open(kPlainQuestion).id;
   ASSERT_TRUE(place.inbox.answer(id, place.submission({"canary"})));
@@ -290,7 +290,7 @@ TEST(Inbox, AnAnswerWithdrawnBeforeItIsTakenLeavesTheWaiterWaiting) {
   EXPECT_THAT(place.inbox.consume(id, "waiter")->outcome->options, ElementsAre("staging"));
 }
 
-TEST(Inbox, ARevocationCutOffTheRegisterLetsNoSignatureCount) {
+TEST(Inbox, CuttingARevocationOffTheRegistryInvalidatesAllSignatures) {
   InboxTestBed place;
   const KeyPair ann = place.enrol("ann");
   ASSERT_TRUE(place.inbox.record_operators());
@@ -311,7 +311,7 @@ TEST(Inbox, ARevocationCutOffTheRegisterLetsNoSignatureCount) {
   EXPECT_FALSE(place.inbox.record_operators());
 }
 
-TEST(Inbox, FindsDecisionsByTheirDeclaredIdAndByABeginning) {
+TEST(Inbox, FindsDecisionsByDeclaredIdAndByPrefix) {
   InboxTestBed place;
   const std::string id = place.open(kPlainQuestion).id;
   EXPECT_EQ(*place.inbox.resolve("env"), id);
@@ -326,7 +326,7 @@ TEST(Inbox, FindsDecisionsByTheirDeclaredIdAndByABeginning) {
   EXPECT_EQ(both.error().code, ErrorCode::kInvalid);
 }
 
-TEST(Inbox, ListsOpenOnesOldestFirst) {
+TEST(Inbox, ListsOpenDecisionsOldestFirst) {
   InboxTestBed place;
   const std::string first = place.open(kPlainQuestion).id;
   place.clock.sleep_ms(10);
@@ -343,7 +343,7 @@ TEST(Inbox, ListsOpenOnesOldestFirst) {
   EXPECT_THAT(all_ids, ElementsAre(first, third, second));
 }
 
-TEST(Inbox, ASecretIsNotWrittenIntoTheLog) {
+TEST(Inbox, ASecretIsNotWrittenToTheLog) {
   InboxTestBed place;
   const auto asked = place.inbox.open(
       decision::declared("decision: key\ninstruction: \"What is the key?\"\nselect: text\nsecret: true\n"), {});

@@ -1,4 +1,4 @@
-// How a decision stands and how it ended: closed sets, and the names they have in JSON and in the log.
+// The status of a decision and how it ended: closed sets, and their names in JSON and in the log.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,11 @@ enum class DecisionStatus { kOpen, kParked, kClosed };
 enum class OutcomeKind { kAnswered, kDeclined, kCancelled, kDefaulted, kExpired, kSuperseded };
 enum class ResolvedBy { kHuman, kPreference, kDeadline, kRelayed };
 
-// The way an answer came in. kProgram is Signalbox itself: a deadline, a preference, whoever asked.
+// The channel of an answer. kProgram is Signalbox itself: a deadline, a preference, the asking caller.
 enum class Channel { kTerminal, kToken, kConsole, kElicitation, kHook, kLink, kRelay, kProgram };
 
-// What the host said about the person's act: a selection, or one of the six ways of not answering. None of the six ever
-// chooses; only kDeclined closes the decision.
+// What the host reported: a selection, or one of the six ways of not answering. None of the six ever chooses; only
+// kDeclined closes the decision.
 enum class HostResult { kSelected, kDeclined, kCancelled, kDismissed, kSkipped, kTimedOut, kEmpty };
 
 std::string_view to_string(DecisionStatus state);    // open, parked, closed
@@ -33,25 +33,25 @@ std::optional<ResolvedBy> resolved_by_named(std::string_view name);
 std::optional<Channel> channel_named(std::string_view name);
 std::optional<HostResult> host_result_named(std::string_view name);
 
-// A signature over an answer, and what is needed to check it. See inbox/operators/signature.hpp.
+// A signature over an answer, and the data needed to verify it. See inbox/operators/signature.hpp.
 struct AnswerSignature {
   TimestampMs signed_at = 0;
-  std::string public_key;  // 32 bytes: an operator's key, or a token's
+  std::string public_key;  // 32 bytes: the key of an operator or a token
   std::string signature;   // 64 bytes
-  std::string delegation;  // the public part of the token, when the key is a token's; else empty
+  std::string delegation;  // the public part of the token if the key is a token's; else empty
 };
 
 struct DecisionOutcome {
   OutcomeKind kind = OutcomeKind::kAnswered;
-  std::optional<ResolvedBy> resolved_by;  // absent for cancelled and superseded: nobody decided the question
+  std::optional<ResolvedBy> resolved_by;  // absent for cancelled and superseded: no one decided the question
   Channel channel = Channel::kProgram;
   std::string principal;  // who: a user's or operator's name, a client's name; empty for the program
   TimestampMs at = 0;
   std::vector<std::string> options;  // chosen ids of a single decision, in declared order
   Value values;                      // of a flow or chain: key to id or list of ids; of text and form: the input
-  Value waived;                      // of a chain: [dependant, required] pairs left broken on purpose; else null
-  std::string render_hash;           // hex: of what was shown to whoever answered
-  std::string raw;                   // the bytes of the answer exactly as they came
+  Value waived;                      // of a chain: [dependant, required] pairs waived on purpose; else null
+  std::string render_hash;           // hex: of the text shown to the person who answered
+  std::string raw;                   // the bytes of the answer exactly as received
   HostResult host_result = HostResult::kSelected;
   std::optional<AnswerSignature> signature;
 };

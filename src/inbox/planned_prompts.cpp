@@ -1,4 +1,4 @@
-// PlannedQuestion prompts: what hosts were told to show, and what they said back.
+// Planned prompts: what hosts were asked to show, and their replies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::string prompt_stream(std::string_view nonce) {
   return std::string(kPromptStreams) + std::string(nonce);
 }
 
-// How many prompts this store has planned.
+// The number of prompts planned in this store.
 Result<std::int64_t> next_ordinal(store::Transaction& transaction) {
   const auto row = SB_TRY(transaction.get(kCounters, kPrompts));
   std::int64_t count = 0;
@@ -39,7 +39,7 @@ Result<std::optional<PlannedPrompt>> read_prompt(store::Snapshot& snapshot, std:
   const auto events = SB_TRY(snapshot.events(prompt_stream(nonce), 1, 2));
   if (events.empty()) return std::nullopt;
   PlannedPrompt prompt = SB_TRY(prompt_from(SB_TRY(wire::object(events.front().payload))));
-  if (prompt.nonce != nonce) return fail(ErrorCode::kCorrupt, "a stored prompt has another's nonce");
+  if (prompt.nonce != nonce) return fail(ErrorCode::kCorrupt, "a stored prompt has the wrong nonce");
   prompt.planned_at = events.front().time_ms;
   prompt.is_open = events.size() == 1;
   return prompt;
@@ -65,7 +65,7 @@ Status check_shown(const PlannedPrompt& prompt, const std::vector<std::string>& 
   return {};
 }
 
-// The host that passed it on has the outcome already.
+// The host that relayed it already has the outcome.
 std::string reader_of(const HostReply& reply) {
   const std::string_view channel = to_string(reply.from.channel);
   return reply.from.principal.empty() ? std::string(channel) : fmt::format("{} ({})", reply.from.principal, channel);
@@ -75,7 +75,7 @@ bool is_navigation(const std::string& id) {
   return id == decision::kMoreId || id == decision::kNoneId;
 }
 
-// What the replies so far choose for one part; nothing while a page is missing.
+// The choice for one part from the replies so far; nothing while a page is missing.
 std::optional<std::vector<std::string>> chosen_for(const Part& part, const std::vector<PromptReply>& replies) {
   std::map<int, const PromptReply*> by_page;  // the latest
   int pages = 1;
@@ -144,7 +144,7 @@ Result<std::vector<PlannedPrompt>> Inbox::open_prompts(int limit) {
     for (const store::Row& row : SB_TRY(snapshot.list(kPrompts, listing))) {
       auto prompt = SB_TRY(read_prompt(snapshot, row.key));
       if (!prompt || !prompt->is_open) continue;
-      // A prompt whose question was answered elsewhere waits for nothing.
+      // A prompt whose question was answered elsewhere is no longer waiting.
       const Result<DecisionState> state = read_state(snapshot, prompt->decision);
       if (state && state->is_open()) prompts.push_back(std::move(*prompt));
     }
@@ -156,7 +156,7 @@ Result<DecisionState> Inbox::reply(std::string_view nonce, const HostReply& repl
   if (const auto planned = SB_TRY(find_prompt(nonce))) SB_TRY(load(planned->decision));
   return store_.write([&](store::Transaction& transaction) -> Result<DecisionState> {
     const auto prompt = SB_TRY(read_prompt(transaction, nonce));
-    if (!prompt) return fail(ErrorCode::kNotFound, fmt::format("no prompt {} was planned here", quote_json(nonce)));
+    if (!prompt) return fail(ErrorCode::kNotFound, fmt::format("there is no planned prompt {}", quote_json(nonce)));
     if (!prompt->is_open) return fail(ErrorCode::kConflict, fmt::format("prompt {} is already closed", nonce));
     return reply_in(transaction, *prompt, reply);
   });

@@ -1,4 +1,4 @@
-// What the tests of this folder share: an inbox over a store of its own, a clock set by hand, an operator with a key.
+// Shared by the tests of this folder: an inbox with its own store, a manual clock, and an operator with a key.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ class InboxTestBed {
  public:
   InboxTestBed() : store(std::move(*place_.open())), inbox(*store, clock, random, operators, policy) {}
 
-  // Adds a first operator, or another one vouched for by the first.
+  // Adds a first operator, or another one authorized by the first.
   KeyPair enrol(const std::string& name) {
     const KeyPair pair = make_key_pair(random);
     const std::string by = first_secret_.empty() ? pair.secret : first_secret_;

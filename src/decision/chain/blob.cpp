@@ -1,4 +1,4 @@
-// The state of a chain as text, and a turn as the commands print it.
+// The state of a chain as text, and a turn as printed by the commands.
 #include "decision/chain/machine.hpp"
 #include "decision/state_blob.hpp"
 

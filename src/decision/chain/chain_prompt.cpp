@@ -13,7 +13,7 @@ namespace {
 
 using Indexes = std::vector<std::size_t>;
 
-// Makes the prompt of one state; one method a kind of question.
+// Builds the prompt for one state; one method per kind of question.
 class PromptMaker {
  public:
   PromptMaker(const ChainModel& model, const ChainState& state)
@@ -72,7 +72,7 @@ class PromptMaker {
     }
   }
 
-  // What comes before the children is labelled as the meta question where there was one, else as the parent.
+  // Questions before the children are labelled as the meta question if there was one, else as the parent.
   std::string phase_label() const {
     return asks_meta(chain_, model_.profile, state_.cap) ? meta_label(chain_) : parent_label(chain_);
   }
@@ -109,14 +109,14 @@ class PromptMaker {
     prompt_.sections.recommendation = Recommendation{std::string(id), std::move(reason)};
   }
 
-  // An option of a page: its own text and what it hangs together with.
+  // An option of a page: its own text and its dependencies.
   std::string description_of(std::size_t index) const {
     const auto& option = chain_.options[index];
     return join_sentences(option.eli10.empty() ? option.description : option.eli10,
                           say_.dependencies(index, state_.dispositions));
   }
 
-  // One of several; the first that is recommended to be included counts as the recommended one.
+  // A choice of one; the first option recommended to be included counts as the recommended one.
   void make_choice() {
     const auto pages = pages_of(chain_, model_.profile, state_.cap);
     const auto& page = pages[state_.page];
@@ -139,8 +139,8 @@ class PromptMaker {
     recommend_choice(page);
   }
 
-  // The brief marks exactly one. Of what is still to be seen that is the first recommended to be included; where none
-  // is, the first recommended to be deferred rather than cut, and it is said that nothing speaks for it.
+  // The brief marks exactly one option: the first remaining one recommended to be included; if there is none, the first
+  // one recommended to be deferred rather than cut, with a remark that nothing speaks for it.
   void recommend_choice(const PageRange& page) {
     std::size_t best = page.first;
     for (std::size_t i = page.first; i < model_.count(); ++i) {
@@ -199,7 +199,7 @@ class PromptMaker {
     recommend("approve", say_("chain.narrow.because"));
   }
 
-  // No option is recommended to leave: the proposal is to keep all of them, and it is a question like any other.
+  // No option is recommended to leave: the proposal is to keep all of them, asked like any other question.
   void make_narrow_to_all() {
     head(DecisionKind::kMeta, meta_label(chain_), model_.ids.narrow(), say_("chain.narrow.all"));
     prompt_.sections.eli10 = say_("chain.narrow.all.eli10", {{"staying", say_.names_of(undecided())}});
@@ -230,7 +230,7 @@ class PromptMaker {
       reasons += option.key + ": " + option.reason;
     }
     prompt_.select = {SelectMode::kMany, 1, static_cast<int>(prompt_.options.size())};
-    // A group with room left says "none" as an option; a full one takes the word.
+    // A group with room left has "none" as an option; a full one accepts the word.
     const bool has_room = is_split && prompt_.options.size() < static_cast<std::size_t>(state_.cap);
     if (page.has_own_option || has_room) add_own(kNoneId, say_("none_of_these"));
     if (!reasons.empty()) {
@@ -271,7 +271,7 @@ class PromptMaker {
     if (!option.recommended) return;
     const bool is_included = option.recommended == Bucket::kInclude;
     if (!is_whole && state_.stage == 2 && is_included) {
-      // Including it was declined; of what is left, deferring comes closest.
+      // Including it was declined; of the remaining choices, deferring comes closest.
       return recommend("defer", say_("chain.not_now.because", {{"reason", option.reason}}));
     }
     recommend(to_string(*option.recommended), option.reason);
@@ -405,7 +405,7 @@ class PromptMaker {
     make_picker(included, unwanted == included.end() ? model_.count() : *unwanted, "chain.cut_more.because");
   }
 
-  // Pages over the listed options with "back" as the last entry of all; `best` is the one to mark, if any.
+  // Pages over the listed options with "back" as the very last entry; `best` is the option to mark, if any.
   void make_picker(const Indexes& list, std::size_t best, const std::string& because) {
     const auto pages = paginate(list.size() + 1, static_cast<std::size_t>(state_.cap), false);
     const auto& page = pages[std::min(state_.picker_page, pages.size() - 1)];
@@ -443,7 +443,7 @@ class PromptMaker {
     return list;
   }
 
-  // For an instruction with no room for the keys: a label has few words where words are counted.
+  // For an instruction without room for the keys: labels are short where the profile limits words.
   Phrases::Slots labels_of(const Violation& violation) const {
     return {{"first", chain_.options[violation.first].label}, {"second", chain_.options[violation.second].label}};
   }

@@ -1,4 +1,4 @@
-// The question a chain stands at, as a Prompt and as text.
+// The open question of a chain, as a Prompt and as text.
 //
 // Pure: the same declaration and state give the same prompt. Labels of declared options are shown as declared.
 #pragma once
@@ -10,13 +10,13 @@
 
 namespace sb::decision {
 
-// What stands open, also while the chain is on hold (then it is what was held). Asserts that the chain has not ended.
+// The open question; while the chain is on hold, the question that was held. Asserts that the chain has not ended.
 Prompt chain_prompt(const ChainModel& model, const ChainState& state);
 
 // As the profile shows it: a brief with letters, or a block with numbers.
 std::string render_chain_prompt(const ChainModel& model, const ChainState& state, const Prompt& prompt);
 
-// The declared option a prompt's option stands for; nothing for the chain's own ones ("more", "back", buckets, ...).
+// The declared option behind a prompt's option; nothing for the chain's own ones ("more", "back", buckets, ...).
 std::optional<std::size_t> declared_index(const ChainModel& model, const Option& option);
 
 // Option::role of the chain's own options.

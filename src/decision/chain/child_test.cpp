@@ -22,7 +22,7 @@ TEST(ReqSplit10, TheGraphIsCheckedBeforeTheFirstChild) {
   EXPECT_FALSE(refused("requires: [E1], conflicts: [E3]"));
 }
 
-TEST(ReqSplit11, AChildTellsWhatItNeedsAndWhoNeedsIt) {
+TEST(ReqSplit11, AChildNamesItsRequirementsAndDependants) {
   ChainConversation chat(ChainText{.extra = {{"E2", "requires: [E1]"}, {"E4", "conflicts: [E5]"}}}.of(5), 4);
   EXPECT_TRUE(chat.says("Without this, E2 (Option 2) cannot work.")) << chat.output();
   chat.type("C");
@@ -33,12 +33,12 @@ TEST(ReqSplit11, AChildTellsWhatItNeedsAndWhoNeedsIt) {
   EXPECT_TRUE(chat.says("Does not go together with E4 (Option 4), which you deferred.")) << chat.output();
 }
 
-TEST(ReqSplit11, WhatIsThereAlreadyIsSaidToBe) {
+TEST(ReqSplit11, AShippedRequirementIsReportedAsPresent) {
   ChainConversation chat(ChainText{.extra = {{"E1", "requires: [E2]"}, {"E2", "shipped: true"}}}.of(5), 4);
   EXPECT_TRUE(chat.says("Needs E2 (Option 2), which is already there.")) << chat.output();
 }
 
-TEST(ReqSplit16, TheLabelStandsInTheFirstLine) {
+TEST(ReqSplit16, TheLabelIsInTheFirstLine) {
   ChainConversation chat(ChainText{}.of(5), 4);
   EXPECT_TRUE(chat.output().starts_with("D3.1 — Option 1 <gstack-qid:plan-ceo-review-split-e1>\n"));
 }
@@ -55,7 +55,7 @@ TEST(ReqSplit16, ALabelTooLongForTheHeaderStaysInTheText) {
   EXPECT_TRUE(chat.output().starts_with("D10.revise-10 — "));
 }
 
-TEST(ReqSplit17, AChildSpeaksOfItsOwnOptionOnly) {
+TEST(ReqSplit17, AChildMentionsOnlyItsOwnOption) {
   ChainConversation chat(ChainText{}.of(5), 4);
   EXPECT_TRUE(chat.says("\nELI10: About option 1.\n"));
   for (const auto* other : {"Option 2", "E2", "E5"}) EXPECT_FALSE(chat.says(other));
@@ -94,7 +94,7 @@ TEST(ReqSplit21, AChildShowsTheKindNoteAndNoScore) {
   EXPECT_FALSE(chat.says("Completeness:"));
 }
 
-TEST(ReqSplit22, HoldStopsTheChainAtOnce) {
+TEST(ReqSplit22, HoldStopsTheChainImmediately) {
   ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"A", "D"});
   EXPECT_EQ(chat.event(), "HOLD");
@@ -113,7 +113,7 @@ TEST(ReqSplit22, HoldInARevisionStopsToo) {
   EXPECT_EQ(chat.label(), "D3.revise-2");
 }
 
-TEST(ReqSplit23, NothingIsQueuedBehindAHold) {
+TEST(ReqSplit23, NothingIsQueuedAfterAHold) {
   ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"A", "A", "D", "reset"});
   EXPECT_EQ(chat.label(), "D3.1");
@@ -129,7 +129,7 @@ TEST(ReqSplit24, ContinueOrANamedOptionResumes) {
   EXPECT_EQ(chat.label(), "D3.4");
 }
 
-TEST(ReqSplit25, ResetStartsAgainWithNothingDecided) {
+TEST(ReqSplit25, ResetRestartsWithNothingDecided) {
   ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"C", "C", "D", "reset"});
   EXPECT_EQ(chat.label(), "D3.1");
@@ -137,7 +137,7 @@ TEST(ReqSplit25, ResetStartsAgainWithNothingDecided) {
   EXPECT_EQ(chat.values(), R"({"E1":"include","E2":"include","E3":"include","E4":"include","E5":"include"})");
 }
 
-TEST(ReqSplit26, AChangedDefinitionRefusesTheOldState) {
+TEST(ReqSplit26, AChangedDefinitionRejectsTheOldState) {
   ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"A", "D"});
   const auto blob = save_chain(chat.turn().state, "n", {});
@@ -147,7 +147,7 @@ TEST(ReqSplit26, AChangedDefinitionRefusesTheOldState) {
   EXPECT_NE(loaded.error().message.find("changed"), std::string::npos);
 }
 
-TEST(AmbS4, OneNumberAParentForEveryQuestionOfIt) {
+TEST(AmbS4, AllQuestionsOfAParentShareItsNumber) {
   ChainConversation chat(ChainText{}.of(7), 4);
   while (chat.is_asking()) {
     EXPECT_TRUE(chat.label().starts_with("D3.")) << chat.label();
@@ -169,7 +169,7 @@ TEST(AmbS8, AfterANamedOptionTheFirstUndecidedFollows) {
   EXPECT_EQ(chat.label(), "D3.5");
 }
 
-TEST(AmbS8, ANamedOptionThatIsDecidedIsRevised) {
+TEST(AmbS8, ANamedDecidedOptionIsRevised) {
   ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"A", "D", "E1"});
   EXPECT_EQ(chat.label(), "D3.revise-1");
@@ -197,7 +197,7 @@ TEST(AmbS11, NotNowAsksDeferOrCutUnderTheSameLabel) {
   EXPECT_EQ(chat.values(), R"({"E1":"cut","E2":"include","E3":"include","E4":"include"})");
 }
 
-TEST(AmbS11, TheMarkGoesToTheStageThatLeadsToIt) {
+TEST(AmbS11, TheMarkIsOnTheStageThatContainsTheRecommendation) {
   ChainConversation chat(ChainText{.choice = "cut"}.of(4), 3);
   EXPECT_TRUE(chat.prompt().options[1].recommended);
   EXPECT_TRUE(chat.says("Recommendation: Cut because"));
@@ -221,7 +221,7 @@ TEST(AmbS17, FreeTextHoldsTheChainAndIsPassedOn) {
   EXPECT_EQ(chat.label(), "D3.2");
 }
 
-TEST(AmbS18, HoldIsNoDisposition) {
+TEST(AmbS18, HoldIsNotADisposition) {
   ChainConversation chat(ChainText{}.of(5), 4);
   chat.type_all({"D", "E2", "A", "A"});
   EXPECT_EQ(chat.label(), "D3.3") << "E1 was held, asked and answered; E2 was named";
@@ -261,7 +261,7 @@ TEST(AmbS22, AReplyMayNameTheQuestionItAnswers) {
   EXPECT_TRUE(chat.says("3.2 is not open. The open question is D3.3.")) << chat.output();
 }
 
-TEST(ChainInput, OnlyTheLetterAsShownIsAnAnswer) {
+TEST(ChainInput, OnlyTheExactLetterIsAnAnswer) {
   for (const auto* input : {"a",
                             "A.",
                             "a)",
@@ -312,7 +312,7 @@ TEST(ChainInput, ProseIsFreeText) {
   }
 }
 
-TEST(ChainInput, WrongAnswersAreAskedAgainWithoutEnd) {
+TEST(ChainInput, WrongAnswersAreAskedAgainIndefinitely) {
   ChainConversation chat(ChainText{}.of(5), 4);
   for (int i = 0; i < 20; ++i) chat.type("a");
   EXPECT_TRUE(chat.is_asking());
@@ -331,7 +331,7 @@ TEST(ChainInput, AbortAndCancelEndTheChain) {
   }
 }
 
-TEST(ChainInput, BytesThatAreNoTextAreAskedAgain) {
+TEST(ChainInput, InvalidUtf8IsAskedAgain) {
   ChainConversation chat(ChainText{}.of(5), 4);
   chat.type(std::string("\xff\xfe A", 4));
   EXPECT_TRUE(chat.is_asking());
@@ -341,7 +341,7 @@ TEST(ChainInput, BytesThatAreNoTextAreAskedAgain) {
   EXPECT_FALSE(chat.turn().payload.has_value());
 }
 
-TEST(ChainInput, UnderInteractionNumbersAnswerAndTheFourthFaultSuspends) {
+TEST(ChainInput, UnderInteractionNumbersAnswerAndTheFourthErrorSuspends) {
   ChainConversation chat(ChainText{.relation = "unknown", .profile = "interaction"}.of(8));
   EXPECT_EQ(chat.output(), "What about Option 1?\n\n1) Include it\n2) Defer it\n3) Cut it\n4) Hold the chain");
   chat.type("1");
@@ -356,7 +356,7 @@ TEST(ChainInput, UnderInteractionNumbersAnswerAndTheFourthFaultSuspends) {
   EXPECT_EQ(chat.label(), "D3.2");
 }
 
-TEST(ChainAnswer, IdsStandForLetters) {
+TEST(ChainAnswer, IdsReplaceLetters) {
   const auto declaration = testing::chain_of(ChainText{}.of(5));
   const ChainModel model(*declaration);
   auto turn = *chain_begin(model, 4);
@@ -367,7 +367,7 @@ TEST(ChainAnswer, IdsStandForLetters) {
   EXPECT_FALSE(chain_answer(model, turn.state, {"E1"}));
   turn = *chain_answer(model, turn.state, {"hold"});
   EXPECT_EQ(turn.event, ChainEvent::kHold);
-  EXPECT_FALSE(chain_answer(model, turn.state, {"include"})) << "nothing is answered behind a Hold";
+  EXPECT_FALSE(chain_answer(model, turn.state, {"include"})) << "nothing is answered during a Hold";
 }
 
 }  // namespace

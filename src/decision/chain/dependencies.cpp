@@ -20,8 +20,8 @@ void sort_and_join(Edges& edges) {
   }
 }
 
-// Options in the order in which a depth-first walk leaves them. Walks on a stack of its own: a chain of a thousand
-// options may be one long line.
+// Options in post-order of a depth-first walk. Uses an explicit stack: a chain of a thousand options may be one long
+// line.
 std::vector<std::size_t> order_of_leaving(const Edges& edges) {
   std::vector<std::size_t> order;
   std::vector<bool> is_seen(edges.size());
@@ -49,7 +49,7 @@ std::vector<std::size_t> order_of_leaving(const Edges& edges) {
   return order;
 }
 
-// Kosaraju: walk the reversed edges in reverse order of leaving; each walk finds one strongly connected group.
+// Kosaraju: walk the reversed edges in reverse post-order; each walk finds one strongly connected group.
 std::vector<std::size_t> groups_of(const Edges& edges, const Edges& reversed) {
   const auto order = order_of_leaving(edges);
   constexpr auto kNone = static_cast<std::size_t>(-1);

@@ -1,4 +1,4 @@
-// Which options of a chain hang together, and where a set of dispositions breaks that.
+// The dependencies among the options of a chain, and where a set of dispositions violates them.
 //
 // Pure. `requires` cycles are groups: all of their members or none.
 #pragma once
@@ -13,8 +13,8 @@ namespace sb::decision {
 
 // The dependencies of a chain, as indexes into its options.
 struct ChainGraph {
-  std::vector<std::vector<std::size_t>> required;     // what each needs
-  std::vector<std::vector<std::size_t>> dependants;   // who needs it
+  std::vector<std::vector<std::size_t>> required;     // what each option requires
+  std::vector<std::vector<std::size_t>> dependants;   // which options require it
   std::vector<std::vector<std::size_t>> conflicting;  // symmetric
   std::vector<std::size_t> group;                     // equal for members of one cycle
   std::vector<bool> is_in_cycle;
@@ -28,12 +28,12 @@ struct ChainGraph {
 
 using Dispositions = std::vector<std::optional<Bucket>>;
 
-// One place where a set does not hold together.
+// One violation of a dependency in a set.
 struct Violation {
   enum class Kind { kMissing, kClash, kGroup };
   Kind kind = Kind::kMissing;
   std::size_t first = 0;   // the dependant; of a clash, the one declared first
-  std::size_t second = 0;  // what it needs and does not get; of a clash, the other
+  std::size_t second = 0;  // the missing requirement; of a clash, the other option
 
   bool operator==(const Violation&) const = default;
 };

@@ -20,7 +20,7 @@ ChainConversation decided(const ChainText& text, const std::string& letters, int
 
 const ChainText kE3NeedsE1{.extra = {{"E3", "requires: [E1]"}}};
 
-TEST(ReqSplit2, EveryOptionEndsWithWhatThePersonSaid) {
+TEST(ReqSplit2, EveryOptionEndsWithThePersonsAnswer) {
   auto chat = decided({}, "ABCAB");
   chat.choose("ship");
   EXPECT_EQ(chat.event(), "DONE");
@@ -38,7 +38,7 @@ TEST(ReqSplit27, NoFinalWhileAnOptionIsUndecidedOrHeld) {
   EXPECT_EQ(chat.label(), "D3.final");
 }
 
-TEST(ReqSplit28, AnIncludedOptionWithoutWhatItNeedsIsAConflict) {
+TEST(ReqSplit28, AnIncludedOptionWithoutItsRequirementIsAConflict) {
   for (const auto* letters : {"CAAAA", "BAAAA"}) {
     const auto chat = decided(kE3NeedsE1, letters);
     EXPECT_EQ(chat.prompt().kind, DecisionKind::kConflict) << letters;
@@ -52,7 +52,7 @@ TEST(ReqSplit29, AnIncoherentSetIsNeverShipped) {
   EXPECT_EQ(chat.label(), "D3.final");
 }
 
-TEST(ReqSplit30, AConflictHasThreeWaysOut) {
+TEST(ReqSplit30, AConflictHasThreeResolutions) {
   auto keep = decided(kE3NeedsE1, "CAAAA");
   EXPECT_TRUE(keep.says("E3 is in but needs E1, which you cut: what now?")) << keep.output();
   keep.choose("keep").choose("ship");
@@ -68,7 +68,7 @@ TEST(ReqSplit30, AConflictHasThreeWaysOut) {
   EXPECT_EQ(broken.waived(), R"([["E3","E1"]])");
 }
 
-TEST(ReqSplit30, OfTwoThatDoNotGoTogetherEitherStaysOrBoth) {
+TEST(ReqSplit30, OfTwoConflictingOptionsEitherOneStaysOrBoth) {
   const ChainText text{.extra = {{"E5", "conflicts: [E2]"}}};
   auto chat = decided(text, "AAAAA");
   EXPECT_EQ(chat.option_ids(), (Ids{"keep-first", "keep-second", "waive"}));
@@ -86,7 +86,7 @@ TEST(ReqSplit31, TheFinalOffersShipReviseAndCutMore) {
       << chat.output();
 }
 
-TEST(ReqSplit32, TheWholeSetIsListed) {
+TEST(ReqSplit32, TheFinalQuestionListsTheWholeSet) {
   const auto chat = decided({}, "ABCAB");
   EXPECT_TRUE(
       chat.says("In: E1 (Option 1), E4 (Option 4). Deferred: E2 (Option 2), E5 (Option 5). Cut: E3 (Option 3)."))
@@ -156,7 +156,7 @@ TEST(ReqSplit42, ProceedAsksEveryChild) {
   EXPECT_EQ(chat.label(), "D3.final");
 }
 
-TEST(ReqSplit43, GroupsHoldAtMostTheCap) {
+TEST(ReqSplit43, AGroupHasAtMostTheCap) {
   ChainConversation chat(ChainText{}.of(9), 4);
   chat.choose("groups");
   EXPECT_EQ(chat.option_ids(), (Ids{"E1", "E2", "E3", "E4"}));
@@ -223,7 +223,7 @@ TEST(AmbS2, TheLastOptionOfABatchCanBeReachedAndChosen) {
   EXPECT_NE(chat.values().find(R"("E1":"cut")"), std::string::npos);
 }
 
-TEST(AmbS3, WhatIsNotSelectedIsAskedForAndNeverCutBySilence) {
+TEST(AmbS3, UnselectedOptionsAreAskedAndNeverCutBySilence) {
   ChainConversation chat(ChainText{}.of(9), 4);
   chat.choose("groups").type_all({"A,B", "A", "B"});
   EXPECT_EQ(chat.option_ids(), (Ids{"defer-all", "cut-all", "one-by-one"}));
@@ -240,7 +240,7 @@ TEST(AmbS3, WhatIsNotSelectedIsAskedForAndNeverCutBySilence) {
   }
 }
 
-TEST(AmbS3, TheOrdinaryQuestionAsksForTheRestToo) {
+TEST(AmbS3, ASingleQuestionAsksForTheRestToo) {
   ChainConversation chat(ChainText{}.of(4), 4);
   EXPECT_EQ(chat.label(), "D3");
   chat.type("A,C");
@@ -255,7 +255,7 @@ TEST(AmbS3, TheOrdinaryQuestionAsksForTheRestToo) {
   EXPECT_EQ(one_by_one.label(), "D3.1");
 }
 
-TEST(AmbS3, TheOrdinaryQuestionIsCheckedForConflictsToo) {
+TEST(AmbS3, ASingleQuestionIsCheckedForConflictsToo) {
   ChainConversation chat(ChainText{.extra = {{"E2", "requires: [E1]"}}}.of(3), 4);
   chat.type("B").choose("cut-all");
   EXPECT_EQ(chat.prompt().kind, DecisionKind::kConflict);
@@ -263,7 +263,7 @@ TEST(AmbS3, TheOrdinaryQuestionIsCheckedForConflictsToo) {
   EXPECT_EQ(chat.values(), R"({"E1":"include","E2":"include","E3":"cut"})");
 }
 
-TEST(AmbS7, ThePickerTakesATypedNumberOnAnyPage) {
+TEST(AmbS7, ThePickerAcceptsATypedNumberOnAnyPage) {
   for (const auto* typed : {"3.2", "D3.2", "E2"}) {
     auto chat = decided({}, "AAAAA");
     chat.choose("revise").choose("more").type(typed);
@@ -280,14 +280,14 @@ TEST(AmbS6, EveryRevisionOfAnOptionHasTheSameLabel) {
   EXPECT_EQ(chat.label(), "D3.revise-2");
 }
 
-TEST(AmbS9, OnlyIncludeOrAlreadyThereSatisfiesANeed) {
+TEST(AmbS9, OnlyIncludeOrShippedSatisfiesARequirement) {
   EXPECT_EQ(decided(kE3NeedsE1, "BAAAA").prompt().kind, DecisionKind::kConflict);
   EXPECT_EQ(decided(kE3NeedsE1, "AAAAA").prompt().kind, DecisionKind::kFinal);
   const ChainText shipped{.extra = {{"E3", "requires: [E1]"}, {"E1", "shipped: true"}}};
   EXPECT_EQ(decided(shipped, "CAAAA").prompt().kind, DecisionKind::kFinal);
 }
 
-TEST(AmbS10, AnEmptySetIsClosedAndNothingIsLeftToCut) {
+TEST(AmbS10, AnEmptySetCanBeClosedAndNothingIsLeftToCut) {
   auto chat = decided({}, "CCBCC");
   EXPECT_EQ(chat.option_ids(), (Ids{"close", "revise"}));
   EXPECT_TRUE(chat.says("A) Close with nothing in scope\nB) Revise one option (recommended)")) << chat.output();
@@ -333,7 +333,7 @@ TEST(AmbS12, WithNothingToNarrowTheProposalKeepsAllAndSaysSo) {
   EXPECT_EQ(chat.type("A").label(), "D3.1");
 }
 
-TEST(ReqSplit40, WhatTheMetaQuestionRecommendsIsNotRefused) {
+TEST(ReqSplit40, TheMetaQuestionsRecommendationIsAccepted) {
   for (const auto& text : {ChainText{.extra = {{"E2", "requires: [E1]"}}}, ChainText{.relation = "unknown"}}) {
     ChainConversation chat(text.of(7), 4);
     for (const auto& option : chat.prompt().options) {
@@ -369,14 +369,14 @@ TEST(AmbS15, ACycleIsAllOrNoneAndItsMembersSaySo) {
   EXPECT_EQ(waived.prompt().kind, DecisionKind::kFinal);
 }
 
-TEST(AmbS15, ConflictsHoldInBothDirections) {
+TEST(AmbS15, ConflictsApplyInBothDirections) {
   for (const auto& text :
        {ChainText{.extra = {{"E1", "conflicts: [E2]"}}}, ChainText{.extra = {{"E2", "conflicts: [E1]"}}}}) {
     EXPECT_EQ(decided(text, "AAAAA").prompt().kind, DecisionKind::kConflict);
   }
 }
 
-TEST(AmbS15, NeedAndConflictOnOnePairIsADefinitionError) {
+TEST(AmbS15, RequirementAndConflictOnOnePairIsADefinitionError) {
   EXPECT_FALSE(testing::parse_chain(
       ChainText{.extra = {{"E1", "requires: [E2]"}, {"E2", "requires: [E3]"}, {"E3", "conflicts: [E1]"}}}.of(5)));
 }
@@ -434,13 +434,13 @@ TEST(ChainFinal, ANamedOptionDoesNotSkipTheMetaQuestion) {
   EXPECT_EQ(chat.label(), "D3.0");
 }
 
-TEST(ChainFinal, AnEndedChainTakesNothingMore) {
+TEST(ChainFinal, AnEndedChainAcceptsNoInput) {
   auto chat = decided({}, "AAAAA");
   chat.choose("ship");
   EXPECT_FALSE(load_chain(chat.model(), save_chain(chat.turn().state, "n", {}), {}));
 }
 
-TEST(ChainFinal, AnExpiredChainIsRefusedWhenTheTimeIsGiven) {
+TEST(ChainFinal, AnExpiredChainIsRejectedWhenTheTimeIsGiven) {
   ChainConversation chat(ChainText{.head = "expires: 2026-11-15T08:00:00Z\n"}.of(5), 4);
   const auto blob = save_chain(chat.turn().state, "n", {});
   const auto at = *parse_rfc3339("2026-11-15T08:00:00Z");

@@ -44,7 +44,7 @@ ChainIds::ChainIds(const Chain& chain) : prefix_(prefix_of(chain)) {
   cut_more_ = claim("cut-more", false);
 }
 
-// A key's own slug goes before a number given to another: `rspec-2` keeps it although there are two `rspec`.
+// A key's own slug has priority over a numbered one: `rspec-2` keeps it although there are two `rspec`.
 void ChainIds::claim_options(const Chain& chain) {
   const auto is_reserved = [](const std::string& slug) { return slug.starts_with("conflict-"); };
   options_.resize(chain.options.size());
@@ -66,24 +66,25 @@ std::string ChainIds::of_conflict(std::size_t first, std::size_t second) const {
   SB_ASSERT(first < slugs_.size() && second < slugs_.size());
   const std::string slug = "conflict-" + slugs_[first] + "-" + slugs_[second];
   if (slug.size() <= room() && !taken_.contains(slug)) return prefix_ + slug;
-  // Too long, or an option's already: the pair's number tells it apart from every other.
+  // Too long, or already an option's: the pair's number makes it unique.
   const std::string number = in_base_36(first * slugs_.size() + second);
   if (room() < number.size() + 2) return prefix_ + number;
   return prefix_ + without_trailing_dashes(slug.substr(0, room() - number.size() - 1)) + "-" + number;
 }
 
-// Takes the slug, or its first free numbered form, and gives the whole id. A reserved slug is taken only with a number.
+// Reserves the slug, or its first free numbered form, and returns the whole id. A reserved slug is only used with a
+// number.
 std::string ChainIds::claim(const std::string& slug, bool is_reserved) {
   std::string base = slug;
   if (base.size() > room()) base = without_trailing_dashes(base.substr(0, room() - kSuffixRoom));
   std::string chosen = base;
-  // Numbers once taken stay taken, so each base goes on where it stopped.
+  // Used numbers stay used, so each base continues where it stopped.
   std::size_t& n = next_number_.try_emplace(base, 2).first->second;
   for (; (is_reserved && chosen == base) || taken_.contains(chosen); ++n) {
     const std::string suffix = "-" + std::to_string(n);
     const std::size_t left = room() > suffix.size() ? room() - suffix.size() : 0;
     const std::string shortened = without_trailing_dashes(base.substr(0, left));
-    // With no room left for the base, the number alone still tells the ids apart.
+    // Without room for the base, the number alone still makes the ids unique.
     chosen = shortened.empty() ? std::to_string(n) : shortened + suffix;
   }
   taken_.insert(chosen);

@@ -1,7 +1,7 @@
-// Names inside a chain: the D-labels people see, and the question ids that logs and preferences know.
+// Names inside a chain: the D-labels people see, and the question ids used by logs and preferences.
 //
 // An id is `<skill>-split-<slug>`, at most 64 characters of [a-z0-9-]. Only the slug is ever shortened: a preference
-// for one option must not reach another, and the prefix is what keeps all of them from being decided without a person.
+// for one option must not apply to another, and the prefix keeps all of them from being decided without a person.
 //
 // Pure.
 #pragma once
@@ -17,21 +17,21 @@
 
 namespace sb::decision {
 
-// Every id of one chain, fixed when it is made. Options come first, in declared order; the chain's own questions take
-// what is then free, so they never change an option's id.
+// Every id of one chain, fixed at construction. Options come first, in declared order; the chain's own questions use
+// what is left, so they never change an option's id.
 class ChainIds {
  public:
   explicit ChainIds(const Chain& chain);
 
   const std::string& of_option(std::size_t index) const { return options_[index]; }
-  const std::string& whole() const { return whole_; }  // the one ordinary question, its pages and groups
+  const std::string& whole() const { return whole_; }  // the single question, its pages and groups
   const std::string& meta() const { return meta_; }
   const std::string& narrow() const { return narrow_; }
   const std::string& rest() const { return rest_; }
   const std::string& final() const { return final_; }
   const std::string& pick_revise() const { return pick_revise_; }
   const std::string& cut_more() const { return cut_more_; }
-  // Of the conflict between two options (indexes).
+  // The id of the conflict between two options (indexes).
   std::string of_conflict(std::size_t first, std::size_t second) const;
 
  private:
@@ -56,7 +56,7 @@ std::string revise_label(const Chain& chain, std::size_t index);
 
 // Whether the text has the form of a label, with or without its D: `D3`, `3.2`, `D3.final`, `3.revise-2`.
 bool is_label(std::string_view text);
-// Whether two labels are the same when a leading D is not looked at.
+// Whether two labels are equal, ignoring a leading D.
 bool same_label(std::string_view one, std::string_view other);
 
 }  // namespace sb::decision

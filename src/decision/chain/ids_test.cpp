@@ -28,25 +28,25 @@ std::string id_of(const std::string& skill, const std::string& key) {
   return ChainIds(chain_with(skill, {key})).of_option(0);
 }
 
-TEST(ReqSplit12, TheParentIsCalledByItsNumber) {
+TEST(ReqSplit12, TheParentLabelIsItsNumber) {
   EXPECT_EQ(parent_label(chain_with("s", {"a"})), "D3");
 }
 
-TEST(ReqSplit13, ChildrenAreCountedFromOneInDeclaredOrder) {
+TEST(ReqSplit13, ChildrenAreNumberedFromOneInDeclaredOrder) {
   const auto chain = chain_with("s", {"a", "b"});
   EXPECT_EQ(child_label(chain, 0), "D3.1");
   EXPECT_EQ(child_label(chain, 1), "D3.2");
 }
 
-TEST(ReqSplit14, TheLastQuestionIsFinal) {
+TEST(ReqSplit14, TheLastLabelIsFinal) {
   EXPECT_EQ(final_label(chain_with("s", {"a"})), "D3.final");
 }
 
-TEST(ReqSplit15, ARevisionIsCalledByItsOption) {
+TEST(ReqSplit15, ARevisionIsNamedAfterItsOption) {
   EXPECT_EQ(revise_label(chain_with("s", {"a", "b"}), 1), "D3.revise-2");
 }
 
-TEST(AmbS6, OurParserKnowsEveryLabelAndNothingElse) {
+TEST(AmbS6, OurParserAcceptsEveryLabelAndNothingElse) {
   for (const auto* label : {"D3", "D3.0", "D3.2", "D3.final", "D3.revise-2", "3.2", "12.final"}) {
     EXPECT_TRUE(is_label(label)) << label;
   }
@@ -76,7 +76,7 @@ TEST(ReqSplit47, EqualSlugsAreNumbered) {
   EXPECT_EQ(ids.of_option(2), "ship-split-rspec-3");
 }
 
-TEST(ReqSplit47, ANaturalNumberIsLeftToItsOwner) {
+TEST(ReqSplit47, AKeyEndingInANumberKeepsItsSlug) {
   const ChainIds ids(chain_with("ship", {"rspec", "rspec-2", "RSPEC"}));
   EXPECT_EQ(ids.of_option(1), "ship-split-rspec-2");
   EXPECT_EQ(ids.of_option(2), "ship-split-rspec-3");
@@ -84,7 +84,7 @@ TEST(ReqSplit47, ANaturalNumberIsLeftToItsOwner) {
 
 TEST(ReqSplit48, AnIdHasAtMost64Characters) {
   const std::string skill = "plan-ceo-review";                // 15, and 7 for the infix
-  EXPECT_EQ(id_of(skill, std::string(42, 'a')).size(), 64u);  // fits as it is
+  EXPECT_EQ(id_of(skill, std::string(42, 'a')).size(), 64u);  // fits without truncation
   const auto shortened = id_of(skill, std::string(43, 'a'));
   EXPECT_LE(shortened.size(), 64u);
   EXPECT_TRUE(is_question_id(shortened));
@@ -141,7 +141,7 @@ TEST(AmbS13, TheChainsOwnSlugsAreReserved) {
   EXPECT_EQ(ids.of_conflict(3, 4), "ship-split-conflict-a-b");
 }
 
-TEST(AmbS13, OtherQuestionsOfTheChainLeaveOptionsTheirSlugs) {
+TEST(AmbS13, OtherQuestionsOfTheChainDoNotTakeOptionSlugs) {
   const ChainIds ids(chain_with("ship", {"rest", "revise", "narrow", "cut-more", "things"}));
   EXPECT_EQ(ids.of_option(0), "ship-split-rest");
   EXPECT_EQ(ids.rest(), "ship-split-rest-2");
@@ -174,15 +174,15 @@ TEST(AmbS14, UniquenessIsCheckedAfterTruncation) {
   }
   EXPECT_EQ(seen.size(), 3u);
   EXPECT_TRUE(ids.of_option(1).ends_with("-2"));
-  EXPECT_EQ(ids.of_option(0).size(), 61u);  // room for a suffix was kept
+  EXPECT_EQ(ids.of_option(0).size(), 61u);  // room for a suffix is reserved
 }
 
-TEST(AmbS14, TruncationLeavesNoDashAtTheEnd) {
+TEST(AmbS14, TruncationLeavesNoTrailingDash) {
   const auto id = id_of("plan-ceo-review", std::string(38, 'a') + "-" + std::string(30, 'b'));
   EXPECT_TRUE(id.ends_with("a")) << id;
 }
 
-TEST(AmbS14, AThousandEqualKeysUnderTheLongestSkillStayApart) {
+TEST(AmbS14, AThousandEqualKeysUnderTheLongestSkillStayDistinct) {
   std::vector<std::string> keys;
   for (int i = 0; i < 1000; ++i) keys.push_back("same key " + std::string(static_cast<std::size_t>(i) + 1, '!'));
   const ChainIds ids(chain_with(std::string(53, 's'), keys));

@@ -47,7 +47,7 @@ ChainInput pick(std::vector<std::size_t> indexes, const Prompt& prompt) {
   std::sort(indexes.begin(), indexes.end());
   if (std::adjacent_find(indexes.begin(), indexes.end()) != indexes.end()) return NotAnAnswer{};
   if (indexes.back() >= prompt.options.size()) return NotAnAnswer{};
-  // "None of these" beside a choice contradicts it.
+  // "None of these" together with a choice is contradictory.
   const auto& last = prompt.options[indexes.back()];
   if (is_many && last.id == kNoneId && indexes.back() + 1 == prompt.options.size() && indexes.size() > 1) {
     return NotAnAnswer{};
@@ -67,8 +67,8 @@ ChainInput pick_letters(std::string_view input, const Prompt& prompt) {
   return pick(std::move(indexes), prompt);
 }
 
-// The text with every single letter that could be one of the prompt's made `1`, so that the rules for numbers ("option
-// 1", "1.", "1, 3") tell whether it looks like a choice.
+// The text with every single letter that could be one of the prompt's replaced by `1`, so that the rules for numbers
+// ("option 1", "1.", "1, 3") decide whether it looks like a choice.
 std::string letters_as_numbers(std::string_view input, std::size_t option_count) {
   std::string numbers;
   std::string word;
@@ -160,7 +160,7 @@ ChainInput read_numbers(std::string_view input, const Prompt& prompt, const Prof
 
 ChainInput read_bare(std::string_view input, const Prompt& prompt, const Profile& profile) {
   if (prompt.select.mode == SelectMode::kMany && input == kNone) return PickedOptions{};
-  // A full page without an option for it takes the word as the way to the next one.
+  // A full page without an option for it accepts the word for the next page.
   if (!prompt.shown_elsewhere.empty() && case_fold(input) == kNone) return ChainFreeText{};
   return profile.grammar == Grammar::kLetters ? read_letters(input, prompt, profile)
                                               : read_numbers(input, prompt, profile);
@@ -178,7 +178,7 @@ ChainInput read_chain_input(std::string_view input, const Prompt& prompt, const 
   if (answer.starts_with(' ')) answer.remove_prefix(1);
   if (is_blank(answer)) return NotAnAnswer{};
   const auto read = read_bare(answer, prompt, profile);
-  // `3: see above` is prose that begins with a number; only an answer is checked against the label.
+  // `3: see above` is prose that begins with a number; only an answer is compared with the label.
   if (std::holds_alternative<ChainFreeText>(read) || std::holds_alternative<CancelWord>(read)) return ChainFreeText{};
   if (!same_label(input.substr(0, colon), prompt.label)) return WrongLabel{std::string(input.substr(0, colon))};
   return read;

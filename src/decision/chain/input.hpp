@@ -1,7 +1,7 @@
-// What a person typed at a chain's question: picked options, a command, an answer to another label, free text, or
-// something that looks like an answer but is not one.
+// Classifies what a person typed at a chain's question: picked options, a command, an answer to another label, free
+// text, or something that looks like an answer but is not one.
 //
-// Exact bytes only: `B` is an answer, `b`, `B.` and `option B` are asked again, and prose goes through untouched. A
+// Exact bytes only: `B` is an answer, `b`, `B.` and `option B` are asked again, and prose passes through unchanged. A
 // reply may name the question it answers: `3.2: B`. Pure.
 #pragma once
 
@@ -17,7 +17,7 @@
 namespace sb::decision {
 
 struct PickedOptions {
-  std::vector<std::size_t> indexes;  // into the prompt's options, ascending; empty: none of them, said in so many words
+  std::vector<std::size_t> indexes;  // into the prompt's options, ascending; empty: none of them, chosen explicitly
 };
 struct CancelWord {};
 struct WrongLabel {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kContinue = "continue";
 constexpr std::string_view kReset = "reset";
 
-// One chain with the state in hand; each method is one row of the transition table.
+// One chain with its current state; each method is one row of the transition table.
 class Machine {
  public:
   Machine(const ChainModel& model, ChainState state) : model_(model), chain_(model.chain), state_(std::move(state)) {
@@ -120,7 +120,7 @@ class Machine {
     return labelled(std::move(held), chain_prompt(model_, state_));
   }
 
-  // AttachedBy its key, or by its label in this chain: 3.2, D3.2.
+  // By its key, or by its label in this chain: 3.2, D3.2.
   std::optional<std::size_t> named_option(std::string_view input) const {
     for (std::size_t i = 0; i < model_.count(); ++i) {
       if (chain_.options[i].key == input) return i;
@@ -158,7 +158,7 @@ class Machine {
 
   ChainTurn on(const ChainFreeText&, const Prompt& prompt, std::string_view input) {
     if (is_doc_page()) {
-      // Here declining in any words is the way to the next options.
+      // Here declining in any words shows the next options.
       ++state_.page;
       state_.attempts = 0;
       ChainTurn next = show();
@@ -248,7 +248,7 @@ class Machine {
     advance();
   }
 
-  // The next question follows from what is decided, never from a list kept aside.
+  // The next question follows from the dispositions, never from a stored list.
   void advance() {
     state_.stage = 1;
     state_.picker_page = 0;
@@ -305,7 +305,7 @@ class Machine {
   ChainTurn hold(const Prompt& prompt) {
     state_.is_held = true;
     state_.attempts = 0;
-    // An option in question has no disposition until it is answered again.
+    // An option being asked again has no disposition until it is answered.
     if (state_.open == OpenPrompt::kRevise) state_.dispositions[state_.option].reset();
     return labelled(turn(ChainEvent::kHold, ""), prompt);
   }
@@ -364,7 +364,7 @@ class Machine {
       ++state_.page;
       return show();
     }
-    // Of alternatives, choosing one says no to the others.
+    // Among alternatives, choosing one rejects the others.
     for (std::size_t i = 0; i < model_.count(); ++i) {
       state_.dispositions[i] = i == *chosen ? Bucket::kInclude : Bucket::kCut;
     }
@@ -376,7 +376,7 @@ class Machine {
     state_.page = 0;
     if (id == "narrow") {
       state_.phase = ChainPhase::kNarrow;
-      // With nothing to let go, the proposal to keep all is still asked for.
+      // With nothing to drop, the proposal to keep all is still asked.
       if (proposed_to_drop(model_, state_).empty()) return show();
     } else {
       state_.phase = id == "groups" ? ChainPhase::kGroups : ChainPhase::kChildren;
@@ -436,7 +436,7 @@ class Machine {
     return show();
   }
 
-  // All or none: those that are in decide for themselves, those that are not come along.
+  // All or none: included members keep their disposition, the others are included too.
   void settle_group(std::size_t member, bool keeps) {
     for (const std::size_t i : model_.graph.members_of(member)) {
       const bool is_in = state_.dispositions[i] == Bucket::kInclude;

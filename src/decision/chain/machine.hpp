@@ -1,13 +1,14 @@
-// A chain as a pure function: from declaration, state and input to the next state and what to show.
+// A chain as a pure function: from declaration, state and input to the next state and the output.
 //
 //   start → [meta] → child 1 … child N → [conflict]* → final → done
 //
-// Beside it: on hold (Hold or free text; nothing more is asked until "continue", a named option or "reset"), revise
-// one, cut more, narrowing and groups (answers of the meta question), and the ordinary question of options that fit the
+// In addition: on hold (Hold or free text; nothing more is asked until "continue", a named option or "reset"), revise
+// one, cut more, narrowing and groups (answers of the meta question), and the single question for options that fit the
 // cap.
 //
-// Every disposition comes from an answer. Hold is none: final is reached only when every option has one, and done only
-// by an explicit answer to it (or to the one ordinary question). Nothing is kept here; the caller keeps the state.
+// Every disposition comes from an answer. Hold is not a disposition: final is reached only when every option has one,
+// and done only by an explicit answer to it (or to the single question). Nothing is stored here; the caller keeps the
+// state.
 #pragma once
 
 #include <optional>
@@ -35,27 +36,27 @@ struct ChainTurn {
   std::optional<std::string> payload;  // of free text: the bytes as given
   std::string label;                   // of the question that is open or held; empty when none is
   std::string question_id;
-  Value waived = Value::array();  // of kDone: [dependant, required] for each pair left broken on purpose
+  Value waived = Value::array();  // of kDone: [dependant, required] for each waived pair
 };
 
-// `host_cap` 0: the host sets no limit of its own.
+// `host_cap` 0: the host has no limit.
 Result<ChainTurn> chain_begin(const ChainModel& model, int host_cap);
-// Shows the open question again; a chain on hold goes on with what was held.
+// Shows the open question again; a chain on hold resumes with the held question.
 ChainTurn chain_resume(const ChainModel& model, ChainState state);
 // The state must not have ended.
 ChainTurn chain_step(const ChainModel& model, ChainState state, std::string_view input);
-// The same with option ids in place of letters. Ids that are not among those shown, or not as many as may be chosen,
-// are refused and change nothing.
+// The same with option ids instead of letters. Ids that were not shown, or the wrong number of them, are rejected and
+// change nothing.
 Result<ChainTurn> chain_answer(const ChainModel& model, ChainState state, const std::vector<std::string>& ids);
 
 // The blob around a state; key and time as for flows.
 using ChainBlobContext = FlowBlobContext;
 std::string save_chain(const ChainState& state, std::string_view nonce, const ChainBlobContext& context);
-// Refuses a state of another or a changed definition, one that has ended, and an expired one.
+// Rejects a state of another or changed definition, an ended one, and an expired one.
 Result<ChainState> load_chain(const ChainModel& model, std::string_view blob, const ChainBlobContext& context);
 Status check_chain_not_expired(const Chain& chain, const ChainBlobContext& context);
 
-// What `split start` and `split step` print: state, output, event, values, payload, label, question_id, waived.
+// The output of `split start` and `split step`: state, output, event, values, payload, label, question_id, waived.
 Value to_value(const ChainTurn& turn, std::string_view blob);
 
 }  // namespace sb::decision

@@ -10,7 +10,7 @@ namespace sb::decision {
 std::string join_sentences(std::string_view first, std::string_view second) {
   std::string joined(first);
   if (!joined.empty() && !second.empty()) {
-    // A declared text need not end in a full stop; the next sentence still begins as one.
+    // A declared text need not end with a full stop; the next sentence still starts as one.
     constexpr std::string_view kEnds = ".!?:;)…";
     if (joined.size() >= 1 && kEnds.find(joined.back()) == std::string_view::npos) joined += '.';
     joined += ' ';
@@ -19,8 +19,8 @@ std::string join_sentences(std::string_view first, std::string_view second) {
   return joined;
 }
 
-// Each slot is filled once, from left to right over the template only, so a value that looks like a slot stays as it
-// is.
+// Each slot is filled once, from left to right over the template only, so that a value that looks like a slot is not
+// expanded.
 std::string Phrases::operator()(std::string_view key, const Slots& slots) const {
   const std::string_view pattern = text(model_.chain.locale, key);
   std::string filled;
@@ -48,7 +48,7 @@ std::string Phrases::paged(std::string_view key, int page, int pages) const {
 
 namespace {
 
-// Names inside an instruction must not read as the end of its sentence.
+// Names inside an instruction must not look like the end of its sentence.
 bool is_one_sentence(std::string_view text) {
   const auto end = text.find_first_of(".!?\n");
   return end == std::string_view::npos || end + 1 == text.size();

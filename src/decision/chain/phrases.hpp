@@ -1,4 +1,4 @@
-// The sentences of a chain, in its language: what hangs together with what, and lists of options.
+// The sentences of a chain, in its language: dependencies and lists of options.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace sb::decision {
 
-// One sentence behind the other; either may be empty.
+// Joins two sentences; either may be empty.
 std::string join_sentences(std::string_view first, std::string_view second);
 
 class Phrases {
@@ -27,10 +27,10 @@ class Phrases {
   std::string operator()(std::string_view key, const Slots& slots = {}) const;
   // The same, in its short form where the profile limits the words of an option.
   std::string sized(std::string_view key, const Slots& slots = {}) const;
-  // With "(page of pages)" where there is more than one and the profile lets an instruction say so.
+  // With "(page of pages)" where there is more than one and the profile allows it in an instruction.
   std::string paged(std::string_view key, int page, int pages) const;
-  // An instruction, or the name of one of the chain's own options, that names options of the chain: as it is where the
-  // profile has room for it, else in its short form.
+  // An instruction, or the name of one of the chain's own options, that names options of the chain: the full form if
+  // the profile has room for it, else the short form.
   std::string instruction(std::string_view key, const Slots& slots, const Slots& short_slots = {}) const;
   std::string option(std::string_view key, const Slots& slots) const;
 
@@ -40,7 +40,7 @@ class Phrases {
   std::string pairs_of(const std::vector<Violation>& violations) const;
   std::string was(const std::optional<Bucket>& disposition) const;  // included, deferred, cut
 
-  // What the option needs, who needs it and what it does not go together with, with what is decided of these.
+  // What the option requires, what requires it and what it conflicts with, with the dispositions of these.
   std::string dependencies(std::size_t index, const Dispositions& dispositions) const;
 
  private:

@@ -41,12 +41,12 @@ void add_pages(ChainPlan& plan, const Chain& chain, const Profile& profile, cons
 }  // namespace
 
 Result<int> effective_cap(const Profile& profile, int host_cap) {
-  if (host_cap < 0) return fail(ErrorCode::kInvalid, "the cap is below zero", "Give the host's number of options.");
+  if (host_cap < 0) return fail(ErrorCode::kInvalid, "the cap is negative", "Give the host's number of options.");
   const int cap = host_cap == 0 ? profile.max_options : std::min(profile.max_options, host_cap);
   if (cap < kSmallestCap) {
     return fail(ErrorCode::kInvalid,
-                "a cap of " + std::to_string(cap) + " cannot carry a chain: a question of it needs 3 options",
-                "Ask where at least 3 options fit, or as text.");
+                "a cap of " + std::to_string(cap) + " cannot carry a chain: its questions need 3 options",
+                "Use a host that shows at least 3 options, or text.");
   }
   return cap;
 }

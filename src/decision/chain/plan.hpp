@@ -1,7 +1,7 @@
 // What a chain will ask, before anything is asked: its shape under a cap, and every prompt in order.
 //
-// Pure. A plan leaves nothing out: each declared option stands in exactly one prompt of a single question or a batch,
-// or has a child of its own in a split.
+// Pure. A plan is complete: each declared option is in exactly one prompt of a single question or a batch, or has its
+// own child in a split.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,14 @@ namespace sb::decision {
 enum class ChainShape {
   kSingle,  // all options in one question
   kBatch,   // pages
-  kSplit,   // one question an option
+  kSplit,   // one question per option
 };
 
 struct ChainPlanEntry {
   std::string label;
   std::string id;
   std::vector<std::string> options;  // declared keys, buckets, or the chain's own option ids
-  std::optional<int> stage;          // 2: what follows "not now" where four buckets do not fit
+  std::optional<int> stage;          // 2: the question after "not now" where four buckets do not fit
 };
 
 struct ChainPlan {
@@ -40,24 +40,24 @@ struct ChainPlan {
 // Ids of options that belong to the chain and not to the declaration.
 inline constexpr std::string_view kNotNowId = "not-now";
 
-// The smaller of the profile's cap and the host's (0: the host has none). Refuses fewer than 3.
+// The smaller of the profile's cap and the host's (0: the host has none). Rejects fewer than 3.
 Result<int> effective_cap(const Profile& profile, int host_cap);
 
 ChainShape shape_of(const Chain& chain, const Profile& profile, int cap);
 bool asks_meta(const Chain& chain, const Profile& profile, int cap);
-// Several may be chosen in the one question or in each page; otherwise exactly one.
+// Whether several may be chosen in the single question or in each page; otherwise exactly one.
 bool chooses_many(const Chain& chain);
-// How the options fall into pages (batch), or into the one question (single).
+// How the options are divided into pages (batch), or the single question.
 std::vector<PageRange> pages_of(const Chain& chain, const Profile& profile, int cap);
-// How they fall into groups once the person asked for groups: as many as fit, without an entry of the pager's own.
+// How they are divided into groups once the person asked for groups: as many as fit, without a pager entry.
 std::vector<PageRange> groups_of(std::size_t count, int cap);
-// The pages of the questions in which several are chosen: the groups of a split, else the pages themselves.
+// The pages of multi-select questions: the groups of a split, else the pages themselves.
 std::vector<PageRange> group_pages_of(const Chain& chain, const Profile& profile, int cap);
 
 Result<ChainPlan> plan_chain(const Chain& chain, const Profile& profile, int host_cap);
 
 std::string_view to_string(ChainShape shape);
-// As `split plan --json` prints it.
+// The output of `split plan --json`.
 Value to_value(const ChainPlan& plan);
 
 }  // namespace sb::decision

@@ -42,7 +42,7 @@ Profiles doc_profiles() {
 
 const ChainText kAlternatives{.relation = "alternatives"};
 
-TEST(ReqSplit1, EveryOptionStandsInExactlyOnePageOrChild) {
+TEST(ReqSplit1, EveryOptionIsInExactlyOnePageOrChild) {
   for (int count = 2; count <= 30; ++count) {
     for (const int cap : {3, 4}) {
       const auto batch = keys_in(plan_of(kAlternatives.of(count), cap));
@@ -70,7 +70,7 @@ TEST(ReqSplit4, AlternativesAreBatched) {
   EXPECT_EQ(plan.prompts[1].options, (Ids{"E4", "E5"}));
 }
 
-TEST(ReqSplit5, TheDocumentsStyleShowsFourAndThenTheFifth) {
+TEST(ReqSplit5, TheDocStyleShowsFourAndThenTheFifth) {
   auto yaml = ChainText{.relation = "alternatives", .profile = "doc"}.of(5);
   const auto profiles = doc_profiles();
   const auto plan = plan_of(yaml, 4, profiles);
@@ -84,14 +84,14 @@ TEST(ReqSplit5, TheDocumentsStyleShowsFourAndThenTheFifth) {
   EXPECT_EQ(chat.option_ids(), (Ids{"E5"}));
 }
 
-TEST(AmbS2, TheDocumentsStyleTakesEveryAnswerItNames) {
+TEST(AmbS2, TheDocStyleAcceptsEveryAnswerItNames) {
   const auto yaml = ChainText{.relation = "alternatives", .profile = "doc"}.of(5);
   for (const auto* input : {"none", "None", "D3: none", "something else"}) {
     ChainConversation chat(yaml, 4, doc_profiles());
     EXPECT_TRUE(chat.says("To see the next ones, answer none or say it in words.")) << chat.output();
     EXPECT_EQ(chat.type(input).option_ids(), (Ids{"E5"})) << input;
   }
-  // A letter that is not there is a slip and turns no page.
+  // An unknown letter is a typo and does not turn the page.
   ChainConversation chat(yaml, 4, doc_profiles());
   chat.type("E");
   EXPECT_TRUE(chat.says("Answer with one letter as shown: A, B, C, D, or none to see the next ones.")) << chat.output();
@@ -102,7 +102,7 @@ TEST(ReqSplit6, IndependentItemsAreSplit) {
   EXPECT_EQ(plan_of(ChainText{}.of(5), 4).shape, ChainShape::kSplit);
 }
 
-TEST(ReqSplit7, ASplitAsksOneQuestionAnOption) {
+TEST(ReqSplit7, ASplitAsksOneQuestionPerOption) {
   const auto plan = plan_of(ChainText{}.of(5), 4);
   ASSERT_EQ(plan.prompts.size(), 6u);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(plan.prompts[i].label, "D3." + std::to_string(i + 1));
@@ -119,7 +119,7 @@ TEST(ReqSplit9, IndependentItemsAreNotBatchedUnasked) {
   for (int count = 5; count < 20; ++count) EXPECT_EQ(plan_of(ChainText{}.of(count), 4).shape, ChainShape::kSplit);
 }
 
-TEST(ReqSplit36, UpToTheCapItIsOneOrdinaryQuestion) {
+TEST(ReqSplit36, UpToTheCapItIsOneQuestion) {
   for (const auto* relation : {"independent", "alternatives", "unknown"}) {
     const auto plan = plan_of(ChainText{.relation = relation}.of(4), 4);
     EXPECT_EQ(plan.shape, ChainShape::kSingle);
@@ -148,7 +148,7 @@ TEST(ReqSplit38, AboveSixTheMetaQuestionComesFirst) {
   EXPECT_FALSE(plan_of(kAlternatives.of(7), 4).has_meta);
 }
 
-TEST(ReqSplit54, TheShapeFollowsTheRelationAlone) {
+TEST(ReqSplit54, TheShapeDependsOnlyOnTheRelation) {
   EXPECT_EQ(plan_of(ChainText{.head = "instruction: Batch these\n"}.of(5), 4).shape, ChainShape::kSplit);
 }
 
@@ -158,7 +158,7 @@ TEST(ReqSplit55, NIndependentOptionsCauseAtLeastNMinusOnePrompts) {
   }
 }
 
-TEST(AmbS1, TheRelationIsDeclaredAndUnknownWithoutOne) {
+TEST(AmbS1, TheRelationIsDeclaredAndUnknownByDefault) {
   auto yaml = ChainText{}.of(5);
   yaml.erase(yaml.find("relation: independent\n"), 22);
   EXPECT_EQ(plan_of(yaml).shape, ChainShape::kSplit);
@@ -211,7 +211,7 @@ TEST(ChainPlan, TheCapIsTheSmallerOfProfileAndHost) {
   EXPECT_EQ(plan_of(ChainText{.profile = "interaction"}.of(5), 4).shape, ChainShape::kBatch);
 }
 
-TEST(ChainPlan, UnderInteractionIndependentItemsArePagesOfTheirOwn) {
+TEST(ChainPlan, UnderInteractionEachPageOfIndependentItemsIsItsOwnQuestion) {
   const auto plan = plan_of(ChainText{.profile = "interaction"}.of(8));
   EXPECT_EQ(plan.shape, ChainShape::kBatch);
   ASSERT_EQ(plan.prompts.size(), 3u);
@@ -220,14 +220,14 @@ TEST(ChainPlan, UnderInteractionIndependentItemsArePagesOfTheirOwn) {
   EXPECT_EQ(plan.prompts[2].label, "D3.final");
 }
 
-TEST(ChainPlan, IsPrintedAsTheCommandPromises) {
+TEST(ChainPlan, IsPrintedAsDocumented) {
   EXPECT_EQ(to_json(to_value(plan_of(kAlternatives.of(5), 4))),
             R"({"shape":"batch","meta":false,"prompts":[)"
             R"({"label":"D3","id":"plan-ceo-review-split-things","options":["E1","E2","E3","more"]},)"
             R"({"label":"D3","id":"plan-ceo-review-split-things","options":["E4","E5"]}]})");
 }
 
-TEST(ChainPlan, AThousandOptionsAreAllThere) {
+TEST(ChainPlan, AThousandOptionsAreAllPresent) {
   EXPECT_EQ(keys_in(plan_of(kAlternatives.of(1000), 3)).size(), 1000u);
   EXPECT_EQ(plan_of(ChainText{}.of(1000), 3).prompts.size(), 2002u);
 }

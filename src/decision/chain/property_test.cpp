@@ -1,5 +1,4 @@
-// Random chains answered at random: whatever is typed, no forbidden move is made and nothing is decided but by an
-// answer.
+// Random chains with random answers: no input causes a forbidden move, and nothing is decided without an answer.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -23,7 +22,7 @@ std::size_t below(Generator& random, std::size_t end) {
   return static_cast<std::size_t>(random() % end);
 }
 
-// Straight into the type: parsing YAML would take most of the time and is tested elsewhere.
+// Built directly: parsing YAML would take most of the time and is tested elsewhere.
 Declaration random_chain(Generator& random, const Profiles& profiles) {
   Chain chain;
   chain.id = "random";
@@ -41,7 +40,7 @@ Declaration random_chain(Generator& random, const Profiles& profiles) {
     option.recommended = static_cast<Bucket>(below(random, 3));
     option.reason = "of a reason";
     option.shipped = below(random, 10) == 0;
-    // Needs point to any other option, cycles included; clashes only where no need can lie between.
+    // Requirements may point to any other option, including cycles; conflicts only where no requirement is possible.
     const bool is_linked = i > 0 && below(random, 3) == 0;
     if (is_linked) option.required_keys.push_back("K" + std::to_string(below(random, i)));
     if (i == 0 && below(random, 4) == 0) option.required_keys.push_back("K" + std::to_string(count - 1));
@@ -71,11 +70,11 @@ std::string random_input(Generator& random, const Prompt& prompt, bool is_number
   return input;
 }
 
-// What must hold between a turn and the one that follows it.
+// Invariants between a turn and the next.
 void check_move(const ChainModel& model, const ChainTurn& before, const std::string& input, const ChainTurn& after) {
   const bool is_resumed = input == "continue" || input == "reset" || model.chain.find(input) || is_label(input);
   if (before.state.is_held && after.event == ChainEvent::kNone) {
-    EXPECT_TRUE(is_resumed) << "asked after a Hold on " << input;
+    EXPECT_TRUE(is_resumed) << "asked during a Hold after " << input;
   }
   if (before.state.is_held && after.state.is_held) {
     EXPECT_EQ(before.state.dispositions, after.state.dispositions);
@@ -91,12 +90,12 @@ void check_move(const ChainModel& model, const ChainTurn& before, const std::str
   if (after.event == ChainEvent::kDone) {
     EXPECT_TRUE(is_complete);
     EXPECT_EQ(after.values.size(), model.count());
-    EXPECT_TRUE(open_violations(model, after.state).empty()) << "shipped what does not hold together";
+    EXPECT_TRUE(open_violations(model, after.state).empty()) << "shipped an incoherent set";
     EXPECT_FALSE(before.state.is_held);
     const bool is_ordinary = !before.state.needs_final;
     EXPECT_TRUE(is_ordinary || before.state.open == OpenPrompt::kFinal) << "done without an explicit yes";
   }
-  // One child's answer decides one option.
+  // A child's answer decides one option.
   const bool asks_option = before.state.open == OpenPrompt::kChild || before.state.open == OpenPrompt::kRevise;
   if (asks_option && !before.state.is_held && after.event == ChainEvent::kNone) {
     for (std::size_t i = 0; i < model.count(); ++i) {
@@ -118,7 +117,7 @@ void check_prompt(const ChainModel& model, const ChainTurn& turn) {
   EXPECT_EQ(ids.size(), prompt.options.size());
 }
 
-// Gives whether the chain ended in DONE.
+// Returns whether the chain ended in DONE.
 bool walk(std::uint64_t seed, const Profiles& profiles) {
   Generator random(seed);
   const auto declaration = random_chain(random, profiles);
@@ -144,7 +143,7 @@ bool walk(std::uint64_t seed, const Profiles& profiles) {
   return turn->event == ChainEvent::kDone;
 }
 
-TEST(ChainProperty, NoInputLeadsToAForbiddenMove) {
+TEST(ChainProperty, NoInputCausesAForbiddenMove) {
   const auto profiles = Profiles::built_in();
   const std::uint64_t seed = first_seed();
   int done = 0;
@@ -156,8 +155,8 @@ TEST(ChainProperty, NoInputLeadsToAForbiddenMove) {
   EXPECT_GT(done, kWalks / 4) << "the walks should often reach the end";
 }
 
-// A chain whose every answer is the last option but "hold": all questions are passed, none is asked for ever.
-TEST(ChainProperty, AnsweringAlwaysLeadsToTheEnd) {
+// A chain in which every answer is the last option except "hold": every question is asked and none repeats forever.
+TEST(ChainProperty, AnsweringAlwaysReachesTheEnd) {
   const auto profiles = Profiles::built_in();
   const std::uint64_t seed = first_seed();
   for (int i = 0; i < 300; ++i) {
@@ -181,7 +180,7 @@ TEST(ChainProperty, AnsweringAlwaysLeadsToTheEnd) {
   }
 }
 
-// For every option there are answers that bring it before the person, whatever the cap and the profile.
+// For every option there are answers that show it to the person, whatever the cap and the profile.
 TEST(ChainProperty, EveryOptionIsReachable) {
   const auto profiles = Profiles::built_in();
   const std::uint64_t seed = first_seed();
@@ -199,7 +198,7 @@ TEST(ChainProperty, EveryOptionIsReachable) {
       for (const auto& option : prompt.options) {
         if (const auto index = declared_index(model, option)) shown.insert(*index);
       }
-      // Going on: "more" where there is one, else the first answer.
+      // Continue with "more" if present, else with the first answer.
       const bool has_more = prompt.options.back().id == kMoreId;
       auto next = chain_answer(model, turn->state, {has_more ? std::string(kMoreId) : prompt.options[0].id});
       ASSERT_TRUE(next.has_value());
@@ -223,7 +222,7 @@ GstackShape shape_of_prompt(const Prompt& prompt, const ChainTurn& turn) {
   }
 }
 
-// What we ask obeys the rules we hold others to: the form of each brief, and the order of the whole chain.
+// Our questions pass our own linter: the form of each brief, and the order of the whole chain.
 TEST(ChainProperty, OurOwnLinterAcceptsEveryQuestion) {
   const auto profiles = Profiles::built_in();
   const std::uint64_t seed = first_seed();
@@ -266,7 +265,7 @@ TEST(ChainProperty, OurOwnLinterAcceptsEveryQuestion) {
   }
 }
 
-// Labels of up to five words, keys of up to four, many options: as much as the profile lets a declaration say.
+// Labels of up to five words, keys of up to four, many options: the maximum that the profile allows.
 Declaration wordy_chain(Generator& random, const Profiles& profiles) {
   auto declaration = random_chain(random, profiles);
   declaration.profile = *profiles.find("interaction");
@@ -314,8 +313,9 @@ TEST(ChainProperty, OurOwnLinterAcceptsEveryBlockOfAnInteractionChain) {
   }
 }
 
-// An unauthenticated blob is anyone's to write: a state is taken whole or refused, and what is taken can be shown.
-TEST(ChainProperty, AForgedStateIsRefusedOrHarmless) {
+// Anyone can write an unauthenticated blob: a state is accepted as a whole or rejected, and an accepted one can be
+// shown.
+TEST(ChainProperty, AForgedStateIsRejectedOrHarmless) {
   const auto profiles = Profiles::built_in();
   const std::uint64_t seed = first_seed();
   const std::vector<std::string> words = {

@@ -48,7 +48,7 @@ std::optional<Enum> value_of(const Names<Enum, size>& names, std::string_view te
   return std::nullopt;
 }
 
-// Reads members and remembers whether one was not what it must be; the reason is told once, at the end.
+// Reads members and records whether one was invalid; the error is reported once, at the end.
 class StateReader {
  public:
   explicit StateReader(const Value& value) : value_(value) {}
@@ -162,7 +162,7 @@ bool has_shape_for(const ChainModel& model, const ChainState& state) {
   return false;
 }
 
-// Whether what is open can be open: a final with an undecided option, say, was never reached by answering.
+// Whether the open question is reachable: a final with an undecided option, for example, is not.
 bool is_reachable(const ChainModel& model, const ChainState& state) {
   if (!has_shape_for(model, state)) return false;
   const bool is_complete = first_undecided(state) == model.count();
@@ -239,7 +239,8 @@ Value to_value(const ChainState& state) {
 
 Result<ChainState> chain_state_from(const Value& value, const ChainModel& model) {
   if (value.string_at("kind") != "chain") {
-    return fail(ErrorCode::kInvalid, "the state is not a chain's", "Give the state that the last call printed.");
+    return fail(ErrorCode::kInvalid, "the state does not belong to a chain",
+                "Give the state that the last call printed.");
   }
   if (!value["v"].is_integer() || value["v"].as_integer() != 1) {
     return fail(ErrorCode::kUnsupported, "the state was written by another version", "Start the chain again.");
@@ -248,8 +249,8 @@ Result<ChainState> chain_state_from(const Value& value, const ChainModel& model)
   ChainState state;
   state.definition_hash = reader.string("hash");
   if (state.definition_hash != model.declaration.hash) {
-    return fail(ErrorCode::kInvalid, "the state belongs to another definition, or the definition has changed since",
-                "Start the chain again with the definition as it is now.");
+    return fail(ErrorCode::kInvalid, "the state belongs to another definition, or the definition has changed",
+                "Start the chain again with the current definition.");
   }
   state.nonce = reader.string("nonce");
   state.cap = static_cast<int>(reader.integer("cap", 3, model.profile.max_options));
@@ -267,7 +268,7 @@ Result<ChainState> chain_state_from(const Value& value, const ChainModel& model)
   state.conflict = reader.pair_at("conflict", model.count());
   state.pairs = reader.pairs(model);
   if (!reader.is_sound() || !is_reachable(model, state)) {
-    return fail(ErrorCode::kInvalid, "the state holds what no answers lead to", "Start the chain again.");
+    return fail(ErrorCode::kInvalid, "the state cannot be reached by any answers", "Start the chain again.");
   }
   return state;
 }

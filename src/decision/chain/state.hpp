@@ -1,4 +1,4 @@
-// Where a chain stands, as a value and as the JSON inside its state blob.
+// The state of a chain, as a value and as the JSON inside its state blob.
 //
 // Format, canonical JSON, an object:
 //   kind "chain"; v 1; hash (the definition's); nonce; cap (the effective one);
@@ -9,8 +9,8 @@
 //   conflict: [first, second], the pair an open conflict prompt is about, else [0, 0];
 //   pairs: [first, second, asked, waived] for each pair a conflict prompt was shown for, indexes from 0.
 //
-// There is no queue of questions in it: what comes next is always worked out from what is decided, so nothing can wait
-// behind a Hold.
+// It contains no queue of questions: the next question is always computed from the dispositions, so nothing can be
+// pending during a Hold.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ enum class ChainPhase { kChoice, kMeta, kNarrow, kGroups, kRest, kChildren };
 enum class OpenPrompt { kPhase, kChild, kRevise, kConflict, kFinal, kPickRevise, kCutMore, kNothing };
 enum class ChainEnd { kNo, kDone, kCancelled };
 
-// The two options a conflict prompt is about: dependant and required, or of a clash in declared order.
+// The two options of a conflict prompt: dependant and required, or for a clash in declared order.
 using OptionPair = std::pair<std::size_t, std::size_t>;
 
 struct PairRecord {
@@ -52,14 +52,14 @@ struct ChainState {
   std::size_t picker_page = 0;
   bool is_held = false;
   ChainEnd end = ChainEnd::kNo;
-  bool needs_final = false;  // more than the one ordinary question was asked
-  int attempts = 0;          // wrong answers in a row, where the profile counts them
+  bool needs_final = false;  // more than the single question was asked
+  int attempts = 0;          // wrong answers in a row, if the profile counts them
   Dispositions dispositions;
-  OptionPair conflict;  // what an open conflict prompt is about
+  OptionPair conflict;  // the pair of an open conflict prompt
   std::map<OptionPair, PairRecord> pairs;
 };
 
-// A chain and what follows from its declaration alone.
+// A chain and everything derived from its declaration.
 struct ChainModel {
   const Declaration& declaration;
   const Chain& chain;
@@ -72,20 +72,20 @@ struct ChainModel {
 };
 
 Value to_value(const ChainState& state);
-// Refuses another definition's state, and any that no sequence of answers leads to.
+// Rejects another definition's state, and any state that no sequence of answers reaches.
 Result<ChainState> chain_state_from(const Value& value, const ChainModel& model);
 
 // The first option without a disposition; count() when there is none.
 std::size_t first_undecided(const ChainState& state);
 bool is_waived(const ChainState& state, const Violation& violation);
-// Violations nobody has accepted, and those that were accepted and are still there.
+// Violations that were not waived, and those that were waived and still exist.
 std::vector<Violation> open_violations(const ChainModel& model, const ChainState& state);
 std::vector<Violation> waived_violations(const ChainModel& model, const ChainState& state);
-// The violation to ask about next; nothing when none is open or each was asked often enough.
+// The violation to ask about next; nothing when none is open or each was asked the maximum number of times.
 std::optional<Violation> violation_to_ask(const ChainModel& model, const ChainState& state);
-// What the open conflict prompt is about; nothing when that holds together by now.
+// The violation of the open conflict prompt; nothing when it is already resolved.
 std::optional<Violation> violation_asked(const ChainModel& model, const ChainState& state);
-// The options the narrowing proposes to let go: undecided ones recommended to be deferred or cut.
+// The options that narrowing proposes to drop: undecided ones recommended to be deferred or cut.
 std::vector<std::size_t> proposed_to_drop(const ChainModel& model, const ChainState& state);
 
 inline constexpr int kPromptsPerPair = 3;

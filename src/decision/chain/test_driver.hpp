@@ -1,5 +1,5 @@
-// For tests: a chain from YAML, answered line by line, its state sealed and opened again between any two answers as a
-// host would.
+// For tests: a chain from YAML, answered line by line; its state is sealed and opened between any two answers, as a
+// host does.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,8 +32,8 @@ inline std::shared_ptr<const Declaration> chain_of(const std::string& yaml,
   return std::make_shared<const Declaration>(std::move(*parsed));
 }
 
-// A chain D3 of `count` options E1, E2, … ("Option 1", …), each recommended to be included; `extra` by key adds
-// members.
+// A chain D3 of `count` options E1, E2, … ("Option 1", …), each recommended to be included; `extra` adds members by
+// key.
 struct ChainText {
   std::string relation = "independent";
   std::string profile = "gstack";

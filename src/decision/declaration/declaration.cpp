@@ -26,14 +26,14 @@ std::string definition_hash(const Value& source, const Profile& profile) {
   })));
 }
 
-// Which of the three kinds a document declares; exactly one of the words must be there.
+// Which of the three kinds a document declares; exactly one of the words must be present.
 std::optional<std::string_view> declared_kind(const Reader& root) {
   std::optional<std::string_view> kind;
   for (const std::string_view name : {"decision", "flow", "chain"}) {
     if (!root.value().find(name)) continue;
     if (kind) {
       root.fault(fmt::format("both \"{}\" and \"{}\" are given", *kind, name),
-                 "A file declares one thing: keep one of them");
+                 "A file declares one thing; remove one of them");
       return std::nullopt;
     }
     kind = name;
@@ -127,7 +127,7 @@ std::string read_id(Fields& fields, std::string_view name, std::size_t max) {
   });
   if (!is_shaped) {
     reader->fault(
-        fmt::format("\"{}\" is not an id", id->substr(0, 80)),
+        fmt::format("\"{}\" is not a valid id", id->substr(0, 80)),
         fmt::format("Use lower-case letters, digits and hyphens, for example {}", slug_of(*id).substr(0, max)));
   } else if (id->size() > max) {
     reader->fault(fmt::format("the id has {} characters; at most {} are allowed", id->size(), max), "Shorten it",
@@ -152,7 +152,7 @@ std::optional<std::string> read_line(const Reader& reader) {
   auto text = reader.string();
   if (!text) return std::nullopt;
   if (is_blank(*text)) {
-    reader.fault("the text is empty", "Write something a person can read");
+    reader.fault("the text is empty", "Write a readable text");
     return std::nullopt;
   }
   for (const char c : *text) {
@@ -164,12 +164,12 @@ std::optional<std::string> read_line(const Reader& reader) {
   for (std::size_t at = 0; at < text->size();) {
     const char32_t c = next_code_point(*text, at);
     if ((c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069)) {
-      reader.fault("the text turns the direction of what follows", "Remove the invisible direction marks");
+      reader.fault("the text changes the direction of the following text", "Remove the invisible direction marks");
       return std::nullopt;
     }
   }
   if (text->front() == ' ' || text->back() == ' ') {
-    reader.fault("the text begins or ends with a space", "Remove it");
+    reader.fault("the text starts or ends with a space", "Remove it");
     return std::nullopt;
   }
   return nfc(*text);

@@ -1,8 +1,8 @@
 // What may be asked: one decision, a flow of decisions, or a chain (one decision with many independent options).
 //
-// parse_declaration reads a document strictly: unknown names, wrong kinds and every definition error of the protocol
-// are faults with file, line, column and field. What it returns obeys all rules of its profile, so renderers and
-// state machines never meet a declaration they would have to bend.
+// parse_declaration is strict: unknown names, wrong types and every definition error of the protocol are faults with
+// file, line, column and field. The result obeys all rules of its profile, so renderers and state machines never get a
+// declaration they would have to adapt.
 #pragma once
 
 #include <optional>
@@ -46,7 +46,7 @@ struct Recommendation {
   std::string reason;
 };
 
-// Texts around a question; a profile says which may be shown and which must be there.
+// Texts around a question; the profile defines which are allowed and which are required.
 struct Sections {
   std::string context, eli10, stakes, kind_note, net, safety_notice;
   std::optional<Recommendation> recommendation;
@@ -100,14 +100,14 @@ struct Decision {
   std::string typed_confirmation;
 
   Door door = Door::kTwoWay;      // already raised by the keyword net
-  bool is_door_declared = false;  // `door: one-way` was written, not found by the net
+  bool is_door_declared = false;  // `door: one-way` was declared, not found by the keyword net
   std::string irreversible_note;
   bool human_approval = false;  // gate: human_approval
   std::string digest;           // of what is approved
 
   OnTimeout on_timeout = OnTimeout::kWait;
   std::vector<std::string> default_ids;
-  std::optional<std::int64_t> deadline_after_ms;  // `deadline: 8h`, from when it is opened
+  std::optional<std::int64_t> deadline_after_ms;  // `deadline: 8h`, from the time of opening
   std::optional<TimestampMs> deadline_at;         // `deadline: 2026-11-15T08:00:00Z`
 
   const Option* find(std::string_view option_id) const;
@@ -117,7 +117,7 @@ struct Decision {
 // A flow's steps are decisions whose id is the step's key.
 struct FlowStep {
   Decision decision;
-  std::string title;                    // what the edit picker shows; the key where none is given
+  std::string title;                    // shown in the edit picker; the key if not given
   std::vector<std::string> depends_on;  // keys of earlier steps
   const std::string& key() const { return decision.id; }
 };
@@ -141,7 +141,7 @@ struct ChainOption {
   std::optional<Bucket> recommended;  // never kHold
   std::string reason;
   std::vector<std::string> required_keys, conflicting_keys;
-  bool shipped = false;  // already there: satisfies whoever requires it
+  bool shipped = false;  // already present: satisfies every option that requires it
 };
 
 struct Chain {
@@ -149,7 +149,7 @@ struct Chain {
   std::string skill;
   std::string profile = "gstack";
   std::string locale = "en";
-  std::string instruction;  // optional: what is being decided as a whole
+  std::string instruction;  // optional: the overall question
   int number = 1;           // the N of D<N>
   Relation relation = Relation::kUnknown;
   std::optional<TimestampMs> expires;
@@ -161,7 +161,7 @@ struct Chain {
 struct Declaration {
   std::variant<Decision, Flow, Chain> what;
   Profile profile;   // resolved, inheritance applied
-  Value source;      // normalised: what the hash is taken of
+  Value source;      // normalised: the input of the hash
   std::string hash;  // SHA-256, hex: source, profile, lexicon versions, Unicode version
 
   const Decision* decision() const { return std::get_if<Decision>(&what); }
@@ -172,8 +172,8 @@ struct Declaration {
 Checked<Declaration> parse_declaration(const Document& document, const Profiles& profiles,
                                        Author author = Author::kOperator);
 
-// Lower-case ASCII slug of any text: NFKD, marks stripped, Cyrillic and Greek transliterated, runs of anything else to
-// `-`; `x-` and 8 hex digits of SHA-256 where nothing is left.
+// Lower-case ASCII slug of any text: NFKD, marks stripped, Cyrillic and Greek transliterated, runs of anything else
+// replaced by `-`; `x-` and 8 hex digits of SHA-256 when nothing is left.
 std::string slug_of(std::string_view text);
 
 std::string_view to_string(Bucket bucket);  // include, defer, cut, hold

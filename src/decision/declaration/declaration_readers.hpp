@@ -1,4 +1,4 @@
-// The parts a declaration is read from, shared by the readers of decisions, flows and chains. Internal to this
+// Readers for the parts of a declaration, shared by the readers of decisions, flows and chains. Internal to this
 // folder.
 #pragma once
 
@@ -16,10 +16,10 @@ struct ReadContext {
   Author author;
 };
 
-// What a decision stands in: alone, or as a step of a flow.
+// Whether a decision is alone or a step of a flow.
 enum class Placement { kStandalone, kInFlow };
 
-// Reads everything of a decision but its id. `profile` and `locale` are those of what is around it.
+// Reads everything of a decision except its id. `profile` and `locale` come from the enclosing declaration.
 void read_decision(Fields& fields, Placement placement, const Profile& profile, const ReadContext& context,
                    Decision& decision);
 Flow read_flow(Fields& fields, const Profile& profile, const ReadContext& context);
@@ -27,13 +27,13 @@ Chain read_chain(Fields& fields, const Profile& profile);
 
 // `profile:`, or the fallback when it is not given. Nothing, and a fault, when there is no such profile.
 const Profile* read_profile_name(Fields& fields, const Profiles& profiles, std::string_view fallback);
-// `locale:`; where it is not given, Russian for a text in Cyrillic letters, else English.
+// `locale:`; if not given, Russian for a text in Cyrillic letters, else English.
 std::string read_locale(Fields& fields, std::string_view sample_text);
 // An id: [a-z0-9-]+, at most `max` characters.
 std::string read_id(Fields& fields, std::string_view name, std::size_t max = limits::kIdBytes);
 std::optional<TimestampMs> read_time(Fields& fields, std::string_view name);
 
-// One line of text that can be shown: not blank, no line break, no control character, in NFC.
+// One line of displayable text: not blank, no line break, no control character, in NFC.
 std::optional<std::string> read_line(const Reader& reader);
 std::optional<std::string> read_line(Fields& fields, std::string_view name, Need need = Need::kOptional);
 // Text that may have several lines.

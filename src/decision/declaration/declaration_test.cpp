@@ -64,7 +64,7 @@ TEST(ReqInt9, FifteenWords) {
           "def.yaml:2:1: /instruction: the instruction has 16 words; the interaction profile allows 15. Shorten it."));
 }
 
-TEST(ReqInt11, FiveWordsAnOption) {
+TEST(ReqInt11, FiveWordsPerOption) {
   EXPECT_EQ(faults_of("decision: d\ninstruction: Which?\noptions: [one two three four five, beta]\n"), "");
   EXPECT_THAT(faults_of("decision: d\ninstruction: Which?\noptions: [one two three four five six, beta]\n"),
               HasSubstr("has 6 words; the interaction profile allows 5"));
@@ -76,7 +76,7 @@ TEST(ReqInt8, OneSentence) {
   EXPECT_EQ(faults_of("decision: d\ninstruction: \"Release v0.2.9, e.g. today?\"\noptions: [alpha, beta]\n"), "");
 }
 
-TEST(ReqInt7, TheInstructionStartsWithItself) {
+TEST(ReqInt7, TheInstructionHasNoLeadingNoise) {
   for (const char* bad :
        {"\"# Which one?\"", "\"**Which** one?\"", "\"> Which one?\"", "\"🚀 Which one?\"", "\" Which one?\""}) {
     EXPECT_NE(faults_of("decision: d\ninstruction: " + std::string(bad) + "\noptions: [alpha, beta]\n"), "") << bad;
@@ -93,7 +93,7 @@ TEST(ReqInt61, NoOtherOption) {
   EXPECT_EQ(faults_of("decision: d\ninstruction: Which?\noptions: [alpha, None, Other team's branch]\n"), "");
 }
 
-TEST(ReqInt10, EightOptionsArePagedNotRefused) {
+TEST(ReqInt10, EightOptionsArePagedNotRejected) {
   EXPECT_EQ(faults_of("decision: d\ninstruction: Which?\noptions: [a1, b1, c1, d1, e1, f1, g1, h1]\n"), "");
 }
 
@@ -106,7 +106,7 @@ TEST(Amb28, OptionsThatReadAsCommandsOrNumbers) {
   EXPECT_EQ(faults_of("decision: d\ninstruction: Which?\noptions: [\"Python 3.12\", \"2 replicas\"]\n"), "");
 }
 
-TEST(Declaration, DefaultsOnlyWhereTheyMayBe) {
+TEST(Declaration, DefaultsOnlyWhereAllowed) {
   const std::string timed = "on_timeout: default\ndefault: alpha\ndeadline: 8h\n";
   EXPECT_THAT(faults_of(decision_with(timed)), HasSubstr("the interaction profile allows no default"));
   const std::string gstack = "profile: gstack\n" + timed;
@@ -125,7 +125,7 @@ TEST(Declaration, DefaultsOnlyWhereTheyMayBe) {
   EXPECT_THAT(faults_of(decision_with("deadline: 8h\n")), HasSubstr("a deadline without on_timeout does nothing"));
 }
 
-TEST(Declaration, OneWayNeedsItsNote) {
+TEST(Declaration, OneWayRequiresItsNote) {
   EXPECT_THAT(faults_of(decision_with("door: one-way\n")), HasSubstr("needs an irreversible_note"));
 }
 
@@ -137,7 +137,7 @@ TEST(Gap6, WordsRaiseADoorAndNeverLowerIt) {
   EXPECT_EQ(declared(decision_with("door: one-way\nirreversible_note: x\n")).decision()->door, Door::kOneWay);
 }
 
-TEST(Declaration, FaultsNamePlaceAndRemedy) {
+TEST(Declaration, FaultsNameLocationAndRemedy) {
   EXPECT_THAT(faults_of(decision_with("selct: one\n")),
               HasSubstr("def.yaml:4:1: /selct: unknown key \"selct\". Did you mean select?"));
   EXPECT_THAT(faults_of(decision_with("select: two\n")),
@@ -152,15 +152,15 @@ TEST(Declaration, FaultsNamePlaceAndRemedy) {
   EXPECT_THAT(faults_of("decision: d\ninstruction: Which?\noptions: [alpha, Alpha]\n"), HasSubstr("Alpha"));
   EXPECT_THAT(faults_of("decision: d\ninstruction: Which?\noptions: [alpha, 5]\n"), HasSubstr("put numbers in quotes"));
   EXPECT_THAT(faults_of("decision: d\ninstruction: Which?\noptions: [{id: more, label: x1}, beta]\n"),
-              HasSubstr("the pager's own"));
+              HasSubstr("is reserved for the pager"));
 }
 
-TEST(Declaration, AnEmptyStepKeyIsRefused) {
+TEST(Declaration, AnEmptyStepKeyIsRejected) {
   EXPECT_THAT(faults_of("flow: f\nsteps: [{key: \"\", instruction: Which?, options: [x1, y1]}]\n"),
-              HasSubstr("is not a step key"));
+              HasSubstr("is not a valid step key"));
 }
 
-TEST(Declaration, LabelsThatLookTheSameAreRefused) {
+TEST(Declaration, IndistinguishableLabelsAreRejected) {
   EXPECT_THAT(
       faults_of("decision: d\ninstruction: Which?\noptions: [{id: a, label: \"x1\\u200b\"}, {id: b, label: x1}]\n"),
       HasSubstr("two options are called"));
@@ -196,14 +196,14 @@ std::string chain_option(std::string_view key, std::string_view more = "") {
 TEST(ReqSplit10, DependenciesAreCheckedFirst) {
   EXPECT_EQ(faults_of(chain_with(chain_option("A") + chain_option("B", ", requires: [A]"))), "");
   EXPECT_THAT(faults_of(chain_with(chain_option("A") + chain_option("B", ", requires: [C]"))),
-              HasSubstr("\"B\" requires \"C\", which is no option here"));
+              HasSubstr("\"B\" requires \"C\", which is not an option here"));
   EXPECT_THAT(faults_of(chain_with(chain_option("A") + chain_option("B", ", conflicts: [B]"))),
               HasSubstr("\"B\" conflicts itself"));
   EXPECT_THAT(faults_of(chain_with(chain_option("A") + chain_option("B", ", requires: [A], conflicts: [A]"))),
               HasSubstr("both require and conflict"));
   EXPECT_THAT(faults_of(chain_with(chain_option("A", ", conflicts: [C]") + chain_option("B", ", requires: [A]") +
                                    chain_option("C", ", requires: [B]"))),
-              HasSubstr("both require and conflict"));  // by closure
+              HasSubstr("both require and conflict"));  // transitively
 }
 
 TEST(AmbS15, ARequirementCycleIsAllowed) {
@@ -216,13 +216,13 @@ TEST(ReqSplit18, HoldIsNeverRecommended) {
               HasSubstr("hold cannot be recommended"));
 }
 
-TEST(ReqSplit17, EveryOptionNeedsItsPlainWordsAndRecommendation) {
+TEST(ReqSplit17, EveryOptionRequiresEli10AndRecommendation) {
   const std::string faults = faults_of(chain_with(chain_option("A") + "  - {key: B, label: B1}\n"));
   EXPECT_THAT(faults, HasSubstr("option \"B\" has no eli10"));
   EXPECT_THAT(faults, HasSubstr("option \"B\" has no recommend"));
 }
 
-TEST(ReqSplit49, ASkillThatLeavesNoRoomIsRefused) {
+TEST(ReqSplit49, ASkillThatLeavesNoRoomIsRejected) {
   const std::string options = chain_option("A") + chain_option("B");
   EXPECT_EQ(faults_of("chain: c\nskill: " + std::string(53, 's') + "\noptions:\n" + options), "");
   EXPECT_THAT(faults_of("chain: c\nskill: " + std::string(54, 's') + "\noptions:\n" + options),
@@ -234,7 +234,7 @@ TEST(Chain, HasNoDefault) {
               HasSubstr("a chain has no default"));
 }
 
-TEST(AmbS5, SlugsOfAnyScript) {
+TEST(AmbS5, SlugsForAnyScript) {
   EXPECT_EQ(slug_of("E4 detect mappings"), "e4-detect-mappings");
   EXPECT_EQ(slug_of("Ещё Вариант"), "eshche-variant");
   EXPECT_EQ(slug_of("Объект"), "obekt");
@@ -246,7 +246,7 @@ TEST(AmbS5, SlugsOfAnyScript) {
   EXPECT_NE(slug_of("数据"), slug_of("数库"));
 }
 
-TEST(Profile, UsersInheritAndChangeSingleValues) {
+TEST(Profile, UserProfilesInheritAndChangeSingleValues) {
   const auto mine = parse_document("mine.yaml", "profile: mine\ninherits: interaction\ntext: {option_max_words: 8}\n");
   const auto profiles = Profiles::with({*mine});
   ASSERT_TRUE(profiles);
@@ -255,7 +255,7 @@ TEST(Profile, UsersInheritAndChangeSingleValues) {
   EXPECT_NE(profiles->find("mine")->source, profiles->find("interaction")->source);
 }
 
-TEST(Profile, ChainsOfInheritanceAndTheirFaults) {
+TEST(Profile, InheritanceChainsAndTheirFaults) {
   const auto one = parse_document("one.yaml", "profile: one\ninherits: two\n");
   const auto two = parse_document("two.yaml", "profile: two\ninherits: gstack\ncap: {max_options: 3}\n");
   const auto profiles = Profiles::with({*one, *two});

@@ -54,7 +54,7 @@ void read_sections(Fields& fields, std::string_view name, std::vector<std::strin
     const auto section = item.string();
     if (!section) continue;
     if (std::ranges::find(kSectionNames, *section) == std::end(kSectionNames)) {
-      item.fault(fmt::format("no section is called \"{}\"", *section), "Use one of those the built-in profiles name");
+      item.fault(fmt::format("there is no section \"{}\"", *section), "Use a section of the built-in profiles");
     } else {
       into.push_back(*section);
     }
@@ -88,7 +88,7 @@ Value to_value(const Profile& profile) {
   });
 }
 
-// Reads one profile on top of `profile`, which already holds what it inherits.
+// Reads one profile on top of `profile`, which already contains the inherited values.
 void read_profile(Fields& fields, Profile& profile) {
   in_group(fields, "cap", [&](Fields& cap) {
     read_number(cap, "min_options", 2, 26, profile.min_options);
@@ -137,7 +137,7 @@ void read_profile(Fields& fields, Profile& profile) {
 struct Pending {
   const Document* document;
   std::string parent;
-  bool is_open = false;  // being resolved right now: meeting it again is a cycle
+  bool is_open = false;  // being resolved: seeing it again means a cycle
 };
 
 }  // namespace
@@ -170,7 +170,7 @@ Checked<Profiles> Profiles::with(const std::vector<Document>& user_profiles) {
     const auto parent = fields.string("inherits", Need::kRequired, 64);
     if (!id || !parent) continue;
     if (result.find(*id) || pending.contains(*id)) {
-      root.fault(fmt::format("there is a profile \"{}\" already", *id), "Give it another name");
+      root.fault(fmt::format("profile \"{}\" already exists", *id), "Give it another name");
       continue;
     }
     pending.emplace(*id, Pending{&document, *parent});
@@ -190,7 +190,7 @@ Checked<Profiles> Profiles::with(const std::vector<Document>& user_profiles) {
     if (!parent) {
       if (!pending.contains(one.parent)) {
         root.fault(fmt::format("there is no profile \"{}\" to inherit from", one.parent),
-                   "Inherit from interaction, gstack or another profile of yours");
+                   "Inherit from interaction, gstack or another of your profiles");
       }
       return nullptr;
     }

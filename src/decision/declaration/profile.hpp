@@ -1,7 +1,7 @@
-// A profile: the limits and marks under which decisions are shown and answers read, as data.
+// A profile: the limits and marks for showing decisions and parsing answers, as data.
 //
 // `interaction` and `gstack` are built in (data/profiles.yaml); a user's profile inherits from one of them, or from
-// another of the user's, and changes single values.
+// another user profile, and changes single values.
 #pragma once
 
 #include <map>
@@ -62,12 +62,12 @@ struct Profile {
   Value source;  // canonical, enters the definition hash
 };
 
-// The profiles to choose from. Immutable once made.
+// The available profiles. Immutable after construction.
 class Profiles {
  public:
   // The two built-in ones.
   static Profiles built_in();
-  // With the user's added. A fault names the user's file; a cycle or an unknown parent is one.
+  // With the user's profiles added. A fault names the user's file; a cycle or an unknown parent is a fault.
   static Checked<Profiles> with(const std::vector<Document>& user_profiles);
 
   const Profile* find(std::string_view id) const;

@@ -1,4 +1,4 @@
-// Reading a chain: options that are decided one by one, and what they need of each other.
+// Reads a chain: options that are decided one by one, and their dependencies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ ChainOption read_chain_option(const Reader& reader, const Profile& profile) {
   if (option.key.size() > limits::kTextBytes / 16)
     reader.fault("the key is too long", "Use a short key", ErrorCode::kLimit);
   if (std::ranges::find(kChainWords, option.key) != std::end(kChainWords)) {
-    reader.fault(fmt::format("the key \"{}\" is a word of the chain itself", option.key), "Use another key");
+    reader.fault(fmt::format("the key \"{}\" is reserved", option.key), "Use another key");
   }
   // The brief of a child shows both; a profile without briefs does not need them.
   if (profile.independent == IndependentOverflow::kSplit && !option.label.empty()) {
@@ -72,7 +72,7 @@ ChainOption read_chain_option(const Reader& reader, const Profile& profile) {
   return option;
 }
 
-// What an option needs, directly or through others. A cycle is an all-or-none group and allowed.
+// The direct and transitive requirements of an option. A cycle is an all-or-none group and allowed.
 class Requirements {
  public:
   explicit Requirements(const Chain& chain) : needed_(chain.options.size()), reach_(chain.options.size()) {
@@ -105,7 +105,7 @@ class Requirements {
  private:
   std::unordered_map<std::string, std::size_t> index_;
   std::vector<std::vector<std::size_t>> needed_;
-  std::vector<std::vector<bool>> reach_;  // filled for those that are asked for
+  std::vector<std::vector<bool>> reach_;  // computed on demand
 };
 
 void check_relations(const Reader& list, const Chain& chain) {
@@ -118,10 +118,10 @@ void check_relations(const Reader& list, const Chain& chain) {
     const auto check = [&](std::string_view name, const std::vector<std::string>& others) {
       for (const auto& other : others) {
         if (other == option.key) {
-          items[i].fault(fmt::format("\"{}\" {} itself", option.key, name), "Remove that entry");
+          items[i].fault(fmt::format("\"{}\" {} itself", option.key, name), "Remove this entry");
         } else if (!known.contains(other)) {
           const std::string nearest = nearest_name(other, keys);
-          items[i].fault(fmt::format("\"{}\" {} \"{}\", which is no option here", option.key, name, other),
+          items[i].fault(fmt::format("\"{}\" {} \"{}\", which is not an option here", option.key, name, other),
                          nearest.empty() ? "Name the key of an option" : fmt::format("Did you mean {}?", nearest));
         }
       }
@@ -161,7 +161,7 @@ Chain read_chain(Fields& fields, const Profile& profile) {
   chain.expires = read_time(fields, "expires");
   for (const std::string_view name : {"default", "on_timeout", "deadline"}) {
     if (const auto reader = fields.get(name))
-      reader->fault(fmt::format("a chain has no {}", name), "Remove it: every option is a person's to decide");
+      reader->fault(fmt::format("a chain has no {}", name), "Remove it: a person decides every option");
   }
   const auto list = fields.get("options", Need::kRequired);
   std::string sample = chain.instruction;
@@ -175,10 +175,10 @@ Chain read_chain(Fields& fields, const Profile& profile) {
   for (const Reader& item : list->items(limits::kOptions)) {
     ChainOption option = read_chain_option(item, profile);
     if (!option.key.empty() && !keys.insert(option.key).second) {
-      item.fault(fmt::format("two options have the key \"{}\"", option.key), "Give each a key of its own");
+      item.fault(fmt::format("two options have the key \"{}\"", option.key), "Give each its own key");
     }
     if (!option.label.empty() && !labels.insert(case_fold(option.label)).second) {
-      item.fault(fmt::format("two options are called \"{}\"", option.label), "Name them apart");
+      item.fault(fmt::format("two options are called \"{}\"", option.label), "Give them different labels");
     }
     chain.options.push_back(std::move(option));
   }

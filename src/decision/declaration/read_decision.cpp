@@ -1,4 +1,4 @@
-// Reading one decision: its options, how many may be chosen, what happens without an answer.
+// Reads one decision: its options, how many may be chosen, what happens without an answer.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,14 +55,14 @@ bool is_option_id(std::string_view id) {
   });
 }
 
-// The slug of a label, cut to the length of an id. The two ids of the pager are never made from a label.
+// The slug of a label, cut to the length of an id. The two ids of the pager are never derived from a label.
 std::string id_from(std::string_view label) {
   std::string id = slug_of(label).substr(0, limits::kIdBytes);
   while (id.ends_with('-')) id.pop_back();
   return id == kMoreId || id == kNoneId ? "option-" + id : id;
 }
 
-// What people see of a label: letters that look the same to them are the same.
+// A label as people see it: look-alike letters are equal.
 std::string seen_as(std::string_view label) {
   std::string out;
   const std::string folded = case_fold(nfkc(label));
@@ -128,7 +128,7 @@ std::optional<Option> read_option(const Reader& reader, const Profile& profile) 
   const auto id = fields.get("id");
   option.id = id ? id->string().value_or("") : id_from(option.label);
   if (id && !option.id.empty() && !is_option_id(option.id)) {
-    id->fault(fmt::format("\"{}\" is not an option id", option.id.substr(0, 80)),
+    id->fault(fmt::format("\"{}\" is not a valid option id", option.id.substr(0, 80)),
               "Use letters, digits, hyphens, dots and underscores, at most 64");
   }
   read_option_details(fields, option);
@@ -152,14 +152,15 @@ void read_options(Fields& fields, const Profile& profile, Decision& decision) {
     auto option = read_option(item, profile);
     if (!option) continue;
     if (option->id == kMoreId || option->id == kNoneId) {
-      item.fault(fmt::format("the option id \"{}\" is the pager's own", option->id), "Give the option another id");
+      item.fault(fmt::format("the option id \"{}\" is reserved for the pager", option->id),
+                 "Give the option another id");
     }
     if (!ids.insert(option->id).second) {
       item.fault(fmt::format("two options have the id \"{}\"", option->id),
-                 "Give each an id of its own: {id: ..., label: ...}");
+                 "Give each its own id: {id: ..., label: ...}");
     }
     if (!labels.insert(seen_as(option->label)).second) {
-      item.fault(fmt::format("two options are called \"{}\"", option->label), "Name them apart");
+      item.fault(fmt::format("two options are called \"{}\"", option->label), "Give them different labels");
     }
     decision.options.push_back(std::move(*option));
   }
@@ -175,11 +176,11 @@ void read_select(Fields& fields, Placement placement, Select& select) {
   if (mode) select.mode = mode->choice<SelectMode>(kSelectModes).value_or(SelectMode::kOne);
   if (placement == Placement::kInFlow && select.mode != SelectMode::kOne && select.mode != SelectMode::kMany) {
     mode->fault(fmt::format("a step of a flow cannot be select: {}", to_string(select.mode)),
-                "Use one or many, or ask it as a decision of its own");
+                "Use one or many, or declare it as a separate decision");
   }
 }
 
-// After the options are known.
+// Called after the options are known.
 void read_bounds(Fields& fields, Decision& decision) {
   Select& select = decision.select;
   const int count = static_cast<int>(decision.options.size());
@@ -253,7 +254,7 @@ void read_form(Fields& fields, Decision& decision) {
       auto field = read_field(item);
       if (!field) continue;
       if (!keys.insert(field->key).second)
-        item.fault(fmt::format("two fields have the key \"{}\"", field->key), "Name them apart");
+        item.fault(fmt::format("two fields have the key \"{}\"", field->key), "Give them different keys");
       decision.fields.push_back(std::move(*field));
     }
     if (is_form && list->value().is_array() && list->value().size() == 0)
@@ -264,7 +265,8 @@ void read_form(Fields& fields, Decision& decision) {
     decision.url = url->string(2048).value_or("");
     if (!is_url) url->fault("\"url\" needs select: url", "Remove it, or use select: url");
     const bool is_http = decision.url.starts_with("https://") || decision.url.starts_with("http://");
-    if (!decision.url.empty() && !is_http) url->fault("the url is not http or https", "Write it out: https://...");
+    if (!decision.url.empty() && !is_http)
+      url->fault("the url is not http or https", "Write the full address: https://...");
   }
 }
 
@@ -285,10 +287,11 @@ void read_deadline(Fields& fields, Decision& decision) {
   }
 }
 
-// A default is what happens without a person's word, so everything that could make one slip in is refused.
+// A default applies without a person's answer, so everything that could introduce one by accident is rejected.
 void check_default(const Reader& reader, const Profile& profile, const ReadContext& context, const Decision& decision) {
   if (decision.on_timeout != OnTimeout::kDefault) {
-    reader.fault("\"default\" needs on_timeout: default and a deadline", "Use recommended: true to advise an option");
+    reader.fault("\"default\" needs on_timeout: default and a deadline",
+                 "Use recommended: true to recommend an option");
     return;
   }
   if (context.author == Author::kModel) {
@@ -328,7 +331,7 @@ void read_timeout(Fields& fields, const Profile& profile, const ReadContext& con
   if (count > 0 && (count < decision.select.min || count > decision.select.max)) {
     reader->fault(fmt::format("the default names {} options; {} to {} may be chosen", count, decision.select.min,
                               decision.select.max),
-                  "Name as many as an answer would");
+                  "Name as many as may be chosen");
   }
 }
 
@@ -338,17 +341,17 @@ void read_door(Fields& fields, Decision& decision) {
   decision.irreversible_note = read_text(fields, "irreversible_note");
   if (decision.door == Door::kOneWay && is_blank(decision.irreversible_note)) {
     fields.self().fault("door: one-way needs an irreversible_note",
-                        "Say what cannot be undone: irreversible_note: ...");
+                        "Describe what is irreversible: irreversible_note: ...");
   }
 }
 
-// What the contract forbids in a question's own words would be shown as declared, so it is refused here.
+// Words that the contract forbids in a question would be shown as declared, so they are rejected here.
 void check_contract(Fields& fields, const Profile& profile, const Decision& decision) {
   if (profile.grammar != Grammar::kStrictNumbers || decision.instruction.empty() || decision.options.size() < 2) return;
   const auto options = fields.get("options");
   LintContext context;
   context.blocking_only = true;
-  // In blocks no longer than the grammar allows, so that only the words are judged.
+  // In blocks no longer than the grammar allows, so that only the words are checked.
   constexpr std::size_t kAtOnce = 6;
   for (std::size_t first = 0; first < decision.options.size(); first += kAtOnce) {
     std::vector<std::string> labels;
@@ -374,8 +377,8 @@ void check_contract(Fields& fields, const Profile& profile, const Decision& deci
   }
 }
 
-// What the words say may raise a door, never lower it. A note is then made up from what was found, so that no host
-// shows the question without a warning.
+// The words of the question may raise a door, never lower it. The note is then generated from the words found, so that
+// no host shows the question without a warning.
 void raise_by_words(Decision& decision) {
   if (decision.door == Door::kOneWay) return;
   std::vector<std::string_view> texts = {decision.instruction};
@@ -412,7 +415,7 @@ void check_label(const Reader& reader, const std::string& label, const Profile& 
   if (words == 0 && profile.one_sentence) reader.fault(fmt::format("option \"{}\" has no words", label), "Name it");
   if (reads_as_command(label, profile.commands)) {
     reader.fault(fmt::format("option \"{}\" reads as a command", label),
-                 "Name it otherwise; people can always type abort or cancel");
+                 "Choose another label; people can always type abort or cancel");
   } else if (reads_as_number(label)) {
     reader.fault(fmt::format("option \"{}\" reads as a number", label), "Add a word, for example a unit");
   }
@@ -438,7 +441,7 @@ void read_decision(Fields& fields, Placement placement, const Profile& profile, 
   if (const auto reader = fields.get("relation")) {
     decision.relation = reader->choice<Relation>(kRelations).value_or(Relation::kUnknown);
     if (decision.relation == Relation::kAlternatives && decision.select.mode == SelectMode::kMany) {
-      reader->fault("alternatives are chosen one of, not many", "Use select: one, or relation: independent");
+      reader->fault("alternatives cannot use select: many", "Use select: one, or relation: independent");
     }
   }
   decision.header = read_line(fields, "header").value_or("");

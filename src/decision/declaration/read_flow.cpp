@@ -1,4 +1,4 @@
-// Reading a flow and its steps.
+// Reads a flow and its steps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ FlowStep read_step(const Reader& reader, const Flow& flow, const Profile& profil
   if (const auto key = fields.get("key", Need::kRequired)) {
     step.decision.id = key->string().value_or("");
     if (key->value().is_string() && !is_step_key(step.decision.id)) {
-      key->fault(fmt::format("\"{}\" is not a step key", step.decision.id.substr(0, 80)),
+      key->fault(fmt::format("\"{}\" is not a valid step key", step.decision.id.substr(0, 80)),
                  "Start with a lower-case letter, then letters, digits, hyphens and underscores, at most 64");
     }
   }
@@ -45,7 +45,7 @@ FlowStep read_step(const Reader& reader, const Flow& flow, const Profile& profil
   return step;
 }
 
-// Steps depend on earlier ones only: later answers cannot have been given when the step is asked.
+// Steps may depend only on earlier ones: later answers do not exist yet when the step is asked.
 void read_dependencies(const Reader& reader, const std::unordered_map<std::string, std::size_t>& earlier,
                        FlowStep& step) {
   const Value* list = reader.value().find("depends_on");
@@ -86,7 +86,7 @@ Flow read_flow(Fields& fields, const Profile& profile, const ReadContext& contex
     FlowStep step = read_step(item, flow, profile, context);
     read_dependencies(item, keys, step);
     if (!step.key().empty() && !keys.emplace(step.key(), flow.steps.size()).second) {
-      item.fault(fmt::format("two steps have the key \"{}\"", step.key()), "Give each a key of its own");
+      item.fault(fmt::format("two steps have the key \"{}\"", step.key()), "Give each its own key");
     }
     flow.steps.push_back(std::move(step));
   }

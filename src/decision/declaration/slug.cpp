@@ -76,7 +76,7 @@ std::string slug_of(std::string_view text) {
   };
   for (std::size_t at = 0; at < folded.size();) {
     const char32_t c = next_code_point(folded, at);
-    // The soft and hard signs have no letter of their own and do not part a word either.
+    // The soft and hard signs have no letter and do not split a word either.
     if (is_mark(c) || c == 0x44C || c == 0x44A) continue;
     if (is_slug_character(c)) {
       const char letter = static_cast<char>(c);

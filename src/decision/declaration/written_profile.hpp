@@ -1,4 +1,4 @@
-// A profile for questions that programs write: the rules of `interaction`, without bounds on words and sentences, and
+// A profile for questions written by programs: the rules of `interaction`, without limits on words and sentences, and
 // with a section for what a person must know first. Pure.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace sb::decision {
 
-// Profiles with one more, called `name`.
+// The profiles plus one named `name`.
 Profiles with_written_profile(std::string_view name);
 
 }  // namespace sb::decision

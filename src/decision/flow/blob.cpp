@@ -1,7 +1,7 @@
 // The state of a flow as text. The payload inside the blob is
 //   {"v":1, "kind":"flow", "flow":ID, "def":HASH, "locale":L, "phase":P, "from":P, "step":I, "page":I, "chosen":[...],
 //    "answers":[[ordinals]...], "streak":K, "nonce":N, "expires":MS}
-// with answers by step, those behind the last answered one left off.
+// with answers by step; trailing unanswered steps are omitted.
 #include <fmt/format.h>
 
 #include <array>
@@ -28,8 +28,8 @@ std::optional<FlowPhase> phase_of(const Value& name) {
 }
 
 std::unexpected<Error> not_ours() {
-  return fail(ErrorCode::kInvalid, "the state does not fit this definition",
-              "Pass the state exactly as the last call printed it");
+  return fail(ErrorCode::kInvalid, "the state does not match this definition",
+              "Pass the state exactly as printed by the last call");
 }
 
 std::optional<std::int64_t> number_in(const Value& value, std::int64_t below) {
@@ -48,7 +48,7 @@ std::optional<std::vector<int>> ordinals_in(const Value& list, std::size_t optio
   return ordinals;
 }
 
-// An unauthenticated blob is anyone's to write, so every number is checked before it is used as an index.
+// Anyone can write an unauthenticated blob, so every number is checked before it is used as an index.
 std::optional<FlowState> read_state(const Declaration& declaration, const Value& value) {
   const Flow& flow = *declaration.flow();
   FlowState state;
@@ -135,13 +135,14 @@ Result<FlowState> load_flow(const Declaration& declaration, std::string_view blo
                             bool may_be_suspended) {
   const Value value = SB_TRY(open_state(blob, context.key));
   if (!value["v"].is_integer() || value["v"].as_integer() != 1) {
-    return fail(ErrorCode::kUnsupported, "the state was made by another version", "Start again");
+    return fail(ErrorCode::kUnsupported, "the state was written by another version", "Start again");
   }
   if (value.string_at("kind") != "flow" || value.string_at("flow") != declaration.flow()->id) {
-    return fail(ErrorCode::kInvalid, "the state belongs to something else", "Give the definition it was started with");
+    return fail(ErrorCode::kInvalid, "the state belongs to another definition",
+                "Use the definition it was started with");
   }
   if (value.string_at("def") != declaration.hash) {
-    return fail(ErrorCode::kInvalid, "the definition has changed since this state was made",
+    return fail(ErrorCode::kInvalid, "the definition has changed since this state was written",
                 "Start again, or restore the definition");
   }
   SB_TRY(check_not_expired(declaration.flow()->expires, context));

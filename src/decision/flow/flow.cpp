@@ -14,7 +14,7 @@
 namespace sb::decision {
 namespace {
 
-// One flow with the state in hand; each method is one row of the transition table.
+// One flow with its current state; each method is one row of the transition table.
 class FlowMachine {
  public:
   FlowMachine(const Declaration& declaration, FlowState state)
@@ -117,7 +117,7 @@ class FlowMachine {
     const bool takes_compact = state_.phase == FlowPhase::kStep && profile_.compact;
     for (std::size_t i = 0; i < flow_.steps.size(); ++i) {
       const bool is_pending = takes_compact && state_.answers[i].empty();
-      // Where compact input is no answer, an answer to any step is rejected rather than passed on as free text.
+      // Where compact input is not accepted, an answer to any step is rejected rather than passed through as free text.
       if (is_pending)
         pending_keys_.push_back(flow_.steps[i].key());
       else if (!takes_compact)
@@ -143,7 +143,7 @@ class FlowMachine {
     return reject(error_line(format, invalid.reason == InvalidReason::kNearCommand));
   }
 
-  // The line of this invalid input. Someone who tried to stop is told how.
+  // The error line for this invalid input. For a near-command it shows how to stop.
   std::string error_line(std::string format, bool is_near_command) const {
     const int attempt = state_.streak + 1;
     if (!is_near_command) return retry_line(flow_.locale, attempt, format);
@@ -192,7 +192,7 @@ class FlowMachine {
     const std::string line =
         rejected.empty() ? ""
                          : text_with(flow_.locale, "rejected", "fields", fmt::format("{}", fmt::join(rejected, ", ")));
-    // Nothing valid counts as an invalid input, and the lines get shorter as with any other.
+    // Nothing valid counts as an invalid input, and the lines get shorter as for any other.
     if (!is_any_valid) return state_.streak == 0 ? reject(line) : on(Invalid{InvalidReason::kShape}, prompt, {});
     state_.streak = 0;
     if (!state_.answers[state_.step].empty()) state_.chosen.clear();
@@ -248,7 +248,7 @@ class FlowMachine {
       state_ = {};
       state_.answers.resize(flow_.steps.size());
     } else if (flow_.steps.size() == 1) {
-      return begin_edit(flow_.steps[0].key());  // one option is no choice
+      return begin_edit(flow_.steps[0].key());  // one option is not a choice
     } else {
       state_.phase = FlowPhase::kEditPick;
       state_.page = 0;
@@ -286,7 +286,7 @@ class FlowMachine {
         return on(Invalid{InvalidReason::kArity}, prompt, {});
       }
       if (state_.page + 1 == pages.size() && total < decision.select.min) {
-        // Too few, and no page is left: from the first page again.
+        // Too few, and no page is left: start again from the first page.
         state_.page = 0;
         state_.chosen.clear();
         return on(Invalid{InvalidReason::kArity}, pages[0], {});
@@ -310,7 +310,7 @@ class FlowMachine {
     return advance();
   }
 
-  // Answers that were given in view of the edited one are asked again, and those given in view of these.
+  // Answers that depend on the edited one are asked again, and those that depend on them.
   void drop_dependents(const std::string& key) {
     std::vector<std::string> dropped = {key};
     for (std::size_t i = 0; i < flow_.steps.size(); ++i) {

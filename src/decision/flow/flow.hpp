@@ -1,9 +1,9 @@
 // A flow of questions that ends in a confirmation: a pure function from definition, state and input to the next state
-// and what to show.
+// and the output.
 //
-// Nothing is kept here. The caller keeps the state as an opaque blob (decision/state_blob.hpp) and gives it back with
-// the next input; a blob of another definition, a changed, ended or expired one is refused. The same arguments give the
-// same bytes on every machine.
+// Nothing is stored here. The caller keeps the state as an opaque blob (decision/state_blob.hpp) and passes it back
+// with the next input; a blob of another or changed definition, and an ended or expired one, is rejected. The same
+// arguments give the same bytes on every machine.
 #pragma once
 
 #include <optional>
@@ -23,9 +23,9 @@ enum class FlowPhase { kStep, kConfirm, kEditPick, kEdit, kSuspended, kCancelled
 struct FlowState {
   FlowPhase phase = FlowPhase::kStep;
   FlowPhase suspended_from = FlowPhase::kStep;
-  std::size_t step = 0;                   // asked now: in kStep and kEdit
+  std::size_t step = 0;                   // the current one, in kStep and kEdit
   std::size_t page = 0;                   // of that step's options, or of the edit picker
-  std::vector<int> chosen;                // on the earlier pages of a step that takes many
+  std::vector<int> chosen;                // on the earlier pages of a multi-select step
   std::vector<std::vector<int>> answers;  // by step: ordinals over the declared list, empty while open
   int streak = 0;                         // invalid inputs in a row
 };
@@ -40,12 +40,12 @@ struct FlowOutcome {
   std::optional<std::string> payload;  // of kFreeText: the bytes as given
 };
 
-// Shows the first question, or the question a suspended or open state stands at.
+// Shows the first question, or the current question of a suspended or open state.
 FlowOutcome flow_begin(const Declaration& declaration);
 FlowOutcome flow_resume(const Declaration& declaration, FlowState state);
 FlowOutcome flow_step(const Declaration& declaration, FlowState state, std::string_view input);
 
-// What a live state shows, as a prompt: the question, the confirmation or the edit picker.
+// The output of a live state as a prompt: the question, the confirmation or the edit picker.
 Prompt flow_prompt(const Declaration& declaration, const FlowState& state);
 
 // The blob around a state.
@@ -55,7 +55,7 @@ struct FlowBlobContext {
 };
 std::string save_flow(const Declaration& declaration, const FlowState& state, std::string_view nonce,
                       const FlowBlobContext& context);
-// `may_be_suspended`: a suspended state is taken (to resume it) instead of being refused as ended.
+// `may_be_suspended`: accepts a suspended state (to resume it) instead of rejecting it as ended.
 Result<FlowState> load_flow(const Declaration& declaration, std::string_view blob, const FlowBlobContext& context,
                             bool may_be_suspended);
 Status check_not_expired(const std::optional<TimestampMs>& expires, const FlowBlobContext& context);

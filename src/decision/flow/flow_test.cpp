@@ -21,7 +21,7 @@ steps:
   - {key: notes, instruction: "Should release notes be written?", options: ["Yes", "No"], depends_on: [branch]}
 )";
 
-// A flow at the keyboard: every input goes through the sealed blob, as a caller's would.
+// A simulated user: every input goes through the sealed blob, as a caller's would.
 struct Session {
   explicit Session(std::string yaml, std::optional<std::string> key = std::nullopt)
       : declaration(declared(std::move(yaml))), context{std::move(key), std::nullopt} {
@@ -67,14 +67,14 @@ TEST(ReqInt29, StepsThenConfirmation) {
   EXPECT_EQ(s.values, R"({"branch":"release","env":["staging","canary"],"notes":"yes"})");
 }
 
-TEST(ReqInt30, RestartGoesBackToTheFirstStepWithNothingKept) {
+TEST(ReqInt30, RestartReturnsToTheFirstStepAndKeepsNothing) {
   Session s{std::string(kRelease)};
   for (const char* input : {"2", "1", "1"}) s.type(input);
   EXPECT_EQ(s.type("2"), kBranch);
   EXPECT_EQ(s.type("1"), kEnv);
 }
 
-TEST(ReqInt31, OneQuestionAResponse) {
+TEST(ReqInt31, OneQuestionPerResponse) {
   Session s{std::string(kRelease)};
   EXPECT_TRUE(parse_block(s.output));
   EXPECT_TRUE(parse_block(s.type("1")));
@@ -87,17 +87,17 @@ TEST(ReqInt32, NoProgressWithoutValidInput) {
 }
 
 TEST(ReqInt33, StepsAreNotSkipped) {
-  // A state that stands at step 2 with step 1 open cannot be made by answering, and is not shown as complete.
+  // A state at step 2 with step 1 open cannot result from answers, and is not shown as complete.
   const Declaration declaration = declared(std::string(kRelease));
   FlowState state = flow_begin(declaration).state;
   state.phase = FlowPhase::kConfirm;
   EXPECT_FALSE(load_flow(declaration, save_flow(declaration, state, "n", {}), {}, false));
 }
 
-TEST(ReqInt34, TheCallerKeepsTheStateAndNobodyElse) {
+TEST(ReqInt34, OnlyTheCallerKeepsTheState) {
   Session a{std::string(kRelease)}, b{std::string(kRelease)};
   a.type("2");
-  b.blob = a.blob;  // as another process would, after the first was killed
+  b.blob = a.blob;  // like another process after the first was killed
   EXPECT_EQ(a.type("1,2"), b.type("1,2"));
   EXPECT_EQ(a.blob, b.blob);
 }
@@ -108,7 +108,7 @@ TEST(ReqInt35, StepsAreAskedInDefinitionOrder) {
   EXPECT_EQ(s.type("1"), kEnv);
 }
 
-TEST(ReqInt36, FreeTextIsNoValue) {
+TEST(ReqInt36, FreeTextIsNotAValue) {
   Session s{std::string(kRelease)};
   s.type("use port 8080");
   EXPECT_EQ(s.event, "FREE_TEXT");
@@ -204,7 +204,7 @@ TEST(ReqInt63, EightOptionsBecomeSubSteps) {
   EXPECT_THAT(compact.type("a=7"), HasSubstr("- a: g1"));
 }
 
-TEST(ReqInt63, ManyOptionsToChooseManyFromAreAskedPageByPage) {
+TEST(ReqInt63, MultiSelectWithManyOptionsIsAskedPageByPage) {
   const std::string yaml =
       "flow: f\nlocale: ru\nsteps:\n  - {key: a, instruction: Что взять?, select: many, min: 2, max: 3, options: [a1, "
       "b1, c1, d1, e1, f1, g1, h1]}\n";
@@ -248,7 +248,7 @@ TEST(ReqInt69, AChangedDefinitionIsAnErrorNotARephrase) {
   EXPECT_THAT(s.type("1"), HasSubstr("REFUSED the definition has changed"));
 }
 
-TEST(Amb2, FreeTextResetsTheStreak) {
+TEST(Amb2, FreeTextResetsTheInvalidCount) {
   Session s{std::string(kRelease)};
   for (int i = 0; i < 3; ++i) s.type("0");
   s.type("why do you ask?");
@@ -324,14 +324,14 @@ TEST(Amb11, OnlyDependentAnswersAreAskedAgain) {
   EXPECT_THAT(s.type("2"), HasSubstr("- branch: release\n- env: staging\n- notes: No"));
 }
 
-TEST(Amb12, CompactCompletesStepsItDoesNotSkipThem) {
+TEST(Amb12, CompactInputCompletesStepsAndDoesNotSkipThem) {
   Session s{std::string(kRelease)};
   s.type("branch=1 env=1 notes=1");
   s.type("1");
   EXPECT_EQ(s.values, R"({"branch":"main","env":["staging"],"notes":"yes"})");
 }
 
-TEST(Amb13, SeveralInACompactFieldOnlyWhereDeclared) {
+TEST(Amb13, SeveralValuesInACompactFieldOnlyWhereDeclared) {
   Session plain{std::string(kRelease)};
   EXPECT_EQ(plain.type("branch=1 env=1,3"), "Rejected: env\n\n" + kEnv);
   Session multi{"compact_multi: true" + std::string(kRelease)};
@@ -340,7 +340,7 @@ TEST(Amb13, SeveralInACompactFieldOnlyWhereDeclared) {
             "Rejected: env\n\n" + kEnv);
 }
 
-TEST(Amb14, UnknownDuplicateAndAnsweredKeysAreRejectedAlone) {
+TEST(Amb14, UnknownDuplicateAndAnsweredKeysAreRejectedIndividually) {
   Session s{std::string(kRelease)};
   EXPECT_EQ(s.type("branch=1 nope=1"), "Rejected: nope\n\n" + kEnv);
   EXPECT_EQ(s.type("env=1 env=2 notes=1"), "Rejected: env\n\n" + kEnv);
@@ -359,7 +359,7 @@ TEST(Amb15, AllFieldsMeansAllSteps) {
   EXPECT_EQ(s.type("branch=1 env=1"), kNotes);
 }
 
-TEST(Amb16, WhatIsDoneIsToldByValuesNotByProse) {
+TEST(Amb16, CompletionIsReportedByValuesNotByProse) {
   Session s{std::string(kRelease)};
   s.type("branch=1 env=1 notes=1");
   s.type("1");
@@ -367,9 +367,9 @@ TEST(Amb16, WhatIsDoneIsToldByValuesNotByProse) {
   EXPECT_EQ(s.values, R"({"branch":"main","env":["staging"],"notes":"yes"})");
 }
 
-TEST(ReqInt72, DeterminismComesBeforeConvenience) {
+TEST(ReqInt72, DeterminismHasPriorityOverConvenience) {
   Session s{std::string(kRelease)};
-  // Each is plain to a person, and each is asked again all the same.
+  // Each is obvious to a person, and each is asked again.
   for (const char* plain : {"2 ", "second", "release"}) EXPECT_THAT(s.type(plain), HasSubstr(kBranch)) << plain;
 }
 
@@ -378,14 +378,14 @@ TEST(Amb19, DefinitionsAreVersionedByTheirHash) {
   EXPECT_NE(declared(std::string(kRelease)).hash, declared("confirm: always" + std::string(kRelease)).hash);
 }
 
-TEST(Amb20, TheBlobIsAuthenticatedUnderAKey) {
+TEST(Amb20, TheBlobIsAuthenticatedWithAKey) {
   Session s{std::string(kRelease), std::string(32, 'k')};
   EXPECT_EQ(s.type("1"), kEnv);
   const std::string good = s.blob;
   s.context.key = std::string(32, 'x');
   EXPECT_THAT(s.type("1"), HasSubstr("REFUSED"));
   s.context.key = std::nullopt;
-  EXPECT_THAT(s.type("1"), HasSubstr("REFUSED the state is authenticated and no key is given"));
+  EXPECT_THAT(s.type("1"), HasSubstr("REFUSED the state is authenticated, but no key was given"));
   s.context.key = std::string(32, 'k');
   for (std::size_t i = 0; i < good.size(); ++i) {
     s.blob = good;
@@ -394,21 +394,21 @@ TEST(Amb20, TheBlobIsAuthenticatedUnderAKey) {
   }
 }
 
-TEST(Amb21, NoStoredPreferenceAppliesHere) {
+TEST(Amb21, NoStoredPreferenceApplies) {
   EXPECT_FALSE(Profiles::built_in().find("interaction")->may_auto_decide);
 }
 
-TEST(Amb23, StateAndOutputAreTheSameEveryTime) {
+TEST(Amb23, StateAndOutputAreReproducible) {
   Session a{std::string(kRelease)}, b{std::string(kRelease)};
   EXPECT_EQ(a.blob, b.blob);
   EXPECT_EQ(a.type("1") + a.blob, b.type("1") + b.blob);
 }
 
-TEST(Amb24, NoneIsThereOnlyWhenDeclared) {
+TEST(Amb24, NoneExistsOnlyWhenDeclared) {
   EXPECT_EQ(Session{std::string(kRelease)}.output.find("None"), std::string::npos);
 }
 
-TEST(Amb29, TheSameAnswerToTheSameStateGivesTheSameAgain) {
+TEST(Amb29, TheSameAnswerToTheSameStateGivesTheSameResult) {
   Session s{std::string(kRelease)};
   s.type("0");
   const std::string before = s.blob;
@@ -419,7 +419,7 @@ TEST(Amb29, TheSameAnswerToTheSameStateGivesTheSameAgain) {
   EXPECT_EQ(s.blob, after);
 }
 
-TEST(Flow, CompactIsRejectedOnceAllIsAnswered) {
+TEST(Flow, CompactInputIsRejectedOnceEverythingIsAnswered) {
   Session s{std::string(kRelease)};
   s.type("branch=1 env=1 notes=1");
   EXPECT_THAT(s.type("env=2"), testing::StartsWith("Invalid input.\n\nSummary:"));
@@ -427,14 +427,14 @@ TEST(Flow, CompactIsRejectedOnceAllIsAnswered) {
   EXPECT_THAT(s.type("env=2"), testing::StartsWith("Invalid input.\n\nWhich step"));
 }
 
-TEST(Amb6, WhoeverTriesToStopIsToldHow) {
+TEST(Amb6, ANearCommandShowsHowToStop) {
   Session s{std::string(kRelease)};
   EXPECT_EQ(s.type("Abort"), "Invalid input. To stop: abort / cancel\n\n" + kBranch);
   EXPECT_EQ(s.type("Abort"), "Invalid input. Format: 1 / 2 / abort / cancel\n\n" + kBranch);
   EXPECT_EQ(s.type("Abort"), "1 / 2 / abort / cancel\n\n" + kBranch);
 }
 
-TEST(Flow, ConfirmationTakesOneOption) {
+TEST(Flow, ConfirmationAcceptsOneOption) {
   Session s{std::string(kRelease)};
   s.type("branch=1 env=1 notes=1");
   EXPECT_THAT(s.type("1,2"), testing::StartsWith("Invalid input."));
@@ -448,7 +448,7 @@ TEST(Flow, CancelWorksEverywhere) {
   EXPECT_EQ(s.type("abort"), "FLOW_CANCEL");
 }
 
-TEST(Flow, ExpiresOnlyAgainstTheTimeItIsGiven) {
+TEST(Flow, ExpiresOnlyAgainstTheGivenTime) {
   const Declaration d = declared("expires: 2026-01-01T00:00:00Z" + std::string(kRelease));
   const std::string blob = save_flow(d, flow_begin(d).state, "n", {});
   EXPECT_TRUE(load_flow(d, blob, {}, false));

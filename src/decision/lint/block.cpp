@@ -8,7 +8,7 @@ namespace sb::decision::linting {
 namespace {
 
 struct Marker {
-  std::size_t length = 0;      // of the marker, without the space behind it
+  std::size_t length = 0;      // of the marker, without the following space
   std::size_t text_begin = 0;  // where the option's text starts
   int number = 0;              // of a strict one
   bool is_numeric = false;     // looks like a number, strict or not
@@ -18,7 +18,7 @@ bool is_ascii_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// `1) text`: no zero in front, one space, then something.
+// `1) text`: no leading zero, one space, then text.
 std::optional<Marker> strict_marker(std::string_view line) {
   std::size_t digits = 0;
   while (digits < line.size() && digits < 4 && is_ascii_digit(line[digits])) ++digits;
@@ -78,7 +78,7 @@ std::optional<Marker> lenient_marker(std::string_view line) {
     const std::size_t close = closing_mark(line.substr(inner + digits));
     const bool is_plain = is_ascii_digit(line[inner]) && line.find("\u20E3") == std::string_view::npos;
     if (close == 0 && is_plain) return std::nullopt;
-    // A decimal or a version at the start of a line is no ordinal.
+    // A decimal or a version at the start of a line is not an ordinal.
     const std::size_t behind = inner + digits + close;
     if (close == 1 && line[behind - 1] == '.' && behind < line.size() && is_ascii_digit(line[behind]))
       return std::nullopt;
@@ -121,7 +121,7 @@ OptionLine option_of(const Line& line, const Marker& marker) {
   return option;
 }
 
-// Goes through the lines once; blocks are closed when a numbering starts anew behind other text.
+// Processes the lines once; a block is closed when a numbering restarts after other text.
 class Assembler {
  public:
   Assembler(const std::vector<Line>& lines, const std::vector<Marked>& marks, bool is_strict)
@@ -138,7 +138,7 @@ class Assembler {
     if (marks_[i].kind == LineKind::kStrict) return true;
     if (marks_[i].kind != LineKind::kLoose) return false;
     if (!is_strict_) return true;
-    // Among strict ones, a line with a wrong number joins only its neighbours; bullets elsewhere are text.
+    // Among strict option lines, a line with a wrong number joins only its neighbours; bullets elsewhere are text.
     const bool after_option = i > 0 && marks_[i - 1].kind == LineKind::kStrict;
     const bool before_option = i + 1 < lines_.size() && marks_[i + 1].kind == LineKind::kStrict;
     const bool indented = lines_[i].text.starts_with(" ") || lines_[i].text.starts_with("\t");
@@ -242,7 +242,7 @@ ParsedText parse_blocks(std::string_view text, Span within, const std::vector<Sp
     strict += marks.back().kind == LineKind::kStrict;
     loose += marks.back().kind == LineKind::kLoose;
   }
-  // "1) main, 2) dev" is one line with a choice in it, not an option.
+  // "1) main, 2) dev" is one line with an inline choice, not an option.
   if (strict == 1 && loose == 0) {
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (marks[i].kind == LineKind::kStrict && lines[i].text.find(" 2) ") != std::string_view::npos) return {};

@@ -16,7 +16,7 @@ constexpr std::string_view kQidOpen = "<gstack-qid:";
 constexpr int kPointCharacters = 40;
 constexpr std::size_t kQidMax = 64;
 
-// `D3.2 — Title`, markup before it allowed; gives the label.
+// `D3.2 — Title`, optionally after markup; returns the label.
 std::string header_label(std::string_view line) {
   while (!line.empty() && (line[0] == '#' || line[0] == '*' || line[0] == ' ')) line.remove_prefix(1);
   std::size_t end = 0;
@@ -44,7 +44,7 @@ std::string_view without_mark(std::string_view option) {
   return at == std::string_view::npos ? option : trimmed(option.substr(0, at));
 }
 
-// The line that starts with this anchor, `ELI10:` and the like, and what stands behind the anchor.
+// The line that starts with this anchor, such as `ELI10:`, and the text after the anchor.
 std::optional<Line> section(const std::vector<Line>& lines, std::string_view anchor) {
   for (const Line& line : lines) {
     auto text = trimmed(line.text);
@@ -107,10 +107,10 @@ bool label_fits(const Check& c) {
 void check_recommendation(const Check& c) {
   const auto line = section(c.lines, "Recommendation:");
   if (!line) return c.report.add(rule::kGsRecommendation, c.head);
-  const auto said = behind(*line, "Recommendation:");
-  const std::size_t because = said.find("because ");
-  const bool has_reason = because != std::string_view::npos && because > 0 && said.size() > because + 8;
-  const auto choice = trimmed(said.substr(0, std::min(because, said.size())));
+  const auto recommendation = behind(*line, "Recommendation:");
+  const std::size_t because = recommendation.find("because ");
+  const bool has_reason = because != std::string_view::npos && because > 0 && recommendation.size() > because + 8;
+  const auto choice = trimmed(recommendation.substr(0, std::min(because, recommendation.size())));
   const bool is_bucket = choice.starts_with("Include") || choice.starts_with("Defer") || choice.starts_with("Cut") ||
                          choice == "A" || choice == "B" || choice == "C" || choice.starts_with("Not now");
   if (!has_reason || (c.shape == GstackShape::kSplit && !is_bucket)) c.report.add(rule::kGsRecommendation, line->span);
@@ -137,7 +137,7 @@ void check_completeness(const Check& c) {
   }
 }
 
-// Two ✅ and one ❌ an option, 40 characters each; a line that says it is a hard stop needs no balance.
+// Two ✅ and one ❌ per option, 40 characters each; a line that declares a hard stop needs no balance.
 void check_pros_cons(const Check& c) {
   const auto anchor = section(c.lines, "Pros / cons:");
   if (!anchor) return c.report.add(rule::kGsProsCons, c.head);

@@ -25,11 +25,11 @@ struct Brief {
   std::string label_text;  // of the header; empty when there is none
   std::optional<GstackLabel> label;
   std::vector<OptionLine> options;  // A) B) …, without the mark of recommendation
-  Span span;                        // from the first line of the text to the last that belongs to the brief
-  Span body;                        // the brief alone, without what was said before it
+  Span span;                        // from the first line of the text to the last line of the brief
+  Span body;                        // only the brief, without the text before it
 };
 
-// Nothing when the text is no brief: neither a header nor two lettered options.
+// Nothing when the text is not a brief: neither a header nor two lettered options.
 std::optional<Brief> parse_brief(std::string_view text);
 void check_brief(std::string_view text, const Brief& brief, const LintContext& context, Report& report);
 

@@ -1,4 +1,4 @@
-// The rules that read a chain's log instead of a text.
+// The rules that check a chain's log instead of a text.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -8,7 +8,7 @@
 namespace sb::decision::linting {
 namespace {
 
-// What the log says of one parent so far.
+// The state of one parent according to the log so far.
 struct Parent {
   long last_child = 0;
   std::set<long> asked;
@@ -18,7 +18,7 @@ struct Parent {
   bool has_final = false;
   bool is_held = false;
   bool was_held = false;
-  bool is_narrowed = false;  // the meta question let options leave, or asked for them in groups
+  bool is_narrowed = false;  // the meta question dropped options, or chose groups
 };
 
 bool is_split_id(std::string_view id) {
@@ -65,7 +65,7 @@ class Replay {
   void asked(const GstackLabel& label, Parent& parent) {
     if (parent.is_held) report_.add(rule::kGsHoldContinues, where_);
     for (const auto& [number, other] : parents_) {
-      // A new parent while an older chain has no final: that chain was left without an end.
+      // A new parent while an older chain has no final: that chain was not finished.
       const bool left_open = other.has_children && !other.has_final && !other.is_held;
       if (number < label.number && left_open) out_of_order();
     }
@@ -95,8 +95,8 @@ class Replay {
     if (!parent.has_children && facts_.options > 6 && !parent.has_meta) report_.add(rule::kGsMetaMissing, where_);
     const bool is_next = label.child == parent.last_child + 1;
     const bool is_again = label.child == parent.last_child && !parent.settled.contains(label.child);
-    // After a Hold the person may name any option, and the chain then goes on with the first undecided one.
-    // A narrowed chain asks only for those that stay, by their own numbers.
+    // After a Hold the person may name any option, and the chain then continues with the first undecided one. A
+    // narrowed chain asks only for the remaining ones, by their own numbers.
     const bool may_jump = (parent.was_held || parent.is_narrowed) && !parent.settled.contains(label.child);
     if (parent.has_final || (!is_next && !is_again && !may_jump)) out_of_order();
     if (facts_.options > 0 && label.child > facts_.options) out_of_order();
@@ -141,7 +141,7 @@ class Replay {
   long highest_ = 0;
 };
 
-// With no log, only what the prompt itself and the counts tell.
+// Without a log, only the prompt itself and the counts are checked.
 void check_without_log(const GstackFacts& facts, const std::string& asked_now, Span where, Report& report) {
   const auto label = parse_gstack_label(asked_now);
   if (!label) return;

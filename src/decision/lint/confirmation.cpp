@@ -1,4 +1,4 @@
-// The confirmation: a header, one line a field, a blank line, three fixed options.
+// The confirmation: a header, one line per field, a blank line, three fixed options.
 #include <algorithm>
 
 #include "base/text/unicode.hpp"
@@ -15,7 +15,7 @@ struct Literals {
   std::vector<std::string> options = {"Confirm", "Restart", "Edit specific step"};
 };
 
-// The English literals, and those of a locale only where the caller declares it.
+// The English literals, and those of a locale only if the caller declares it.
 std::vector<Literals> literals_of(const LintContext& context) {
   std::vector<Literals> out{{}};
   if (!context.declared.empty()) {
@@ -32,7 +32,7 @@ bool is_field_line(std::string_view line) {
   return line.starts_with("- ") && colon != std::string_view::npos && colon > 2;
 }
 
-// The first line that departs from the form; lines.size() when none does.
+// The first line that differs from the form; lines.size() when none does.
 std::size_t first_fault(const std::vector<Line>& lines, const Literals& literals, const LintContext& context) {
   if (lines.empty() || lines[0].text != literals.header) return 0;
   std::size_t at = 1, field = 0;
@@ -70,7 +70,7 @@ bool is_confirmation(std::string_view text, Span within, const LintContext& cont
 Span check_confirmation(std::string_view text, Span within, const LintContext& context, Report& report) {
   auto lines = split_lines(text, within);
   while (!lines.empty() && lines.back().text.empty()) lines.pop_back();
-  // What stands before the header or behind the last option is judged for itself.
+  // Text before the header or after the last option is checked separately.
   const auto header = std::find_if(lines.begin(), lines.end(), [](const Line& l) { return l.text == "Summary:"; });
   if (header != lines.end() && header != lines.begin()) {
     report.add(rule::kTextBefore, {lines.front().span.begin, std::prev(header)->span.end});

@@ -1,4 +1,4 @@
-// Reading a lint context from JSON or YAML.
+// Reads a lint context from JSON or YAML.
 #include <charconv>
 
 #include "base/document/reader.hpp"
@@ -39,7 +39,7 @@ void read_declared(Fields& fields, LintContext& context) {
     const auto label = option.string("label", Need::kRequired);
     declared.id = id.value_or(key.value_or(""));
     declared.label = label.value_or("");
-    // A declaration may be handed over as it is; what else its options carry does not matter here.
+    // A declaration may be passed unchanged; other members of its options do not matter here.
     if (label) context.declared.push_back(std::move(declared));
   }
 }
@@ -57,7 +57,7 @@ void read_errors(Fields& fields, LintContext& context) {
     const bool is_number = error == std::errc() && end == name.data() + name.size() && attempt > 0;
     const Reader line = errors->at(value);
     if (!is_number) {
-      line.fault("`" + name + "` is no attempt", "Number the error lines from 1");
+      line.fault("`" + name + "` is not an attempt number", "Number the error lines from 1");
     } else if (const auto text = line.string()) {
       context.errors[attempt] = *text;
     }

@@ -22,7 +22,7 @@ bool is_code_shaped(std::string_view word) {
          std::all_of(word.begin(), word.end(), [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; });
 }
 
-// A code that opens the text, or stands alone in one of its lines.
+// A code at the start of the text, or alone on one of its lines.
 std::optional<std::size_t> find_code(std::string_view text) {
   for (std::string_view code : {kCancel, kAbort}) {
     const auto rest = trimmed(text);
@@ -42,7 +42,7 @@ std::optional<std::size_t> find_code(std::string_view text) {
 }  // namespace
 
 bool check_event(std::string_view text, const LintContext& context, Report& report) {
-  // One line feed at the end is not text.
+  // One trailing line feed is not text.
   const auto body = text.ends_with('\n') ? text.substr(0, text.size() - 1) : text;
   if (body == kCancel || body == kAbort) return true;
   if (find_code(text)) {
@@ -62,14 +62,14 @@ bool is_retry(const LintContext& context) {
 
 namespace {
 
-// The first line where a blank one follows it; nothing otherwise.
+// The first line if a blank one follows it; nothing otherwise.
 std::optional<std::string_view> line_of_its_own(std::string_view body) {
   const auto gap = body.find("\n\n");
   const bool is_alone = gap != std::string_view::npos && body.find('\n') == gap;
   return is_alone ? std::optional(body.substr(0, gap)) : std::nullopt;
 }
 
-// What a format line may say: `1 / 2`, `1 / 2 / 1,3`, with the commands behind it where one was mistyped.
+// What a format line may say: `1 / 2`, `1 / 2 / 1,3`, followed by the commands if one was mistyped.
 bool is_format(std::string_view hint) {
   if (constexpr std::string_view kCommands = " / abort / cancel"; hint.ends_with(kCommands)) {
     hint.remove_suffix(kCommands.size());
@@ -77,7 +77,7 @@ bool is_format(std::string_view hint) {
   return hint == "1 / 2" || hint == "1 / 2 / 1,2" || hint == "1 / 2 / 1,3";
 }
 
-// Whether the line is this text of the catalogue with its slot filled in a way that `fits`.
+// Whether the line is this catalogue text with its slot filled with something that `fits`.
 template <typename Fits>
 bool is_filled(std::string_view line, std::string_view pattern, Fits fits) {
   const auto open = pattern.find('{');
@@ -88,8 +88,8 @@ bool is_filled(std::string_view line, std::string_view pattern, Fits fits) {
   return fits(line.substr(head.size(), line.size() - head.size() - tail.size()));
 }
 
-// A line of the built-in catalogue. Which attempt it is for follows from the text, except for what answers a mistyped
-// command or a refused field, which comes at any attempt.
+// A line of the built-in catalogue. The text determines its attempt, except for the reply to a mistyped command or a
+// rejected field, which is valid for any attempt.
 bool is_built_in(std::string_view line, int attempt, std::string_view locale) {
   const auto is_own = [&](std::string_view key) { return is_filled(line, text(locale, key), is_format); };
   const auto is_any = [](std::string_view fields) { return fields.find_first_not_of(' ') != std::string_view::npos; };
@@ -99,7 +99,7 @@ bool is_built_in(std::string_view line, int attempt, std::string_view locale) {
   return is_own("retry.3") && (attempt == 0 || attempt >= 3);
 }
 
-// What a catalogue of the caller's own leaves to the built-in one of its language.
+// The lines that a caller's own catalogue leaves to the built-in one of its language.
 bool is_beside_errors(std::string_view line, std::string_view locale) {
   const auto is_any = [](std::string_view fields) { return fields.find_first_not_of(' ') != std::string_view::npos; };
   const auto is_command_hint = [](std::string_view hint) { return hint.ends_with("cancel") && is_format(hint); };
@@ -108,7 +108,7 @@ bool is_beside_errors(std::string_view line, std::string_view locale) {
          is_filled(line, text(locale, "retry.3"), is_command_hint);
 }
 
-// The caller's lines tell their language by their letters.
+// The language of the caller's lines follows from their letters.
 bool is_of_locale(const std::map<int, std::string>& errors, std::string_view locale) {
   const bool is_cyrillic = std::any_of(errors.begin(), errors.end(), [](const auto& row) {
     return row.second.find('\xD0') != std::string::npos || row.second.find('\xD1') != std::string::npos;
@@ -136,7 +136,7 @@ Span check_retry(std::string_view text, Span within, const LintContext& context,
   if (const auto line = line_of_its_own(body); line && is_error_line(*line, context)) {
     return {within.begin + line->size() + 2, within.end};
   }
-  // Whatever stands in the error line's place is told once; the block behind it is judged for itself.
+  // Anything in place of the error line is reported once; the block after it is checked separately.
   const std::size_t gap = body.find("\n\n");
   const std::size_t line_end = std::min(body.find('\n'), body.size());
   report.add(rule::kRetryFrame, {within.begin, within.begin + line_end});

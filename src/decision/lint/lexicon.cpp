@@ -28,8 +28,7 @@ constexpr std::pair<std::string_view, PhraseKind> kIdeas[] = {
     {"drops", PhraseKind::kDrop},
 };
 
-// <name> in a pattern stands for the word list of that name. A group name of the pattern itself, (?<name>…), is not
-// used in the lexicons.
+// <name> in a pattern stands for the word list of that name. Named groups, (?<name>…), are not used in the lexicons.
 std::string expand(std::string_view expression, const Value& words) {
   std::string out;
   for (std::size_t at = 0; at < expression.size();) {
@@ -59,7 +58,7 @@ std::optional<Span> LazyPattern::find(std::string_view text) const {
     SB_ASSERT(compiled.has_value());
     into = std::move(*compiled);
   };
-  // Machine code takes longer to make than a short text takes to match.
+  // JIT compilation takes longer than matching a short text.
   constexpr int kManyUses = 24;
   const bool is_used_much = uses_.load(std::memory_order_relaxed) >= kManyUses;
   if (is_used_much) {
@@ -156,7 +155,7 @@ const TriggerIndex& Lexicons::index(unsigned groups) const {
 unsigned Lexicons::groups_in(std::string_view text) {
   unsigned groups = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    // Once a letter was seen, ASCII has nothing more to tell.
+    // Once a letter was seen, ASCII provides no more information.
     if (groups & kEnglish) {
       std::uint64_t eight = 0;
       while (i + 8 <= text.size() && (std::memcpy(&eight, text.data() + i, 8), eight & 0x8080808080808080u) == 0)

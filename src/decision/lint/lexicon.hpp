@@ -1,18 +1,17 @@
-// The phrases the lexical rules look for, as data: one file a language (data/lint/<language>.yaml), each with a
-// version.
+// The phrases of the lexical rules, as data: one file per language (data/lint/<language>.yaml), each with a version.
 //
-// A pattern is tried only on sentences that hold one of its trigger words; files are read and patterns compiled when
-// first needed, so that a short text in one language costs little. All of it is immutable to the caller and safe to
-// use from several threads.
+// A pattern is tried only on sentences that contain one of its trigger words; files are read and patterns compiled when
+// first needed, so that a short text in one language costs little. Immutable to the caller and safe to use from several
+// threads.
 //
 //   language: en
-//   version: en-1               # goes into every finding; raised with each change
+//   version: en-1               # part of every finding; incremented with each change
 //   blocks: true                # false: its findings only advise
 //   words: {verb: add|write}    # <verb> in a pattern stands for (?:add|write)
 //   offers:                     # also: choices, narration, status, summary, reasoning, drops
-//     - on: [know]              # the pattern is tried where one of these words (folded) stands
+//     - on: [know]              # the pattern is tried where one of these words (folded) occurs
 //       find: '\blet me know\b' # PCRE2, on one sentence (choices: one line), folded, single spaces
-//       with: [i, we]           # and only where one of these stands too: spares hopeless searches
+//       with: [i, we]           # and only where one of these occurs too: avoids useless searches
 //       unless: '...'           # not where this matches too
 //       where: last             # only in the last sentence of the text
 //       scope: out              # only out of scope (or: in)
@@ -21,7 +20,7 @@
 //   others: '...'               # an option that is only this
 //   recommended: '...'          # a mark of recommendation
 //   summaries: '...'            # headers of a confirmation
-//   abbreviations: '...'        # a dot behind one of these ends no sentence
+//   abbreviations: '...'        # a dot after one of these does not end a sentence
 #pragma once
 
 #include <array>
@@ -45,12 +44,12 @@ enum class ScopeFilter { kAlways, kIn, kOut };
 
 struct Lexicon;
 
-// A pattern compiled at its first use, and once more, for speed, when it is used a lot.
+// A pattern compiled at its first use, and again, for speed, when it is used often.
 class LazyPattern {
  public:
   LazyPattern() = default;
   explicit LazyPattern(std::string expression) : expression_(std::move(expression)) {}
-  void set(std::string expression) { expression_ = std::move(expression); }  // before the first use only
+  void set(std::string expression) { expression_ = std::move(expression); }  // only before the first use
   bool empty() const { return expression_.empty(); }
   // The text must be UTF-8.
   std::optional<Span> find(std::string_view text) const;
@@ -87,14 +86,14 @@ struct Lexicon {
   Lexicon(std::string_view language, std::string_view yaml);
 };
 
-// Which phrases a word calls up. Words are hashed by the caller while it scans, byte by byte.
+// The phrases triggered by a word. The caller hashes words while it scans, byte by byte.
 class TriggerIndex {
  public:
   static constexpr std::uint64_t kSeed = 0xcbf29ce484222325u;
   static std::uint64_t step(std::uint64_t hash, unsigned char byte) { return (hash ^ byte) * 0x100000001b3u; }
 
   void add(const Phrase& phrase);
-  // Null for nearly every word, without touching more than one bit.
+  // Null for nearly every word, without reading more than one bit.
   const std::vector<const Phrase*>* find(std::uint64_t hash) const {
     const std::uint64_t bit = (hash ^ (hash >> 29)) & (kBits - 1);
     if ((bits_[bit >> 6] & (std::uint64_t{1} << (bit & 63))) == 0) return nullptr;
@@ -108,7 +107,7 @@ class TriggerIndex {
   std::unordered_map<std::uint64_t, std::vector<const Phrase*>> phrases_;
 };
 
-// Languages that share letters are read together. A set of groups is a mask of these.
+// Languages that share letters are processed together. A set of groups is a mask of these.
 enum Group : unsigned { kEnglish = 1, kLatin = 2, kRussian = 4, kUkrainian = 8, kEastAsian = 16 };
 inline constexpr unsigned kGroupSets = 32;
 

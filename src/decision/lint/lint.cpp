@@ -18,7 +18,7 @@ class Run {
  public:
   Run(std::string_view text, const LintContext& context)
       : text_(text), context_(context), masked_(mask(text)), groups_(Lexicons::groups_in(text)), report_(context) {
-    // One line feed at the end is not text.
+    // One trailing line feed is not text.
     body_ = {0, text.size() - (text.ends_with('\n') ? 1 : 0)};
   }
 
@@ -39,7 +39,7 @@ class Run {
 
  private:
   void prose(ProseRules rules) {
-    // Lexicons that only advise need not be read where advice is not wanted.
+    // Advisory lexicons are not needed when advice is not wanted.
     const unsigned groups = context_.blocking_only ? groups_ & (kEnglish | kRussian) : groups_;
     check_prose(text_, masked_, groups, rules, report_);
   }
@@ -54,7 +54,7 @@ class Run {
 
   Structure structure(Span within) { return {text_, within, masked_, lexicons_, Limits{}, context_, report_}; }
 
-  // A reply that asks nothing: offers and inline choices, and options of a declared set that went missing.
+  // A reply that asks nothing: offers and inline choices, and missing options of a declared set.
   void ordinary() {
     if (!context_.declared.empty()) {
       const auto parsed = parse_blocks(text_, body_, masked_.code);
@@ -64,7 +64,7 @@ class Run {
             return option.text == declared.label || option_head(option.text) == declared.label;
           });
         });
-        // A list that shares one item with the declaration is another list.
+        // A list that shares only one item with the declaration is a different list.
         if (shown >= 2) dropped_only(block);
       }
     }
@@ -149,7 +149,7 @@ class Run {
     prose({.choices = false, .scope = ScopeFilter::kIn});
   }
 
-  // \uXXXX where a person would read it. (In a payload of JSON an escape is how a character is written.)
+  // \uXXXX where a person would read it. (In a JSON payload an escape is a normal way to write a character.)
   void escapes() {
     const std::string& where = masked_.prose;
     for (std::size_t at = where.find("\\u"); at != std::string::npos; at = where.find("\\u", at + 1)) {
@@ -169,7 +169,7 @@ class Run {
   std::vector<const Lexicon*> lexicons_;
 };
 
-// Every byte that is no part of a character becomes one that is no letter.
+// Replaces every byte that is not part of a character by a non-letter.
 std::string repaired(std::string_view text) {
   std::string out(text);
   for (std::size_t at = 0; at < out.size();) {

@@ -1,11 +1,10 @@
-// Lint: does a text an agent is about to show keep the contract for asking people?
+// Lint: checks a text that an agent is about to show against the question rules.
 //
-// Pure and deterministic: same bytes and same context, same findings, in the order of their place. Safe to call from
-// several threads. In a text that is not UTF-8 every stray byte counts as a character that is no letter. docs/lint.md
-// lists the rules for users.
+// Pure and deterministic: same bytes and same context, same findings, ordered by position. Safe to call from several
+// threads. In a text that is not UTF-8 every stray byte counts as a non-letter. docs/lint.md lists the rules for users.
 //
-// The context says what the text cannot: whether anything is being asked at all (scope), at which point of a flow
-// (phase), and what was declared. Without one: in scope, phase ask, profile interaction.
+// The context provides what the text does not show: whether anything is being asked at all (scope), at which point of a
+// flow (phase), and what was declared. Without one: in scope, phase ask, profile interaction.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +23,12 @@ namespace sb::decision {
 enum class LintScope { kIn, kOut };
 enum class LintPhase { kAsk, kRetry, kConfirm, kPostInput, kResult, kEvent };
 enum class LintChannel {
-  kAgent,     // what the agent says
-  kTool,      // what a tool printed: never linted
-  kQuestion,  // the payload of a question tool: what it offers counts, how it is laid out does not
+  kAgent,     // the agent's text
+  kTool,      // a tool's output: never linted
+  kQuestion,  // the payload of a question tool: its content counts, its layout does not
 };
 
-// The shape of a gstack question; kDeduced reads it off the label.
+// The shape of a gstack question; kDeduced derives it from the label.
 enum class GstackShape { kDeduced, kBrief, kSplit, kMenu, kFinal, kMeta, kConflict };
 enum class GstackEvent { kAsked, kAnswered, kHold, kResume, kReset, kExecuted };
 
@@ -39,16 +38,16 @@ struct GstackRecord {
   std::string id;     // the question's id, where known
   GstackEvent event = GstackEvent::kAsked;
   std::string choice;
-  std::string resolved_by;     // human, preference, timeout, ...; empty: not said
-  std::optional<int> answers;  // how many answers came back; 0 is an empty map
+  std::string resolved_by;     // human, preference, timeout, ...; empty: unknown
+  std::optional<int> answers;  // number of answers received; 0 is an empty map
 };
 
 struct GstackFacts {
   GstackShape shape = GstackShape::kDeduced;
-  int cap = 4;              // options one question of the host holds
-  int options = 0;          // of the parent; 0: not said
-  int conflicts_open = 0;   // neither mended nor waived
-  bool is_prose = false;    // the brief went out as prose,
+  int cap = 4;              // options per question of the host
+  int options = 0;          // of the parent; 0: unknown
+  int conflicts_open = 0;   // neither fixed nor waived
+  bool is_prose = false;    // the brief was sent as prose,
   bool tool_works = false;  // although the question tool works
   std::vector<GstackRecord> chain;
 };
@@ -70,8 +69,8 @@ struct LintContext {
   std::vector<std::string> fields;      // of a confirmation, in order
   std::optional<GstackFacts> gs;
 
-  bool prompt_open = false;    // a planned prompt waits: the whole contract holds and prose blocks
-  bool blocking_only = false;  // leave out what could only advise; cheaper, since fewer lexicons are read
+  bool prompt_open = false;    // a planned prompt is open: all rules apply and prose blocks
+  bool blocking_only = false;  // omit advisory findings; cheaper, since fewer lexicons are read
 };
 
 enum class Severity { kBlock, kAdvise };
@@ -87,7 +86,7 @@ struct Finding {
 std::vector<Finding> lint(std::string_view text, const LintContext& context);
 bool has_blocking(const std::vector<Finding>& findings);
 
-// For people: what the rule asks, and how to mend a text that breaks it. Asserts that the rule exists.
+// For people: what the rule requires, and how to fix a text that breaks it. Asserts that the rule exists.
 struct RuleText {
   std::string_view id;
   std::string_view broken;
@@ -99,8 +98,8 @@ const std::vector<RuleText>& rule_texts();
 // Reads a context; every fault names the key, and an unknown key the nearest one.
 Checked<LintContext> read_lint_context(const Document& document);
 
-// A text that breaks the contract is sent back at most this often in a row (AMB-22); then it goes through, or the step
-// ends, but nothing loops.
+// A text that breaks the rules is sent back at most this many times in a row (AMB-22); then it passes, or the step
+// ends, so that nothing loops.
 inline constexpr int kMaxRejectionsInRow = 3;
 inline bool may_reject_again(int times_in_a_row) {
   return times_in_a_row < kMaxRejectionsInRow;

@@ -74,13 +74,13 @@ void expect_labels(const std::vector<Value>& rows) {
   }
 }
 
-TEST(Lint, AgreesWithEverySampleOfOurOwn) {
+TEST(Lint, AgreesWithOurSamples) {
   const auto rows = read_rows(data_path("lint-samples.jsonl"));
   ASSERT_GE(rows.size(), 250u);
   expect_labels(rows);
 }
 
-TEST(Lint, AgreesWithTheSharedSamplesWhereTheyAre) {
+TEST(Lint, AgreesWithTheSharedSamplesIfPresent) {
   const char* given = std::getenv("SIGNALBOX_LINT_SAMPLES");
   const std::string path = given ? given : std::string(SB_SOURCE_DIR) + "/../shared/samples/lint-samples.jsonl";
   expect_labels(read_rows(path));
@@ -109,7 +109,7 @@ TEST(Lint, BlocksNoneOfTheOrdinaryReplies) {
   EXPECT_GE(count, 200u);
 }
 
-TEST(Lint, CatchesOffersHoweverTheyArePhrased) {
+TEST(Lint, FindsOffersHoweverTheyArePhrased) {
   const auto rows = read_rows(data_path("offers.jsonl"));
   ASSERT_GE(rows.size(), 80u);
   for (const Value& row : rows) {
@@ -117,7 +117,7 @@ TEST(Lint, CatchesOffersHoweverTheyArePhrased) {
   }
 }
 
-TEST(Lint, NamesTheBytesAndTheLexicon) {
+TEST(Lint, ReportsTheBytesAndTheLexicon) {
   const std::string text = "Ё-моё. Если хотите, добавлю тесты. Конец.";
   const auto findings = lint(text, {});
   ASSERT_EQ(findings.size(), 1u);
@@ -144,7 +144,7 @@ TEST(Lint, EveryPatternCompilesAndEveryLexiconHasAVersion) {
   }
 }
 
-TEST(Lint, MissesNoChoiceThatIsLeftToTheReader) {
+TEST(Lint, FindsEveryChoiceLeftToTheReader) {
   for (const char* text :
        {"I can do X or Y, up to you.", "It's up to you.", "Your call: rebase or merge.", "It's your call.",
         "Please confirm before I continue.", "Выберите: да/нет", "Choose: yes/no"}) {
@@ -158,7 +158,7 @@ TEST(Lint, MissesNoChoiceThatIsLeftToTheReader) {
   }
 }
 
-TEST(Lint, LeavesTellingOfChoicesAlone) {
+TEST(Lint, IgnoresDescriptionsOfChoices) {
   for (const char* text :
        {"The editor you use is up to you.", "Your call stack is deep: 300 frames or more.",
         "The script asks you to confirm before it continues.", "Users may delete the old branch.",
@@ -170,7 +170,7 @@ TEST(Lint, LeavesTellingOfChoicesAlone) {
   EXPECT_TRUE(blocks("Q: Do you want me to cache this?", R"({"scope":"out"})"));
 }
 
-TEST(ReqInt64, OffersOfFreeTextAmongTheOptionsAreFound) {
+TEST(ReqInt64, FreeTextOffersAmongTheOptionsAreFound) {
   for (const char* option : {"or type your own", "Any other", "Any other option", "Specify", "Please specify",
                              "Любой другой вариант", "Или введите свой вариант"}) {
     const auto found = lint_rules(std::string("Which branch?\n\n1) main\n2) ") + option);
@@ -179,8 +179,8 @@ TEST(ReqInt64, OffersOfFreeTextAmongTheOptionsAreFound) {
   EXPECT_THAT(lint_rules("Which branch?\n\n1) Specify the branch\n2) None"), IsEmpty());
 }
 
-// Repeating a trigger must hide nothing: neither stretches seen before nor words that are wanted beside it.
-TEST(Lint, FindsTheOfferBehindARepeatedTrigger) {
+// Repeating a trigger must not hide anything: neither repeated passages nor required words next to it.
+TEST(Lint, FindsTheOfferAfterARepeatedTrigger) {
   std::string text;
   for (int i = 0; i < 20000; ++i) text += "if you want ";
   EXPECT_FALSE(blocks(text, R"({"scope":"out"})"));
@@ -188,7 +188,7 @@ TEST(Lint, FindsTheOfferBehindARepeatedTrigger) {
   EXPECT_TRUE(blocks(text + "this, I'll add tests.", R"({"scope":"out"})"));
 }
 
-TEST(Lint, SeesTalkOfDroppingBeforeABrief) {
+TEST(Lint, FindsTalkOfDroppingBeforeABrief) {
   const std::string brief = "D3 — Cache?\nELI10: It is faster.\nA) Redis\nB) Files\nNet: speed.";
   const std::string context = R"({"profile":"gstack"})";
   const auto found = lint_rules("I dropped two options to stay within the cap.\n\n" + brief, context);
@@ -196,7 +196,7 @@ TEST(Lint, SeesTalkOfDroppingBeforeABrief) {
   EXPECT_THAT(lint_rules(brief, context), testing::Not(testing::Contains("GS009-DROP-NARRATION")));
 }
 
-TEST(ReqInt27, OurOwnRetryLinesAreFineWithoutACatalogue) {
+TEST(ReqInt27, OurRetryLinesPassWithoutACatalogue) {
   const std::string block = "\n\nDeploy now?\n\n1) Yes\n2) No";
   const auto at = [](int attempt) { return R"({"phase":"retry","attempt":)" + std::to_string(attempt) + "}"; };
   for (std::string_view locale : {"en", "ru"}) {
@@ -217,7 +217,7 @@ TEST(ReqInt27, OurOwnRetryLinesAreFineWithoutACatalogue) {
   EXPECT_THAT(lint_rules("Invalid input. Format: A or B" + block, at(2)), ElementsAre("INT061-RETRY-FRAME"));
 }
 
-TEST(ReqInt27, ACatalogueOfOnesOwnLeavesRejectionsAndCommandsToOurs) {
+TEST(ReqInt27, ACustomCatalogueLeavesRejectionsAndCommandsToOurs) {
   const std::string block = "\n\nDeploy now?\n\n1) Yes\n2) No";
   const std::string context = R"({"phase":"retry","attempt":1,"errors":{"1":"Неверно."}})";
   EXPECT_THAT(lint_rules("Неверно." + block, context), IsEmpty());
@@ -228,12 +228,12 @@ TEST(ReqInt27, ACatalogueOfOnesOwnLeavesRejectionsAndCommandsToOurs) {
   EXPECT_THAT(lint_rules("Rejected: env" + block, context), ElementsAre("INT061-RETRY-FRAME"));
 }
 
-// Rules about what a model says. Each test shows the rule holding and being broken.
+// Rules about a model's text. Each test shows the rule met and broken.
 TEST(ReqInt1, AQuestionOfAnyKindMustBeABlock) {
   EXPECT_THAT(lint_rules("Deploy now?"), ElementsAre("INT021-QUESTION-NO-BLOCK"));
   EXPECT_THAT(lint_rules("Deploy now?\n\n1) Yes\n2) No"), IsEmpty());
 }
-TEST(ReqInt2, WithoutAContextTheContractHolds) {
+TEST(ReqInt2, WithoutAContextTheRulesApply) {
   EXPECT_THAT(lint_rules("Hello!\n\nDeploy?\n\n1) Yes\n2) No"), ElementsAre("INT001-TEXT-BEFORE"));
 }
 TEST(ReqInt3, ToolOutputIsNotLinted) {
@@ -242,7 +242,7 @@ TEST(ReqInt3, ToolOutputIsNotLinted) {
 TEST(ReqInt4, ConversationalHabitsAreViolations) {
   EXPECT_TRUE(blocks("Thanks for asking!\n\nDeploy?\n\n1) Yes\n2) No"));
 }
-TEST(ReqInt5, AWarningGoesOutBeforeTheQuestionAndNotInIt) {
+TEST(ReqInt5, AWarningComesBeforeTheQuestionAndNotInIt) {
   EXPECT_THAT(lint_rules("This deletes all rows.\n\nDrop the table?\n\n1) Keep it\n2) Drop it"),
               ElementsAre("INT001-TEXT-BEFORE"));
   EXPECT_FALSE(blocks("This deletes all rows.", R"({"scope":"out"})"));
@@ -250,7 +250,7 @@ TEST(ReqInt5, AWarningGoesOutBeforeTheQuestionAndNotInIt) {
 TEST(ReqInt6, OptionsAreNumberedWithAParenthesis) {
   EXPECT_THAT(lint_rules("Which?\n\n1. a\n2. b"), ElementsAre("INT010-NUMBERING"));
 }
-TEST(ReqInt7, TheFirstCharacterIsTheInstructions) {
+TEST(ReqInt7, TheFirstCharacterBelongsToTheInstruction) {
   EXPECT_THAT(lint_rules("\xEF\xBB\xBFWhich?\n\n1) a\n2) b"), ElementsAre("INT002-LEADING-NOISE"));
   EXPECT_THAT(lint_rules("¿Cuál?\n\n1) a\n2) b"), IsEmpty());
 }
@@ -268,7 +268,7 @@ TEST(ReqInt10, SevenOptionsAndNotEight) {
   EXPECT_THAT(lint_rules(seven), IsEmpty());
   EXPECT_THAT(lint_rules(seven + "\n8) h"), ElementsAre("INT008-TOO-MANY-OPTIONS"));
 }
-TEST(ReqInt11, FiveWordsAnOptionAndNotSix) {
+TEST(ReqInt11, FiveWordsPerOptionAndNotSix) {
   EXPECT_THAT(lint_rules("Which?\n\n1) a b c d e\n2) y"), IsEmpty());
   EXPECT_THAT(lint_rules("Which?\n\n1) a b c d e f\n2) y"), ElementsAre("INT007-OPTION-LONG"));
 }
@@ -320,12 +320,12 @@ TEST(ReqInt49, TheNextBlockOrAResultIsFine) {
 TEST(ReqInt58, AnOfferWithoutABlockBlocks) {
   EXPECT_TRUE(blocks("Happy to add tests."));
 }
-TEST(ReqInt59, AnOfferIsOneInAnyLanguageUnlessQuoted) {
+TEST(ReqInt59, AnOfferCountsInAnyLanguageUnlessQuoted) {
   EXPECT_THAT(lint_rules("Если хочешь, могу продолжить."), ElementsAre("INT020-SOFT-OFFER"));
   EXPECT_THAT(lint_rules("İstersen devam edebilirim."), ElementsAre("INT020-SOFT-OFFER"));
   EXPECT_THAT(lint_rules("Текст: «Если хочешь, могу продолжить»."), IsEmpty());
 }
-TEST(ReqInt60, OneOptionIsNoChoice) {
+TEST(ReqInt60, OneOptionIsNotAChoice) {
   EXPECT_THAT(lint_rules("Push?\n\n1) Yes"), ElementsAre("INT016-SINGLE-OPTION"));
 }
 TEST(ReqInt61, OtherIsProhibitedAndNoneIsNot) {
@@ -336,24 +336,24 @@ TEST(ReqInt62, EveryDeclaredOptionIsShown) {
   EXPECT_THAT(lint_rules("Which?\n\n1) a\n2) b", R"({"declared":["a","b","c"]})"),
               ElementsAre("INT051-OPTION-DROPPED"));
 }
-TEST(ReqInt63, APageIsNoTrim) {
+TEST(ReqInt63, APageIsNotATrim) {
   EXPECT_THAT(lint_rules("Which?\n\n1) a\n2) b\n3) More options", R"({"declared":["a","b","c","d"]})"), IsEmpty());
 }
 TEST(ReqInt64, FreeTextIsNeverOffered) {
   EXPECT_THAT(lint_rules("Which?\n\n1) a\n2) Type your own answer"), ElementsAre("INT012-OTHER"));
 }
-TEST(ReqInt65, ReasoningIsSeenBeforeABlockToo) {
+TEST(ReqInt65, ReasoningIsFoundBeforeABlockToo) {
   EXPECT_THAT(lint_rules("I think a is safer.\n\nWhich?\n\n1) a\n2) b"),
               ElementsAre("INT001-TEXT-BEFORE", "INT033-REASONING"));
 }
 TEST(ReqInt66, ThinkTagsAreReasoning) {
   EXPECT_THAT(lint_rules("<think>a or b</think>", R"({"phase":"post_input"})"), ElementsAre("INT033-REASONING"));
 }
-TEST(ReqInt70, ABrokenTextIsTold) {
+TEST(ReqInt70, ABrokenTextIsReported) {
   EXPECT_TRUE(blocks("1) a\n2) b"));
   EXPECT_FALSE(blocks("Which?\n\n1) a\n2) b"));
 }
-TEST(ReqInt71, TheVerdictDependsOnNothingButTextAndContext) {
+TEST(ReqInt71, TheVerdictDependsOnlyOnTextAndContext) {
   const std::string text = "Если хотите, добавлю.\n\nWhich?\n\n1) a\n2) Other";
   const auto first = lint(text, {});
   for (int i = 0; i < 60; ++i) {
@@ -362,7 +362,7 @@ TEST(ReqInt71, TheVerdictDependsOnNothingButTextAndContext) {
     ASSERT_EQ(again[0].start, first[0].start);
   }
 }
-TEST(Amb10, AConfirmationIsItsOwnProduction) {
+TEST(Amb10, AConfirmationIsASeparateProduction) {
   const std::string text = "Summary:\n- a: b\n\n1) Confirm\n2) Restart\n3) Edit specific step";
   EXPECT_THAT(lint_rules(text), IsEmpty());
   std::string words;
@@ -378,7 +378,7 @@ TEST(Amb22, SendingBackIsBounded) {
   EXPECT_TRUE(may_reject_again(2));
   EXPECT_FALSE(may_reject_again(3));
 }
-TEST(Amb32, AQuestionToolsPayloadIsJudgedByContent) {
+TEST(Amb32, AQuestionToolsPayloadIsCheckedByContent) {
   const std::string question = R"({"questions":[{"question":"Which?","options":[{"label":"a"},{"label":"Other"}]}]})";
   EXPECT_THAT(lint_rules(question, R"({"channel":"question"})"), ElementsAre("INT012-OTHER"));
   EXPECT_THAT(lint_rules("Which?\n1. a\n2. b", R"({"channel":"question"})"), IsEmpty());
@@ -395,7 +395,7 @@ TEST(LintSeverity, OutOfScopeOnlyThreeRulesBlock) {
   EXPECT_TRUE(blocks("Go on? (y/n)", R"({"scope":"out"})"));
   EXPECT_TRUE(blocks("- a\n- b", R"({"scope":"out","declared":["a","b","c"]})"));
 }
-TEST(LintSeverity, BlockingOnlyLeavesAdviceOut) {
+TEST(LintSeverity, BlockingOnlyOmitsAdvice) {
   LintContext context;
   context.blocking_only = true;
   EXPECT_THAT(lint("Soll ich das tun? I'll do it.", context), IsEmpty());
@@ -408,7 +408,7 @@ TEST(LintContextFile, AnUnknownKeyNamesTheNearest) {
   ASSERT_FALSE(context.has_value());
   EXPECT_THAT(context.error().front().to_string(), HasSubstr("scope"));
 }
-TEST(LintContextFile, EveryFaultIsTold) {
+TEST(LintContextFile, EveryFaultIsReported) {
   for (const char* bad :
        {R"({"scope":"side"})", R"({"phase":1})", R"({"declared":"a"})", R"({"declared":[{"id":"a"}]})",
         R"({"attempt":-1})", R"({"errors":{"one":"x"}})", R"({"errors":[]})", R"({"gs":"quiz"})",
@@ -419,7 +419,7 @@ TEST(LintContextFile, EveryFaultIsTold) {
   }
 }
 
-TEST(LintHostile, BytesThatAreNoTextGiveAResult) {
+TEST(LintHostile, InvalidUtf8GivesAResult) {
   EXPECT_THAT(lint("", {}), IsEmpty());
   EXPECT_THAT(rules(lint("Let me know if \xFF\xFE\x80 it works.", {})), ElementsAre("INT020-SOFT-OFFER"));
   EXPECT_THAT(rules(lint(std::string_view("Let me know if\0 it works.", 26), {})), ElementsAre("INT020-SOFT-OFFER"));
@@ -431,7 +431,7 @@ TEST(LintHostile, BytesThatAreNoTextGiveAResult) {
     }
   }
 }
-TEST(LintHostile, LongTextsStayCheap) {
+TEST(LintHostile, LongTextsAreCheap) {
   for (const std::string& piece :
        {std::string("`a "), std::string("\"a "), std::string("if you want i "), std::string("ok? "),
         std::string("1) a\n"), std::string("«"), std::string("- a\n")}) {
@@ -441,7 +441,7 @@ TEST(LintHostile, LongTextsStayCheap) {
     EXPECT_LE(lint(text, context_of(R"({"scope":"out"})")).size(), 1000u);
   }
 }
-TEST(LintHostile, RandomPiecesNeverLeaveTheText) {
+TEST(LintHostile, RandomPiecesStayWithinTheText) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(seed);
   std::mt19937 random(seed);

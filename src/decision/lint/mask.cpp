@@ -7,7 +7,7 @@
 namespace sb::decision::linting {
 namespace {
 
-// A mark that never finds its partner must not make every later one search the whole text.
+// A mark without a partner must not make every later one search the whole text.
 constexpr std::size_t kCodeReach = 1024;
 constexpr std::size_t kQuoteReach = 400;
 
@@ -98,7 +98,7 @@ class Masker {
     masked_.quotes.push_back(span);
   }
 
-  // Deals with the line at `at`, or with the fence it opens; gives where the next one starts.
+  // Processes the line at `at`, or the fence it opens; returns where the next one starts.
   std::size_t line(std::size_t at) {
     const std::size_t end = line_end(at);
     std::size_t first = at;
@@ -117,7 +117,7 @@ class Masker {
     return marks_of_line(at, end);
   }
 
-  // Marks may close in a later line of the same paragraph; then what follows there belongs to this one.
+  // Marks may close in a later line of the same paragraph; the rest of that line then belongs to this one.
   std::size_t marks_of_line(std::size_t at, std::size_t end) {
     for (at = inline_marks(at, end); at > end; at = inline_marks(at, end)) end = line_end(at);
     return end + 1;
@@ -129,7 +129,7 @@ class Masker {
     return n;
   }
 
-  // A fence that is never closed runs to the end, as Markdown shows it.
+  // An unclosed fence extends to the end, as in Markdown.
   std::size_t fence(std::size_t begin, std::size_t end, char mark, std::size_t run) {
     std::size_t at = end + 1;
     while (at < text_.size()) {
@@ -148,7 +148,7 @@ class Masker {
     return text_.size();
   }
 
-  // Inline code and quotes that start before `end`; gives the place behind the last one.
+  // Inline code and quotes that start before `end`; returns the position after the last one.
   std::size_t inline_marks(std::size_t at, std::size_t end) {
     while (at < end) {
       while (at < end && !kOpens.may[static_cast<unsigned char>(text_[at])]) ++at;
@@ -169,9 +169,8 @@ class Masker {
     return at;
   }
 
-  // Where the search for a partner ends: the paragraph, or the reach.
-  // Marks without a partner cost a search each, so there is a budget for all of them; a text that uses it up is no
-  // prose.
+  // Where the search for a partner ends: the paragraph, or the reach. Marks without a partner cost a search each, so
+  // there is a budget for all of them; a text that uses it up is not prose.
   std::size_t search_end(std::size_t at, std::size_t reach) {
     if (budget_ < reach) return at;
     const std::size_t stop = std::min(text_.size(), at + reach);
@@ -200,8 +199,8 @@ class Masker {
 
   void spend(std::size_t steps) { budget_ -= std::min(budget_, steps); }
 
-  // "…" and '…'. An opening mark has no word before it and no space behind it, a closing one the other way round, so
-  // that apostrophes and inches are left alone.
+  // "…" and '…'. An opening mark has no word before it and no space after it, a closing one the other way round, so
+  // that apostrophes and inches are ignored.
   std::size_t straight_quote(std::size_t at, char mark) {
     const bool opens = (at == 0 || !is_word_byte(byte_at(text_, at - 1))) && !is_ascii_space(byte_at(text_, at + 1));
     if (!opens) return at + 1;
@@ -230,7 +229,7 @@ class Masker {
     return at + 1;
   }
 
-  // Behind the mark that closes the quote at `at`, quotes of the same kind inside it counted.
+  // The position after the mark that closes the quote at `at`, counting nested quotes of the same kind.
   std::size_t find_close(std::size_t at, const Quote& quote) {
     const std::size_t stop = search_end(at, kQuoteReach);
     int depth = 1;

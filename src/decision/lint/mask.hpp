@@ -1,7 +1,7 @@
-// The text as the lexical rules see it: folded to lower case, and with everything blanked that the agent only shows and
-// does not say: code fences, inline code, block quotes, quoted strings.
+// The text as the lexical rules see it: folded to lower case, with everything blanked that the agent only quotes: code
+// fences, inline code, block quotes, quoted strings.
 //
-// All copies have the length of the text, so a place in one is a place in all.
+// All copies have the length of the text, so a position in one is valid in all.
 #pragma once
 
 #include <string>
@@ -19,13 +19,13 @@ struct Masked {
   std::vector<Span> code;    // fences, inline code and block quotes, in order
 };
 
-// Lower case of the same length for Latin, Cyrillic (ё reads as е) and Greek-free text; İ reads as ı, no-break spaces
-// as spaces. What has no lower case of the same length stays.
+// Lower case of the same length for Latin, Cyrillic (ё becomes е) and Greek-free text; İ becomes ı, no-break spaces
+// become spaces. Characters without a lower case of the same length are unchanged.
 std::string fold_same_length(std::string_view text);
 
 Masked mask(std::string_view text);
 
-// Whether one of the spans (in order, not overlapping) holds this place.
+// Whether one of the spans (in order, not overlapping) contains this position.
 bool any_contains(const std::vector<Span>& spans, std::size_t at);
 
 }  // namespace sb::decision::linting

@@ -1,4 +1,4 @@
-// What single options may say, and the comparison of all of them with the declared set.
+// The rules for single options, and the comparison of all of them with the declared set.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,7 +11,7 @@
 namespace sb::decision::linting {
 namespace {
 
-// A list longer than this has one fault that matters: its length.
+// For a longer list only its length matters.
 constexpr std::size_t kMostJudged = 200;
 
 bool has_letter(std::string_view text) {
@@ -21,7 +21,7 @@ bool has_letter(std::string_view text) {
   return false;
 }
 
-// Without white space and punctuation at both ends.
+// Strips white space and punctuation at both ends.
 std::string_view bare(std::string_view text) {
   const auto is_edge = [](char32_t c) { return !is_letter(c) && !is_digit(c) && !is_mark(c); };
   std::size_t begin = 0;
@@ -37,12 +37,12 @@ std::string_view bare(std::string_view text) {
   return text.substr(begin, end - begin);
 }
 
-// Where an explanation starts, behind the option's name; npos when there is none.
+// Where an explanation starts, after the option's name; npos when there is none.
 std::size_t explanation_at(std::string_view option) {
   std::size_t found = std::string_view::npos;
   for (std::string_view mark : {" \u2014 ", " \u2013 ", " - ", ": ", "\uFF1A", " -- ", "\u2014\u2014"}) {
     const std::size_t at = option.find(mark);
-    // Ranges ("1 - 5") and values ("UTC: +3") explain nothing: no letter follows.
+    // Ranges ("1 - 5") and values ("UTC: +3") are not explanations: no letter follows.
     if (at == std::string_view::npos || at == 0 || !has_letter(option.substr(at + mark.size()))) continue;
     found = std::min(found, at);
   }
@@ -101,7 +101,7 @@ void check_options(const Structure& s, const std::vector<OptionLine>& options) {
       s.report.add(rule::kOther, option.span);
     } else if (!is_own && (option_head(option.text).size() < option.text.size() ||
                            is_marked_recommended(option.text, s.lexicons))) {
-      // A declared label is a name, whatever marks it holds.
+      // A declared label is a name, whatever marks it contains.
       s.report.add(rule::kExplanation, option.span);
     }
     if (!option.below.empty()) {
@@ -129,7 +129,7 @@ void check_declared(const LintContext& context, const std::vector<OptionLine>& o
     }
   }
   const std::set<std::size_t> distinct(shown.begin(), shown.end());
-  // A page shows a part and says that more comes; then the part must be of one piece.
+  // A page shows a part and says that more follows; the part must then be contiguous.
   const bool is_piece = !distinct.empty() && *distinct.rbegin() - *distinct.begin() + 1 == distinct.size();
   if (has_pager ? !is_piece : distinct.size() < place.size()) report.add(rule::kOptionDropped, all);
   if (!std::is_sorted(shown.begin(), shown.end())) report.add(rule::kOptionDrift, all);

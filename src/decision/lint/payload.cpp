@@ -6,7 +6,7 @@
 namespace sb::decision::linting {
 namespace {
 
-// Where a string of the payload stands in its text. Payloads are written in reading order, so the search goes forward.
+// The position of a payload string in its text. Payloads are written in reading order, so the search goes forward.
 std::string_view place(std::string_view text, const std::string& value, std::size_t& from) {
   const std::string quoted = quote_json(value);
   const std::string_view inner = std::string_view(quoted).substr(1, quoted.size() - 2);

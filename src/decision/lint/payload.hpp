@@ -1,5 +1,5 @@
 // The payload of a question tool, as questions with options: Claude Code's and Codex' `questions` lists, an
-// elicitation's message with its choices; or, when it is no JSON, a text block.
+// elicitation's message with its choices; or, if it is not JSON, a text block.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct AskedQuestion {
   Span span;
 };
 
-// Views into `text`. A string the JSON wrote with escapes is looked at as it stands there.
+// Views into `text`. A string with JSON escapes is used as written.
 std::vector<AskedQuestion> read_payload(std::string_view text);
 
 }  // namespace sb::decision::linting

@@ -10,7 +10,7 @@
 namespace sb::decision::linting {
 namespace {
 
-// A "sentence" longer than this is no sentence; patterns see its pieces.
+// A longer "sentence" is not a sentence; patterns see its pieces.
 constexpr std::size_t kLongest = 1500;
 
 enum Class : std::uint8_t { kOther, kWord, kHigh, kStop, kBreak };
@@ -50,7 +50,7 @@ std::string_view rule_of(PhraseKind phrase_kind) {
   return {};
 }
 
-// Whether one of these words stands in the text; true where none is asked for.
+// Whether one of these words occurs in the text; true for an empty list.
 bool holds_any(std::string_view text, const std::vector<std::string>& words) {
   const auto is_part = [&](std::size_t at) {
     return at < text.size() && kClasses.of[static_cast<unsigned char>(text[at])] == kWord;
@@ -64,7 +64,7 @@ bool holds_any(std::string_view text, const std::vector<std::string>& words) {
   return words.empty() || std::any_of(words.begin(), words.end(), holds);
 }
 
-// A stretch of text as patterns want it: single spaces, no emphasis marks, no list marker in front.
+// A stretch of text prepared for patterns: single spaces, no emphasis marks, no leading list marker.
 struct Clean {
   std::string text;
 
@@ -74,7 +74,7 @@ struct Clean {
     while (!text.empty() && text.back() == ' ') text.pop_back();
   }
 
-  // Where, in the source, the byte at `at` of the clean text came from.
+  // The source position of the byte at `at` of the clean text.
   static std::size_t origin(std::string_view source, Span span, bool strips_marker, std::size_t at) {
     std::string scratch(span.size(), ' ');
     std::size_t end = span.begin;
@@ -82,7 +82,7 @@ struct Clean {
     return end;
   }
 
-  // Writes at most `most` bytes; gives how many, and where in the source it stopped.
+  // Writes at most `most` bytes; returns how many, and where in the source it stopped.
   static std::size_t write(std::string_view source, Span span, bool strips_marker, char* out, std::size_t most,
                            std::size_t* stopped = nullptr) {
     std::size_t at = strips_marker ? behind_marker(source, span) : span.begin;
@@ -113,7 +113,7 @@ struct Clean {
         source[digits + 1] == ' ') {
       at = digits + 2;
     }
-    // Bullets, dashes, arrows and pictographs in front of a sentence are no part of it.
+    // Bullets, dashes, arrows and pictographs before a sentence are not part of it.
     for (;;) {
       skip(" \t*_");
       const auto rest = source.substr(at, span.end - at);
@@ -184,7 +184,7 @@ class Scanner {
     return wide(at);
   }
 
-  // Characters of three and more bytes: each of East Asia counts as a word; some end a sentence.
+  // Characters of three and more bytes: each East Asian one counts as a word; some end a sentence.
   std::size_t wide(std::size_t at) {
     const unsigned char c = byte(at);
     const std::size_t length = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
@@ -211,7 +211,7 @@ class Scanner {
     }
   }
 
-  // . ! ? end a sentence when a space or the end follows (behind closing marks) and no small letter goes on.
+  // . ! ? end a sentence when a space or the end follows (after closing marks) and no lower-case letter comes next.
   std::size_t stop(std::size_t at) {
     std::size_t next = at + 1;
     bool is_question = prose_[at] == '?';
@@ -286,7 +286,7 @@ class Scanner {
     sentence_phrases_.clear();
   }
 
-  // `Q: Do you want …? A: No.` tells of a question that has its answer.
+  // `Q: Do you want …? A: No.` reports a question that is already answered.
   bool is_answered(Span span) const {
     const auto starts_with_any = [&](std::size_t at, std::initializer_list<std::string_view> heads) {
       while (byte(at) == ' ' || byte(at) == '\n' || byte(at) == '*' || byte(at) == '_' || byte(at) == '-') ++at;
@@ -297,7 +297,7 @@ class Scanner {
            starts_with_any(span.end, {"a:", "answer:", "о:", "ответ:"});
   }
 
-  // Machine-made repetition gives the same stretch over and over; what a pattern did not find in it once is not there.
+  // Generated repetition contains the same stretch again and again; a pattern that did not match it once never does.
   bool is_known_clean(const std::vector<const Phrase*>& phrases) const {
     return std::any_of(std::begin(clean_ones_), std::end(clean_ones_),
                        [&](const CleanOne& known) { return known.text == clean_.text && known.phrases == phrases; });
@@ -332,9 +332,9 @@ class Scanner {
       if (!match || phrase->unless.matches(clean_.text)) continue;
       const bool is_choice = phrase->phrase_kind == PhraseKind::kChoice;
       if (is_choice && any_contains(masked_.quotes, Clean::origin(source, span, false, match->begin))) continue;
-      // The whole sentence is what is wrong, so that one that asks and offers counts once.
-      const Span told = is_choice ? span : Span{Clean::behind_marker(source, span), span.end};
-      report_.add(rule_of(phrase->phrase_kind), told, phrase->lexicon->version, phrase->lexicon->blocks);
+      // The whole sentence is the finding, so that one that asks and offers counts once.
+      const Span finding_span = is_choice ? span : Span{Clean::behind_marker(source, span), span.end};
+      report_.add(rule_of(phrase->phrase_kind), finding_span, phrase->lexicon->version, phrase->lexicon->blocks);
       is_clean = false;
     }
     if (is_made && is_clean && !at_end && is_long()) {

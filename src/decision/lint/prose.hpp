@@ -1,7 +1,7 @@
 // The lexical rules: offers, inline choices, questions, narration, status, summaries, reasoning, talk of dropping.
 //
-// One pass over the masked text cuts sentences and looks every word up in the trigger index; only sentences with a
-// trigger meet a pattern.
+// One pass over the masked text splits sentences and looks up every word in the trigger index; patterns run only on
+// sentences with a trigger.
 #pragma once
 
 #include <string_view>
@@ -22,7 +22,7 @@ struct ProseRules {
   ScopeFilter scope = ScopeFilter::kIn;
 };
 
-// Looks at masked.prose only between the bytes that are not blanked; `text` is the original.
+// Checks masked.prose only between blanked bytes; `text` is the original.
 void check_prose(std::string_view text, const Masked& masked, unsigned groups, const ProseRules& rules, Report& report);
 
 }  // namespace sb::decision::linting

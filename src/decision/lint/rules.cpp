@@ -10,42 +10,41 @@ namespace sb::decision {
 const std::vector<RuleText>& rule_texts() {
   using namespace linting;
   static const std::vector<RuleText> table = {
-      {rule::kTextBefore, "Something stands before the instruction.",
-       "Start with the instruction; say the rest elsewhere."},
+      {rule::kTextBefore, "There is text before the instruction.",
+       "Start with the instruction; put the rest elsewhere."},
       {rule::kLeadingNoise, "The text does not start with the instruction's first character.",
        "Remove the space, markup or emoji at the start."},
-      {rule::kTextAfter, "Something follows the last option.", "End with the last option."},
-      {rule::kNoInstruction, "Options stand without an instruction.",
-       "Write one sentence, a blank line, then the options."},
-      {rule::kNotOneSentence, "The instruction is more than one sentence.", "Keep the one that asks."},
+      {rule::kTextAfter, "There is text after the last option.", "End with the last option."},
+      {rule::kNoInstruction, "The options have no instruction.", "Write one sentence, a blank line, then the options."},
+      {rule::kNotOneSentence, "The instruction is more than one sentence.", "Keep only the question."},
       {rule::kInstructionLong, "The instruction is too long.", "Use at most 15 words."},
       {rule::kOptionLong, "An option is too long.", "Use at most 5 words."},
       {rule::kTooManyOptions, "There are too many options for one question.", "Ask in steps of at most 7; drop none."},
-      {rule::kBlankLine, "Instruction and options are not parted by exactly one blank line.",
+      {rule::kBlankLine, "Instruction and options are not separated by exactly one blank line.",
        "Put one empty line before the first option and none between options."},
-      {rule::kNumbering, "Options are not numbered 1) 2) 3).", "Number them from 1 as `1) text`, one a line."},
-      {rule::kLabel, "A label such as \"Answer:\" stands in the question.", "Remove the label."},
-      {rule::kOther, "An option stands for \"something else\".", "Remove it; people may always type freely."},
-      {rule::kExplanation, "An option carries an explanation.", "Leave only its name."},
+      {rule::kNumbering, "Options are not numbered 1) 2) 3).", "Number them from 1 as `1) text`, one per line."},
+      {rule::kLabel, "The question contains a label such as \"Answer:\".", "Remove the label."},
+      {rule::kOther, "An option stands for \"something else\".", "Remove it; people can always type free text."},
+      {rule::kExplanation, "An option contains an explanation.", "Keep only its name."},
       {rule::kDupOption, "Two options read the same.", "Keep one, or name the difference."},
-      {rule::kSingleOption, "One option is no choice.", "Ask yes or no, or add the real alternatives."},
-      {rule::kMultiBlock, "Two questions stand in one text.", "Ask one; ask the next after its answer."},
+      {rule::kSingleOption, "A single option is not a choice.", "Ask yes or no, or add real alternatives."},
+      {rule::kMultiBlock, "The text asks two questions.", "Ask one; ask the next one after the answer."},
       {rule::kSoftOffer, "An action is offered in prose.",
        "Ask with an instruction and numbered options, or leave it out."},
       {rule::kQuestionNoBlock, "A question is asked without options.", "Give it numbered options, or do not ask."},
-      {rule::kInlineChoice, "A choice is squeezed into a line.", "Put each option on its own line as `1) text`."},
+      {rule::kInlineChoice, "A choice is written inline.", "Put each option on its own line as `1) text`."},
       {rule::kNarration, "The text announces what will be done.", "Do it; show the result."},
       {rule::kStatus, "The text reports a status.", "Show the result itself."},
-      {rule::kFreeSummary, "The text sums up what was done.", "Show the result itself."},
-      {rule::kReasoning, "Reasoning shows in the text.", "Leave it out."},
-      {rule::kEventExtra, "An event code does not stand alone.", "Print the code and nothing else."},
-      {rule::kEventUnknown, "This is no event code.", "Use FLOW_CANCEL or STEP_ABORT."},
-      {rule::kOptionDrift, "Options changed since they were declared or last shown.",
+      {rule::kFreeSummary, "The text summarizes what was done.", "Show the result itself."},
+      {rule::kReasoning, "The text contains reasoning.", "Remove it."},
+      {rule::kEventExtra, "An event code is not the only text.", "Print the code and nothing else."},
+      {rule::kEventUnknown, "This is not an event code.", "Use FLOW_CANCEL or STEP_ABORT."},
+      {rule::kOptionDrift, "The options differ from those declared or last shown.",
        "Show the same words in the same order."},
       {rule::kOptionDropped, "A declared option is missing.", "Show every declared option."},
-      {rule::kOptionInvented, "An option was not declared.", "Show only declared options, in their own words."},
+      {rule::kOptionInvented, "An option was not declared.", "Show only declared options, with their declared labels."},
       {rule::kConfirmation, "The confirmation is not in its fixed form.",
-       "Write `Summary:`, one `- field: value` line a field, a blank line, then `1) Confirm`, `2) Restart`, "
+       "Write `Summary:`, one `- field: value` line per field, a blank line, then `1) Confirm`, `2) Restart`, "
        "`3) Edit specific step`."},
       {rule::kRetryFrame, "A retry does not start with the fixed error line.",
        "Write the catalogue's line for this attempt, a blank line, then the same block."},
@@ -55,18 +54,18 @@ const std::vector<RuleText>& rule_texts() {
       {rule::kGsRecommendation, "The recommendation is missing or gives no reason.",
        "Write `Recommendation: <choice> because <reason>`; a split child recommends Include, Defer or Cut."},
       {rule::kGsRecLabel, "Not exactly one option is marked `(recommended)`.", "Mark one option, the recommended one."},
-      {rule::kGsCompleteness, "The brief needs completeness scores or the kind note, one of them.",
-       "Write `Completeness:` with a score an option, or the note that options differ in kind."},
+      {rule::kGsCompleteness, "The brief needs either completeness scores or the kind note.",
+       "Write `Completeness:` with a score per option, or the note that options differ in kind."},
       {rule::kGsProsCons, "Pros and cons are too few or too short.",
        "Give each option at least two \xE2\x9C\x85 and one \xE2\x9D\x8C of 40 characters or more."},
-      {rule::kGsNet, "The brief has no `Net:` line.", "End with `Net:` and the trade in one line."},
+      {rule::kGsNet, "The brief has no `Net:` line.", "End with `Net:` and the trade-off in one line."},
       {rule::kGsOptionCap, "There are more options than the host can show.", "Page or split them; drop none."},
-      {rule::kGsDropNarration, "The text speaks of dropping options.", "Ask about every option instead."},
+      {rule::kGsDropNarration, "The text talks about dropping options.", "Ask about every option instead."},
       {rule::kGsSplitBuckets, "A split question does not offer its fixed choices in order.",
        "Offer A) Include, B) Defer, C) Cut, D) Hold."},
       {rule::kGsLabelSeq, "D-labels are out of order, used twice, or the final one is missing.",
        "Ask D<N>.1, D<N>.2, … in order, then D<N>.final."},
-      {rule::kGsHoldContinues, "The chain goes on after a Hold.",
+      {rule::kGsHoldContinues, "The chain continues after a Hold.",
        "Wait until the person continues or names an option."},
       {rule::kGsFinalEarly, "The final question comes too early.", "Settle every option and conflict first."},
       {rule::kGsQid, "The question's id is malformed, or a split child's lacks -split-.",
@@ -74,7 +73,7 @@ const std::vector<RuleText>& rule_texts() {
       {rule::kGsMetaMissing, "A chain of more than 6 options starts without D<N>.0.", "Ask D<N>.0 first."},
       {rule::kGsProseNotTool, "The brief is prose although the question tool works.", "Ask through the tool."},
       {rule::kGsAutoSplit, "A split question was decided without a person.", "Ask the person."},
-      {rule::kGsNonHuman, "A decision was carried out that no person made.", "Treat silence as no answer; ask again."},
+      {rule::kGsNonHuman, "A decision that no person made was executed.", "Treat silence as no answer; ask again."},
   };
   return table;
 }
@@ -96,7 +95,7 @@ namespace sb::decision::linting {
 
 namespace {
 
-// Nobody mends more than these in one go, and a hostile text must not make a report larger than itself.
+// More findings than this are not useful, and a hostile text must not make a report larger than itself.
 constexpr std::size_t kMostFindings = 1000;
 
 }  // namespace
@@ -123,7 +122,7 @@ void Report::add(std::string_view rule, Span span, std::string_view lexicon, boo
     Finding& f = findings_[i];
     const bool touches = span.begin <= f.end && f.start <= span.end;
     if (f.rule != rule || !touches) continue;
-    // Two languages may see the same phrase; the one that blocks tells.
+    // Lexicons of two languages may match the same phrase; the one that blocks is reported.
     if (level == Severity::kBlock && f.severity == Severity::kAdvise) {
       f.severity = level;
       f.lexicon = lexicon;
@@ -153,7 +152,7 @@ std::vector<Finding> Report::finish() {
     if (f.rule == rule::kSoftOffer || f.rule == rule::kInlineChoice || f.rule == rule::kLabel) strong_ones.push_back(f);
   }
   const auto is_covered = [&](const Finding& weak) {
-    // Drift is about the list as a whole, so a missing or added option covers it wherever it stands.
+    // Drift concerns the list as a whole, so a missing or added option covers it wherever it is.
     if (weak.rule == rule::kOptionDrift) return has(rule::kOptionDropped) || has(rule::kOptionInvented);
     return std::any_of(strong_ones.begin(), strong_ones.end(), [&](const Finding& strong) {
       return covers(strong.rule, weak.rule) && Span{strong.start, strong.end}.overlaps({weak.start, weak.end});

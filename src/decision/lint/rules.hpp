@@ -1,4 +1,4 @@
-// The rules of the catalogue by name, and the list findings are gathered in.
+// The names of the rules, and the list that collects findings.
 #pragma once
 
 #include <string_view>
@@ -61,7 +61,7 @@ inline constexpr std::string_view kGsAutoSplit = "GS018-AUTO-SPLIT";
 inline constexpr std::string_view kGsNonHuman = "GS019-NON-HUMAN";
 }  // namespace rule
 
-// Findings as they come. A rule fires once a span, and never twice on one that touches it.
+// Collects findings. A rule fires once per span, and never twice on touching spans.
 class Report {
  public:
   explicit Report(const LintContext& context) : context_(context) {}
@@ -69,9 +69,9 @@ class Report {
   // `is_sure`: the rule is exact, or its lexicon is one that blocks.
   void add(std::string_view rule, Span span, std::string_view lexicon = {}, bool is_sure = true);
   bool has(std::string_view rule) const;
-  // Nothing more will be told, so nothing more need be looked for.
+  // No further finding will be reported, so the search can stop.
   bool is_full() const;
-  // One span, one rule: drops what a stronger finding covers; then sorts by place.
+  // One span, one rule: removes findings covered by a stronger one; then sorts by position.
   std::vector<Finding> finish();
 
  private:

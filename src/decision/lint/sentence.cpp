@@ -21,7 +21,7 @@ bool is_closing(char32_t c) {
          c == U'」' || c == U'』' || c == U'）' || c == U'*' || c == U'_';
 }
 
-// The first character behind `at` that is a letter or digit; 0 when none comes.
+// The first letter or digit after `at`; 0 when there is none.
 char32_t first_word_character(std::string_view line, std::size_t at) {
   while (at < line.size()) {
     const char32_t c = next_code_point(line, at);
@@ -36,7 +36,7 @@ bool is_small(char32_t c) {
   return is_letter(c) && !is_unspaced_script(c) && case_fold(text) == text;
 }
 
-// The dot at `dot` belongs to a shortened word or an initial.
+// Whether the dot at `dot` belongs to an abbreviation or an initial.
 bool is_abbreviation(std::string_view line, std::size_t dot, const std::vector<const Lexicon*>& lexicons) {
   const auto upto = line.substr(0, dot + 1);
   std::size_t begin = dot;

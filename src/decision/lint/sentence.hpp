@@ -10,11 +10,11 @@
 
 namespace sb::decision::linting {
 
-// The next place at or behind `at` where a character starts.
+// The next position at or after `at` where a character starts.
 std::size_t align(std::string_view text, std::size_t at);
 
-// Where, in `line`, a second sentence starts. Terminators inside the `skipped` spans (quotes, code; places in `line`)
-// end nothing, and neither do dots of versions, paths, initials and abbreviations.
+// Where, in `line`, a second sentence starts. Terminators inside the `skipped` spans (quotes, code; positions in
+// `line`) do not count, nor do dots of versions, paths, initials and abbreviations.
 std::optional<std::size_t> second_sentence(std::string_view line, const std::vector<Span>& skipped,
                                            const std::vector<const Lexicon*>& lexicons);
 

@@ -14,7 +14,7 @@ Span span_of(std::string_view text, std::string_view part) {
   return {begin, begin + part.size()};
 }
 
-// Markup in front of the first word: `## `, `**`, `> `, and the like.
+// Markup before the first word: `## `, `**`, `> `, and the like.
 std::size_t noise_length(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
@@ -67,7 +67,7 @@ void check_instruction(const Structure& s, std::string_view line) {
   }
 }
 
-// The lines before the options: labels, the instruction, and what should not be there. Gives the instruction's line.
+// The lines before the options: labels, the instruction, and unexpected text. Returns the instruction's line.
 std::optional<Line> check_before(const Structure& s, const Block& block) {
   std::vector<Line> plain;
   bool has_label = false;

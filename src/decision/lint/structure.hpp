@@ -1,4 +1,4 @@
-// The structural rules INT001-017 over a parsed block, and the comparison with what was declared (INT050-052).
+// The structural rules INT001-017 over a parsed block, and the comparison with the declaration (INT050-052).
 #pragma once
 
 #include <string_view>
@@ -26,18 +26,18 @@ struct Structure {
   Report& report;
 };
 
-// Gives the span of the question itself (instruction and options), which lexical rules leave alone.
+// Returns the span of the question itself (instruction and options), which lexical rules skip.
 std::vector<Span> check_structure(const Structure& s, const ParsedText& parsed);
 
-// What is offered, however it is laid out: INT007, 012, 013 and 014.
+// The rules for the offered options, whatever their layout: INT007, 012, 013 and 014.
 void check_options(const Structure& s, const std::vector<OptionLine>& options);
 
 // INT050-052. `options` as shown, without marks of recommendation.
 void check_declared(const LintContext& context, const std::vector<OptionLine>& options, Report& report);
 
-// The option without an explanation behind a dash, a colon or in parentheses.
+// The option without an explanation after a dash, a colon or in parentheses.
 std::string_view option_head(std::string_view option);
-// One of the pager's own options, in any locale we speak.
+// Whether it is one of the pager's own options, in any supported locale.
 bool is_pager_option(std::string_view option);
 
 }  // namespace sb::decision::linting

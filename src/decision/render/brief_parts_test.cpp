@@ -1,4 +1,4 @@
-// A brief that lacks what its profile requires is refused, and the refusal names each part.
+// A brief that lacks parts required by its profile is rejected, and the error names each part.
 #include "decision/render/brief_parts.hpp"
 
 #include <gmock/gmock.h>
@@ -55,7 +55,7 @@ std::string refusal(const std::string& yaml) {
   return rendered.error().message;
 }
 
-TEST(BriefParts, ABareGstackDecisionIsRefusedWithEveryPartNamed) {
+TEST(BriefParts, ABareGstackDecisionIsRejectedAndEveryPartNamed) {
   const std::string told = refusal("decision: cache\nprofile: gstack\ninstruction: Which?\noptions: [Redis, A map]\n");
   for (const char* part :
        {"\"cache\"", "sections.eli10", "sections.stakes", "sections.recommendation", "0 options are", "completeness",
@@ -64,7 +64,7 @@ TEST(BriefParts, ABareGstackDecisionIsRefusedWithEveryPartNamed) {
   }
 }
 
-TEST(BriefParts, EachLackIsNamedAlone) {
+TEST(BriefParts, EachMissingPartIsNamedAlone) {
   ASSERT_EQ(refusal(kWhole), "");
   const auto without = [](const std::string& what, const std::string& with = "") {
     return refusal(replaced(kWhole, what, with));
@@ -77,7 +77,7 @@ TEST(BriefParts, EachLackIsNamedAlone) {
   EXPECT_THAT(without("choice: redis", "choice: map"), HasSubstr("names \"map\", but \"redis\" is marked"));
 }
 
-TEST(BriefParts, TwoRecommendationsAreRefused) {
+TEST(BriefParts, TwoRecommendationsAreRejected) {
   EXPECT_THAT(refusal(replaced(kWhole, "label: A map\n", "label: A map\n    recommended: true\n")),
               HasSubstr("2 options are marked recommended instead of one"));
 }
@@ -92,8 +92,8 @@ TEST(BriefParts, ScoresOrTheKindNoteButNotBoth) {
               HasSubstr("does not say"));
 }
 
-// What a chain asks has a shape of its own, and other hosts show none of the parts.
-TEST(BriefParts, OnlyAWholeDecisionShownAsABriefIsHeldToThem) {
+// Chain questions have their own form, and other hosts show none of the parts.
+TEST(BriefParts, OnlyAFullDecisionShownAsABriefIsChecked) {
   const std::string bare = "decision: cache\nprofile: gstack\nlabel: D3.2\ninstruction: Which?\noptions: [a1, a2]\n";
   EXPECT_EQ(refusal(bare), "");
   const Declaration declaration = declared(replaced(bare, "label: D3.2\n", ""));

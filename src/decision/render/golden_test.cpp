@@ -1,5 +1,5 @@
-// What each host is given, byte for byte, in English and Russian: tests/golden/HOST.LOCALE.(txt|json).
-// SB_GOLDEN=write writes the files anew.
+// The output for each host, byte for byte, in English and Russian: tests/golden/HOST.LOCALE.(txt|json). SB_GOLDEN=write
+// rewrites the files.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -142,7 +142,7 @@ TEST(Golden, EachHostInEnglishAndRussian) {
   }
 }
 
-// What we print keeps the contract that we hold others to.
+// Our output passes our own lint.
 TEST(Golden, ABriefPassesOurOwnLint) {
   LintContext context;
   context.profile = "gstack";

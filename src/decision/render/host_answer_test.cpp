@@ -1,4 +1,4 @@
-// What hosts give back, read to ids or to one of the ways of not answering.
+// Host answers, mapped to ids or to one of the ways of not answering.
 #include "decision/render/host_answer.hpp"
 
 #include <gtest/gtest.h>
@@ -69,8 +69,8 @@ TEST(HostAnswerClaude, ReadsTheOtherShapes) {
   EXPECT_EQ(read(shown, json(R"({"questions":[{"question":"x <sb:n0nce>","user_answer":"Red"}]})")), "selected r");
 }
 
-// AMB-30 and rule 3 of the object: six ways of not answering, told apart, none of them consent.
-TEST(Amb30, NonAnswersAreToldApart) {
+// AMB-30 and rule 3 of the object: six ways of not answering, distinguished, none of them consent.
+TEST(Amb30, NonAnswersAreDistinguished) {
   const Rendered shown = rendered(kColour, Host::kAskUserQuestion);
   const std::string question = shown.payload["questions"].items()[0]["question"].as_string();
   const auto annotated = [&](const char* kind) {
@@ -102,7 +102,7 @@ TEST(HostAnswerClaude, TextInsteadOfAChoiceIsFreeText) {
   EXPECT_EQ(read(shown, both), "free_text \"wait, why?\"");
 }
 
-TEST(HostAnswerClaude, NotesComeWithTheChoice) {
+TEST(HostAnswerClaude, NotesAreReadWithTheChoice) {
   const Rendered shown = rendered(kColour, Host::kAskUserQuestion);
   const std::string question = shown.payload["questions"].items()[0]["question"].as_string();
   Value response = answers(shown, "Red");
@@ -110,7 +110,7 @@ TEST(HostAnswerClaude, NotesComeWithTheChoice) {
   EXPECT_EQ(read(shown, response), "selected r [dark]");
 }
 
-TEST(HostAnswerClaude, JoinedLabelsComeBackInShownOrder) {
+TEST(HostAnswerClaude, JoinedLabelsAreReadInShownOrder) {
   const Rendered shown = rendered(kToppings, Host::kAskUserQuestion);
   EXPECT_EQ(read(shown, answers(shown, "Olives, Ham")), "selected h o");
   EXPECT_EQ(read(shown, answers(shown, "Ham,Cheese")), "selected h c");
@@ -118,7 +118,7 @@ TEST(HostAnswerClaude, JoinedLabelsComeBackInShownOrder) {
   EXPECT_EQ(read(shown, answers(shown, "Ham, Basil")), "free_text \"Ham, Basil\"");
 }
 
-TEST(HostAnswerClaude, LabelsWithCommasCanBeToldApart) {
+TEST(HostAnswerClaude, LabelsWithCommasAreDistinguished) {
   const Rendered shown = rendered(R"(
 decision: sets
 instruction: Which sets?
@@ -131,7 +131,7 @@ options: [{id: one, label: a}, {id: both, label: "a, b"}, {id: two, label: b}]
   EXPECT_EQ(read(shown, answers(shown, "1) a, 2) a, b, 3) b")), "selected one both two");
 }
 
-TEST(HostAnswerClaude, TheMarkMayBeLeftOut) {
+TEST(HostAnswerClaude, TheMarkMayBeMissing) {
   const Rendered shown = rendered(R"(
 decision: keep
 profile: gstack
@@ -154,7 +154,7 @@ TEST(HostAnswerCodex, ReadsTheMapById) {
   EXPECT_EQ(read(shown, json("{}")), "empty");
 }
 
-// It has no multi-select: one row an option, and a row left out is neither yes nor no.
+// It has no multi-select: one row per option, and a missing row is neither yes nor no.
 TEST(HostAnswerCodex, ManyIsAskedRowByRow) {
   const Rendered shown = rendered(kToppings, Host::kRequestUserInput);
   EXPECT_EQ(read(shown, json(R"({"toppings_1":{"answers":["Yes"]},"toppings_2":{"answers":["No"]},
@@ -181,7 +181,7 @@ TEST(HostAnswerElicitation, ReadsIds) {
   EXPECT_EQ(read(many, json(R"({"action":"accept","content":{"choices":"o"}})")), "invalid (choices: must be a list)");
 }
 
-TEST(HostAnswerElicitation, FormsAreCheckedFieldByField) {
+TEST(HostAnswerElicitation, FormsAreValidatedFieldByField) {
   const Rendered shown = rendered(R"(
 decision: account
 instruction: Who are you?
@@ -230,7 +230,7 @@ url: https://example.org/token
   EXPECT_EQ(read(shown, json(R"({"action":"decline"})")), "declined");
 }
 
-TEST(HostAnswerText, LinesGoThroughTheClassifier) {
+TEST(HostAnswerText, LinesAreClassified) {
   const Rendered shown = rendered(kColour, Host::kText);
   EXPECT_EQ(read(shown, "2"), "selected b");
   EXPECT_EQ(read(shown, "3"), "invalid (range)");
@@ -267,7 +267,7 @@ options: [{id: include, label: Include}, {id: defer, label: Defer}, {id: cut, la
   EXPECT_EQ(read(shown, ""), "empty");
 }
 
-TEST(HostAnswer, ThePagersOwnOptionIsNoAnswer) {
+TEST(HostAnswer, ThePagersOwnOptionIsNotAnAnswer) {
   const std::string yaml = "decision: many\ninstruction: Which one?\noptions: [a1, a2, a3, a4, a5, a6, a7, a8]\n";
   for (const Host host : {Host::kAskUserQuestion, Host::kText}) {
     const Rendered shown = rendered(yaml, host);
@@ -280,7 +280,7 @@ TEST(HostAnswer, ThePagersOwnOptionIsNoAnswer) {
             "none");
 }
 
-TEST(HostAnswer, HostileAnswersAreNoAnswers) {
+TEST(HostAnswer, HostileAnswersAreNotAnswers) {
   for (const Host host : all_hosts()) {
     const Rendered shown = rendered(kColour, host);
     for (const char* text : {"[]", "7", "true", R"({"answers":7})", R"({"answers":[7,null]})", R"({"action":[]})",
@@ -293,7 +293,7 @@ TEST(HostAnswer, HostileAnswersAreNoAnswers) {
   }
 }
 
-TEST(AnswerShape, DamagedOnesAreRefused) {
+TEST(AnswerShape, DamagedShapesAreRejected) {
   const Value good = to_value(rendered(kToppings, Host::kAskUserQuestion).shape);
   ASSERT_TRUE(shape_from_value(good));
   for (const Value::Member& member : good.members()) {

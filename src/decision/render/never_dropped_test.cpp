@@ -1,7 +1,7 @@
-// The property this program exists for: over random declarations, caps, profiles, hosts and locales, every declared
-// option is reachable in some prompt, none is merged or renamed, and each id comes back from the host's answer.
+// The main property of this program: over random declarations, caps, profiles, hosts and locales, every declared option
+// is reachable in some prompt, none is merged or renamed, and each id is recovered from the host's answer.
 //
-// SB_SEED reproduces a run, SB_CASES sets how many cases there are.
+// SB_SEED reproduces a run, SB_CASES sets the number of cases.
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ Value random_decision(Dice& dice, const std::string& profile) {
   return decision;
 }
 
-// The places of a choice that contains `place` and is as large as the question asks for.
+// The positions of a choice that contains `place` and has the size the question asks for.
 std::vector<std::size_t> choice_with(Dice& dice, const Prompt& prompt, std::size_t place, std::size_t size) {
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < prompt.options.size(); ++i) {
@@ -58,13 +58,13 @@ bool is_unchanged(const std::string& seen, const Option& option, const Rendered&
   return false;
 }
 
-// Empty, or what went wrong.
+// Empty, or the error.
 std::string check_prompt(Dice& dice, const Decision& decision, const Prompt& prompt, const Profile& profile, Host host,
                          std::map<std::string, int>& found, bool& leads_on) {
   const auto rendered = render(prompt, profile, host, {.nonce = "n0nce"});
   if (!rendered) return rendered.error().to_string();
   const auto shape = shape_from_value(to_value(rendered->shape));
-  if (!shape || !(*shape == rendered->shape)) return "the shape does not survive being stored";
+  if (!shape || !(*shape == rendered->shape)) return "the shape does not round-trip";
   const bool is_many = prompt.select.mode == SelectMode::kMany;
   leads_on = is_many;
   for (std::size_t place = 0; place < prompt.options.size(); ++place) {
@@ -114,7 +114,7 @@ int random_cap(Dice& dice, Host host, const Profile& profile) {
   return dice.one_in(2) ? cap : std::min(cap, dice.of(std::vector<int>{2, 3, 4, 5, 7}));
 }
 
-TEST(NeverDropped, EveryOptionIsReachableAndComesBackAsItsId) {
+TEST(NeverDropped, EveryOptionIsReachableAndMapsBackToItsId) {
   const std::uint64_t seed = from_environment("SB_SEED", 20'261'115);
   const std::uint64_t wanted = wanted_cases();
   std::printf("SB_SEED=%llu SB_CASES=%llu\n", static_cast<unsigned long long>(seed),
@@ -137,7 +137,7 @@ TEST(NeverDropped, EveryOptionIsReachableAndComesBackAsItsId) {
   }
 }
 
-// Under one profile answered by id, replayed under another: the same value, whatever the pages and labels look like.
+// Answered by id under one profile, replayed under another: the same value, whatever the pages and labels look like.
 TEST(NeverDropped, TwoProfilesGiveTheSameDecision) {
   Dice dice(from_environment("SB_SEED", 7));
   const Profiles profiles = all_profiles();

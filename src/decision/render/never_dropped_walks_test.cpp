@@ -1,5 +1,5 @@
-// Never dropped, through the state machines: flows and chains of random shape, walked with random answers, each answer
-// given as a host would give it.
+// Never dropped, through the state machines: random flows and chains, walked with random answers, each answer given as
+// a host would give it.
 #include <map>
 
 #include "decision/chain/chain_prompt.hpp"
@@ -36,7 +36,7 @@ struct Seen {
   std::map<std::string, std::set<std::string>> chosen;
 };
 
-// Every entry of the question is tried; the walk goes on by the pager's own, else by one of the dice.
+// Every entry of the question is tried; the walk continues with the pager's own entry, else with a random one.
 std::string try_question(Dice& dice, const Declaration& declaration, FlowOutcome& at, Seen& seen) {
   const Prompt prompt = flow_prompt(declaration, at.state);
   const auto block = parse_block(at.output);
@@ -92,7 +92,7 @@ std::string walk_flow(Dice& dice, const Declaration& declaration) {
   return compare_values(declaration, done.values, seen);
 }
 
-TEST(NeverDropped, FlowsShowAndTakeEveryOption) {
+TEST(NeverDropped, FlowsShowAndAcceptEveryOption) {
   const std::uint64_t seed = from_environment("SB_SEED", 20'261'115);
   const std::uint64_t wanted = wanted_cases() / 100;
   std::printf("SB_SEED=%llu\n", static_cast<unsigned long long>(seed));
@@ -116,7 +116,7 @@ Value random_chain(Dice& dice, const std::string& profile) {
                         {"options", random_options(dice, dice.between(2, 14), true)}});
 }
 
-// The ids a host's answer is read back to; of the pager's own entries, their ids.
+// The ids that a host's answer maps to; for the pager's own entries, their ids.
 std::vector<std::string> read_back(const Rendered& rendered, const Prompt& prompt, std::size_t place) {
   const HostAnswer answer = parse_answer(rendered.shape, pick(rendered, prompt, {place}));
   if (answer.result == HostAnswerKind::kMore) return {std::string(kMoreId)};
@@ -124,7 +124,7 @@ std::vector<std::string> read_back(const Rendered& rendered, const Prompt& promp
   return answer.option_ids;
 }
 
-// Where the walk goes on: to the next page while there is one, never to Hold, and to the end once it is offered.
+// How the walk continues: to the next page while there is one, never to Hold, and to the end once it is offered.
 std::size_t next_place(Dice& dice, const Prompt& prompt) {
   std::size_t place = dice.below(prompt.options.size());
   if (prompt.options[place].id == "hold") place = 0;
@@ -170,8 +170,8 @@ std::string walk_chain(Dice& dice, const Declaration& declaration, Host host) {
   return "";
 }
 
-// The text block of `interaction` shows no lists beside its options, so what a chain says there is not looked for.
-TEST(NeverDropped, ChainsShowAndTakeEveryOption) {
+// The text block of `interaction` shows no lists beside its options, so the chain's texts are not checked there.
+TEST(NeverDropped, ChainsShowAndAcceptEveryOption) {
   const std::uint64_t seed = from_environment("SB_SEED", 20'261'115);
   const std::uint64_t wanted = wanted_cases() / 100;
   std::printf("SB_SEED=%llu\n", static_cast<unsigned long long>(seed));

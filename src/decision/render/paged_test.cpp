@@ -1,4 +1,5 @@
-// Pages as hosts show them: what is said to follow, the pager's own entry, and the names of a flow's questions.
+// Pages as hosts show them: the announcement of what follows, the pager's own entry, and the names of a flow's
+// questions.
 #include <gmock/gmock.h>
 
 #include "decision/render/render.hpp"
@@ -30,7 +31,7 @@ std::vector<std::string> rows_of(const Rendered& page) {
   return rows;
 }
 
-TEST(Pages, OnlyAPageWithAnotherBehindItSaysWhatFollows) {
+TEST(Pages, OnlyAPageBeforeAnotherSaysWhatFollows) {
   const std::string yaml =
       "decision: d\nprofile: gstack\ninstruction: Which?\noptions: [a1, a2, a3, b1, b2, b3, c1, c2, c3]\n";
   const auto pages = pages_of(yaml, Host::kAskUserQuestion);
@@ -39,13 +40,13 @@ TEST(Pages, OnlyAPageWithAnotherBehindItSaysWhatFollows) {
   EXPECT_THAT(pages[1].shape.questions[0].text, HasSubstr("none of these fits: c1, c2, c3"));
   EXPECT_THAT(pages[2].shape.questions[0].text, Not(HasSubstr("Not shown here")));
   EXPECT_EQ(pages[2].shape.elsewhere.size(), 6u);
-  // Where many may be chosen, the next page comes also when something fits.
+  // Where many may be chosen, the next page follows even when something fits.
   for (const Rendered& page : pages_of(yaml + "select: many\n", Host::kAskUserQuestion)) {
     EXPECT_THAT(page.shape.questions[0].text, Not(HasSubstr("Not shown here")));
   }
 }
 
-TEST(Pages, ADeclaredLabelLikeThePagersStaysAndThePagersIsNumbered) {
+TEST(Pages, ADeclaredLabelLikeThePagersIsKeptAndThePagersIsNumbered) {
   const std::string yaml =
       "decision: d\nprofile: gstack\ninstruction: Which?\noptions: [{id: m, label: more OPTIONS}, {id: p, label: More "
       "options (page "
@@ -67,7 +68,7 @@ TEST(Pages, TheRussianPagerIsNumberedToo) {
   EXPECT_THAT(rows_of(pages[0]), ElementsAre("Другие варианты", "a2", "a3", "Другие варианты (страница 2)"));
 }
 
-TEST(Pages, NoneOfTheseIsNumberedWhereItIsDeclared) {
+TEST(Pages, NoneOfTheseIsNumberedIfDeclared) {
   const auto pages = pages_of(
       "decision: d\nprofile: gstack\ninstruction: Which?\nselect: many\n"
       "options: [{id: n, label: None of these}, a2, a3, a4, a5]\n",
@@ -78,7 +79,7 @@ TEST(Pages, NoneOfTheseIsNumberedWhereItIsDeclared) {
   EXPECT_THAT(pages[0].omitted_fields, Contains("pager_label"));
 }
 
-TEST(FlowSteps, TwoFlowsWithAStepOfTheSameKeyAreToldApart) {
+TEST(FlowSteps, StepsWithTheSameKeyInTwoFlowsAreDistinguished) {
   const auto first_step = [](const std::string& flow, const std::string& key, Host host) {
     const Declaration declaration = declared("flow: " + flow + "\nsteps:\n  - {key: " + key +
                                              ", instruction: Where to?, options: [staging, production]}\n");

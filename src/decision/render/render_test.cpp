@@ -1,4 +1,4 @@
-// What each host is given, what it loses, and what is refused.
+// The output for each host, what it loses, and what is rejected.
 #include "decision/render/render.hpp"
 
 #include <gmock/gmock.h>
@@ -66,7 +66,7 @@ options:
 )";
 
 // Under `interaction` tools get empty descriptions, no mark and the declared order.
-TEST(ReqInt3, ToolsGetTheContentInTheirOwnShape) {
+TEST(ReqInt3, ToolsGetTheContentInTheirOwnFormat) {
   const Rendered shown = rendered(kPlain, Host::kAskUserQuestion, {.nonce = "abc"});
   const Value& question = question_of(shown);
   EXPECT_EQ(question["question"], Value("Which branch should be released? <sb:abc>"));
@@ -75,13 +75,13 @@ TEST(ReqInt3, ToolsGetTheContentInTheirOwnShape) {
   EXPECT_THAT(shown.omitted_fields, testing::ElementsAre("description", "recommended"));
 }
 
-TEST(ReqInt31, OneQuestionACall) {
+TEST(ReqInt31, OneQuestionPerCall) {
   for (const Host host : {Host::kAskUserQuestion, Host::kRequestUserInput}) {
     EXPECT_EQ(rendered(kPlain, host).payload["questions"].size(), 1u);
   }
 }
 
-TEST(ReqInt62, EveryDeclaredOptionIsInSomePage) {
+TEST(ReqInt62, EveryDeclaredOptionIsOnSomePage) {
   const std::string yaml = "decision: d\ninstruction: Which?\noptions: [a1, a2, a3, a4, a5, a6, a7, a8, a9]\n";
   for (const Host host : all_hosts()) {
     const Declaration declaration = declared(yaml);
@@ -94,7 +94,7 @@ TEST(ReqInt62, EveryDeclaredOptionIsInSomePage) {
   }
 }
 
-TEST(ReqInt63, MoreThanAHostHoldsIsRefusedNotTrimmed) {
+TEST(ReqInt63, MoreOptionsThanAHostAllowsAreRejectedNotTrimmed) {
   const Declaration declaration = declared("decision: d\ninstruction: Which?\noptions: [a1, a2, a3, a4, a5]\n");
   const auto prompts = prompts_of(*declaration.decision(), declaration.profile, declaration.hash);
   ASSERT_EQ(prompts.size(), 1u);
@@ -127,8 +127,8 @@ TEST(ReqInt69, TheRenderHashIsTheSameWhenAskedAgain) {
   }
 }
 
-// Context and warnings go out before the block, never inside it.
-TEST(Amb17, NothingButTheBlockInTheBlock) {
+// Context and warnings are sent before the block, never inside it.
+TEST(Amb17, TheBlockContainsNothingElse) {
   const std::string yaml = std::string(kPlain) + "sections: {context: We freeze tonight., safety_notice: Tell ops.}\n";
   const Rendered shown = rendered(yaml, Host::kText, {.shows_before = true});
   EXPECT_EQ(shown.text, "Which branch should be released?\n\n1) Main\n2) Hotfix");
@@ -138,13 +138,13 @@ TEST(Amb17, NothingButTheBlockInTheBlock) {
   EXPECT_THAT(rendered(yaml, Host::kText).omitted_fields, Contains("sections.safety_notice"));
 }
 
-TEST(Amb32, ContentRulesHoldInToolCalls) {
+TEST(Amb32, ContentRulesApplyInToolCalls) {
   const Rendered shown = rendered(kPlain, Host::kAskUserQuestion);
   EXPECT_THAT(shown.bytes(), Not(HasSubstr("recommended")));
   EXPECT_THAT(shown.bytes(), Not(HasSubstr("Other")));
 }
 
-TEST(OneWay, IsRenderedOnlyWhereItsNoteIsSeen) {
+TEST(OneWay, IsRenderedOnlyWhereItsNoteIsShown) {
   constexpr const char* note = "The rows cannot be restored after the nightly backup rotates.";
   for (const Host host : {Host::kBrief, Host::kAskUserQuestion, Host::kElicitation}) {
     EXPECT_THAT(rendered(kOneWay, host).bytes(), HasSubstr(note)) << to_string(host);
@@ -160,8 +160,8 @@ TEST(OneWay, IsRenderedOnlyWhereItsNoteIsSeen) {
   EXPECT_TRUE(parse_block(apart.text));
 }
 
-// Found by looking for its words, the note would have passed for shown: they stand in the question too.
-TEST(OneWay, ANoteWithTheWordsOfTheQuestionIsNotTakenForShown) {
+// A search for its words would have found the note, because the question contains them too.
+TEST(OneWay, ANoteWithTheWordsOfTheQuestionDoesNotCountAsShown) {
   const std::string yaml =
       "decision: drop\ninstruction: \"Drop the table users_old?\"\ndoor: one-way\nirreversible_note: Drop the table\n"
       "options: [Keep it, Drop it]\n";
@@ -175,7 +175,7 @@ TEST(OneWay, ANoteWithTheWordsOfTheQuestionIsNotTakenForShown) {
   }
 }
 
-TEST(Lossy, AFieldWithTheWordsOfAnotherIsStillNamed) {
+TEST(Lossy, AFieldWithTheWordsOfAnotherIsStillReported) {
   const std::string yaml =
       "decision: d\nlabel: D1\nheader: keep\ntitle: Which\ninstruction: Which one shall we keep in D1?\n"
       "sections: {context: one, safety_notice: keep}\n"
@@ -220,7 +220,7 @@ TEST(Gstack, AToolQuestionCarriesTheWholeBrief) {
   EXPECT_THAT(shown.omitted_fields, testing::IsEmpty());
 }
 
-TEST(Gstack, WhatAHostCannotShowIsNamed) {
+TEST(Gstack, FieldsAHostCannotShowAreReported) {
   const Rendered shown = rendered(kExplained, Host::kRequestUserInput);
   EXPECT_THAT(shown.omitted_fields,
               testing::IsSupersetOf({"sections.eli10", "sections.stakes", "sections.recommendation", "sections.net",
@@ -229,7 +229,7 @@ TEST(Gstack, WhatAHostCannotShowIsNamed) {
 }
 
 // The chip holds 12 characters; a longer label goes into the question.
-TEST(ReqSplit16, TheLabelIsTheHeaderWhereItFits) {
+TEST(ReqSplit16, TheLabelIsTheHeaderIfItFits) {
   const auto with_label = [](const std::string& label) {
     return rendered("decision: d\nlabel: " + label + "\ninstruction: Which?\noptions: [a1, a2]\n",
                     Host::kAskUserQuestion);
@@ -268,7 +268,7 @@ TEST(Elicitation, HasNoDefaultForAChoice) {
   EXPECT_THAT(shown.bytes(), Not(HasSubstr("\"default\"")));
 }
 
-TEST(Markers, AForeignOneInATextIsRefused) {
+TEST(Markers, AForeignMarkerInATextIsRejected) {
   for (const char* instruction : {"Is this <sb:other> fine?", "Is this <gstack-qid:ship> fine?"}) {
     const auto refused = try_render("decision: d\ninstruction: " + std::string(instruction) + "\noptions: [a1, a2]\n",
                                     Host::kAskUserQuestion);
@@ -278,7 +278,7 @@ TEST(Markers, AForeignOneInATextIsRefused) {
   EXPECT_EQ(nonces_in("a <sb:one> b <sb:two2> <sb:> <sb:x y> <sb:open"), (std::vector<std::string>{"one", "two2"}));
 }
 
-TEST(TextHost, TakesWhatTheGrammarCanSay) {
+TEST(TextHost, AcceptsWhatTheGrammarCanExpress) {
   const std::string yaml =
       "decision: d\nprofile: gstack\nlabel: D2.1\ninstruction: Which?\noptions: [a1, one two three four five six]\n";
   EXPECT_FALSE(try_render(yaml, Host::kText));

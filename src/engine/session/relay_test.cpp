@@ -72,7 +72,7 @@ TEST_F(Relay, IsRefusedWhereTheUserDoesNotAllowIt) {
   EXPECT_EQ(next.error().code, "PRECONDITION_FAILED");
   // An agent is told who answers, not how it could unlock itself.
   EXPECT_THAT(next.error().error.to_string(),
-              HasSubstr("A person answers it: signalbox inbox answer " + decision_of(asked)));
+              HasSubstr("A person must answer it: signalbox inbox answer " + decision_of(asked)));
   EXPECT_THAT(next.error().error.to_string(), Not(HasSubstr("config")));
   EXPECT_TRUE(state(decision_of(asked)).is_open());
   EXPECT_EQ(SessionTestHome::kind(place.poll(asked)), "awaiting_decision");
@@ -86,7 +86,7 @@ TEST_F(Relay, NeverOpensASignedGate) {
   EXPECT_THAT(asked.text, HasSubstr("A person signs this"));
   const auto next = relay(asked, relayed(decision_of(asked), {"approve"}));
   ASSERT_FALSE(next);
-  EXPECT_THAT(next.error().error.message, HasSubstr("only an operator's signature"));
+  EXPECT_THAT(next.error().error.message, HasSubstr("requires an operator's signature"));
   EXPECT_TRUE(state(decision_of(asked)).is_open());
 }
 

@@ -5,7 +5,7 @@
 namespace sb::guard {
 namespace {
 
-constexpr std::size_t kShortest = 3;  // of a long option that is shortened: `--o`
+constexpr std::size_t kShortest = 3;  // of an abbreviated long option: `--o`
 
 bool takes_value(const CommandOption& option, const NameSet& with_value) {
   return std::ranges::any_of(with_value, [&](const std::string& name) { return is_named(option, name); });

@@ -1,4 +1,4 @@
-// The arguments of a command, taken apart as getopt does: options, joined or long or shortened, and what is left. Pure.
+// Parses the arguments of a command like getopt: joined, long and abbreviated options, and the operands. Pure.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ using WordSpan = std::span<const ShellWord>;
 using NameSet = std::set<std::string, std::less<>>;
 
 struct CommandOption {
-  std::string name;  // `-o`, `--output`; of letters joined each is one
-  std::string word;  // it stands in
+  std::string name;  // `-o`, `--output`; joined letters are one option each
+  std::string word;  // the word that contains it
   std::optional<ShellWord> value;
 };
 
@@ -26,18 +26,19 @@ struct CommandArguments {
   std::vector<ShellWord> operands;
 };
 
-// `with_value` names the options that take a value, of their own word or the next; `-i?` takes one of its own word
+// `with_value` lists the options that take a value, in the same or the next word; `-i?` takes one in the same word
 // only.
 CommandArguments parse_arguments(WordSpan words, const NameSet& with_value);
 
-// Whether the option is that one: `-o`; `--output` also shortened, `--out`; `-out` of programs with such words whole.
+// Whether the option is this one: `-o`; `--output`, also abbreviated as `--out`; `-out` for programs with such long
+// options.
 bool is_named(const CommandOption& option, std::string_view name);
-// The first of these that is there.
+// The first of these that is present.
 const CommandOption* find_option(const CommandArguments& arguments, const NameSet& names);
 
 bool is_option(const ShellWord& word);
 bool is_assignment(const ShellWord& word);
-// `--x=FILE` without the first bytes.
+// `--x=FILE` without its first bytes.
 ShellWord suffix_of(const ShellWord& word, std::size_t from);
 
 }  // namespace sb::guard

@@ -16,7 +16,7 @@ namespace {
 
 using Subcommands = CommandTable::Subcommands;
 
-// The variable an assignment sets, when commands mean something else with it. A pager that is `cat` runs nothing.
+// The variable an assignment sets, if it changes the meaning of commands. A pager that is `cat` runs nothing.
 std::optional<std::string> identifying_variable(const ShellWord& word) {
   const std::size_t sign = word.text.find_first_of("+=");
   const std::string name = word.text.substr(0, sign);
@@ -31,7 +31,7 @@ class Classifier {
  public:
   void add(std::string_view line, int depth) {
     const ShellScript script = read_shell(line);
-    std::vector<EffectList::WorkingFolder> around;  // where the shells around the one at hand are
+    std::vector<EffectList::WorkingFolder> around;  // the folders of the enclosing shells
     std::vector<int> shells;
     for (const ShellCommand& command : script.commands) {
       std::size_t common = 0;
@@ -60,7 +60,7 @@ class Classifier {
     if (command.is_in_pipe) effects_.place = before;
   }
 
-  // Which program a word names; nothing when it is a file that is only called like one.
+  // The program a word names; nothing when it is a file that only has the same name.
   std::optional<std::string> program_of(const std::string& text) const {
     if (text.find('/') == std::string::npos) return text;
     const bool is_absolute = text.starts_with('/');
@@ -73,18 +73,18 @@ class Classifier {
   }
 
   void add_command(WordSpan words, int depth) {
-    if (depth > limits::kShellCommands) return add_unknown("the command line", "it is nested too deep");
+    if (depth > limits::kShellCommands) return add_unknown("the command line", "it is nested too deeply");
     while (!words.empty() && is_assignment(words.front())) {
       if (const auto variable = identifying_variable(words.front())) {
-        add_unknown(*variable, "it changes what a command means");
+        add_unknown(*variable, "it changes the meaning of commands");
       }
       words = words.subspan(1);
     }
     if (words.empty()) return;
     const std::string& text = words.front().text;
-    if (!words.front().is_known) return add_unknown(text, "its name is not written out");
+    if (!words.front().is_known) return add_unknown(text, "its name is not literal");
     const auto program = program_of(text);
-    if (!program) return add_unknown(text, "it is a file of its own, whatever it is called");
+    if (!program) return add_unknown(text, "it is a local file, not the program of that name");
     add_named(*program, words.subspan(1), depth);
   }
 
@@ -109,7 +109,7 @@ class Classifier {
     if (!add_program(effects_, name, arguments)) add_listed(effects_, name, arguments);
   }
 
-  // For its version or its help.
+  // Whether it only asks for version or help.
   static bool is_only_asked(const std::string& name, WordSpan arguments) {
     if (arguments.size() != 1 || !arguments.front().is_known) return false;
     const std::string& text = arguments.front().text;
@@ -139,11 +139,11 @@ class Classifier {
     for (const ShellWord& word : arguments) {
       const bool is_set = is_assignment(word) || (name == "read" && !is_option(word));
       const auto variable = is_set ? identifying_variable(word) : std::nullopt;
-      if (variable) add_unknown(fmt::format("{} {}", name, *variable), "it changes what a command means");
+      if (variable) add_unknown(fmt::format("{} {}", name, *variable), "it changes the meaning of commands");
     }
   }
 
-  // Whether `first`, or it with an option or the next operand, is listed.
+  // Whether `first`, alone or with an option or the next operand, is listed.
   static bool is_in(const NameSet& names, const std::string& first, WordSpan behind, const NameSet& with_value) {
     if (names.contains(first)) return true;
     const CommandArguments own = parse_arguments(behind, with_value);
@@ -161,7 +161,7 @@ class Classifier {
     while (!arguments.empty() && is_option(arguments.front()) && !own.reads.contains(arguments.front().text) &&
            !own.installs.contains(arguments.front().text)) {
       const bool takes_value = own.options.contains(arguments.front().text);
-      // git -c can name a program that is then run.
+      // git -c can name a program to run.
       if (name == "git" && arguments.front().text == "-c") return add_unknown("git -c");
       is_elsewhere = is_elsewhere || takes_value || arguments.front().text.starts_with("--work-tree");
       arguments = arguments.subspan(std::min<std::size_t>(takes_value ? 2 : 1, arguments.size()));
@@ -185,17 +185,17 @@ class Classifier {
   void add_reading(const std::string& name, const std::string& called, std::string_view first, WordSpan behind) {
     const CommandArguments own = parse_arguments(behind, command_table().valued(name));
     if (name == "git" && first == "grep" && find_option(own, {"-O"}) != nullptr) return add_unknown("git grep -O");
-    // `ext::COMMAND` is a repository that a command speaks for.
+    // `ext::COMMAND` is a remote served by a command.
     const bool goes_out = name == "git" && (first == "ls-remote" || first == "remote");
     if (goes_out && std::ranges::any_of(own.operands, [](const ShellWord& word) {
           return word.text.find("::") != std::string::npos;
         })) {
-      return add_unknown(called, "it names a program to speak with");
+      return add_unknown(called, "it names a program to run");
     }
     effects_.add_paths(called, outputs_among(name, own));
   }
 
-  // The files given, or the folder it runs in.
+  // The given files, or the folder it runs in.
   void add_subcommand_paths(const std::string& name, const std::string& called, WordSpan behind) {
     const CommandArguments own = parse_arguments(behind, command_table().valued(name));
     if (find_option(own, {"--check", "--diff"}) != nullptr) return add_unknown(called);
@@ -211,7 +211,7 @@ class Classifier {
     effects_.add(is_branch_alone ? Effect::kRepository : Effect::kTree, called);
   }
 
-  // A new branch at the commit that is checked out leaves the files alone.
+  // A new branch at the checked-out commit does not change files.
   static bool only_makes_branch(WordSpan behind, const NameSet& making) {
     const CommandArguments own = parse_arguments(behind, making);
     const bool is_made = std::ranges::all_of(own.options, [&](const CommandOption& option) {
@@ -241,9 +241,9 @@ class Classifier {
         break;
       }
     }
-    if (!arguments.empty() || name != "xargs") {  // which runs echo by itself
+    if (!arguments.empty() || name != "xargs") {  // which runs echo by default
       std::vector<ShellWord> words(arguments.begin(), arguments.end());
-      // What xargs adds to the command nobody has written out.
+      // The words xargs adds to the command are unknown.
       if (name == "xargs") words.push_back({"(what xargs reads)", false, false});
       add_command(words, depth + 1);
     }
@@ -257,26 +257,26 @@ class Classifier {
     for (std::size_t i = 0; i < arguments.size() && is_option(arguments[i]); ++i) {
       if (arguments[i].text.starts_with("--") || arguments[i].text.find('c') == std::string::npos) continue;
       if (i + 1 >= arguments.size()) return;
-      if (!arguments[i + 1].is_known) return add_unknown(name + " -c", "what it runs is not written out");
+      if (!arguments[i + 1].is_known) return add_unknown(name + " -c", "the command it runs is not literal");
       const EffectList::WorkingFolder before = effects_.place;
       add_nested(arguments[i + 1].text, depth);
       effects_.place = before;
       return;
     }
-    add_unknown(name, "what it runs stands elsewhere");
+    add_unknown(name, "the command it runs is in a file");
   }
 
   void add_eval(WordSpan arguments, int depth) {
     std::string line;
     for (const ShellWord& word : arguments) {
-      if (!word.is_known) return add_unknown("eval", "what it runs is not written out");
+      if (!word.is_known) return add_unknown("eval", "the command it runs is not literal");
       line += word.text + " ";
     }
     add_nested(line, depth);
   }
 
   void add_nested(std::string_view line, int depth) {
-    if (depth >= limits::kShellCommands) return add_unknown("the command line", "it is nested too deep");
+    if (depth >= limits::kShellCommands) return add_unknown("the command line", "it is nested too deeply");
     add(line, depth + 1);
   }
 

@@ -30,8 +30,8 @@ std::string_view name_of(Effect effect) {
   return "";
 }
 
-// `rm: paths a b`; a target that is not known has a question mark.
-std::string told(std::string_view line) {
+// `rm: paths a b`; an unknown target is followed by a question mark.
+std::string effects_text(std::string_view line) {
   std::string text;
   for (const CommandEffect& effect : effects_of(line)) {
     if (!text.empty()) text += "; ";
@@ -41,7 +41,7 @@ std::string told(std::string_view line) {
   return text;
 }
 
-TEST(CommandEffects, PlainReadingIsLetThrough) {
+TEST(CommandEffects, ReadingIsAllowed) {
   for (const char* line : {
            "",
            "   # nothing",
@@ -111,11 +111,11 @@ TEST(CommandEffects, PlainReadingIsLetThrough) {
            "uniq -f 1 x",
            "git -C sub log",
        }) {
-    EXPECT_EQ(told(line), "") << line;
+    EXPECT_EQ(effects_text(line), "") << line;
   }
 }
 
-TEST(CommandEffects, WhatChangesIsSeen) {
+TEST(CommandEffects, ChangesAreDetected) {
   const struct {
     const char *line, *effects;
   } cases[] = {
@@ -228,14 +228,14 @@ TEST(CommandEffects, WhatChangesIsSeen) {
       {"signalbox inbox answer d keep", "signalbox inbox: unknown"},
       {"ls > >(tee x)", "tee: paths x; a redirection: paths ?"},
   };
-  for (const auto& each : cases) EXPECT_EQ(told(each.line), each.effects) << each.line;
+  for (const auto& each : cases) EXPECT_EQ(effects_text(each.line), each.effects) << each.line;
 }
 
 void expect_effects(std::initializer_list<std::pair<const char*, const char*>> cases) {
-  for (const auto& [line, effects] : cases) EXPECT_EQ(told(line), effects) << line;
+  for (const auto& [line, effects] : cases) EXPECT_EQ(effects_text(line), effects) << line;
 }
 
-TEST(CommandEffects, AFileCalledLikeAProgramIsNotThatProgram) {
+TEST(CommandEffects, AFileNamedLikeAProgramIsNotThatProgram) {
   expect_effects({
       {"./test", "./test: unknown"},
       {"scripts/find . -name x", "scripts/find: unknown"},
@@ -254,7 +254,7 @@ TEST(CommandEffects, AFileCalledLikeAProgramIsNotThatProgram) {
   });
 }
 
-TEST(CommandEffects, ValuesOfOptionsAreNoPaths) {
+TEST(CommandEffects, OptionValuesAreNotPaths) {
   expect_effects({
       {"chmod +x src/a.c", "chmod: paths src/a.c"},
       {"chmod 755 src/a.c", "chmod: paths src/a.c"},
@@ -288,7 +288,7 @@ TEST(CommandEffects, ValuesOfOptionsAreNoPaths) {
   });
 }
 
-TEST(CommandEffects, ASubshellsFolderIsItsOwn) {
+TEST(CommandEffects, ASubshellHasItsOwnFolder) {
   expect_effects({
       {"(cd src && touch a)", "touch: paths src/a"},
       {"(cd /tmp && touch a)", "touch: paths /tmp/a"},
@@ -304,7 +304,7 @@ TEST(CommandEffects, ASubshellsFolderIsItsOwn) {
   });
 }
 
-TEST(CommandEffects, KnownWritersAreNamed) {
+TEST(CommandEffects, KnownWritersAreReported) {
   expect_effects({
       {"awk '{print > \"README.md\"}' x", "awk: paths README.md"},
       {"awk '{print $1 >> \"a\" $2}' x", "awk: paths (what its script names)?"},
@@ -343,7 +343,7 @@ TEST(CommandEffects, KnownWritersAreNamed) {
   });
 }
 
-TEST(CommandEffects, WhatRunsOrWritesByAnOptionIsNotReading) {
+TEST(CommandEffects, OptionsThatRunOrWriteAreNotReading) {
   expect_effects({
       {"sed s/a/b/e x", "sed: unknown"},
       {"sed -i 1e x", "sed: unknown; sed -i: paths x"},
@@ -384,7 +384,7 @@ TEST(CommandEffects, WhatRunsOrWritesByAnOptionIsNotReading) {
   });
 }
 
-TEST(CommandEffects, WhatOnlyReadsIsNotRefusedForItsOptions) {
+TEST(CommandEffects, ReadingIsNotRefusedForItsOptions) {
   for (const char* line : {"xxd a",
                            "xxd -l 16 a",
                            "join a b",
@@ -412,11 +412,11 @@ TEST(CommandEffects, WhatOnlyReadsIsNotRefusedForItsOptions) {
                            "hash -r",
                            "git grep std::vector",
                            "less -N a"}) {
-    EXPECT_EQ(told(line), "") << line;
+    EXPECT_EQ(effects_text(line), "") << line;
   }
 }
 
-TEST(CommandEffects, HostileLinesEnd) {
+TEST(CommandEffects, HostileLinesTerminate) {
   const std::string deep(5'000, '(');
   std::string substitutions;
   for (int i = 0; i < 1'000; ++i) substitutions += "$(";

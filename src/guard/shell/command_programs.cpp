@@ -25,7 +25,7 @@ const ShellWord kHere{".", true, false};
 
 void add_script(EffectList& effects, const std::string& name, const ScriptEffects& script) {
   if (script.runs) effects.add_unknown(name, "its script runs a command");
-  if (!script.is_clear) effects.add_unknown(name, "its script cannot be followed");
+  if (!script.is_clear) effects.add_unknown(name, "its script cannot be analyzed");
   ShellWords written;
   for (const std::string& path : script.written) {
     written.push_back({path.empty() ? "(what its script names)" : path, !path.empty(), false});
@@ -39,14 +39,14 @@ void add_sed(EffectList& effects, const std::string& name, WordSpan arguments) {
   bool has_script = false;
   for (const CommandOption& option : own.options) {
     if (is_named(option, "-f") || is_named(option, "--file")) {
-      return effects.add_unknown("sed -f", "its script stands elsewhere");
+      return effects.add_unknown("sed -f", "its script is in a file");
     }
     if (!is_named(option, "-e") && !is_named(option, "--expression")) continue;
     has_script = true;
     if (option.value) script += option.value->text + "\n";
   }
   const bool is_in_place = find_option(own, {"-i", "--in-place"}) != nullptr;
-  // `sed -i '' …` of other systems: no ending for a copy.
+  // `sed -i '' …` on other systems: no suffix for the backup.
   if (is_in_place && !own.operands.empty() && own.operands.front().text.empty()) {
     own.operands.erase(own.operands.begin());
   }
@@ -150,7 +150,7 @@ void add_curl(EffectList& effects, const std::string& name, WordSpan arguments) 
   effects.add_paths(name, written);
 }
 
-// Saves what it gets, unless it is told to print it.
+// Saves the download unless told to print it.
 void add_wget(EffectList& effects, const std::string& name, WordSpan arguments) {
   const CommandArguments own = taken(name, arguments);
   const NameSet& others = CommandTable::of(command_table().not_with, name);
@@ -191,7 +191,7 @@ void add_unzip(EffectList& effects, const std::string& name, WordSpan arguments)
   if (!reads || find_option(own, {"-d", "-x", "-o", "-n", "-u", "-f"}) != nullptr) effects.add(Effect::kTree, name);
 }
 
-// Pagers run what stands behind a plus sign.
+// Pagers run the text after a plus sign.
 bool has_pager_command(const std::string& name, WordSpan arguments) {
   return (name == "less" || name == "more") &&
          std::ranges::any_of(arguments, [](const ShellWord& word) { return word.text.starts_with('+'); });
@@ -211,20 +211,20 @@ void add_second(EffectList& effects, const std::string& name, const NameSet& wit
   if (own.operands.size() > 1) effects.add_paths(name, {own.operands.back()});
 }
 
-// What of the operands are files.
+// The operands that are files.
 ShellWords files_among(const std::string& name, const CommandArguments& own) {
   ShellWords files = own.operands;
   const CommandTable& table = command_table();
   const auto given_by = table.leading.find(name);
   const bool has_leading = given_by != table.leading.end() && find_option(own, given_by->second) == nullptr;
-  // One that is not written out may turn out to be several words.
+  // A non-literal operand may expand to several words.
   if (has_leading && !files.empty() && files.front().is_known) files.erase(files.begin());
   const ShellWords outputs = outputs_among(name, own);
   files.insert(files.end(), outputs.begin(), outputs.end());
   return files;
 }
 
-// The last operand, or what -t names, is written.
+// The last operand, or the one named by -t, is written.
 void add_copies(EffectList& effects, const std::string& name, const CommandArguments& own) {
   ShellWords written = outputs_among(name, own);
   const bool makes_folders = name == "install" && find_option(own, {"-d", "--directory"}) != nullptr;

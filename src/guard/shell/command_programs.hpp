@@ -8,13 +8,13 @@
 
 namespace sb::guard {
 
-// False when it is none of them.
+// False when it is not one of them.
 bool add_program(EffectList& effects, const std::string& name, WordSpan arguments);
 
-// AttachedBy the lists of the data file alone; unknown when it is in none.
+// Only by the lists of the data file; unknown when it is in none.
 void add_listed(EffectList& effects, const std::string& name, WordSpan arguments);
 
-// The files that options of the program name.
+// The files named by the program's options.
 std::vector<ShellWord> outputs_among(const std::string& name, const CommandArguments& arguments);
 
 }  // namespace sb::guard

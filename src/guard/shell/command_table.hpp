@@ -1,4 +1,4 @@
-// The data file commands.yaml, read: what is known of programs by their names. Pure.
+// The parsed data file commands.yaml: what is known about programs by name. Pure.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@ namespace sb::guard {
 struct CommandTable {
   using ByProgram = std::map<std::string, NameSet, std::less<>>;
 
-  // AttachedBy the first operand, and a second one or an option: `pr list`, `fmt --check`.
+  // By the first operand, alone or with a second one or an option: `pr list`, `fmt --check`.
   struct Subcommands {
     NameSet options;  // before the first operand, with a value
     NameSet reads, bare, repository, installs, outside, tree, paths;
@@ -23,9 +23,9 @@ struct CommandTable {
       runners;
   std::map<std::string, Subcommands, std::less<>> subcommands;
 
-  // Of a program in one of the lists; none when it is not there.
+  // The options of a program in one of the lists; none when it is not listed.
   static const NameSet& of(const ByProgram& list, std::string_view program);
-  // Options that take a value, also those that name an output.
+  // Options that take a value, including those that name an output.
   NameSet valued(std::string_view program) const;
 };
 

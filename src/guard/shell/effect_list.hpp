@@ -1,4 +1,4 @@
-// The effects of a command line while they are gathered, and the folder that `cd` has led to so far. Not thread-safe.
+// Collects the effects of a command line, and tracks the folder set by `cd`. Not thread-safe.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ namespace sb::guard {
 class EffectList {
  public:
   struct WorkingFolder {
-    std::string folder;  // relative to where the line runs; or absolute
+    std::string folder;  // absolute, or relative to where the line runs
     bool is_known = true;
   };
 
   void add_unknown(std::string_view name, std::string why = {});
   void add(Effect effect, std::string name);
-  // Nothing when there are none. `own` tells whether it goes into folders.
+  // Adds nothing when there are none. `own` decides whether it recurses into folders.
   void add_paths(std::string_view name, const std::vector<ShellWord>& words, const CommandArguments& own = {});
 
   WorkingFolder place;

@@ -34,7 +34,7 @@ class Letters {
     at_ = end;
     return rest;
   }
-  // Behind the next such letter that no backslash stands before; false when there is none.
+  // Moves past the next such letter that is not escaped; false when there is none.
   bool pass(char end) {
     for (; !is_over(); skip()) {
       if (here() == '\\') {
@@ -110,7 +110,7 @@ class Sed {
     found_.written.emplace_back(letters_.to_line_end());
   }
 
-  // NameSet of files go to the end of the line, labels only to a semicolon.
+  // File names extend to the end of the line, labels only to a semicolon.
   void read_label(char command) {
     const bool is_label = is_among(command, ":btTv");
     while (!letters_.is_over() && letters_.here() != '\n' && !(is_label && is_among(letters_.here(), ";}"))) {
@@ -168,7 +168,7 @@ class Awk {
       letters_.to_line_end();
       return;
     } else if (c == '@') {
-      return lose();  // loads another program, or calls what a variable names
+      return lose();  // loads another program, or calls a function named by a variable
     } else if (c == '|') {
       if (letters_.here() == '|')
         letters_.skip();
@@ -203,7 +203,7 @@ class Awk {
     is_value_before_ = std::ranges::find(kBefore, name) == std::end(kBefore);
   }
 
-  // A comparison, unless it stands in the open behind `print`.
+  // A comparison, unless it is at the top level after `print`.
   void read_greater() {
     if (!is_in_print_ || open_ > 0) return;
     letters_.skip_all(">");
@@ -214,7 +214,7 @@ class Awk {
     if (!letters_.pass('"')) return lose();
     const std::string_view name = letters_.from(begin);
     letters_.skip_all(" \t\r");
-    // Behind the name more may be added to it.
+    // More text may be appended to the name.
     const bool is_whole = letters_.is_over() || is_among(letters_.here(), ";}\n#");
     found_.written.emplace_back(is_whole ? name.substr(1, name.size() - 2) : std::string_view());
   }

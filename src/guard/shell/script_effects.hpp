@@ -1,5 +1,5 @@
-// What a script of sed or a program of awk would do beside printing: the files it writes, and whether it runs commands.
-// Pure. It errs to the strict side: what cannot be followed is not clear.
+// What a sed script or an awk program would do besides printing: the files it writes, and whether it runs commands.
+// Pure. Errs on the strict side: a script that cannot be analyzed is not clear.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace sb::guard {
 
 struct ScriptEffects {
-  std::vector<std::string> written;  // an empty one: a name the program works out
+  std::vector<std::string> written;  // an empty one: a computed name
   bool runs = false;
   bool is_clear = true;
 };

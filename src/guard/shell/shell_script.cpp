@@ -20,7 +20,7 @@ bool is_one_of(const List& list, std::string_view word) {
 
 std::size_t behind_bracket(std::string_view text, std::size_t at, int depth);
 
-// Behind the quote that closes the one before `at`; npos when none does.
+// The position after the quote that closes the one before `at`; npos when none does.
 std::size_t behind_quote(std::string_view text, std::size_t at, int depth) {
   for (; at < text.size(); ++at) {
     if (text[at] == '"') return at + 1;
@@ -35,7 +35,7 @@ std::size_t behind_quote(std::string_view text, std::size_t at, int depth) {
   return std::string_view::npos;
 }
 
-// The word that ends a here-document whose `<<` stands at `at`, its quotes taken off.
+// The word that ends a here-document whose `<<` is at `at`, without quotes.
 std::string document_end(std::string_view text, std::size_t at) {
   at = std::min(text.find_first_not_of("<- \t", at), text.size());
   const std::string_view word = text.substr(at, text.find_first_of(" \t\r\n;|&<>)", at) - at);
@@ -46,7 +46,7 @@ std::string document_end(std::string_view text, std::size_t at) {
   return end;
 }
 
-// Behind the line that is `end`, from the line that begins at `at`.
+// The position after the line that equals `end`, searching from the line that begins at `at`.
 std::size_t behind_document(std::string_view text, std::size_t at, std::string_view end) {
   while (at < text.size()) {
     const std::size_t line_end = std::min(text.find('\n', at), text.size());
@@ -58,7 +58,7 @@ std::size_t behind_document(std::string_view text, std::size_t at, std::string_v
   return at;
 }
 
-// Behind the bracket that closes the one before `at`; npos when none does.
+// The position after the bracket that closes the one before `at`; npos when none does.
 std::size_t behind_bracket(std::string_view text, std::size_t at, int depth) {
   if (depth > limits::kShellDepth) return std::string_view::npos;
   std::vector<std::string> documents;
@@ -97,7 +97,7 @@ class Reader {
   // `made` counts the shells of the whole line.
   Reader(std::string_view text, std::vector<int> shells, int& made, ShellScript& script)
       : text_(text), shells_(std::move(shells)), made_(made), script_(script) {
-    if (shells_.size() > std::size_t{limits::kShellDepth}) lose("it is nested too deep");
+    if (shells_.size() > std::size_t{limits::kShellDepth}) lose("it is nested too deeply");
   }
 
   void read() {
@@ -130,7 +130,7 @@ class Reader {
     return shells;
   }
 
-  // `token` is what ends it.
+  // `token` is the one that ends it.
   void end_command(std::string_view token = {}) {
     const bool is_piped = token == "|" || token == "|&";
     if (!command_.words.empty() || !command_.outputs.empty()) {
@@ -156,7 +156,7 @@ class Reader {
       end_command();
       skip_documents();
     } else if (is_in_test_ && c != '"' && c != '\'' && is_operator(c)) {
-      ++at_;  // inside [[ ]] these compare
+      ++at_;  // inside [[ ]] these are comparisons
     } else if (read_redirection() || read_operator()) {
       return;
     } else {
@@ -174,7 +174,7 @@ class Reader {
       nested(balanced());
       return true;
     }
-    if (here() == ')') return lose("a bracket is closed that was not opened"), true;
+    if (here() == ')') return lose("a closing bracket has no opening one"), true;
     for (const std::string_view token : {"&&", "||", ";;", "|&", ";", "|", "&"}) {
       if (!take(token)) continue;
       end_command(token);
@@ -185,18 +185,18 @@ class Reader {
 
   bool skip_arithmetic() {
     const std::size_t end = text_.find("))", at_);
-    if (end == std::string_view::npos) return lose("an arithmetic expression has no end"), true;
+    if (end == std::string_view::npos) return lose("an arithmetic expression is not closed"), true;
     if (text_.substr(at_, end - at_).find_first_of("`$") != std::string_view::npos) {
       const std::string_view inner = text_.substr(at_, end - at_);
       if (inner.find("$(") != std::string_view::npos || inner.find('`') != std::string_view::npos) {
-        return lose("a command stands in an arithmetic expression"), true;
+        return lose("an arithmetic expression contains a command"), true;
       }
     }
     at_ = end + 2;
     return true;
   }
 
-  // The text up to the bracket that closes the one just passed, which is passed too.
+  // Consumes the text up to and including the bracket that closes the one just passed.
   std::string_view balanced() {
     const std::size_t begin = at_;
     const std::size_t end = behind_bracket(text_, begin, 0);
@@ -270,7 +270,7 @@ class Reader {
     quoted += '"';
     Reader inner(quoted, shells_inside(), made_, script_);
     (void)inner.read_word();
-    if (inner.is_lost_) lose("a here-document goes over lines in a way that cannot be followed");
+    if (inner.is_lost_) lose("a here-document spans lines in a way that cannot be analyzed");
   }
 
   void read_argument() {
@@ -282,10 +282,10 @@ class Reader {
       if (word.text == "]]") is_in_test_ = false;
       return;
     }
-    if (is_in_for_) return;  // the words a loop goes over run nothing
+    if (is_in_for_) return;  // the words a loop iterates over run nothing
     if (command_.words.empty() && is_plain) {
       if (is_one_of(kPassed, word.text)) return;
-      if (is_one_of(kNotFollowed, word.text)) return lose("`" + word.text + "` is not followed");
+      if (is_one_of(kNotFollowed, word.text)) return lose("`" + word.text + "` is not supported");
       if (word.text == "for") is_in_for_ = true;
       if (word.text == "[[") is_in_test_ = true;
       if (is_in_for_ || is_in_test_) return;
@@ -328,7 +328,7 @@ class Reader {
         ++at_;
         return read_quoted(word);
       case '$':
-        if (behind(1) == '\'') return lose("a $'…' quote is not followed");
+        if (behind(1) == '\'') return lose("a $'…' quote is not supported");
         return read_expansion(word);
       case '`':
         return read_expansion(word);
@@ -348,7 +348,7 @@ class Reader {
     ++at_;
   }
 
-  // `{}` and a lone brace are letters.
+  // `{}` and a lone brace are literal.
   bool is_brace() const {
     const std::string_view inner = rest().substr(0, rest().find_first_of("} \t\n"));
     return inner.find(',') != std::string_view::npos || inner.find("..") != std::string_view::npos;
@@ -400,7 +400,7 @@ class Reader {
       const std::string_view inner = text_.substr(at_, end - at_);
       if (end == text_.size() || inner.find("$(") != std::string_view::npos ||
           inner.find_first_of("`\"'") != std::string_view::npos) {
-        return lose("a variable's expansion is not followed");
+        return lose("this variable expansion is not supported");
       }
       at_ = end + 1;
       return;

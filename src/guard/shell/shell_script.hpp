@@ -1,8 +1,9 @@
-// A shell command line, taken apart as far as one must to see what it would run: every simple command in it, also those
-// in subshells, substitutions and here-documents, with what it writes to. Pure.
+// Parses a shell command line as far as needed to see what it would run: every simple command in it, including those in
+// subshells, substitutions and here-documents, with the files it writes. Pure.
 //
-// Nothing is expanded. A word that a shell would change says so. What cannot be followed (functions, `case`, unbalanced
-// quotes, too much nesting) makes the whole unclear, with a word on why; the commands found so far are still there.
+// Nothing is expanded. A word that a shell would expand is marked. Constructs that cannot be analyzed (functions,
+// `case`, unbalanced quotes, too much nesting) make the whole line unclear, with a reason; the commands found so far
+// are kept.
 #pragma once
 
 #include <string>
@@ -12,20 +13,20 @@
 namespace sb::guard {
 
 struct ShellWord {
-  std::string text;         // quotes taken off
-  bool is_known = true;     // false: variables, substitutions, braces or `~` stand in it
+  std::string text;         // without quotes
+  bool is_known = true;     // false: it contains variables, substitutions, braces or `~`
   bool is_pattern = false;  // `*`, `?` or `[` outside quotes
 };
 
 struct ShellCommand {
   std::vector<ShellWord> words;
   std::vector<ShellWord> outputs;  // files it is redirected into; not /dev/null and the like
-  std::vector<int> shells;         // the subshells and substitutions around it, numbered, from the outside in
-  bool is_in_pipe = false;         // or runs in the background: by a shell of its own, so that its `cd` leads nowhere
+  std::vector<int> shells;         // the enclosing subshells and substitutions, numbered, from the outside in
+  bool is_in_pipe = false;  // or in the background: it runs in its own shell, so that its `cd` has no effect outside
 };
 
 struct ShellScript {
-  std::vector<ShellCommand> commands;  // in the order they stand
+  std::vector<ShellCommand> commands;  // in order of appearance
   std::string unclear;                 // empty when all of it was understood
 };
 

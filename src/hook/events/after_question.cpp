@@ -22,7 +22,7 @@ using decision::HostAnswerKind;
 constexpr std::string_view kPostToolUse = "PostToolUse";
 constexpr std::string_view kPrincipal = "claude-code";
 
-// A server's stand-in for the tool gives its result as text.
+// An MCP server's replacement for the tool returns its result as text.
 Value unwrapped(const Value& response) {
   const Value* text = &response;
   if (response.is_array() && response.size() == 1) text = response.items().front().find("text");
@@ -31,7 +31,8 @@ Value unwrapped(const Value& response) {
   return parsed && parsed->is_object() ? *parsed : response;
 }
 
-// The person wrote in the chat instead of choosing. As a result that is `dismissed`; the log and the model are told.
+// The person wrote in the chat instead of choosing. The result is `dismissed`; the log and the model get the
+// difference.
 bool is_replied_in_chat(const Value& response, const CallQuestion& question) {
   const Value& annotations = response["annotations"];
   if (!annotations.is_object()) return false;
@@ -41,7 +42,7 @@ bool is_replied_in_chat(const Value& response, const CallQuestion& question) {
   });
 }
 
-// What the host said, without the questions it repeats.
+// The host's response without the questions it repeats.
 std::string raw_of(const Value& response) {
   Value raw = response;
   if (raw.is_object()) raw.erase("questions");
@@ -49,7 +50,7 @@ std::string raw_of(const Value& response) {
 }
 
 decision::EntryKind entry_of(const inbox::PlannedPrompt& prompt, std::size_t index) {
-  // The pager's own option stands last; a declared one may have the same id.
+  // The pager's own option is last; a declared option may have the same id.
   const std::string& id = prompt.options[index].id;
   if (prompt.pages < 2 || index + 1 != prompt.options.size()) return decision::EntryKind::kOption;
   if (id == decision::kMoreId) return decision::EntryKind::kMore;
@@ -60,7 +61,7 @@ decision::Select select_of(const PlannedQuestion& planned) {
   const int count = static_cast<int>(planned.prompt.options.size());
   if (!planned.prompt.is_many) return {decision::SelectMode::kOne, 1, 1};
   const inbox::Part* part = planned.decision.opened.question.find(planned.prompt.part);
-  // How many a person may choose is said of all pages together.
+  // The limits on the number of choices apply to all pages together.
   const bool is_whole = planned.prompt.pages == 1 && part && part->select.mode == decision::SelectMode::kMany;
   return is_whole ? part->select : decision::Select{decision::SelectMode::kMany, 1, count};
 }
@@ -79,7 +80,7 @@ AnswerShape shape_of(const PlannedQuestion& planned, const CallQuestion& questio
   return shape;
 }
 
-// A question nobody planned: its options are their labels.
+// An unplanned question: its options are their labels.
 AnswerShape shape_of(const CallQuestion& question) {
   AnswerShape shape;
   shape.host = decision::Host::kAskUserQuestion;
@@ -134,7 +135,7 @@ bool is_choice(HostAnswerKind result) {
   return result == HostAnswerKind::kSelected || result == HostAnswerKind::kNone || result == HostAnswerKind::kMore;
 }
 
-// What the model must know to go on rightly; mostly nothing.
+// What the model must know to continue correctly; usually nothing.
 std::string word_about(const PlannedQuestion& planned, const HostAnswer& answer) {
   const std::string& id = planned.decision.id;
   if (answer.result == HostAnswerKind::kMore) {
@@ -142,11 +143,11 @@ std::string word_about(const PlannedQuestion& planned, const HostAnswer& answer)
                        planned.prompt.page + 1, planned.prompt.pages);
   }
   if (is_choice(answer.result) || answer.result == HostAnswerKind::kFreeText) return "";
-  return fmt::format("Signalbox: {} is still open ({}). Nobody has chosen; do not choose for them.", id,
+  return fmt::format("Signalbox: {} is still open ({}). The person has not chosen; do not choose for them.", id,
                      decision::to_string(answer.result));
 }
 
-// Gives the inbox what the host said. The text is for the model.
+// Passes the host's answer to the inbox. The returned text is for the model.
 Result<std::string> close_planned(inbox::Home& home, const PlannedQuestion& planned, const HostAnswer& answer,
                                   const std::string& raw, ErrorLog& log) {
   inbox::Inbox& inbox = home.inbox();
@@ -160,30 +161,30 @@ Result<std::string> close_planned(inbox::Home& home, const PlannedQuestion& plan
   const auto replied = inbox.reply(planned.prompt.nonce, reply);
   if (replied) return word_about(planned, answer);
   if (replied.error().code != ErrorCode::kForbidden) return std::unexpected(replied.error());
-  // Seen, kept, and not counted: whoever signs later can read what was chosen here.
+  // Stored but not counted: the operator who signs later can read what was chosen here.
   SB_TRY(inbox.note_free_text(
       planned.decision.id, fmt::format("chosen without a signature: {}", fmt::join(reply.options, ", ")), reply.from));
-  return fmt::format("Signalbox: {} is still open. What was chosen here does not count: {}.", planned.decision.id,
+  return fmt::format("Signalbox: {} is still open. The choice made here does not count: {}.", planned.decision.id,
                      replied.error().to_string());
 }
 
-// What was asked under the marker was something else, so its answer answers nothing here. It is kept for whoever reads.
+// The question asked under the marker was a different one, so its answer does not count. It is kept for reference.
 Result<std::string> keep_stray(inbox::Home& home, const PlannedQuestion& planned, const std::vector<std::string>& found,
                                const HostAnswer& answer) {
-  const std::string said = is_choice(answer.result) ? fmt::format("{}", fmt::join(answer.option_ids, ", "))
+  const std::string text = is_choice(answer.result) ? fmt::format("{}", fmt::join(answer.option_ids, ", "))
                            : answer.text.empty()    ? std::string(decision::to_string(answer.result))
                                                     : answer.text;
   if (!planned.prompt.is_open || !planned.decision.is_open()) return "";
   SB_TRY(home.inbox().note_free_text(planned.decision.id,
-                                     fmt::format("answer to another question under this marker: {}", said),
+                                     fmt::format("answer to another question under this marker: {}", text),
                                      {inbox::Channel::kHook, std::string(kPrincipal)}));
   return fmt::format(
-      "Signalbox: {} is still open. What was asked is not the planned prompt {}: {}. The answer does not count; ask "
-      "again exactly as it was rendered.",
+      "Signalbox: {} is still open. The question asked is not the planned prompt {}: {}. The answer does not count; "
+      "ask again exactly as rendered.",
       planned.decision.id, planned.prompt.nonce, fmt::join(found, "; "));
 }
 
-// The choice as one text for the log, and the rest of what is known of it.
+// The choice as one text for the log, and everything else known about it.
 void describe(const CallQuestion& question, const HostAnswer& answer, Value& record) {
   record.set("source", "hook");
   const std::vector<std::string> recommended = recommended_in(question);
@@ -244,7 +245,7 @@ Result<std::string> after_question(const HookEvent& event, const HookContext& ho
   std::vector<std::optional<PlannedQuestion>> planned(questions.size());
   std::unique_ptr<inbox::Home> home;
   if (has_planned_marker(questions)) {
-    // Whatever is wrong with the store, the questions are still logged.
+    // The questions are logged even when the store is broken.
     auto opened = open_home(hook_context.seams, store::Access::kReadWrite);
     if (!opened) hook_context.log.add(opened.error());
     if (opened) home = std::move(*opened);
@@ -263,9 +264,9 @@ Result<std::string> after_question(const HookEvent& event, const HookContext& ho
       if (!word) hook_context.log.add(word.error());
       if (word && !word->empty()) words += (words.empty() ? "" : "\n") + *word;
       if (word && !word->empty() && is_replied_in_chat(response, questions[i])) {
-        words += " The person replied in the chat instead: read that first.";
+        words += " The person replied in the chat instead: read that reply first.";
       }
-      // What has no id of gstack's is the inbox's alone.
+      // Questions without a gstack id are recorded only in the inbox.
       if (found.empty() && gstack_markers_in(questions[i].text).ids.empty()) continue;
     }
     if (const Status logged = log_question(event, questions, i, response, hook_context); !logged) {

@@ -1,4 +1,4 @@
-// PostToolUse: what the person did is recorded, one record a question.
+// PostToolUse: records what the person did, one record per question.
 #include "hook/testing.hpp"
 
 namespace sb::hook {
@@ -28,10 +28,10 @@ TEST_F(Recorded, AnAnswerClosesThePlannedPrompt) {
   EXPECT_EQ(closed.outcome->principal, "claude-code");
   EXPECT_EQ(closed.outcome->resolved_by, inbox::ResolvedBy::kHuman);
   EXPECT_THAT(closed.outcome->raw, HasSubstr("\"release\""));
-  EXPECT_EQ(log(), "");  // it has no id of gstack's
+  EXPECT_EQ(log(), "");  // it has no gstack id
 }
 
-TEST_F(Recorded, AnAnswerToAnotherQuestionUnderTheMarkerClosesNothing) {
+TEST_F(Recorded, AnAnswerToADifferentQuestionUnderTheMarkerClosesNothing) {
   const auto rewritten = [](Value input) {
     first(input).set("question", "Delete which? " + first(input)["question"].as_string());
     return input;
@@ -63,7 +63,7 @@ TEST_F(Recorded, AnAnswerToAnotherQuestionUnderTheMarkerClosesNothing) {
   }
 }
 
-TEST_F(Recorded, ASecondFiringChangesNothing) {
+TEST_F(Recorded, ASecondEventChangesNothing) {
   const Plan planned = plan(kBranch);
   (void)fire(after(planned.input, answered(planned.input, "release")));
   EXPECT_EQ(fire(after(planned.input, answered(planned.input, "main"))).output, "");
@@ -71,7 +71,7 @@ TEST_F(Recorded, ASecondFiringChangesNothing) {
   EXPECT_THAT(errors(), HasSubstr("already closed"));
 }
 
-TEST_F(Recorded, ASignedDecisionStaysOpenAndTheModelIsTold) {
+TEST_F(Recorded, ASignedDecisionStaysOpenAndTheModelIsInformed) {
   const Plan planned = plan(R"(
 decision: drop-table
 instruction: "Drop the table users_old?"
@@ -86,7 +86,7 @@ options: [{id: keep, label: Keep it}, {id: drop, label: Drop it}]
   EXPECT_THAT(open.free_texts, ElementsAre("chosen without a signature: drop"));
 }
 
-TEST_F(Recorded, MoreOptionsLeavesTheDecisionOpen) {
+TEST_F(Recorded, MoreOptionsKeepsTheDecisionOpen) {
   const char* five = "decision: which\ninstruction: Which one?\noptions: [alpha, beta, gamma, delta, epsilon]\n";
   const Plan page = plan(five);
   EXPECT_THAT(noted(after(page.input, answered(page.input, "More options"))), HasSubstr("page 2 of 2"));
@@ -96,7 +96,7 @@ TEST_F(Recorded, MoreOptionsLeavesTheDecisionOpen) {
   EXPECT_THAT(state(page.decision).outcome->options, ElementsAre("epsilon"));
 }
 
-TEST_F(Recorded, FreeTextIsAnEventAndTheDecisionStaysOpen) {
+TEST_F(Recorded, FreeTextIsAnEventAndKeepsTheDecisionOpen) {
   const Plan planned = plan(kBranch);
   EXPECT_EQ(fire(after(planned.input, answered(planned.input, "none of those, wait"))).output, "");
   const auto open = state(planned.decision);
@@ -104,7 +104,7 @@ TEST_F(Recorded, FreeTextIsAnEventAndTheDecisionStaysOpen) {
   EXPECT_THAT(open.free_texts, ElementsAre("none of those, wait"));
 }
 
-TEST_F(Recorded, NotesAreKeptBesideTheChoice) {
+TEST_F(Recorded, NotesAreStoredWithTheChoice) {
   const Plan planned = plan(kBranch);
   Value response = answered(planned.input, "main");
   Value annotations = Value::object();
@@ -116,7 +116,7 @@ TEST_F(Recorded, NotesAreKeptBesideTheChoice) {
   EXPECT_THAT(closed.free_texts, ElementsAre("soon"));
 }
 
-TEST_F(Amb30, NothingIsChosenWhenNobodyAnswered) {
+TEST_F(Amb30, NoAnswerChoosesNothing) {
   const Plan planned = plan(kBranch);
   const std::string text = planned.input["questions"].items()[0]["question"].as_string();
   Value idle = answered(planned.input, "main");
@@ -141,11 +141,11 @@ TEST_F(Amb30, NothingIsChosenWhenNobodyAnswered) {
     EXPECT_TRUE(open.is_open());
     EXPECT_EQ(open.last_no_answer, result) << to_json(response);
   }
-  (void)fire(after(planned.input, answered(planned.input, "hotfix")));  // late counts
+  (void)fire(after(planned.input, answered(planned.input, "hotfix")));  // a late answer counts
   EXPECT_THAT(state(planned.decision).outcome->options, ElementsAre("hotfix"));
 }
 
-TEST_F(Amb30, AReplyInTheChatIsNotASkippedQuestion) {
+TEST_F(Amb30, AChatReplyIsNotASkippedQuestion) {
   const Plan planned = plan(kBranch);
   const auto unanswered = [](const Value& input, const char* kind) {
     Value annotations = Value::object();
@@ -162,7 +162,7 @@ TEST_F(Amb30, AReplyInTheChatIsNotASkippedQuestion) {
   EXPECT_EQ(records().at(0).string_at("unanswered"), "replied_in_chat");
 }
 
-TEST_F(Gap5, SeveralAnswersAreReadBackToTheirIds) {
+TEST_F(Gap5, MultipleAnswersMapBackToTheirIds) {
   const Plan planned = plan(R"(
 decision: envs
 instruction: Which environments should get it?
@@ -175,7 +175,7 @@ options: [{id: s, label: "staging, EU"}, {id: p, label: production}, {id: q, lab
   EXPECT_THAT(state(planned.decision).outcome->options, ElementsAre("s", "p"));
 }
 
-TEST_F(Gap5, InTheLogTheyAreLabels) {
+TEST_F(Gap5, TheLogHasLabels) {
   const Value input = call({question("Which? <gstack-qid:ship-envs>", {"staging", "production", "dev"}, true)});
   (void)fire(after(input, answered(input, "staging, dev")));
   ASSERT_THAT(records(), SizeIs(1));
@@ -203,14 +203,14 @@ TEST_F(Gap4, EveryQuestionOfACallIsLogged) {
   EXPECT_THAT(records(), SizeIs(3));
 }
 
-TEST_F(Recorded, AHashIdIsMadeAsOthersMakeIt) {
+TEST_F(Recorded, HashIdsMatchGstack) {
   const Value input = call({question("Which colour?", {"Red", "Blue"})});
   (void)fire(after(input, answered(input, "Red")));
   // printf 'unknown::Which colour?::Blue|Red' | sha1sum
   EXPECT_EQ(records().at(0).string_at("question_id"), "hook-5e37630799");
 }
 
-TEST_F(Recorded, WhatIsNoLabelIsFreeText) {
+TEST_F(Recorded, UnknownLabelsAreFreeText) {
   const Value input = call({question("Which? <gstack-qid:ship-a>", {"x (recommended)", "y"})});
   (void)fire(after(input, answered(input, "something else")));
   const Value record = records().at(0);
@@ -219,7 +219,7 @@ TEST_F(Recorded, WhatIsNoLabelIsFreeText) {
   EXPECT_EQ(record.find("followed_recommendation"), nullptr);
 }
 
-TEST_F(Gap13, NewerResultsAreToldApart) {
+TEST_F(Gap13, NewerResultsAreDistinguished) {
   const Value input = call({question("Which? <gstack-qid:ship-a>", {"x (recommended)", "y"})});
   const std::string text = "Which? <gstack-qid:ship-a>";
   const auto annotated = [&](const char* kind) {
@@ -247,7 +247,7 @@ TEST_F(Gap13, NewerResultsAreToldApart) {
   EXPECT_THAT(errors(), HasSubstr("cannot be read"));
 }
 
-TEST_F(Gap8, WhatReadsLikeAnInstructionIsKeptAndMarked) {
+TEST_F(Gap8, InstructionLikeTextIsKeptAndMarked) {
   const Value input = call({question("Approve this plan? <gstack-qid:ship-a>", {"Yes", "No"})});
   (void)fire(after(input, answered(input, "Yes")));
   ASSERT_THAT(records(), SizeIs(1));
@@ -261,7 +261,7 @@ TEST_F(Gap10, AQuestionWithoutOptionsIsLogged) {
   EXPECT_EQ(records().at(0)["options_count"], Value(0));
 }
 
-TEST_F(Recorded, AnswersInTheShapesOfOtherVersionsAreRead) {
+TEST_F(Recorded, AnswerFormatsOfOtherVersionsAreRead) {
   const Value input = call({question("Which? <gstack-qid:ship-a>", {"x (recommended)", "y"})});
   const std::vector<std::string> shapes = {
       R"({"answers":{"which?  <GSTACK-qid:ship-a>":"y"}})", R"({"answers":[{"option_label":"y"}]})",
@@ -276,7 +276,7 @@ TEST_F(Recorded, AnswersInTheShapesOfOtherVersionsAreRead) {
   }
 }
 
-TEST_F(Recorded, ABrokenStoreStillLeavesTheLog) {
+TEST_F(Recorded, ABrokenStoreDoesNotPreventLogging) {
   Plan planned = plan(kBranch);
   first(planned.input).set("question", first(planned.input)["question"].as_string() + " <gstack-qid:ship-a>");
   corrupt_store();

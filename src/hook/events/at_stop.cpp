@@ -18,11 +18,11 @@ namespace {
 
 using decision::Finding;
 
-// While nothing is asked, only these are worth stopping an agent for.
+// While no prompt is open, only these rules block.
 constexpr std::array<std::string_view, 3> kWithoutPrompt = {"INT020", "INT022", "INT051"};
 constexpr std::size_t kLongestExcerpt = 120;
 
-// How often in a row the agent was sent back, for one message of the user. Gone once it is let through.
+// How many times in a row the agent was sent back for one user message. Removed once a message passes.
 class Streak {
  public:
   Streak(Files& files, const HomeDirectories& homes, const HookEvent& event)
@@ -38,7 +38,7 @@ class Streak {
     return is_same_prompt ? static_cast<int>(std::clamp<std::int64_t>((*kept)["count"].as_integer(), 0, 1'000)) : 0;
   }
 
-  // What cannot be counted must not be sent back: it would never end.
+  // A message whose count cannot be stored must not be sent back: the loop would never end.
   Status set(int count) {
     SB_TRY(files_.make_directories(folder_, 0700));
     return files_.write_atomic(path_, to_json(Value::object({{"count", count}, {"prompt", prompt_}})), 0600);
@@ -55,7 +55,7 @@ class Streak {
   std::string prompt_;
 };
 
-// The newest prompt that waits here, if any, as what the message is held to.
+// The newest open prompt for this folder, if any, as the lint context of the message.
 Result<decision::LintContext> context_for(const std::string& folder, const Seams& seams) {
   decision::LintContext context;
   context.blocking_only = true;
@@ -110,7 +110,7 @@ Result<std::string> at_stop(const HookEvent& event, const HookContext& hook_cont
   if (!decision::may_reject_again(times)) {
     streak.end();
     hook_context.log.add(
-        fmt::format("a message that breaks {} was let through after it was sent back {} times", broken->rule, times));
+        fmt::format("a message that breaks {} was accepted after being sent back {} times", broken->rule, times));
     return "";
   }
   SB_TRY(streak.set(times + 1));

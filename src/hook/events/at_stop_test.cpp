@@ -1,4 +1,4 @@
-// Stop: the agent's last message against the contract, where the user wants that.
+// Stop: lints the agent's last message where the user enabled it.
 #include "hook/install/claude_settings.hpp"
 #include "hook/testing.hpp"
 
@@ -16,7 +16,7 @@ class Stop : public HookFixture {
  protected:
   void enable() { (void)enable_stop(files_, homes(environment_).value(), InstallScope::kProject, project()); }
   std::string reason(const Value& event) {
-    const Value answer = said(event);
+    const Value answer = output_of(event);
     if (answer.is_null()) return "";
     EXPECT_EQ(answer.string_at("decision"), "block");
     return answer.string_at("reason").value_or("");
@@ -31,7 +31,7 @@ TEST_F(Stop, IsOffUntilEnabledForTheProject) {
   EXPECT_THAT(reason(stop(kOffer)), HasSubstr("INT020-SOFT-OFFER"));
 }
 
-TEST_F(Stop, CountsInFoldersBelowTheProjectToo) {
+TEST_F(Stop, AppliesToSubfoldersOfTheProject) {
   enable();
   Value event = stop(kOffer);
   event.set("cwd", project() + "/src");
@@ -53,7 +53,7 @@ TEST_F(Stop, WithoutAnOpenPromptOnlyThreeRulesBlock) {
   EXPECT_THAT(reason(stop("The build is green. Reply \"yes\" to continue.")), HasSubstr("INT022"));
 }
 
-TEST_F(Stop, WhileAPromptIsOpenTheWholeContractHolds) {
+TEST_F(Stop, WithAnOpenPromptEveryRuleApplies) {
   enable();
   const Plan planned = plan(kBranch);
   const std::string block = "Which branch should be released?\n\n1) main\n2) release\n3) hotfix\n";
@@ -65,7 +65,7 @@ TEST_F(Stop, WhileAPromptIsOpenTheWholeContractHolds) {
 }
 
 using ReqInt71 = Stop;
-TEST_F(ReqInt71, IsSentBackThreeTimesThenLetThroughAndLogged) {
+TEST_F(ReqInt71, SendsBackThreeTimesThenAcceptsAndLogs) {
   enable();
   for (int i = 0; i < 3; ++i) EXPECT_THAT(reason(stop(kOffer)), HasSubstr("INT020")) << i;
   EXPECT_EQ(errors(), "");
@@ -73,21 +73,21 @@ TEST_F(ReqInt71, IsSentBackThreeTimesThenLetThroughAndLogged) {
   EXPECT_THAT(errors(), AllOf(HasSubstr("INT020"), HasSubstr("3 times")));
 }
 
-TEST_F(ReqInt71, ACleanMessageEndsTheRow) {
+TEST_F(ReqInt71, ACleanMessageResetsTheCount) {
   enable();
   for (int i = 0; i < 2; ++i) EXPECT_NE(reason(stop(kOffer)), "");
   EXPECT_EQ(reason(stop(kPlain)), "");
   for (int i = 0; i < 3; ++i) EXPECT_NE(reason(stop(kOffer)), "") << i;
 }
 
-TEST_F(ReqInt71, ANewMessageOfTheUserBeginsANewRow) {
+TEST_F(ReqInt71, ANewUserMessageResetsTheCount) {
   enable();
   for (int i = 0; i < 2; ++i) EXPECT_NE(reason(stop(kOffer)), "");
   for (int i = 0; i < 3; ++i) EXPECT_NE(reason(stop(kOffer, "p2")), "") << i;
   EXPECT_EQ(reason(stop(kOffer, "p2")), "");
 }
 
-TEST_F(ReqInt71, SessionsAreCountedApart) {
+TEST_F(ReqInt71, SessionsAreCountedSeparately) {
   enable();
   Value other = stop(kOffer);
   other.set("session_id", "../../other");
@@ -95,14 +95,14 @@ TEST_F(ReqInt71, SessionsAreCountedApart) {
   EXPECT_NE(reason(other), "");
 }
 
-TEST_F(ReqInt71, WhatCannotBeCountedIsNotSentBack) {
+TEST_F(ReqInt71, AMessageIsNotSentBackWhenTheCountCannotBeStored) {
   enable();
   (void)files_.write_atomic(home() + "/sent-back", "in the way");
   EXPECT_EQ(reason(stop(kOffer)), "");
   EXPECT_NE(errors(), "");
 }
 
-TEST_F(ReqInt71, TheModelSeesOneRuleAndWhatBrokeIt) {
+TEST_F(ReqInt71, TheModelSeesOneRuleAndItsViolation) {
   enable();
   EXPECT_THAT(reason(stop(kOffer)), AllOf(HasSubstr("Let me know if you want"), Not(HasSubstr("All tests pass"))));
 }

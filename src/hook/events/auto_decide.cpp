@@ -14,7 +14,7 @@ decision::Door door_of(std::string_view id, const CallQuestion& question) {
   return decision::classify_door({.question_id = id, .texts = texts}).door;
 }
 
-// The ids that stand anywhere in the question.
+// The ids anywhere in the question.
 GstackMarkers markers_of(const CallQuestion& question) {
   GstackMarkers all;
   for (const std::string& text : question.strings) {
@@ -25,7 +25,7 @@ GstackMarkers markers_of(const CallQuestion& question) {
   return all;
 }
 
-// A choice of one among at least two options that a person could tell apart.
+// A choice of one among at least two distinguishable options.
 bool is_plain_choice(const CallQuestion& question) {
   if (question.multi_select != MultiSelect::kFalse || question.options.size() < 2) return false;
   std::vector<std::string> labels;
@@ -34,12 +34,12 @@ bool is_plain_choice(const CallQuestion& question) {
   return !labels.front().empty() && std::ranges::adjacent_find(labels) == labels.end();
 }
 
-// The id of the planned option with that label.
+// The id of the planned option with this label.
 Result<std::string> option_id(const inbox::PlannedPrompt& prompt, std::string_view label) {
   for (const inbox::Choice& choice : prompt.options) {
     if (gstack::without_recommended_mark(choice.label) == label) return choice.id;
   }
-  return fail(ErrorCode::kInvalid, "the recommended option is not one of the planned prompt");
+  return fail(ErrorCode::kInvalid, "the recommended option is not in the planned prompt");
 }
 
 Status close_prompt(const inbox::PlannedPrompt& prompt, const DecidedQuestion& decided, const Seams& seams) {
@@ -75,7 +75,7 @@ Result<std::optional<std::vector<DecidedQuestion>>> decide_by_preference(
     if (!is_plain_choice(question)) return std::nullopt;
     const GstackMarkers markers = markers_of(question);
     if (markers.ids.size() != 1 || !markers.is_clear) return std::nullopt;
-    // Of a planned prompt what was planned counts, whatever the call says.
+    // For a planned prompt, the plan decides, regardless of the call.
     const std::string& id = markers.ids.front();
     if (is_planned && gstack_markers_in(planned[i]->prompt.question).ids != markers.ids) return std::nullopt;
     const auto stored = SB_TRY(gstack::find_preference(files, place, id, gstack::PreferenceScope::kProjectThenGlobal));

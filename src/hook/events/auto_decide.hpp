@@ -1,6 +1,6 @@
-// A whole call answered by the person's stored preferences: only when every question of it may be.
+// Answers a whole call from the person's stored preferences, only if every question in it may be answered so.
 //
-// The rule itself is decision::preference_verdict and decision::may_auto_decide; here are only the facts they need.
+// The rule itself is decision::preference_verdict and decision::may_auto_decide; this file only collects their inputs.
 #pragma once
 
 #include <optional>
@@ -16,19 +16,19 @@ namespace sb::hook {
 
 struct DecidedQuestion {
   std::string id;
-  std::string option;      // the label without its mark
-  std::string preference;  // the value that is stored
+  std::string option;      // the label without "(recommended)"
+  std::string preference;  // the stored value
 };
 
-// One a question in the call's order, or nothing when any of them has to be asked. `planned` is empty or as long as
+// One entry per question in call order, or nothing when any of them must be asked. `planned` is empty or as long as
 // `questions`.
 Result<std::optional<std::vector<DecidedQuestion>>> decide_by_preference(
     const std::vector<CallQuestion>& questions, std::span<const std::optional<PlannedQuestion>> planned,
     const Files& files, const gstack::PreferencePaths& place);
 
-// Records it: planned prompts are closed, each question is logged, and a marker says that this call was decided so.
-// Gives back whether each question is decided now. One that could not be recorded is not, and the person is asked; one
-// whose prompt was closed is, even where the log cannot be written: its answer would come too late.
+// Records the decisions: closes planned prompts, logs each question, and writes a marker file for this call. Returns
+// whether each question is now decided. A question that could not be recorded is not decided, and the person is asked.
+// A question whose prompt was closed is decided even if the log cannot be written: a later answer would be too late.
 Result<std::vector<bool>> record_decided(const HookEvent& event, const std::vector<CallQuestion>& questions,
                                          std::span<const std::optional<PlannedQuestion>> planned,
                                          const std::vector<DecidedQuestion>& decided,

@@ -9,30 +9,30 @@
 namespace sb::hook {
 namespace {
 
-// The path with its links resolved, as far as it is there. A link to nowhere would be written through, to wherever it
-// leads by then.
-std::string resolved(const Files& files, const std::string& path, bool& leads_nowhere, int depth = 0) {
+// The path with its links resolved, as far as it exists. A write through a dangling link would go to whatever the link
+// points to by then.
+std::string resolved(const Files& files, const std::string& path, bool& is_dangling, int depth = 0) {
   if (const auto whole = files.canonical(path)) return *whole;
   if (path == "/" || path.empty() || depth > 128) return path.empty() ? "/" : path;
-  const std::string parent = resolved(files, parent_path(path), leads_nowhere, depth + 1);
+  const std::string parent = resolved(files, parent_path(path), is_dangling, depth + 1);
   const std::string name = base_name(path);
   if (name == "." || name.empty()) return parent;
   if (name == "..") return parent_path(parent);
   const std::string place = join_path(parent, name);
   const FileStatus status = files.status(place);
-  leads_nowhere = leads_nowhere || (status.is_link && status.kind == FileKind::kMissing);
+  is_dangling = is_dangling || (status.is_link && status.kind == FileKind::kMissing);
   return place;
 }
 
-// Hosts take `..` out by the letters, the system goes through the folders: both are looked at.
+// Hosts remove `..` lexically, the system resolves it through the folders: check both.
 guard::PathForms places_of(const Files& files, const std::string& folder, const std::string& path) {
   const std::string whole = path.starts_with('/') ? path : join_path(folder, path);
   if (path.size() > limits::kCheckedPathBytes) return {{whole}, "its path is too long"};
-  bool leads_nowhere = false;
-  guard::PathForms places{{resolved(files, lexically_normal(whole), leads_nowhere)}, {}};
-  std::string physical = resolved(files, whole, leads_nowhere);
+  bool is_dangling = false;
+  guard::PathForms places{{resolved(files, lexically_normal(whole), is_dangling)}, {}};
+  std::string physical = resolved(files, whole, is_dangling);
   if (physical != places.paths.front()) places.paths.push_back(std::move(physical));
-  if (leads_nowhere) places.blocked_reason = "it is a link that leads nowhere";
+  if (is_dangling) places.blocked_reason = "it is a dangling link";
   return places;
 }
 
@@ -42,13 +42,12 @@ std::optional<std::string> refused(const HookEvent& event, const guard::OpenStep
   if (event.tool == "Bash") {
     const auto command = event.tool_input.string_at("command");
     if (!command) return std::nullopt;
-    bool leads_nowhere = false;
-    const std::string temporary =
-        resolved(seams.files, seams.environment.get("TMPDIR").value_or("/tmp"), leads_nowhere);
+    bool is_dangling = false;
+    const std::string temporary = resolved(seams.files, seams.environment.get("TMPDIR").value_or("/tmp"), is_dangling);
     return guard::refuse_command(chain, *command, temporary, resolve);
   }
   const auto path = event.tool_input.string_at(event.tool == "NotebookEdit" ? "notebook_path" : "file_path");
-  // Without a path the host refuses the call by itself.
+  // Without a path the host itself refuses the call.
   return path && !path->empty() ? guard::refuse_edit(chain, resolve(*path)) : std::nullopt;
 }
 

@@ -19,7 +19,7 @@ class BeforeChange : public HookFixture {
     open.workflow = "wr.x";
     open.step = "plan";
     open.title = "Plan it";
-    open.goal = "Mend the roof";
+    open.goal = "Fix the roof";
     open.number = 2;
     open.of = 5;
     open.required_output = "notes";
@@ -44,7 +44,7 @@ class BeforeChange : public HookFixture {
     return value;
   }
   Value bash(std::string_view command) const { return before(Value::object({{"command", command}}), "Bash"); }
-  // The host's call of continue_workflow, as it ended.
+  // The host's completed call of continue_workflow.
   Value continued(std::string_view session, std::string_view host = "5b1c", std::string_view subagent = "") const {
     Value value = event("PostToolUse");
     value.set("session_id", host);
@@ -59,7 +59,7 @@ class BeforeChange : public HookFixture {
   }
 };
 
-TEST_F(BeforeChange, NothingIsSaidWhereNothingIsOpen) {
+TEST_F(BeforeChange, WithoutAnOpenSessionTheHookIsSilent) {
   EXPECT_EQ(fire(edit(project() + "/a")).output, "");
   EXPECT_EQ(files_.kind(home() + "/signalbox.db"), FileKind::kMissing);
   OpenStep elsewhere = step();
@@ -72,7 +72,7 @@ TEST_F(BeforeChange, NothingIsSaidWhereNothingIsOpen) {
   EXPECT_EQ(errors(), "");
 }
 
-TEST_F(BeforeChange, EveryChangingToolIsHeldToTheStep) {
+TEST_F(BeforeChange, EveryChangingToolIsCheckedAgainstTheStep) {
   OpenStep plan = step();
   plan.writes = std::vector<std::string>{"docs/**"};
   open(plan);
@@ -92,7 +92,7 @@ TEST_F(BeforeChange, EveryChangingToolIsHeldToTheStep) {
   EXPECT_EQ(errors(), "");
 }
 
-TEST_F(BeforeChange, LinksAndDotsLeadNowhereElse) {
+TEST_F(BeforeChange, LinksAndDotsDoNotEscape) {
   OpenStep plan = step();
   plan.writes = std::vector<std::string>{"docs/**"};
   open(plan);
@@ -112,7 +112,7 @@ TEST_F(BeforeChange, LinksAndDotsLeadNowhereElse) {
   EXPECT_EQ(errors(), "");
 }
 
-TEST_F(BeforeChange, AFolderInsideTheWorkspaceIsHeldToo) {
+TEST_F(BeforeChange, ASubfolderOfTheWorkspaceIsCheckedToo) {
   OpenStep plan = step();
   plan.writes = std::vector<std::string>{"sub/docs/**"};
   open(plan);
@@ -125,7 +125,7 @@ TEST_F(BeforeChange, AFolderInsideTheWorkspaceIsHeldToo) {
   EXPECT_NE(denied(value), "");
 }
 
-TEST_F(BeforeChange, AConversationIsHeldToTheSessionItUses) {
+TEST_F(BeforeChange, AConversationIsBoundToTheSessionItUses) {
   OpenStep plan = step("s-1");
   plan.writes = std::vector<std::string>{};
   OpenStep build = step("s-2");
@@ -133,25 +133,25 @@ TEST_F(BeforeChange, AConversationIsHeldToTheSessionItUses) {
   build.at += 1;
   open(plan);
   open(build);
-  // Nobody was seen to use either: the one touched last.
+  // No conversation was seen to use either: the most recently touched one applies.
   EXPECT_EQ(denied(edit("a")), "");
   EXPECT_EQ(fire(continued("s-1")).output, "");
   EXPECT_NE(denied(edit("a")), "");
-  // Another conversation in the same folder has nothing to do with it.
+  // Another conversation in the same folder is not affected.
   EXPECT_EQ(denied(edit("a", "Edit", "other")), "");
   fire(continued("s-2", "other"));
   EXPECT_NE(denied(edit("a")), "");
-  // Taken over.
+  // The other conversation takes over s-1.
   fire(continued("s-1", "other"));
   EXPECT_EQ(denied(edit("a")), "");
   EXPECT_NE(denied(edit("a", "Edit", "other")), "");
-  // Over: what was used before it counts again.
+  // s-1 has ended: the session used before it applies again.
   close(plan);
   EXPECT_EQ(denied(edit("a", "Edit", "other")), "");
   EXPECT_EQ(errors(), "");
 }
 
-TEST_F(BeforeChange, AConversationThatEndedLeavesItsSessionToTheNext) {
+TEST_F(BeforeChange, AnEndedConversationReleasesItsSession) {
   OpenStep plan = step();
   plan.writes = std::vector<std::string>{};
   open(plan);
@@ -163,7 +163,7 @@ TEST_F(BeforeChange, AConversationThatEndedLeavesItsSessionToTheNext) {
   EXPECT_NE(denied(edit("a", "Edit", "second")), "");
 }
 
-TEST_F(BeforeChange, HelpersOfOneConversationAreToldApart) {
+TEST_F(BeforeChange, SubagentsOfOneConversationAreDistinguished) {
   OpenStep parent = step("s-0");
   parent.waiting = "children";
   parent.out_of_scope = {"vendor/**"};
@@ -184,22 +184,22 @@ TEST_F(BeforeChange, HelpersOfOneConversationAreToldApart) {
   by_second.set("agent_id", "helper-2");
   EXPECT_THAT(denied(by_second), HasSubstr("out of scope"));
   EXPECT_EQ(denied(edit("a")), "");
-  // The children of a session somebody uses hold nobody else.
+  // Child sessions of a session in use do not restrict other conversations.
   EXPECT_EQ(denied(edit("a", "Edit", "other")), "");
 }
 
-TEST_F(BeforeChange, ASessionLeftLyingHoldsNobodyTheNextDay) {
+TEST_F(BeforeChange, AnAbandonedSessionDoesNotApplyTheNextDay) {
   OpenStep plan = step();
   plan.writes = std::vector<std::string>{};
   open(plan);
   EXPECT_NE(denied(edit("a")), "");
   clock_.sleep_ms(13LL * 60 * 60 * 1'000);
   EXPECT_EQ(denied(edit("a")), "");
-  fire(continued("s-1"));  // until somebody takes it up
+  fire(continued("s-1"));  // until a conversation resumes it
   EXPECT_NE(denied(edit("a")), "");
 }
 
-TEST_F(BeforeChange, AnUnattendedSessionHoldsNoConversation) {
+TEST_F(BeforeChange, AnUnattendedSessionDoesNotRestrictConversations) {
   OpenStep plan = step();
   plan.writes = std::vector<std::string>{};
   plan.is_autonomous = true;
@@ -207,12 +207,12 @@ TEST_F(BeforeChange, AnUnattendedSessionHoldsNoConversation) {
   EXPECT_EQ(denied(edit("a")), "");
 }
 
-TEST_F(BeforeChange, WhatIsBrokenBreaksNothing) {
+TEST_F(BeforeChange, ABrokenFileDoesNotBreakTheHook) {
   OpenStep plan = step();
   plan.writes = std::vector<std::string>{};
   open(plan);
   (void)files_.write_atomic(home() + "/config.yaml", "strict: [");
-  EXPECT_NE(denied(edit("a")), "");  // what the user configured has no part in it
+  EXPECT_NE(denied(edit("a")), "");  // the user configuration is not read here
   corrupt_store();
   const RunResult ran = fire(edit("a"));
   EXPECT_EQ(ran.code, 0);
@@ -220,7 +220,7 @@ TEST_F(BeforeChange, WhatIsBrokenBreaksNothing) {
   EXPECT_NE(errors(), "");
 }
 
-TEST_F(BeforeChange, AResultThatNamesNoSessionOfOursIsPassedOver) {
+TEST_F(BeforeChange, AResultWithoutAKnownSessionIsIgnored) {
   open(step());
   for (const char* session : {"s-unknown", "", "../../x", "s-1/"}) EXPECT_EQ(fire(continued(session)).output, "");
   Value odd = continued("s-1");
@@ -231,7 +231,7 @@ TEST_F(BeforeChange, AResultThatNamesNoSessionOfOursIsPassedOver) {
   EXPECT_EQ(errors(), "");
 }
 
-// What a conversation is told.
+// The notes a conversation gets.
 class SessionEvents : public BeforeChange {
  protected:
   Value started(std::string_view source = "compact") const {
@@ -241,7 +241,7 @@ class SessionEvents : public BeforeChange {
   }
   Value prompted() const {
     Value value = event("UserPromptSubmit");
-    value.set("prompt", "go on");
+    value.set("prompt", "continue");
     return value;
   }
 };
@@ -254,18 +254,18 @@ TEST_F(SessionEvents, ACompactedConversationGetsItsStepBack) {
   for (const char* source : {"startup", "resume", "clear", "compact"}) {
     EXPECT_THAT(
         noted(started(source)),
-        AllOf(HasSubstr("session s-1 of wr.x"), HasSubstr("\nIts goal: Mend the roof\n"),
-              HasSubstr("step 2 of 5: Plan it (plan)"), HasSubstr("It owes: notes"), HasSubstr("change no file"),
+        AllOf(HasSubstr("session s-1 of wr.x"), HasSubstr("\nGoal: Fix the roof\n"),
+              HasSubstr("step 2 of 5: Plan it (plan)"), HasSubstr("Required: notes"), HasSubstr("change no file"),
               HasSubstr("\"continueToken\":\"ct_s-1\",\"intent\":\"rehydrate\",\"workspacePath\":\"" + project()),
-              HasSubstr("Leave it alone if you were asked for something else")));
+              HasSubstr("Ignore it if you were asked for something else")));
   }
   fire(continued("s-1"));
-  EXPECT_THAT(noted(started()), testing::Not(HasSubstr("Leave it alone")));
+  EXPECT_THAT(noted(started()), testing::Not(HasSubstr("Ignore it")));
   EXPECT_EQ(fire(prompted()).output, "");
   EXPECT_EQ(errors(), "");
 }
 
-TEST_F(SessionEvents, WhatIsSaidFitsAKibibyteAndKeepsTheToken) {
+TEST_F(SessionEvents, TheNoteFitsOneKibibyteAndKeepsTheToken) {
   OpenStep plan = step();
   plan.title = std::string(2'000, 't');
   plan.goal = std::string(2'000, 'g');
@@ -277,7 +277,7 @@ TEST_F(SessionEvents, WhatIsSaidFitsAKibibyteAndKeepsTheToken) {
   EXPECT_THAT(text, HasSubstr("ct_s-1"));
 }
 
-TEST_F(SessionEvents, AnAnswerIsToldOnce) {
+TEST_F(SessionEvents, AnAnswerIsReportedOnce) {
   const Plan asked = plan(R"(
 decision: release-branch
 instruction: Which branch should be released?
@@ -290,18 +290,18 @@ options: [{id: main, label: Main}, {id: hotfix, label: The small mend}]
   fire(continued("s-1"));
   EXPECT_EQ(fire(prompted()).output, "");
   EXPECT_THAT(noted(started()), AllOf(HasSubstr("waits for a person to answer " + asked.decision),
-                                      HasSubstr("goes on once that is over; there is nothing to deliver."),
-                                      Not(HasSubstr("rehydrate")), Not(HasSubstr("it is delivered"))));
+                                      HasSubstr("continues once that is done; there is nothing to submit."),
+                                      Not(HasSubstr("rehydrate")), Not(HasSubstr("submits it"))));
   inbox::HostReply reply;
   reply.options = {"hotfix"};
   ASSERT_TRUE(open_home()->inbox().reply(asked.nonce, reply));
   EXPECT_THAT(noted(prompted()),
-              AllOf(HasSubstr("has been answered: hotfix (\"The small mend\")."), HasSubstr("ct_s-1")));
+              AllOf(HasSubstr("has been answered: hotfix (\"The small fix\")."), HasSubstr("ct_s-1")));
   EXPECT_EQ(fire(prompted()).output, "");
-  // After a compaction it must be said again.
+  // After a compaction it must be reported again.
   EXPECT_THAT(noted(started()),
               AllOf(HasSubstr("has been answered: hotfix"), HasSubstr("ct_s-1"),
-                    HasSubstr("} goes on; there is nothing to deliver."), Not(HasSubstr("it is delivered"))));
+                    HasSubstr("} continues; there is nothing to submit."), Not(HasSubstr("submits it"))));
   EXPECT_EQ(fire(prompted()).output, "");
   EXPECT_EQ(errors(), "");
 }

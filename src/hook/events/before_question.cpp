@@ -14,7 +14,7 @@ constexpr std::string_view kPreToolUse = "PreToolUse";
 
 using PlannedList = std::vector<std::optional<PlannedQuestion>>;
 
-// What is wrong with the call, a line a question; empty when it is as planned.
+// The differences from the plan, one line per question; empty when the call is as planned.
 std::string complaints(const std::vector<CallQuestion>& questions, const PlannedList& planned) {
   std::string text;
   for (std::size_t i = 0; i < planned.size(); ++i) {
@@ -27,20 +27,19 @@ std::string complaints(const std::vector<CallQuestion>& questions, const Planned
                         planned[i]->prompt.nonce, fmt::join(found, "; "), fmt::join(labels, ", "));
   }
   if (text.empty()) return text;
-  return "Signalbox did not let this question through. Ask it again exactly as it was rendered, with every option." +
-         text;
+  return "Signalbox blocked this question. Ask it again exactly as rendered, with every option." + text;
 }
 
 struct Notes {
   std::string text;
-  bool is_unmarked = false;  // a question is word for word an open prompt and only lacks its marker
+  bool is_unmarked = false;  // a question matches an open prompt word for word and only lacks its marker
 };
 
 bool is_same_text(const inbox::PlannedPrompt& prompt, const CallQuestion& question) {
   return without_markers(prompt.question) == without_markers(question.text);
 }
 
-// What the model should know, although nothing is refused for it.
+// Notes for the model that do not block the call.
 Result<Notes> notes(const HookEvent& event, const std::vector<CallQuestion>& questions, const PlannedList& planned,
                     inbox::Home& home, const Seams& seams) {
   Notes found;
@@ -50,8 +49,8 @@ Result<Notes> notes(const HookEvent& event, const std::vector<CallQuestion>& que
     if (planned[i]) {
       if (!planned[i]->prompt.is_open || !planned[i]->decision.is_open()) {
         note(
-            fmt::format("Signalbox: prompt {} was answered before; an answer to it now is not recorded. Render the "
-                        "question again if it must be asked again.",
+            fmt::format("Signalbox: prompt {} was already answered; a new answer is not recorded. Render the "
+                        "question again to ask it again.",
                         planned[i]->prompt.nonce));
       }
       continue;
@@ -64,7 +63,7 @@ Result<Notes> notes(const HookEvent& event, const std::vector<CallQuestion>& que
     if (!like) continue;
     note(
         fmt::format("Signalbox: question {} looks like the planned prompt {} but does not carry its marker, so its "
-                    "answer will not close that decision. Ask it exactly as it was rendered: {}",
+                    "answer will not close that decision. Ask it exactly as rendered: {}",
                     i + 1, like->prompt.nonce, quote_json(like->prompt.question)));
   }
   return found;
@@ -80,14 +79,14 @@ std::string decided_reason(const std::vector<DecidedQuestion>& decided, const st
       continue;
     }
     text += fmt::format(
-        "[plan-tune auto-decide] {} → {} (your preference: {}). Nobody was asked: go on with this "
+        "[plan-tune auto-decide] {} → {} (your preference: {}). No one was asked: continue with this "
         "option and do not ask again.",
         each.id, each.option, each.preference);
   }
   return text;
 }
 
-// Most calls carry no such marker, and then there is nothing to look up.
+// Most calls carry no such marker and need no lookup.
 bool has_gstack_marker(const CallQuestion& question) {
   return !gstack_markers_in(question.text).ids.empty();
 }
@@ -116,7 +115,7 @@ Result<std::string> before_question(const HookEvent& event, const HookContext& h
   const std::vector<CallQuestion> questions = questions_of(event.tool_input);
   if (has_answers(event.tool_input)) {
     return deny_response(
-        "Signalbox did not let this question through: it brings its own answers. Only the person answers; ask again "
+        "Signalbox blocked this question: it already contains answers. Only the person answers; ask again "
         "without `answers` and `annotations`.");
   }
   if (questions.empty()) return "";
@@ -130,7 +129,7 @@ Result<std::string> before_question(const HookEvent& event, const HookContext& h
     if (const std::string text = complaints(questions, planned); !text.empty()) return deny_response(text);
     note = SB_TRY(notes(event, questions, planned, *home, seams));
   }
-  // Without its marker nobody knows which id was planned for it.
+  // Without the marker the planned id is unknown.
   if (!note.is_unmarked && std::ranges::all_of(questions, has_gstack_marker)) {
     const auto place = SB_TRY(gstack::preference_paths(
         seams.files, seams.environment,

@@ -1,4 +1,4 @@
-// Preferences at PreToolUse: when a call is answered without a person, and when never.
+// Preferences at PreToolUse: when a call is answered without asking a person, and when never.
 #include "hook/testing.hpp"
 
 namespace sb::hook {
@@ -34,7 +34,7 @@ Value voice(std::string_view text = "Which voice? <gstack-qid:ship-voice>",
         Value(Value::Array{Value::object({{"question", text}, {"options", options}, {"multiSelect", is_many}})})}});
 }
 
-TEST_F(Preferred, NeverAskDeniesWithTheOption) {
+TEST_F(Preferred, NeverAskDeniesAndNamesTheOption) {
   prefer(R"({"ship-voice":"never-ask"})");
   for (const char* tool : {"AskUserQuestion", "mcp__srv__AskUserQuestion"}) {
     EXPECT_THAT(denied(before(voice(), tool)), HasSubstr("[plan-tune auto-decide] ship-voice → Terse ")) << tool;
@@ -88,7 +88,7 @@ TEST_F(Preferred, OtherToolsAndEventsPassSilently) {
   EXPECT_EQ(errors(), "");
 }
 
-TEST_F(Preferred, TheProjectsFileComesBeforeTheGlobalOne) {
+TEST_F(Preferred, TheProjectFileOverridesTheGlobalOne) {
   (void)files_.make_directories(root_ + "/gs");
   (void)files_.write_atomic(root_ + "/gs/global-question-preferences.json", R"({"ship-voice":"never-ask"})");
   EXPECT_THAT(denied(before(voice())), HasSubstr("ship-voice → Terse"));
@@ -96,7 +96,7 @@ TEST_F(Preferred, TheProjectsFileComesBeforeTheGlobalOne) {
   EXPECT_EQ(fire(before(voice())).output, "");
 }
 
-TEST_F(Preferred, OneQuestionThatMustBeAskedAsksThemAll) {
+TEST_F(Preferred, OneQuestionThatMustBeAskedMeansAllAreAsked) {
   prefer(R"({"ship-voice":"never-ask","ship-tone":"never-ask"})");
   Value both = voice();
   both.find("questions")->push_back(voice("Tone? <gstack-qid:ship-tone>")["questions"].items().front());
@@ -124,7 +124,7 @@ TEST_F(Preferred, ABrokenPreferencesFileAsks) {
   EXPECT_THAT(errors(), HasSubstr("question-preferences.json"));
 }
 
-TEST_F(Preferred, WhatCannotBeRecordedIsAsked) {
+TEST_F(Preferred, AQuestionThatCannotBeRecordedIsAsked) {
   prefer(R"({"ship-voice":"never-ask"})");
   (void)files_.make_directories(root_ + "/gs/projects/app/question-log.jsonl");
   EXPECT_EQ(fire(before(voice())).output, "");
@@ -152,7 +152,7 @@ TEST_F(Gap2, AnUnknownValueAsks) {
   }
 }
 
-TEST_F(Gap6, TextThatCannotBeTakenBackAsks) {
+TEST_F(Gap6, IrreversibleTextAsks) {
   prefer(R"({"ship-voice":"never-ask"})");
   EXPECT_EQ(fire(before(voice("Delete the production database? <gstack-qid:ship-voice>"))).output, "");
   EXPECT_EQ(fire(before(voice("Which? <gstack-qid:ship-voice>", {"Force-push (recommended)", "Wait"}))).output, "");
@@ -175,14 +175,14 @@ TEST_F(Gap7, TheRecommendationLineEndsBeforeItsReason) {
   EXPECT_EQ(reason("Recommendation: A because x\nRecommendation: B because y", labels), "");
 }
 
-TEST_F(Gap9, AMarkerInCapitalsIsTheSameMarker) {
+TEST_F(Gap9, MarkersAreCaseInsensitive) {
   prefer(R"({"ship-voice":"never-ask"})");
   EXPECT_THAT(denied(before(voice("Which? <GSTACK-QID:Ship-Voice>"))), HasSubstr("auto-decide] ship-voice"));
   ASSERT_THAT(records(), SizeIs(1));
   EXPECT_EQ(records()[0].string_at("question_id"), "ship-voice");
 }
 
-TEST_F(Gap11, NoIdLeavesTheStateRoot) {
+TEST_F(Gap11, NoIdEscapesTheStateRoot) {
   prefer(R"({"ship-voice":"never-ask"})");
   Value event = before(voice());
   event.set("session_id", "../../../x");
@@ -197,7 +197,7 @@ TEST_F(Gap11, NoIdLeavesTheStateRoot) {
   EXPECT_EQ(std::filesystem::path(found[0]).parent_path().parent_path().string(), root_ + "/gs/sessions");
 }
 
-TEST_F(Gap12, TheRealPreferenceIsNamed) {
+TEST_F(Gap12, TheActualPreferenceIsNamed) {
   prefer(R"({"ship-voice":"ask-only-for-one-way"})");
   EXPECT_THAT(denied(before(voice())), AllOf(HasSubstr("ask-only-for-one-way"), Not(HasSubstr("never-ask"))));
 }
@@ -209,12 +209,12 @@ TEST_F(Gap14, TwoMarkersInOneQuestionAsk) {
   EXPECT_EQ(fire(before(voice("Which? <gstack-qid:ship-voice> <gstack-qid:not an id>"))).output, "");
 }
 
-TEST_F(Gap17, SeveralAnswersAreNeverDecided) {
+TEST_F(Gap17, MultiSelectIsNeverDecided) {
   prefer(R"({"ship-voice":"never-ask"})");
   EXPECT_EQ(fire(before(voice("Which? <gstack-qid:ship-voice>", kVoices, true))).output, "");
 }
 
-TEST_F(Gap18, ConductorsVariablesChangeNothing) {
+TEST_F(Gap18, ConductorVariablesChangeNothing) {
   prefer(R"({"ship-voice":"never-ask"})");
   auto variables = environment_.all();
   variables["CONDUCTOR_WORKSPACE_PATH"] = "/c";
@@ -225,7 +225,7 @@ TEST_F(Gap18, ConductorsVariablesChangeNothing) {
   EXPECT_EQ(fire(before(voice("Which voice?"))).output, "");
 }
 
-TEST_F(Preferred, APlannedQuestionIsClosedByThePreference) {
+TEST_F(Preferred, ThePreferenceClosesAPlannedQuestion) {
   prefer(R"({"ship-voice":"never-ask"})");
   const Plan planned = plan(kGstack);
   EXPECT_THAT(denied(before(planned.input)), HasSubstr("ship-voice → Terse"));
@@ -243,7 +243,7 @@ TEST_F(Preferred, APlannedQuestionThatNeedsAPersonIsAsked) {
   EXPECT_EQ(errors(), "");  // not even tried
 }
 
-TEST_F(Preferred, APromptThePreferenceClosedIsDeniedEvenWithoutALog) {
+TEST_F(Preferred, APromptClosedByThePreferenceIsDeniedEvenIfLoggingFails) {
   prefer(R"({"ship-voice":"never-ask"})");
   const Plan planned = plan(kGstack);
   (void)files_.make_directories(root_ + "/gs/projects/app/question-log.jsonl");
@@ -261,7 +261,7 @@ TEST_F(Preferred, WithoutAMarkerFileNothingIsClosed) {
   EXPECT_EQ(log(), "");
 }
 
-TEST_F(Preferred, WhatHalfOfACallCouldNotRecordIsAskedOnItsOwn) {
+TEST_F(Preferred, InAPartlyRecordedCallTheRestIsAskedSeparately) {
   prefer(R"({"ship-voice":"never-ask","ship-tone":"never-ask"})");
   const Plan planned = plan(kGstack);
   (void)files_.make_directories(root_ + "/gs/projects/app/question-log.jsonl");
@@ -297,7 +297,7 @@ TEST_F(Preferred, AMultiSelectThatIsNotFalseAsks) {
   EXPECT_EQ(fire(before(absent)).output, "");
 }
 
-TEST_F(Preferred, AMarkAndALineThatRecommendDifferentOptionsAsk) {
+TEST_F(Preferred, AMarkAndALineRecommendingDifferentOptionsAsk) {
   prefer(R"({"ship-voice":"never-ask"})");
   const auto asked = [&](std::string_view line) {
     return denied(before(voice("Voice? <gstack-qid:ship-voice>\nRecommendation: " + std::string(line))));
@@ -307,7 +307,7 @@ TEST_F(Preferred, AMarkAndALineThatRecommendDifferentOptionsAsk) {
   EXPECT_THAT(asked("Terse because people like it"), HasSubstr("→ Terse "));
 }
 
-TEST_F(Preferred, OptionsNobodyCanTellApartAsk) {
+TEST_F(Preferred, IndistinguishableOptionsAsk) {
   prefer(R"({"ship-voice":"never-ask"})");
   const std::string text = "Which? <gstack-qid:ship-voice>";
   EXPECT_EQ(fire(before(voice(text, {"A (recommended)", "A"}))).output, "");
@@ -315,7 +315,7 @@ TEST_F(Preferred, OptionsNobodyCanTellApartAsk) {
   EXPECT_EQ(fire(before(voice(text, {"A (recommended)"}))).output, "");
 }
 
-TEST_F(Preferred, ADestructiveTextAnywhereInTheQuestionAsks) {
+TEST_F(Preferred, DestructiveTextAnywhereInTheQuestionAsks) {
   prefer(R"({"ship-voice":"never-ask"})");
   for (const char* member : {"preview", "description", "anything"}) {
     Value input = voice();

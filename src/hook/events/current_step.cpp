@@ -19,7 +19,7 @@ Result<std::optional<OpenStep>> used_by(store::Snapshot& snapshot, const std::st
   has_used = has_used || !host.sessions.empty();
   for (const auto& used : host.sessions) {
     const std::string user = SB_TRY(guard::last_user_of(snapshot, used.session));
-    if (!user.empty() && user != conversation) continue;  // somebody else took it over
+    if (!user.empty() && user != conversation) continue;  // another conversation took it over
     auto step = SB_TRY(guard::find_open_step(snapshot, used.workspace, used.session));
     if (step) return step;
   }
@@ -28,7 +28,7 @@ Result<std::optional<OpenStep>> used_by(store::Snapshot& snapshot, const std::st
 
 using ById = std::map<std::string, const OpenStep*, std::less<>>;
 
-// Whether another conversation uses it, or the session it was started from.
+// Whether another conversation uses the session or one of its ancestors.
 Result<bool> is_anothers(store::Snapshot& snapshot, const OpenStep& step, const ById& all, const std::string& own) {
   const OpenStep* at = &step;
   for (int depth = 0; depth <= limits::kChildDepth; ++depth) {

@@ -16,7 +16,7 @@ constexpr std::string_view kGstackMarker = "<gstack-qid:";
 constexpr std::string_view kOurMarker = "<sb:";
 constexpr std::size_t kLongestMarker = 96;
 
-// Where `wanted` (in lower case) next stands, in any case.
+// The next position of `wanted` (lower case) in any case.
 std::size_t find_folded(std::string_view text, std::string_view wanted, std::size_t from) {
   const auto found =
       std::ranges::search(text.substr(std::min(from, text.size())), wanted, {}, [](char c) { return to_lower(c); });
@@ -61,7 +61,7 @@ void gather_strings(const Value& value, std::vector<std::string>& strings) {
   }
 }
 
-// The end of the marker that begins at `at`, or npos when it is none.
+// The end of the marker that begins at `at`, or npos when there is none.
 std::size_t end_of_marker(std::string_view text, std::size_t at, std::size_t head) {
   const std::size_t end = text.substr(0, at + kLongestMarker).find('>', at + head);
   if (end == std::string_view::npos) return end;
@@ -76,7 +76,7 @@ bool is_word(char c) {
   return (to_lower(c) >= 'a' && to_lower(c) <= 'z') || (c >= '0' && c <= '9') || (static_cast<unsigned char>(c) & 0x80);
 }
 
-// What the lines `Recommendation: …` choose, each up to its reason (GAP-7).
+// The choices of the lines `Recommendation: …`, each without its reason (GAP-7).
 std::vector<std::string> recommendation_lines(std::string_view text) {
   constexpr std::string_view kHead = "recommendation:";
   std::vector<std::string> choices;
@@ -92,7 +92,7 @@ std::vector<std::string> recommendation_lines(std::string_view text) {
   return choices;
 }
 
-// The label is the choice, or begins with it as a word: `A` names `A) Include` but not `Apply`.
+// The label equals the choice or begins with it as a word: `A` names `A) Include` but not `Apply`.
 bool is_named_by(std::string_view label, std::string_view choice) {
   const std::string folded = to_lower(label);
   return folded.starts_with(choice) && (folded.size() == choice.size() || !is_word(folded[choice.size()]));
@@ -135,7 +135,7 @@ bool is_question_tool(std::string_view tool) {
 std::vector<CallQuestion> questions_of(const Value& tool_input) {
   std::vector<CallQuestion> questions;
   Value list = tool_input["questions"];
-  // The host also takes the list as a string that holds it.
+  // The host also accepts the list encoded as a string.
   if (list.is_string()) list = parse_json(list.as_string()).value_or(Value());
   if (!list.is_array()) return questions;
   for (const Value& item : list.items()) {

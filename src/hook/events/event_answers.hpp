@@ -1,5 +1,5 @@
-// What is answered to each event: the bytes for the host, mostly none. An error means the hook could not do its work;
-// whoever calls logs it and says nothing to the host.
+// The response to each event: the bytes for the host, usually none. An error means that the hook failed; the caller
+// logs it and prints nothing to the host.
 #pragma once
 
 #include <string>
@@ -15,36 +15,36 @@ struct HookContext {
   ErrorLog& log;
 };
 
-// A call of a question tool, before the person sees it: refused when it is not what was planned, or when the person's
-// preferences answer all of it; otherwise left alone.
+// A call of a question tool, before the person sees it: denied when it differs from the plan or when the person's
+// preferences answer all of it; otherwise not touched.
 Result<std::string> before_question(const HookEvent& event, const HookContext& hook_context);
 
-// The same call afterwards: what the person did, one record a question.
+// The same call afterwards: records what the person did, one record per question.
 Result<std::string> after_question(const HookEvent& event, const HookContext& hook_context);
 
-// The agent stops: its last message is held to the contract where the user has enabled that.
+// The agent stops: lints its last message where the user enabled that.
 Result<std::string> at_stop(const HookEvent& event, const HookContext& hook_context);
 
-// A call that changes files or runs a command: refused when the open step of a session does not allow it.
+// A call that changes files or runs a command: denied when the open step of a session does not allow it.
 Result<std::string> before_change(const HookEvent& event, const HookContext& hook_context);
 
-// A call that started or continued a session: the conversation works on it from now on.
+// A call that started or continued a session: the conversation works on that session from now on.
 Result<std::string> after_workflow(const HookEvent& event, const HookContext& hook_context);
 
-// A conversation begins, is taken up again or was compacted: the open step, what it owes and the token for it.
+// A conversation begins, is resumed or was compacted: reports the open step, its required output and its token.
 Result<std::string> at_session_start(const HookEvent& event, const HookContext& hook_context);
-// The person says something: an answer that arrived meanwhile is told, once.
+// The person sends a message: reports an answer that arrived meanwhile, once.
 Result<std::string> at_prompt(const HookEvent& event, const HookContext& hook_context);
-// The conversation is over: it works on nothing any more.
+// The conversation has ended: it no longer works on any session.
 Result<std::string> at_session_end(const HookEvent& event, const HookContext& hook_context);
 
 // `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",…}}`
 std::string deny_response(std::string_view reason);
 
-// The folder the event is about, absolute and without links.
+// The folder of the event, absolute and free of links.
 Result<std::string> folder_of(const HookEvent& event, const Seams& seams);
 
-// `{"hookSpecificOutput":{"hookEventName":NAME,"additionalContext":TEXT}}`: a word to the model that decides nothing.
+// `{"hookSpecificOutput":{"hookEventName":NAME,"additionalContext":TEXT}}`: a note to the model that blocks nothing.
 std::string additional_context(std::string_view event_name, std::string_view text);
 
 }  // namespace sb::hook

@@ -13,9 +13,9 @@
 namespace sb::hook {
 namespace {
 
-constexpr int kBusyWaitMs = 1'500;  // the host gives a hook 5 s for everything
+constexpr int kBusyWaitMs = 1'500;  // the host allows a hook 5 s in total
 
-// The label with its mark as we write it: hosts ask for "(Recommended)".
+// The label with our spelling of the mark: hosts write "(Recommended)".
 std::string normal_label(std::string_view label) {
   std::string plain = gstack::without_recommended_mark(label);
   std::string_view rest = label.substr(std::min(label.size(), label.find(plain) + plain.size()));
@@ -41,7 +41,7 @@ std::vector<std::string> labels_of(const CallQuestion& question) {
   return labels;
 }
 
-// Those of `labels` that `others` does not have.
+// The entries of `labels` that are not in `others`.
 std::vector<std::string> missing_from(const std::vector<std::string>& others, const std::vector<std::string>& labels) {
   std::vector<std::string> missing;
   for (const std::string& label : labels) {
@@ -50,7 +50,7 @@ std::vector<std::string> missing_from(const std::vector<std::string>& others, co
   return missing;
 }
 
-// How the options differ; nothing when they are the same ones, whatever their order.
+// How the options differ; empty when they are the same set in any order.
 std::vector<std::string> option_differences(const inbox::PlannedPrompt& planned, const std::vector<std::string>& wanted,
                                             const std::vector<std::string>& given) {
   std::vector<std::string> found;
@@ -66,7 +66,7 @@ std::vector<std::string> option_differences(const inbox::PlannedPrompt& planned,
   if (!invented.empty()) found.push_back(fmt::format("not an option of this question: {}", quoted(invented)));
   if (!elsewhere.empty()) found.push_back(fmt::format("belongs to another page: {}", quoted(elsewhere)));
   if (invented.empty() && elsewhere.empty() && given.size() > wanted.size()) {
-    found.emplace_back("an option stands there twice");
+    found.emplace_back("an option appears twice");
   }
   return found;
 }
@@ -76,7 +76,7 @@ bool is_other_select(bool is_many, MultiSelect given) {
   return given != MultiSelect::kFalse && given != MultiSelect::kAbsent;
 }
 
-// The ids of the texts are the same, and neither has anything that only looks like one.
+// The texts carry the same ids, and neither has a malformed marker.
 bool has_same_id(std::string_view planned, std::string_view given) {
   const GstackMarkers wanted = gstack_markers_in(planned);
   const GstackMarkers found = gstack_markers_in(given);
@@ -91,7 +91,7 @@ Result<PlannedQuestion> with_decision(inbox::Home& home, inbox::PlannedPrompt pr
 store::SqliteOptions store_options() {
   store::SqliteOptions options;
   options.busy_wait_ms = kBusyWaitMs;
-  // Moving the log into the file costs syncs; whoever is not in a hurry does it.
+  // A checkpoint costs syncs; leave it to processes that are not in a hurry.
   options.checkpoint_bytes = options.close_checkpoint_bytes = std::numeric_limits<std::int64_t>::max();
   return options;
 }
@@ -166,7 +166,7 @@ std::vector<std::string> differences(const PlannedQuestion& planned, const CallQ
   const std::vector<std::string> given = labels_of(question);
   std::vector<std::string> found = option_differences(prompt, wanted, given);
   if (found.empty() && planned.is_order_fixed() && given != wanted) {
-    found.push_back(fmt::format("the options must stand in this order: {}", quoted(wanted)));
+    found.push_back(fmt::format("the options must be in this order: {}", quoted(wanted)));
   }
   if (is_other_select(prompt.is_many, question.multi_select)) {
     found.push_back(fmt::format("multiSelect must be {}", prompt.is_many ? "true" : "false"));

@@ -1,4 +1,4 @@
-// What of a question call was planned: the prompt its marker names, the decision that prompt asks, and how the call
+// The planned part of a question call: the prompt its marker names, the decision that prompt asks, and how the call
 // differs from it.
 #pragma once
 
@@ -14,42 +14,43 @@
 
 namespace sb::hook {
 
-// The user's inbox as a hook opens it: it does not wait long, and leaves tidying up to others. Null with kReadOnly when
-// nothing was ever asked here.
+// The user's inbox as a hook opens it: it does not wait long and does no maintenance. Null with kReadOnly when nothing
+// was ever asked here.
 Result<std::unique_ptr<inbox::Home>> open_home(const Seams& seams, store::Access access);
 
-// Its store alone, which no configuration can keep from being read. Null when there is none.
+// Only its store, which can be read whatever the configuration says. Null when there is none.
 Result<std::unique_ptr<store::SqliteStore>> open_store(const Seams& seams, store::Access access);
 
 struct PlannedQuestion {
   inbox::PlannedPrompt prompt;
   inbox::DecisionState decision;
 
-  // No preference answers it: it needs a signature, is part of a chain or flow, is asked in pages, or its profile is
-  // not gstack, the one that knows preferences (AMB-21).
+  // No preference may answer it: it needs a signature, is part of a chain or flow, is asked in pages, or its profile is
+  // not gstack, the only one with preferences (AMB-21).
   bool needs_person() const;
 
-  // Under gstack the recommended option may be put first; everywhere else the order is the declared one (REQ-INT-68).
+  // Under gstack the recommended option may be moved to the front; elsewhere the order is the declared one
+  // (REQ-INT-68).
   bool is_order_fixed() const;
 };
 
-// The planned prompt each question names by its marker; nothing where it names none that is known. A question that
-// names several is kInvalid.
+// The planned prompt each question names by its marker; nothing where it names no known one. A question that names
+// several is kInvalid.
 Result<std::vector<std::optional<PlannedQuestion>>> find_planned(inbox::Home& home,
                                                                  const std::vector<CallQuestion>& questions);
 
-// The newest of these open prompts that is wanted and is for this folder (absolute, without links) or one around it.
+// The newest of these open prompts that is wanted and belongs to this folder (absolute, free of links) or a parent.
 using PromptFilter = std::function<bool(const inbox::PlannedPrompt&)>;
 Result<std::optional<PlannedQuestion>> newest_in(inbox::Home& home, const std::string& directory,
                                                  const std::vector<inbox::PlannedPrompt>& open,
                                                  const PromptFilter& wanted);
 
-// Everything in which the question is not the planned one, a sentence each: options that are missing, new, renamed or
-// out of order, several answers allowed or not, another question text, another gstack id. Header and descriptions are
-// the caller's. Pure.
+// Every difference between the question and the plan, one sentence each: options that are missing, new, renamed or out
+// of order, multi-select allowed or not, another question text, another gstack id. Header and descriptions are up to
+// the caller. Pure.
 std::vector<std::string> differences(const PlannedQuestion& planned, const CallQuestion& question);
 
-// Whether an unmarked question offers what the prompt was planned to offer: at least two options of it. Pure.
+// Whether an unmarked question offers at least two options of the prompt. Pure.
 bool overlaps(const inbox::PlannedPrompt& planned, const CallQuestion& question);
 
 }  // namespace sb::hook

@@ -1,4 +1,4 @@
-// A question call against the prompt that was planned.
+// A question call compared with the planned prompt.
 #include "base/limits.hpp"
 #include "hook/testing.hpp"
 
@@ -13,7 +13,7 @@ using PlannedQuestion = HookFixture;
 using Amb32 = HookFixture;
 using ReqInt68 = HookFixture;
 
-TEST_F(PlannedQuestion, ACallAsRenderedIsLeftAlone) {
+TEST_F(PlannedQuestion, ACallAsRenderedIsNotTouched) {
   const Plan planned = plan(kBranch);
   const RunResult ran = fire(before(planned.input));
   EXPECT_EQ(ran.code, 0);
@@ -22,7 +22,7 @@ TEST_F(PlannedQuestion, ACallAsRenderedIsLeftAlone) {
   EXPECT_EQ(errors(), "");
 }
 
-TEST_F(PlannedQuestion, ADroppedOptionIsDeniedByName) {
+TEST_F(PlannedQuestion, ADroppedOptionIsDeniedAndNamed) {
   Plan planned = plan(kBranch);
   first(planned.input).find("options")->items().pop_back();
   for (const char* tool : {"AskUserQuestion", "mcp__conductor__AskUserQuestion"}) {
@@ -30,7 +30,7 @@ TEST_F(PlannedQuestion, ADroppedOptionIsDeniedByName) {
   }
 }
 
-TEST_F(PlannedQuestion, QuestionsInAStringAreComparedToo) {
+TEST_F(PlannedQuestion, QuestionsEncodedAsAStringAreComparedToo) {
   Plan planned = plan(kBranch);
   first(planned.input).find("options")->items().pop_back();
   const Value input = Value::object({{"questions", to_json(planned.input["questions"])}});
@@ -56,19 +56,19 @@ TEST_F(PlannedQuestion, AnInventedOptionIsDenied) {
   EXPECT_THAT(denied(before(planned.input)), AllOf(HasSubstr("\"develop\""), Not(HasSubstr("missing"))));
 }
 
-TEST_F(PlannedQuestion, ARecommendationNobodyDeclaredIsARename) {
+TEST_F(PlannedQuestion, AnUndeclaredRecommendationIsARename) {
   Plan planned = plan(kBranch);
   first(planned.input).find("options")->items()[1].set("label", "release (Recommended)");
   EXPECT_THAT(denied(before(planned.input)), HasSubstr("release (recommended)"));
 }
 
-TEST_F(PlannedQuestion, AllowingSeveralAnswersIsDenied) {
+TEST_F(PlannedQuestion, AllowingMultiSelectIsDenied) {
   Plan planned = plan(kBranch);
   first(planned.input).set("multiSelect", true);
   EXPECT_THAT(denied(before(planned.input)), HasSubstr("multiSelect must be false"));
 }
 
-TEST_F(PlannedQuestion, AnotherQuestionUnderTheSameMarkerIsDenied) {
+TEST_F(PlannedQuestion, ADifferentQuestionUnderTheSameMarkerIsDenied) {
   Plan planned = plan(kBranch);
   first(planned.input).set("question", "Which branch should be deleted? <sb:" + planned.nonce + ">");
   EXPECT_THAT(denied(before(planned.input)), HasSubstr("the question must read \"Which branch should be released?"));
@@ -81,14 +81,14 @@ TEST_F(PlannedQuestion, TwoMarkersInOneQuestionAreDenied) {
   EXPECT_THAT(denied(before(other.input)), HasSubstr("two planned prompts"));
 }
 
-TEST_F(PlannedQuestion, AnOptionOfAnotherPageIsToldSo) {
+TEST_F(PlannedQuestion, AnOptionOfAnotherPageIsReportedAsSuch) {
   Plan planned = plan("decision: which\ninstruction: Which one?\noptions: [alpha, beta, gamma, delta, epsilon]\n");
   first(planned.input).find("options")->items()[3].set("label", "epsilon");
   EXPECT_THAT(denied(before(planned.input)),
               AllOf(HasSubstr("missing: \"More options\""), HasSubstr("belongs to another page: \"epsilon\"")));
 }
 
-TEST_F(Amb32, WhatACallOffersIsCheckedAndItsLayoutIsNot) {
+TEST_F(Amb32, OptionsAreCheckedAndLayoutIsNot) {
   Plan planned = plan(kBranch);
   Value& question = first(planned.input);
   question.set("header", "Branches");
@@ -102,7 +102,7 @@ TEST_F(ReqInt68, ReorderedOptionsAreDenied) {
   auto& options = first(planned.input).find("options")->items();
   std::swap(options[0], options[2]);
   EXPECT_THAT(denied(before(planned.input)),
-              HasSubstr(R"(the options must stand in this order: "main", "release", "hotfix")"));
+              HasSubstr(R"(the options must be in this order: "main", "release", "hotfix")"));
 }
 
 TEST_F(PlannedQuestion, AnotherGstackIdIsDenied) {
@@ -119,13 +119,13 @@ TEST_F(PlannedQuestion, AnotherGstackIdIsDenied) {
   }
 }
 
-TEST_F(PlannedQuestion, AGstackIdNobodyPlannedIsDenied) {
+TEST_F(PlannedQuestion, AnUnplannedGstackIdIsDenied) {
   Plan planned = plan(kBranch);
   first(planned.input).set("question", first(planned.input)["question"].as_string() + " <gstack-qid:ship-voice>");
   EXPECT_THAT(denied(before(planned.input)), HasSubstr("the question must read"));
 }
 
-TEST_F(PlannedQuestion, AMultiSelectThatIsNoBooleanIsDenied) {
+TEST_F(PlannedQuestion, ANonBooleanMultiSelectIsDenied) {
   for (const Value& odd : {Value("true"), Value("false"), Value(1), Value()}) {
     Plan planned = plan(kBranch);
     first(planned.input).set("multiSelect", odd);
@@ -133,38 +133,38 @@ TEST_F(PlannedQuestion, AMultiSelectThatIsNoBooleanIsDenied) {
   }
 }
 
-TEST_F(PlannedQuestion, AnswersTheModelFilledInAreDenied) {
+TEST_F(PlannedQuestion, AnswersFilledInByTheModelAreDenied) {
   Plan planned = plan(kBranch);
   Value filled = planned.input;
   filled.set("answers", Value::object({{"Which branch should be released?", "main"}}));
-  EXPECT_THAT(denied(before(filled)), HasSubstr("brings its own answers"));
+  EXPECT_THAT(denied(before(filled)), HasSubstr("already contains answers"));
   filled = call({question("Colour?", {"Red", "Blue"})});
   filled.set("annotations", Value::object({{"Colour?", Value::object({{"notes", "Red, please"}})}}));
-  EXPECT_THAT(denied(before(filled)), HasSubstr("brings its own answers"));
+  EXPECT_THAT(denied(before(filled)), HasSubstr("already contains answers"));
   planned.input.set("answers", Value::object());
   EXPECT_EQ(fire(before(planned.input)).output, "");
 }
 
-TEST_F(PlannedQuestion, WithoutAMarkerOverlapIsOnlyNoted) {
+TEST_F(PlannedQuestion, OverlapWithoutAMarkerIsOnlyNoted) {
   const Plan planned = plan(kBranch);
   const Value input = call({question("Release which?", {"main", "release"})});
   EXPECT_THAT(noted(before(input)), AllOf(HasSubstr(planned.nonce), HasSubstr("does not carry its marker")));
 }
 
-TEST_F(PlannedQuestion, WhatOverlapsWithNothingIsLeftAlone) {
+TEST_F(PlannedQuestion, AQuestionWithoutOverlapIsNotTouched) {
   (void)plan(kBranch);
   EXPECT_EQ(fire(before(call({question("Colour?", {"Red", "Blue"})}))).output, "");
   EXPECT_EQ(fire(before(call({question("One?", {"main", "Blue"})}))).output, "");
 }
 
-TEST_F(PlannedQuestion, APromptOfAnotherFolderIsNotMeant) {
+TEST_F(PlannedQuestion, APromptOfAnotherFolderDoesNotMatch) {
   (void)plan(kBranch);
   Value elsewhere = before(call({question("Release which?", {"main", "release"})}));
   elsewhere.set("cwd", root_);
   EXPECT_EQ(fire(elsewhere).output, "");
 }
 
-TEST_F(PlannedQuestion, AMarkerNobodyPlannedIsLeftAlone) {
+TEST_F(PlannedQuestion, AnUnknownMarkerIsIgnored) {
   (void)plan(kBranch);
   EXPECT_EQ(fire(before(call({question("Go? <sb:0123456789abcdef>", {"Yes", "No"})}))).output, "");
 }
@@ -172,10 +172,10 @@ TEST_F(PlannedQuestion, AMarkerNobodyPlannedIsLeftAlone) {
 TEST_F(PlannedQuestion, AskingAnAnsweredPromptAgainIsNoted) {
   const Plan planned = plan(kBranch);
   EXPECT_EQ(fire(after(planned.input, answered(planned.input, "main"))).output, "");
-  EXPECT_THAT(noted(before(planned.input)), HasSubstr("was answered before"));
+  EXPECT_THAT(noted(before(planned.input)), HasSubstr("was already answered"));
 }
 
-TEST_F(PlannedQuestion, ADeadlineThatPassedIsReadWithoutWriting) {
+TEST_F(PlannedQuestion, APassedDeadlineIsReadWithoutWriting) {
   const Plan planned = plan(std::string(kBranch) + "on_timeout: deny\ndeadline: 1h\n");
   clock_.sleep_ms(2 * 60 * 60 * 1000);
   EXPECT_EQ(denied(before(planned.input)), "");
@@ -184,7 +184,7 @@ TEST_F(PlannedQuestion, ADeadlineThatPassedIsReadWithoutWriting) {
   EXPECT_FALSE(state(planned.decision).is_answered());
 }
 
-TEST_F(PlannedQuestion, AsManyOpenPromptsAreLookedThroughAsTheLimitSays) {
+TEST_F(PlannedQuestion, OpenPromptsAreSearchedUpToTheLimit) {
   const auto number = [](int i) { return std::to_string(i); };
   for (int i = 0; i <= limits::kHookPrompts; ++i) {
     (void)plan("decision: d" + number(i) + "\ninstruction: Which one?\noptions: [left" + number(i) + ", right" +

@@ -1,4 +1,4 @@
-// One line of the question log about one question of a call.
+// The question log line for one question of a call.
 #pragma once
 
 #include "base/document/value.hpp"
@@ -8,15 +8,15 @@
 
 namespace sb::hook {
 
-// What is known before anyone answered: skill, question_summary, options_count, session_id, tool_use_id,
-// question_index. Pure.
+// The fields known before an answer: skill, question_summary, options_count, session_id, tool_use_id, question_index.
+// Pure.
 Value question_record(const HookEvent& event, const CallQuestion& question, std::size_t index);
 
-// The marker's id; for a question without a clear one `hook-` and 10 hex digits of its text and options, which no
-// preference is ever stored under. Pure.
+// The marker's id. Without a clear marker: `hook-` and 10 hex digits of the text and options; no preference is ever
+// stored under such an id. Pure.
 std::string record_id(const CallQuestion& question);
 
-// Checked and appended; a record that is there already is left alone.
+// Validates and appends; a record that already exists is not written again.
 Status append_record(const Seams& seams, const gstack::PreferencePaths& place, Value record);
 
 }  // namespace sb::hook

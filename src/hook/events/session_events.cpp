@@ -1,4 +1,4 @@
-// What a conversation is told of its session when it begins, after a compaction, and when somebody has answered.
+// Notes to a conversation about its session: when it begins, after a compaction, and when a decision was answered.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::size_t kLongestChoice = 200;
 
-// What a conversation is working on, and how the decision it waits for stands.
+// What a conversation is working on, and the state of the decision it waits for.
 struct Situation {
   CurrentStep current;
-  std::optional<inbox::DecisionState> decision;  // that is waited for
-  bool is_told = false;                          // its end, to this conversation
+  std::optional<inbox::DecisionState> decision;  // the one waited for
+  bool is_reported = false;                      // its end was already reported to this conversation
 
   bool has_answer() const { return decision && !decision->is_open(); }
 };
@@ -39,12 +39,12 @@ Result<std::optional<Situation>> situation_of(const HookEvent& event, inbox::Hom
     if (!state && state.error().code != ErrorCode::kNotFound) return std::unexpected(std::move(state).error());
     if (state) situation.decision = std::move(*state);
     const auto host = SB_TRY(guard::read_host_session(snapshot, guard::host_key(event.session, "")));
-    situation.is_told = std::ranges::find(host.notified, decision) != host.notified.end();
+    situation.is_reported = std::ranges::find(host.notified, decision) != host.notified.end();
     return situation;
   });
 }
 
-// `safe ("The safe way")`: the id for the agent, the label for what the person read.
+// `safe ("The safe way")`: the id for the agent, the label the person read.
 std::string named(const inbox::Part* part, const std::string& id) {
   const inbox::Choice* choice = part == nullptr ? nullptr : part->find(id);
   return choice == nullptr || choice->label.empty() || choice->label == id
@@ -85,7 +85,7 @@ std::string step_text(const Situation& situation) {
   const guard::OpenStep& step = situation.current.step();
   std::string text = fmt::format("Signalbox session {} of {} is open, at step {} of {}: {} ({}).", step.session,
                                  step.workflow, step.number, step.of, step.title, step.step);
-  if (!step.goal.empty()) text += fmt::format("\nIts goal: {}", one_line(printable(step.goal)));
+  if (!step.goal.empty()) text += fmt::format("\nGoal: {}", one_line(printable(step.goal)));
   if (situation.has_answer()) {
     text += "\n" + answer_text(situation);
   } else if (!step.decision.empty()) {
@@ -93,18 +93,18 @@ std::string step_text(const Situation& situation) {
   } else if (step.waiting == "children") {
     text += "\nIt waits for the sessions it started.";
   } else if (!step.required_output.empty()) {
-    text += fmt::format("\nIt owes: {}.", step.required_output);
+    text += fmt::format("\nRequired: {}.", step.required_output);
   }
   std::string rules;
   if (step.writes && step.writes->empty()) rules = "change no file";
   if (step.writes && !step.writes->empty()) rules = fmt::format("change only {}", fmt::join(*step.writes, ", "));
-  if (step.commands_read_only) rules += fmt::format("{}run only commands that read", rules.empty() ? "" : "; ");
+  if (step.commands_read_only) rules += fmt::format("{}run only read-only commands", rules.empty() ? "" : "; ");
   if (!rules.empty()) text += fmt::format("\nWhile it is open: {}.", rules);
   return text;
 }
 
-// What the call of continue_workflow does, by what the step waits for. What waits is not delivered: asking again is
-// what goes on.
+// What the continue_workflow call does, by what the step waits for. A waiting step is not submitted: calling again
+// continues it.
 std::string call_text(const Situation& situation) {
   const guard::OpenStep& step = situation.current.step();
   const bool is_waiting = !step.waiting.empty() || !step.decision.empty();
@@ -112,23 +112,23 @@ std::string call_text(const Situation& situation) {
   if (!is_waiting) call.set("intent", "rehydrate");
   call.set("workspacePath", step.workspace);
   const std::string text = to_json(call);
-  if (step.token.empty() || text.size() > limits::kHookNoteBytes / 2) return "resume_session finds its token.";
-  std::string_view then = "shows the step again; with the same token and notes it is delivered.";
-  if (is_waiting) then = "shows how it stands, and goes on once that is over; there is nothing to deliver.";
-  if (situation.has_answer()) then = "goes on; there is nothing to deliver.";
+  if (step.token.empty() || text.size() > limits::kHookNoteBytes / 2) return "resume_session returns its token.";
+  std::string_view then = "shows the step again; calling it with the same token and your notes submits it.";
+  if (is_waiting) then = "shows its status, and continues once that is done; there is nothing to submit.";
+  if (situation.has_answer()) then = "continues; there is nothing to submit.";
   return fmt::format("continue_workflow {} {}", text, then);
 }
 
-// Always whole: it is what the conversation cannot do without.
+// Never truncated: the conversation cannot continue without it.
 std::string how_to_continue(const Situation& situation) {
   return fmt::format("\n{}{}", call_text(situation),
-                     situation.current.is_used ? "" : " Leave it alone if you were asked for something else.");
+                     situation.current.is_used ? "" : " Ignore it if you were asked for something else.");
 }
 
 std::string prompt_text(const Situation& situation) {
   const std::string& token = situation.current.step().token;
   const std::string call = token.empty() ? "" : fmt::format(" with continueToken {}", token);
-  return fmt::format("Signalbox: {} Call continue_workflow{} to go on.", answer_text(situation), call);
+  return fmt::format("Signalbox: {} Call continue_workflow{} to continue.", answer_text(situation), call);
 }
 
 Status record_notified_once(const HookEvent& event, const Situation& situation, const Seams& seams) {
@@ -139,7 +139,7 @@ Status record_notified_once(const HookEvent& event, const Situation& situation, 
   });
 }
 
-// What the call's result calls the session: the last `"sessionId":"…"` of its texts.
+// The session id in the call's result: the last `"sessionId":"…"` of its texts.
 void find_session(const Value& value, std::string& session) {
   constexpr std::string_view kMember = "\"sessionId\":\"";
   if (const auto own = value.string_at("sessionId")) session = *own;
@@ -157,7 +157,7 @@ void find_session(const Value& value, std::string& session) {
   }
 }
 
-// AttachedBy its id alone: the call does not always say which folder it is about.
+// Found by id alone: the call does not always name its folder.
 Result<std::optional<guard::OpenStep>> open_step_of(store::Snapshot& snapshot, const std::string& session) {
   const std::string end = "/" + session;
   const store::Listing listing{.limit = limits::kOpenSessionsSearched};
@@ -201,8 +201,8 @@ Result<std::string> at_session_start(const HookEvent& event, const HookContext& 
   if (!home) return "";
   const auto situation = SB_TRY(situation_of(event, *home, seams));
   if (!situation) return "";
-  if (situation->has_answer() && !situation->is_told) {
-    // Being told twice is better than not at all.
+  if (situation->has_answer() && !situation->is_reported) {
+    // Reporting twice is better than not at all.
     if (const Status kept = record_notified_once(event, *situation, seams); !kept) hook_context.log.add(kept.error());
   }
   const std::string tail = how_to_continue(*situation);
@@ -216,8 +216,8 @@ Result<std::string> at_prompt(const HookEvent& event, const HookContext& hook_co
   const auto home = SB_TRY(open_home(seams, store::Access::kReadOnly));
   if (!home) return "";
   const auto situation = SB_TRY(situation_of(event, *home, seams));
-  if (!situation || !situation->has_answer() || situation->is_told) return "";
-  // What cannot be remembered would be said at every prompt.
+  if (!situation || !situation->has_answer() || situation->is_reported) return "";
+  // Without this record the same note would be repeated at every prompt.
   SB_TRY(record_notified_once(event, *situation, seams));
   return additional_context("UserPromptSubmit", utf8_prefix(prompt_text(*situation), limits::kHookNoteBytes));
 }

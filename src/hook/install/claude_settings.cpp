@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kHookProgram = "signalbox-hook";
 constexpr std::array<std::string_view, 6> kEvents = {"PreToolUse",   "PostToolUse",      "Stop",
                                                      "SessionStart", "UserPromptSubmit", "SessionEnd"};
-// A group each; an empty matcher is none.
+// One group per entry; an empty matcher means no matcher.
 struct Group {
   std::string_view event, matcher;
 };
@@ -42,7 +42,7 @@ bool is_plain(std::string_view text) {
   });
 }
 
-// The word that shell_quoted made this of; nothing when the text is no single such word.
+// Reverses shell_quoted; nothing when the text is not one such word.
 std::optional<std::string> unquoted(std::string_view text) {
   if (is_plain(text)) return std::string(text);
   if (text.size() < 2 || text.front() != '\'' || text.back() != '\'') return std::nullopt;
@@ -69,8 +69,8 @@ bool is_signalbox_hook(const Value& entry) {
 }
 
 std::unexpected<Error> wrong_shape(std::string_view pointer, std::string_view wanted, const Value& found) {
-  return fail(ErrorCode::kInvalid, fmt::format("is {}, where hooks need {}", kind_name(found.kind()), wanted),
-              "Mend it first; nothing was changed", {"", std::string(pointer), 0, 0});
+  return fail(ErrorCode::kInvalid, fmt::format("is {}; hooks need {}", kind_name(found.kind()), wanted),
+              "Fix it first; nothing was changed", {"", std::string(pointer), 0, 0});
 }
 
 Status check_shape(const Value& settings) {
@@ -89,7 +89,7 @@ Value entry_for(const std::string& command) {
   return Value::object({{"type", "command"}, {"command", command}, {"timeout", kTimeoutSeconds}});
 }
 
-// Whether our entry stands in a group with that matcher; its command is set, since the program may have moved.
+// Whether our entry is in a group with this matcher; updates its command, since the program may have moved.
 bool follow(Value& groups, std::string_view matcher, const std::string& command) {
   bool is_there = false;
   for (Value& group : groups.items()) {
@@ -120,7 +120,7 @@ bool is_signalbox_statusline(const Value& settings) {
   return is_signalbox_command(command.substr(0, command.size() - kStatusLineArgument.size()));
 }
 
-// Whether anything was taken out. A group that only held ours goes with it; one that was empty before stays.
+// Whether anything was removed. A group that held only our entry is removed with it; one that was empty before stays.
 bool take_from(Value& groups) {
   bool is_taken = false;
   std::erase_if(groups.items(), [&](Value& group) {
@@ -140,7 +140,7 @@ Result<Value> placed(Result<Value> changed, const Document& document) {
   return std::unexpected(std::move(error));
 }
 
-// The bytes before our entries were put in, when nothing else was changed since.
+// The bytes from before our entries were added, if nothing else has changed since.
 std::optional<std::string> untouched_backup(const Files& files, const std::string& backup, const Document& now,
                                             const Value& without) {
   if (backup.empty()) return std::nullopt;
@@ -159,7 +159,7 @@ bool has_signalbox_hooks(const Value& settings) {
   return false;
 }
 
-// What `after` has that `before` has not, beside what was made earlier.
+// What `after` has and `before` lacks, plus what was made earlier.
 InstallRecord with_made(InstallRecord installed, const Value& before, const Value& after) {
   if (!before.find(kHooks)) installed.add(kHooks);
   for (const std::string_view event : kEvents) {
@@ -168,7 +168,7 @@ InstallRecord with_made(InstallRecord installed, const Value& before, const Valu
   return installed;
 }
 
-// Where nothing is known of the installation: all that our entries were alone in was made for them.
+// Without a record of the installation: everything that held only our entries counts as made for them.
 InstallRecord all_created() {
   InstallRecord installed{{std::string(kHooks)}, ""};
   for (const std::string_view event : kEvents) installed.add(event);
@@ -198,8 +198,8 @@ bool is_signalbox_command(std::string_view command) {
 Result<Value> with_statusline(Value settings, const std::string& command) {
   SB_TRY(check_shape(settings));
   if (settings.find(kStatusLine) && !is_signalbox_statusline(settings)) {
-    return fail(ErrorCode::kConflict, "there is a statusLine of somebody else's already",
-                "Leave out --statusline, or let that one call `signalbox statusline` too",
+    return fail(ErrorCode::kConflict, "a statusLine is already configured",
+                "Omit --statusline, or call `signalbox statusline` from the existing one",
                 {"", fmt::format("/{}", kStatusLine), 0, 0});
   }
   settings.set(kStatusLine,
@@ -277,8 +277,8 @@ Result<std::string> find_writable_project(const Files& files, const Environment&
   if ((project != "/" && project != home) || is_marked(files, project, home)) return project;
   return fail(
       ErrorCode::kInvalid,
-      fmt::format("{} is no project, but {}", project, project == "/" ? "the root of all folders" : "your home folder"),
-      "Go into the project's folder, or leave --project out; nothing was changed");
+      fmt::format("{} is not a project but {}", project, project == "/" ? "the root folder" : "your home folder"),
+      "Change to the project's folder, or omit --project; nothing was changed");
 }
 
 Result<InstallResult> install_hooks(const Seams& seams, const InstallRequest& wanted) {

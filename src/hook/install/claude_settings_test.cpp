@@ -35,7 +35,7 @@ constexpr const char* kOthers = R"json({
 }
 })json";
 
-TEST_F(Settings, WithoutAFileOneIsMadeAndRemovedAgain) {
+TEST_F(Settings, AMissingFileIsCreatedAndRemovedAgain) {
   ASSERT_TRUE(install(wanted()));
   const Value made = parse_json(read(path())).value();
   const Value& group = made["hooks"]["PreToolUse"].items().at(0);
@@ -47,7 +47,7 @@ TEST_F(Settings, WithoutAFileOneIsMadeAndRemovedAgain) {
   EXPECT_EQ(files_.kind(path()), FileKind::kMissing);
 }
 
-TEST_F(Settings, OtherThingsStayAndUninstallRestoresEveryByte) {
+TEST_F(Settings, OtherSettingsStayAndUninstallRestoresEveryByte) {
   write(kOthers);
   const auto changed = install(wanted(true)).value();
   EXPECT_EQ(read(changed.backup), kOthers);
@@ -57,23 +57,23 @@ TEST_F(Settings, OtherThingsStayAndUninstallRestoresEveryByte) {
   EXPECT_EQ(now.members().at(2).name, "permissions");
   EXPECT_EQ(to_json(now["hooks"]["PreToolUse"].items().at(0)),
             R"({"matcher":"Bash","hooks":[{"type":"command","command":"lint-it"}]})");
-  EXPECT_THAT(text, HasSubstr("\n    \"model\""));  // as it was indented
+  EXPECT_THAT(text, HasSubstr("\n    \"model\""));  // with the original indentation
   EXPECT_NE(now["hooks"].find("Stop"), nullptr);
   ASSERT_TRUE(uninstall(wanted()));
   EXPECT_EQ(read(path()), kOthers);
   EXPECT_EQ(files_.list(root_ + "/user/.claude").value(), std::vector<std::string>{"settings.json"});
 }
 
-TEST_F(Settings, TheSecondInstallChangesNoByte) {
+TEST_F(Settings, ASecondInstallChangesNoByte) {
   write(kOthers);
   ASSERT_TRUE(install(wanted(true))->is_changed);
   const std::string once = read(path());
   EXPECT_FALSE(install(wanted(true))->is_changed);
-  EXPECT_FALSE(install(wanted(false))->is_changed);  // what is there is not taken away
+  EXPECT_FALSE(install(wanted(false))->is_changed);  // existing entries are not removed
   EXPECT_EQ(read(path()), once);
 }
 
-TEST_F(Settings, AMovedProgramIsFollowed) {
+TEST_F(Settings, AMovedProgramIsUpdated) {
   ASSERT_TRUE(install(wanted()));
   InstallRequest moved = wanted();
   moved.program = "/opt/o'neil/my tools/signalbox-hook";
@@ -91,11 +91,11 @@ TEST_F(Settings, AMovedProgramIsFollowed) {
 TEST_F(Settings, EveryEventHasItsGroups) {
   ASSERT_TRUE(install(wanted(true)));
   const Value made = parse_json(read(path())).value();
-  std::string told;
+  std::string listed;
   for (const auto& [name, groups] : made["hooks"].members()) {
-    for (const Value& group : groups.items()) told += name + " " + group.string_at("matcher").value_or("-") + "\n";
+    for (const Value& group : groups.items()) listed += name + " " + group.string_at("matcher").value_or("-") + "\n";
   }
-  EXPECT_EQ(told,
+  EXPECT_EQ(listed,
             "PreToolUse (AskUserQuestion|mcp__.*__AskUserQuestion)\nPreToolUse Edit|Write|MultiEdit|NotebookEdit|Bash\n"
             "PostToolUse (AskUserQuestion|mcp__.*__AskUserQuestion)\n"
             "PostToolUse mcp__.*__(start_workflow|continue_workflow)\nStop -\nSessionStart -\nUserPromptSubmit -\n"
@@ -103,12 +103,12 @@ TEST_F(Settings, EveryEventHasItsGroups) {
   EXPECT_EQ(made.find("statusLine"), nullptr);
 }
 
-TEST_F(Settings, AnOlderInstallationGetsWhatItLacks) {
+TEST_F(Settings, AnOlderInstallationGetsTheMissingGroups) {
   const std::string before = R"({"model":"opus","hooks":{"Notification":[]}})";
   write(before);
   ASSERT_TRUE(install(wanted()));
   const Value whole = parse_json(read(path())).value();
-  // As it was installed before there was more than questions.
+  // As installed when there were only question hooks.
   Value older = whole;
   Value& hooks = *older.find("hooks");
   for (const char* name : {"SessionStart", "UserPromptSubmit", "SessionEnd"}) hooks.erase(name);
@@ -121,7 +121,7 @@ TEST_F(Settings, AnOlderInstallationGetsWhatItLacks) {
   EXPECT_EQ(parse_json(read(path())).value(), parse_json(before).value());
 }
 
-TEST_F(Settings, AStatusLineIsPutOnlyWhereThereIsNone) {
+TEST_F(Settings, AStatusLineIsAddedOnlyIfThereIsNone) {
   write(R"({"model":"opus"})");
   InstallRequest with_line = wanted();
   with_line.with_statusline = true;
@@ -146,7 +146,7 @@ TEST_F(Settings, AStatusLineIsPutOnlyWhereThereIsNone) {
   EXPECT_EQ(read(path()), others);
 }
 
-TEST_F(Settings, OtherPeoplesHooksInOurGroupStay) {
+TEST_F(Settings, OtherHooksInOurGroupStay) {
   ASSERT_TRUE(install(wanted()));
   Value now = parse_json(read(path())).value();
   now.find("hooks")
@@ -162,14 +162,14 @@ TEST_F(Settings, OtherPeoplesHooksInOurGroupStay) {
                 .value());
 }
 
-TEST_F(Settings, ContainersThatWereEmptyBeforeStay) {
+TEST_F(Settings, ContainersThatWereAlreadyEmptyStay) {
   for (const char* text : {R"({"hooks":{}})", R"({"hooks":{"Stop":[]}})", R"({"hooks":{"PreToolUse":[],"Stop":[]}})",
                            R"({"hooks":{"PreToolUse":[{"matcher":"x","hooks":[]}]}})", "{}"}) {
     for (const bool is_edited : {false, true}) {
       write(text);
       Value wanted_after = parse_json(text).value();
       ASSERT_TRUE(install(wanted(true))->is_changed);
-      if (is_edited) {  // so that the copy cannot simply be put back
+      if (is_edited) {  // so that the backup cannot simply be restored
         Value now = parse_json(read(path())).value();
         now.set("model", "opus");
         wanted_after.set("model", "opus");
@@ -185,7 +185,7 @@ TEST_F(Settings, ContainersThatWereEmptyBeforeStay) {
   EXPECT_EQ(files_.kind(home() + "/hook-settings.json"), FileKind::kMissing);
 }
 
-TEST_F(Settings, AListMadeByALaterInstallIsTakenOutToo) {
+TEST_F(Settings, AListMadeByALaterInstallIsRemovedToo) {
   write(R"({"hooks":{}, "model":"a"})");
   ASSERT_TRUE(install(wanted(false)));
   ASSERT_TRUE(install(wanted(true)));
@@ -213,13 +213,13 @@ TEST_F(Settings, TheFirstBackupIsNeverOverwritten) {
   EXPECT_EQ(read(path()), later);
   EXPECT_EQ(files_.kind(backup + "-2"), FileKind::kMissing);
   (void)files_.remove(path());
-  ASSERT_TRUE(install(wanted()));  // where there are no settings
+  ASSERT_TRUE(install(wanted()));  // without existing settings
   ASSERT_TRUE(uninstall(wanted()));
   EXPECT_EQ(files_.kind(path()), FileKind::kMissing);
   EXPECT_EQ(read(backup), kOthers);
 }
 
-TEST_F(Settings, ANumberThatCannotBeKeptIsRefused) {
+TEST_F(Settings, ANumberThatCannotBePreservedIsRejected) {
   for (const char* number : {"123456789012345678901234567890", "18446744073709551615", "-9223372036854775809",
                              "0.12345678901234567890123", "1e-400"}) {
     const std::string text = std::string("{\"s\": \"1\\\"2\",\n \"n\": ") + number + "}";
@@ -236,7 +236,7 @@ TEST_F(Settings, ANumberThatCannotBeKeptIsRefused) {
   }
 }
 
-TEST_F(Settings, ALinkToNowhereIsNotReplaced) {
+TEST_F(Settings, ADanglingLinkIsNotReplaced) {
   (void)files_.make_directories(root_ + "/user/.claude");
   std::filesystem::create_symlink(root_ + "/dotfiles/settings.json", path());
   for (const auto& result : {install(wanted()), uninstall(wanted())}) {
@@ -251,7 +251,7 @@ TEST_F(Settings, ALinkToNowhereIsNotReplaced) {
   EXPECT_THAT(read(root_ + "/dotfiles/settings.json"), HasSubstr("signalbox-hook"));
 }
 
-TEST_F(Settings, WhatIsNotJsonIsRefusedAndLeftAlone) {
+TEST_F(Settings, InvalidJsonIsRejectedAndNotTouched) {
   for (const char* text : {" \n", "{\"a\": 1,}", "// comment\n{}", "[1]", "{\"hooks\": []}",
                            "{\"hooks\": {\"Stop\": {}}}", "{\"a\":1,\"a\":2}", "\xff\xfe"}) {
     write(text);
@@ -265,7 +265,7 @@ TEST_F(Settings, WhatIsNotJsonIsRefusedAndLeftAlone) {
   EXPECT_EQ(files_.list(root_ + "/user/.claude").value(), std::vector<std::string>{"settings.json"});
 }
 
-TEST_F(Settings, AnEmptyFileIsAsGoodAsNoneAndComesBackEmpty) {
+TEST_F(Settings, AnEmptyFileCountsAsMissingAndIsRestoredEmpty) {
   write("");
   ASSERT_TRUE(install(wanted()));
   EXPECT_THAT(read(path()), HasSubstr("signalbox-hook"));
@@ -273,27 +273,27 @@ TEST_F(Settings, AnEmptyFileIsAsGoodAsNoneAndComesBackEmpty) {
   EXPECT_EQ(read(path()), "");
 }
 
-TEST_F(Settings, NothingToUninstallChangesNothing) {
+TEST_F(Settings, UninstallWithoutInstallChangesNothing) {
   EXPECT_FALSE(uninstall(wanted())->is_changed);
   write(kOthers);
   EXPECT_FALSE(uninstall(wanted())->is_changed);
   EXPECT_EQ(read(path()), kOthers);
 }
 
-TEST_F(Settings, AProjectsSettingsAreItsOwn) {
+TEST_F(Settings, AProjectHasItsOwnSettings) {
   ASSERT_TRUE(install(wanted(true, InstallScope::kProject)));
   EXPECT_EQ(files_.kind(project() + "/.claude/settings.json"), FileKind::kFile);
   EXPECT_EQ(files_.kind(path()), FileKind::kMissing);
 }
 
-TEST_F(Settings, TheFolderOfClaudeCodeCanBeMoved) {
+TEST_F(Settings, TheClaudeCodeFolderCanBeMoved) {
   auto variables = environment_.all();
   variables["CLAUDE_CONFIG_DIR"] = root_ + "/cc";
   environment_ = Environment(variables);
   EXPECT_EQ(install(wanted())->path, root_ + "/cc/settings.json");
 }
 
-TEST_F(Settings, StopGoesOffWithWhatSwitchedItOn) {
+TEST_F(Settings, UninstallDisablesStopWhereInstallEnabledIt) {
   const HomeDirectories at = homes(environment_).value();
   ASSERT_TRUE(install(wanted(false)));
   EXPECT_FALSE(is_stop_enabled(files_, at, project()).value());
@@ -306,7 +306,7 @@ TEST_F(Settings, StopGoesOffWithWhatSwitchedItOn) {
   EXPECT_FALSE(is_stop_enabled(files_, at, project()).value());
 }
 
-TEST_F(Settings, TheProjectIsTheNearestWithASign) {
+TEST_F(Settings, TheProjectIsTheNearestMarkedFolder) {
   (void)files_.make_directories(project() + "/.git");
   (void)files_.make_directories(project() + "/src/deep");
   (void)files_.make_directories(root_ + "/user/.claude");
@@ -315,7 +315,7 @@ TEST_F(Settings, TheProjectIsTheNearestWithASign) {
   EXPECT_EQ(find_project(files_, environment_, root_ + "/user/notes"), root_ + "/user/notes");
 }
 
-TEST(ShellWord, IsOursOnlyWhenItIsNothingButOurProgram) {
+TEST(ShellWord, IsOursOnlyIfItIsExactlyOurProgram) {
   for (const char* ours : {"/usr/bin/signalbox-hook", "'/my tools/signalbox-hook'"})
     EXPECT_TRUE(is_signalbox_command(ours)) << ours;
   for (const char* other : {"signalbox-hook", "/usr/bin/signalbox-hook --x", "/usr/bin/signalbox-hook; rm x",
@@ -324,14 +324,14 @@ TEST(ShellWord, IsOursOnlyWhenItIsNothingButOurProgram) {
   }
 }
 
-TEST(ShellWord, SurvivesTheShell) {
+TEST(ShellWord, RoundTripsThroughTheShell) {
   EXPECT_EQ(shell_quoted("/usr/bin/signalbox-hook"), "/usr/bin/signalbox-hook");
   EXPECT_EQ(shell_quoted("/a b/$x"), "'/a b/$x'");
   EXPECT_EQ(shell_quoted("it's"), R"('it'\''s')");
   EXPECT_EQ(shell_quoted(""), "''");
 }
 
-TEST(SettingsOnAFullDisk, StayAsTheyWere) {
+TEST(SettingsOnAFullDisk, StayUnchanged) {
   FakeFiles files;
   files.contents()["/u/.claude/settings.json"] = kOthers;
   FakeClock clock;

@@ -31,7 +31,7 @@ struct Current {
     const bool was_written = !each.entry.url.empty() && installed.has_created(mark_of(each.name));
     return was_written || is_signalbox_entry(each.entry);
   }
-  // Something that install noted is still there.
+  // Something recorded by install is still there.
   bool has_noted() const {
     return std::ranges::any_of(entries,
                                [&](const NamedEntry& each) { return installed.has_created(mark_of(each.name)); });
@@ -45,25 +45,25 @@ Result<Current> read_current(const Seams& seams, const ClientTarget& place, cons
   return now;
 }
 
-// The client may have written since we read; what it wrote must not be lost.
+// The client may have written since we read; its changes must not be lost.
 Status check_unchanged(const Files& files, const std::string& path, const std::optional<std::string>& before) {
   if (SB_TRY(read_if_exists(files, path)) == before) return {};
-  return fail(ErrorCode::kUnavailable, "somebody else changed it just now", "Try again; nothing was changed",
+  return fail(ErrorCode::kUnavailable, "the file was changed by another process", "Try again; nothing was changed",
               {path, "", 0, 0});
 }
 
 std::unexpected<Error> taken(const std::string& path, const std::string& name, const ServerEntry& other) {
   return fail(ErrorCode::kConflict,
-              fmt::format("another server is called {} there: {}", quote_json(name),
+              fmt::format("another server is already named {}: {}", quote_json(name),
                           other.url.empty() ? quote_json(other.command) : other.url),
-              "Give ours another name with --name; nothing was changed", {path, "", 0, 0});
+              "Choose another name with --name; nothing was changed", {path, "", 0, 0});
 }
 
 unsigned mode_for(const ClientTarget& place) {
-  return place.scope == InstallScope::kProject ? 0644 : 0600;  // a project's is meant to be shared
+  return place.scope == InstallScope::kProject ? 0644 : 0600;  // a project's file is meant to be shared
 }
 
-// The bytes before our entry was put in, when nothing else was changed since.
+// The bytes from before our entry was added, if nothing else has changed since.
 std::optional<std::string> untouched_backup(const Files& files, const ClientTarget& place, const Current& now,
                                             const NamedEntry& ours) {
   if (now.installed.backup.empty()) return std::nullopt;
@@ -137,8 +137,8 @@ Result<InstallResult> uninstall_server(const Seams& seams, const ClientTarget& p
   const NamedEntry* there = now.find(name);
   if (!there) return changed;
   if (!now.is_signalbox_server(*there)) {
-    return fail(ErrorCode::kConflict, fmt::format("the server called {} there is not ours", quote_json(name)),
-                "Name ours with --name; nothing was changed", {changed.path, "", 0, 0});
+    return fail(ErrorCode::kConflict, fmt::format("the server named {} is not a signalbox server", quote_json(name)),
+                "Name the right one with --name; nothing was changed", {changed.path, "", 0, 0});
   }
   const NamedEntry ours = *there;
   const auto restored = untouched_backup(seams.files, place, now, ours);

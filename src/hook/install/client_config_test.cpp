@@ -33,7 +33,7 @@ class ClientConfig : public HookFixture {
   FakeStreams streams_;
 };
 
-TEST_F(ClientConfig, AFileIsMadeAndRemovedAgain) {
+TEST_F(ClientConfig, AFileIsCreatedAndRemovedAgain) {
   for (const ClientTarget& place : {claude_, codex_}) {
     EXPECT_TRUE(install(place, program_)->is_changed);
     EXPECT_FALSE(install(place, program_)->is_changed);
@@ -44,7 +44,7 @@ TEST_F(ClientConfig, AFileIsMadeAndRemovedAgain) {
   EXPECT_EQ(noted(), "");
 }
 
-TEST_F(ClientConfig, TwoNamesStandSideBySideAndGoOneByOne) {
+TEST_F(ClientConfig, TwoNamesCoexistAndAreRemovedSeparately) {
   write(path(claude_), "{ \"mcpServers\" : { } }");
   ASSERT_TRUE(install(claude_, program_));
   ASSERT_TRUE(install(claude_, far_, "far"));
@@ -55,7 +55,7 @@ TEST_F(ClientConfig, TwoNamesStandSideBySideAndGoOneByOne) {
   EXPECT_EQ(noted(), "");
 }
 
-TEST_F(ClientConfig, WhatTheClientWroteSinceStays) {
+TEST_F(ClientConfig, LaterChangesByTheClientStay) {
   write(path(codex_), "a = 1\n");
   ASSERT_TRUE(install(codex_, program_));
   write(path(codex_),
@@ -66,7 +66,7 @@ TEST_F(ClientConfig, WhatTheClientWroteSinceStays) {
   EXPECT_EQ(read(changed.backup), "a = 1\n");
 }
 
-TEST_F(ClientConfig, AnAddressWeWroteIsOursWhereverItLeads) {
+TEST_F(ClientConfig, AnAddressWeWroteIsOursWhateverItIs) {
   ASSERT_TRUE(install(claude_, far_));
   ASSERT_TRUE(install(claude_, program_));
   ASSERT_TRUE(install(claude_, far_));
@@ -76,15 +76,15 @@ TEST_F(ClientConfig, AnAddressWeWroteIsOursWhereverItLeads) {
   EXPECT_EQ(uninstall(claude_).error().code, ErrorCode::kConflict);
 }
 
-TEST_F(ClientConfig, ALinkToNowhereAndAnUnwritableHomeChangeNothing) {
+TEST_F(ClientConfig, ADanglingLinkOrAnUnwritableHomeChangesNothing) {
   ASSERT_EQ(::symlink((root_ + "/gone").c_str(), path(claude_).c_str()), 0);
-  EXPECT_THAT(install(claude_, program_).error().to_string(), HasSubstr("a link to a file that is not there"));
+  EXPECT_THAT(install(claude_, program_).error().to_string(), HasSubstr("is a dangling link"));
   environment_ = Environment({{"SIGNALBOX_HOME", "/proc/nowhere"}, {"HOME", root_ + "/user"}});
   EXPECT_FALSE(install(codex_, program_));
   EXPECT_EQ(files_.kind(path(codex_)), FileKind::kMissing);
 }
 
-TEST_F(ClientConfig, TheUsersFileIsPrivateAndAProjectsIsShared) {
+TEST_F(ClientConfig, TheUsersFileIsPrivateAndAProjectFileIsShared) {
   const ClientTarget shared{Client::kClaudeCode, InstallScope::kProject, project()};
   ASSERT_TRUE(install(claude_, program_));
   ASSERT_TRUE(install(shared, program_));

@@ -33,27 +33,27 @@ ServerEntry entry_of(const Value& value) {
   return entry;
 }
 
-// JSON, as Claude Code has it.
+// JSON (Claude Code).
 
 Result<Document> read_json(const std::string& path, std::string_view text) {
   auto document = parse_document(path, text.empty() ? "{}" : std::string(text), Syntax::kJson);
   if (!document) {
     Error error = document.error();
     error.message = "the configuration cannot be read: " + error.message;
-    error.remedy = "Mend the file first; nothing was changed";
+    error.remedy = "Fix the file first; nothing was changed";
     return std::unexpected(std::move(error));
   }
   const Value* servers = document->root.find(kServers);
   const bool is_wrong_root = !document->root.is_object();
   if (is_wrong_root || (servers && !servers->is_object())) {
     const Value& found = is_wrong_root ? document->root : *servers;
-    return fail(ErrorCode::kInvalid, fmt::format("is {}, where an object is needed", kind_name(found.kind())),
-                "Mend it first; nothing was changed", document->location_of(is_wrong_root ? "" : "/mcpServers"));
+    return fail(ErrorCode::kInvalid, fmt::format("is {}, but must be an object", kind_name(found.kind())),
+                "Fix it first; nothing was changed", document->location_of(is_wrong_root ? "" : "/mcpServers"));
   }
   return document;
 }
 
-// Other headers stay, and so does a token that is written out.
+// Other headers stay, and so does a literal token.
 void set_token(Value& value, const std::string& token_env) {
   Value headers = value["headers"].is_object() ? value["headers"] : Value::object();
   const bool is_variable = headers.string_at("Authorization").value_or("").starts_with(kBearer);
@@ -69,7 +69,7 @@ void set_token(Value& value, const std::string& token_env) {
   }
 }
 
-// What is there with what is wanted in its place; members of other names stay.
+// The existing entry with the wanted members; unknown members stay.
 Value merged(Value value, const ServerEntry& entry) {
   if (!value.is_object()) value = Value::object();
   if (entry.url.empty()) {
@@ -97,7 +97,7 @@ Result<std::string> with_json(const std::string& path, std::string_view text, co
   return text.empty() ? with_member("{}\n", kServers, name, wanted) : with_member(text, kServers, name, wanted);
 }
 
-// TOML, as Codex has it.
+// TOML (Codex).
 
 using Key = std::vector<std::string>;
 
@@ -111,7 +111,7 @@ Key full_key(const TomlItem& item) {
   return key;
 }
 
-// All of mcp_servers as one value, whichever way it is written.
+// All of mcp_servers as one value, in whatever form it is written.
 Value servers_of(std::span<const TomlItem> items) {
   Value root = Value::object();
   for (const TomlItem& item : items) {
@@ -127,7 +127,7 @@ Value servers_of(std::span<const TomlItem> items) {
   return root[kTomlServers];
 }
 
-// The entry can be edited as lines of its own, or added as such.
+// The entry can be edited or added as lines of its own.
 Status check_editable(const std::string& path, std::span<const TomlItem> items, const std::string& name) {
   for (const TomlItem& item : items) {
     const Key key = full_key(item);
@@ -139,7 +139,8 @@ Status check_editable(const std::string& path, std::span<const TomlItem> items, 
     return fail(ErrorCode::kInvalid,
                 fmt::format("{} is not written as a table [{}.{}], so it cannot be changed safely",
                             is_within ? fmt::format("{}.{}", kTomlServers, name) : kTomlServers, kTomlServers, name),
-                "Write it so first, or add by hand what --print shows; nothing was changed", {path, "", item.line, 1});
+                "Rewrite it as a table first, or add the output of --print by hand; nothing was changed",
+                {path, "", item.line, 1});
   }
   return {};
 }
@@ -152,7 +153,7 @@ std::string toml_list(const std::vector<std::string>& texts) {
 
 struct TomlLine {
   const char* key;
-  std::string written;  // its value; empty when it must not be there
+  std::string written;  // its value; empty when it must be absent
   Value value;
 };
 
@@ -172,7 +173,7 @@ std::string toml_table(const std::string& name, const ServerEntry& entry, std::s
   return out;
 }
 
-// Changes the lines of a table that is there, from the last to the first, so that places stay right.
+// Edits the lines of an existing table from last to first, so that offsets stay valid.
 std::string with_lines(std::string text, std::span<const TomlItem> items, const TomlItem& header,
                        const ServerEntry& entry, std::string_view newline) {
   std::string missing;
@@ -216,7 +217,7 @@ Result<std::string> with_toml(const std::string& path, std::string_view text, co
   return out + toml_table(name, entry, newline);
 }
 
-// The entry's table and those in it, each up to its last line; comments behind belong to what follows.
+// The entry's table and its subtables, each up to its last line; trailing comments belong to what follows.
 Result<std::string> without_toml(const std::string& path, std::string_view text, const std::string& name) {
   const std::vector<TomlItem> items = SB_TRY(scan_toml(path, text));
   SB_TRY(check_editable(path, items, name));
@@ -228,7 +229,7 @@ Result<std::string> without_toml(const std::string& path, std::string_view text,
     std::size_t begin = items[i].begin;
     for (const std::string_view blank : {"\r\n\r\n", "\n\n"}) {
       if (std::string_view(out).substr(0, begin).ends_with(blank)) {
-        begin -= blank.size() / 2;  // the blank line that parts it from what stands before
+        begin -= blank.size() / 2;  // the blank line that separates it from what comes before
         break;
       }
     }
@@ -277,7 +278,7 @@ Result<std::string> with_entry(Client client, const std::string& path, std::stri
                                const ServerEntry& entry) {
   std::string out =
       SB_TRY(client == Client::kClaudeCode ? with_json(path, text, name, entry) : with_toml(path, text, name, entry));
-  // The client must read what was meant, and of everybody else's entries what it read before.
+  // The client must read what was intended, and all other entries as before.
   const auto before = SB_TRY(read_entries(client, path, text));
   const auto after = read_entries(client, path, out);
   const auto is_kept = [&](const NamedEntry& each) {
@@ -286,7 +287,7 @@ Result<std::string> with_entry(Client client, const std::string& path, std::stri
   };
   if (after && is_kept({name, entry}) && std::ranges::all_of(before, is_kept)) return out;
   return fail(ErrorCode::kInternal, "this configuration cannot be edited safely",
-              "Add by hand what --print shows; nothing was changed", {path, "", 0, 0});
+              "Add the output of --print by hand; nothing was changed", {path, "", 0, 0});
 }
 
 Result<std::string> without_entry(Client client, const std::string& path, std::string_view text,

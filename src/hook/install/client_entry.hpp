@@ -1,12 +1,12 @@
-// Signalbox as an MCP server in the text of a client's configuration: found, put in, taken out; all else left as it is.
+// Finds, adds and removes Signalbox as an MCP server in the text of a client's configuration; everything else stays.
 //
 //   Claude Code  {"mcpServers": {"signalbox": {"command": "/usr/bin/signalbox", "args": ["mcp"]}}}
 //   Codex        [mcp_servers.signalbox]
 //                command = "/usr/bin/signalbox"
 //                args = ["mcp"]
 //
-// Pure. An empty text stands for a configuration that is not there. `path` is only for errors, which are kInvalid with
-// the place: for what cannot be read, and for what cannot be edited without touching more than the entry.
+// Pure. An empty text means that there is no configuration. `path` is only for errors, which are kInvalid with the
+// location: for text that cannot be parsed, and for text that cannot be edited without touching more than the entry.
 #pragma once
 
 #include <optional>
@@ -21,12 +21,12 @@ namespace sb::hook {
 enum class Client { kClaudeCode, kCodex };
 std::string_view display_name(Client client);  // Claude Code
 
-// How the client reaches the server: it starts a program, or it connects.
+// How the client reaches the server: by starting a program or by connecting.
 struct ServerEntry {
   std::string command;  // empty when it connects
   std::vector<std::string> args;
   std::string url;
-  std::string token_env = {};  // when it connects: the variable with the bearer token it sends; empty for none
+  std::string token_env = {};  // for a connection: the variable with the bearer token; empty for none
 
   bool operator==(const ServerEntry&) const = default;
 };
@@ -36,27 +36,27 @@ struct NamedEntry {
   ServerEntry entry;
 };
 
-// It starts a program called signalbox with `mcp`, or connects to /mcp of this machine.
+// Whether it starts a program named signalbox with `mcp`, or connects to /mcp on this machine.
 bool is_signalbox_entry(const ServerEntry& entry);
 
-// Letters, digits, - and _, at most 64: both clients make names of tools of it.
+// Letters, digits, - and _, at most 64: both clients build tool names from it.
 bool is_server_name(std::string_view name);
 
-// Every server that is configured, in the order of the file.
+// Every configured server, in file order.
 Result<std::vector<NamedEntry>> read_entries(Client client, const std::string& path, std::string_view text);
 
-// What else stands in an entry of that name stays in it. The same text when nothing is to be changed.
+// Other members of the entry stay. Returns the same text when nothing changes.
 Result<std::string> with_entry(Client client, const std::string& path, std::string_view text, const std::string& name,
                                const ServerEntry& entry);
 
-// `remove_empty_container`: what held the entries goes too when it is empty then.
+// `remove_empty_container`: also removes the container of the entries when it becomes empty.
 Result<std::string> without_entry(Client client, const std::string& path, std::string_view text,
                                   const std::string& name, bool remove_empty_container);
 
-// Whether there is something that entries of this kind stand in.
+// Whether the container of the entries exists.
 Result<bool> has_container(Client client, const std::string& path, std::string_view text);
 
-// The entry alone, as the client's configuration would have it.
+// Only the entry, as it would appear in the client's configuration.
 std::string format_entry(Client client, const std::string& name, const ServerEntry& entry);
 
 }  // namespace sb::hook

@@ -34,7 +34,7 @@ std::string toml_with(std::string_view text, const ServerEntry& entry = kProgram
   return with(Client::kCodex, text, entry);
 }
 
-TEST(ClientEntry, JsonIsLaidOutAsItsNeighbours) {
+TEST(ClientEntry, JsonIsFormattedLikeItsNeighbours) {
   EXPECT_EQ(json_with("", kAddress),
             "{\n  \"mcpServers\": {\n    \"signalbox\": {\n      \"type\": \"http\",\n"
             "      \"url\": \"http://127.0.0.1:3917/mcp\"\n    }\n  }\n}\n");
@@ -46,7 +46,7 @@ TEST(ClientEntry, JsonIsLaidOutAsItsNeighbours) {
       "\r\n\t\t\t\"url\": \"http://127.0.0.1:3917/mcp\"\r\n\t\t}\r\n\t}\r\n}");
 }
 
-TEST(ClientEntry, JsonOfOthersStaysToTheByte) {
+TEST(ClientEntry, OtherJsonIsPreservedByteForByte) {
   const std::string before =
       "{\"big\": 123456789012345678901234567890, \"cost\":1.10,\n \"odd}{\\\"\\u006d\" : [ { } , \"]\" ],\n"
       "   \"mcp\\u0053ervers\": { \"a\" : {\"command\":\"x\"} , "
@@ -61,14 +61,14 @@ TEST(ClientEntry, JsonOfOthersStaysToTheByte) {
             before.substr(0, before.find(" , \"signal")) + before.substr(before.find(" }}")));
 }
 
-TEST(ClientEntry, JsonContainersGoOnlyWhenToldSo) {
+TEST(ClientEntry, JsonContainersAreRemovedOnlyOnRequest) {
   const std::string text = json_with("{\n  \"a\": 1\n}");
   EXPECT_EQ(without(Client::kClaudeCode, text, true), "{\n  \"a\": 1\n}");
   EXPECT_EQ(without(Client::kClaudeCode, text, false), "{\n  \"a\": 1,\n  \"mcpServers\": {}\n}");
   EXPECT_EQ(without(Client::kClaudeCode, R"({"mcpServers":{"signalbox":{},"b":{}}})"), R"({"mcpServers":{"b":{}}})");
 }
 
-TEST(ClientEntry, ATokenIsNamedByItsVariable) {
+TEST(ClientEntry, ATokenIsReferencedByItsVariable) {
   const ServerEntry secret{"", {}, "https://box.example/mcp", "SB_TOKEN"};
   const std::string json =
       R"({"mcpServers":{"signalbox":{"type":"http","url":"https://box.example/mcp","headers":{"X":"y"}}}})";
@@ -82,7 +82,7 @@ TEST(ClientEntry, ATokenIsNamedByItsVariable) {
   EXPECT_EQ(json_with(json_with("", secret)), json_with(""));
 }
 
-TEST(ClientEntry, WhatPeopleAddedToTheEntryStays) {
+TEST(ClientEntry, MembersAddedByUsersStay) {
   const std::string text =
       R"({"mcpServers":{"signalbox":{"type":"stdio","command":"/old/signalbox","args":["mcp"],"env":{"A":"b"}}}})";
   EXPECT_EQ(
@@ -90,7 +90,7 @@ TEST(ClientEntry, WhatPeopleAddedToTheEntryStays) {
       R"({"mcpServers":{"signalbox":{"type":"stdio","command":"/opt/sb/signalbox","args":["mcp"],"env":{"A":"b"}}}})");
 }
 
-TEST(ClientEntry, TomlIsAddedBehindAndChangedInPlace) {
+TEST(ClientEntry, TomlIsAppendedAndChangedInPlace) {
   const std::string fresh = "[mcp_servers.signalbox]\ncommand = \"/opt/sb/signalbox\"\nargs = [\"mcp\"]\n";
   EXPECT_EQ(toml_with(""), fresh);
   EXPECT_EQ(toml_with("a = 1"), "a = 1\n\n" + fresh);
@@ -106,7 +106,7 @@ TEST(ClientEntry, TomlIsAddedBehindAndChangedInPlace) {
   EXPECT_EQ(toml_with("[mcp_servers.signalbox]"), fresh);
 }
 
-TEST(ClientEntry, TomlThatNoLineFitsIntoIsRefusedWithItsLine) {
+TEST(ClientEntry, TomlThatCannotBeEditedByLineIsRejectedWithItsLine) {
   for (const char* text : {"mcp_servers = {}\n", "x = 1\nmcp_servers.a.command = \"b\"\n", "[[mcp_servers]]\n",
                            "[mcp_servers]\nsignalbox = { command = \"x\" }\n",
                            "[mcp_servers]\nsignalbox.command = 'x'\n", "[[mcp_servers.signalbox]]\n"}) {
@@ -116,7 +116,7 @@ TEST(ClientEntry, TomlThatNoLineFitsIntoIsRefusedWithItsLine) {
   EXPECT_THAT(toml_with("[mcp_servers]\nother.command = 'x'\n"), HasSubstr("\n\n[mcp_servers.signalbox]\n"));
 }
 
-TEST(ClientEntry, ServersAreReadWhicheverWayTheyAreWritten) {
+TEST(ClientEntry, ServersAreReadInAnyForm) {
   const auto entries = read_entries(Client::kCodex, "f",
                                     "mcp_servers.a.command = \"x\"\n[mcp_servers.b]\nurl = \"u\"\n[mcp_servers]\n"
                                     "c = { command = 'z', args = ['1'] }\nd = 3\n")
@@ -128,7 +128,7 @@ TEST(ClientEntry, ServersAreReadWhicheverWayTheyAreWritten) {
   EXPECT_EQ(entries[3].entry, ServerEntry{});
 }
 
-TEST(ClientEntry, OursIsToldFromOthers) {
+TEST(ClientEntry, OurEntryIsRecognized) {
   EXPECT_TRUE(is_signalbox_entry(kProgram));
   EXPECT_TRUE(is_signalbox_entry(kAddress));
   EXPECT_TRUE(is_signalbox_entry({"", {}, "http://localhost/mcp"}));
@@ -141,29 +141,29 @@ TEST(ClientEntry, OursIsToldFromOthers) {
   EXPECT_FALSE(is_signalbox_entry({}));
 }
 
-TEST(TomlText, BrokenTextsAreRefusedWithTheirPlace) {
+TEST(TomlText, InvalidTextIsRejectedWithItsLocation) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"a", "f:1:2: = is wanted here"},
-      {"a = ", "f:1:5: a value is wanted here"},
-      {"a = \"b", "f:1:5: the text has no end"},
-      {"a = 'b\n'", "f:1:5: the text has no end"},
-      {"\n a = \"\"\"b\n\n", "f:2:6: the text has no end"},
-      {"a = \"\\q\"", "f:1:6: there is no such escape"},
-      {"a = \"\\ud800\"", "f:1:6: there is no such character"},
-      {"a = \"\\u12\"", "f:1:6: there is no such escape"},
-      {"a = [1", "f:1:7: , or ] is wanted here"},
-      {"a = {b = 1,}", "f:1:12: a key is wanted here"},
-      {"a = {b = 1, b = 2}", "this key is there twice"},
-      {"a = 1 b = 2", "f:1:7: something follows"},
-      {"[a", "f:1:3: ] is wanted here"},
-      {"[[a]", "f:1:4: ]] is wanted here"},
-      {"[]", "f:1:2: a key is wanted here"},
-      {"a = 1\na = 2", "f:2:1: this key is there twice"},
-      {"é = 1", "f:1:1: a key is wanted here"},
-      {"\"é\" = x", "f:1:7: a value is wanted here"},
+      {"a", "f:1:2: expected ="},
+      {"a = ", "f:1:5: expected a value"},
+      {"a = \"b", "f:1:5: unterminated string"},
+      {"a = 'b\n'", "f:1:5: unterminated string"},
+      {"\n a = \"\"\"b\n\n", "f:2:6: unterminated string"},
+      {"a = \"\\q\"", "f:1:6: invalid escape"},
+      {"a = \"\\ud800\"", "f:1:6: invalid character"},
+      {"a = \"\\u12\"", "f:1:6: invalid escape"},
+      {"a = [1", "f:1:7: expected , or ]"},
+      {"a = {b = 1,}", "f:1:12: expected a key"},
+      {"a = {b = 1, b = 2}", "duplicate key"},
+      {"a = 1 b = 2", "f:1:7: unexpected text"},
+      {"[a", "f:1:3: expected ]"},
+      {"[[a]", "f:1:4: expected ]]"},
+      {"[]", "f:1:2: expected a key"},
+      {"a = 1\na = 2", "f:2:1: duplicate key"},
+      {"é = 1", "f:1:1: expected a key"},
+      {"\"é\" = x", "f:1:7: expected a value"},
       {"a = 1 # \x01", "a control character"},
       {"a = \"\x01\"", "a control character"},
-      {std::string("a = 1\0", 6), "f:1:6: something follows"},
+      {std::string("a = 1\0", 6), "f:1:6: unexpected text"},
       {"\xff", "is not UTF-8"},
   };
   for (const auto& [text, expected] : cases) {
@@ -173,7 +173,7 @@ TEST(TomlText, BrokenTextsAreRefusedWithTheirPlace) {
   }
 }
 
-TEST(TomlText, DeepAndLongTextsEnd) {
+TEST(TomlText, DeepAndLongTextsTerminate) {
   EXPECT_FALSE(scan_toml("f", "a = " + std::string(1'000'000, '[')));
   std::string keys = "a";
   for (int i = 0; i < 1'000; ++i) keys += ".a";
@@ -183,7 +183,7 @@ TEST(TomlText, DeepAndLongTextsEnd) {
   EXPECT_EQ(scan_toml("f", many)->back().line, 50'000);
 }
 
-TEST(TomlText, ValuesOfEveryKindArePassed) {
+TEST(TomlText, ValuesOfEveryTypeAreAccepted) {
   const auto items = scan_toml("f",
                                "\xef\xbb\xbf# c\r\na.b = \"x\\u00e9\\n\"\r\n'q r' = 1979-05-27 07:32:00Z\nn = -0x1F\n"
                                "f = +1.5e-3\ni = -inf\nt = 07:32:00.5\nb = true\nm = \"\"\"\n  x \\\n   y\"\"\"\"\"\n"
@@ -197,8 +197,8 @@ TEST(TomlText, ValuesOfEveryKindArePassed) {
   EXPECT_EQ(items.size(), 13u);
 }
 
-// Whatever is done to a text that can be edited: it can still be read, and taking out gives back what others had.
-TEST(ClientEntry, ChangedTextsAreRefusedOrStayReadable) {
+// Random changes to an editable text: it can still be read, and removing our entry restores the others.
+TEST(ClientEntry, RandomlyChangedTextsAreRejectedOrStayReadable) {
   const std::string json = "{\n  \"a\": [1, \"x\\\"}\"],\n  \"mcpServers\": {\"b\": {\"command\": \"c\"}}\n}\n";
   const std::string toml = "# c\na = \"x\"\n[mcp_servers.b]\ncommand = \"c\" # d\n\n[t.u]\nl = [1, \"]\"]\n";
   FakeRandom random(7);

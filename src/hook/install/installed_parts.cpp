@@ -18,8 +18,7 @@ Result<Value> read_all(const Files& files, const HomeDirectories& homes) {
   if (!text) return std::unexpected(text.error());
   auto all = parse_json(*text);
   if (all && all->is_object()) return all;
-  return fail(ErrorCode::kCorrupt, "is not the list of settings it should be", "Remove it",
-              {installed_file(homes), "", 0, 0});
+  return fail(ErrorCode::kCorrupt, "is not a valid list of settings", "Remove it", {installed_file(homes), "", 0, 0});
 }
 
 Status write_all(Files& files, const HomeDirectories& homes, const Value& all) {

@@ -1,8 +1,8 @@
-// What `signalbox hook install` and `signalbox mcp install` made in a client's file, kept so that uninstall takes out
-// that and nothing else: a container that stood there empty before must stand there empty again.
+// What `signalbox hook install` and `signalbox mcp install` created in a client's file, stored so that uninstall
+// removes exactly that: a container that was empty before must be empty again.
 //
-// `hook-settings.json` in the data home: {PATH: {"made": ["file", "hooks", "Stop"…], "backup": PATH or ""}}. Whoever
-// changes it holds the lock of the settings.
+// `hook-settings.json` in the data home: {PATH: {"made": ["file", "hooks", "Stop"…], "backup": PATH or ""}}. Writers
+// must hold the settings lock.
 #pragma once
 
 #include <optional>
@@ -16,15 +16,15 @@
 namespace sb::hook {
 
 struct InstallRecord {
-  // `file`, `hooks`, and the events whose list was made; of servers `file`, `servers` and `entry NAME`
+  // `file`, `hooks`, and the events whose list was created; for servers `file`, `servers` and `entry NAME`
   std::vector<std::string> made;
-  std::string backup;  // the settings as they were; empty when there were none
+  std::string backup;  // the settings before install; empty when there were none
 
   bool has_created(std::string_view name) const;
   void add(std::string_view name);
 };
 
-// Nothing when install has written nothing there that was not taken out again.
+// Nothing when install wrote nothing there that is still installed.
 Result<std::optional<InstallRecord>> find_install_record(const Files& files, const HomeDirectories& homes,
                                                          const std::string& path);
 Status save_install_record(Files& files, const HomeDirectories& homes, const std::string& path,

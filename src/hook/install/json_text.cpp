@@ -15,7 +15,7 @@ struct Member {
   std::string name;
   std::size_t key = 0;  // where its key begins
   std::size_t begin = 0;
-  std::size_t end = 0;  // behind its value
+  std::size_t end = 0;  // after its value
 };
 
 struct Object {
@@ -75,7 +75,7 @@ const Member* find(const Object& object, std::string_view name) {
   return found == object.members.end() ? nullptr : &*found;
 }
 
-// The file's own newline and what one level is indented by.
+// The file's newline and indentation unit.
 struct Layout {
   std::string_view newline;
   std::string_view unit;
@@ -94,7 +94,7 @@ Layout layout_of(std::string_view text, const Object& root) {
   return layout;
 }
 
-// The white space that the line with this place begins with.
+// The leading white space of the line that contains this offset.
 std::string_view indent_around(std::string_view text, std::size_t at) {
   const std::size_t feed = text.rfind('\n', at);
   const std::size_t line = feed == std::string_view::npos ? 0 : feed + 1;
@@ -104,7 +104,7 @@ std::string_view indent_around(std::string_view text, std::size_t at) {
 
 std::string format_like(const Value& value, const Layout& layout, std::string_view base) {
   if (layout.is_compact) return to_json(value);
-  const std::string pretty = to_pretty_json(value, 1);  // as many spaces as levels
+  const std::string pretty = to_pretty_json(value, 1);  // one space per level
   std::string out;
   for (std::size_t at = 0; at < pretty.size();) {
     const std::size_t end = std::min(pretty.find('\n', at), pretty.size());
@@ -152,7 +152,7 @@ std::string taken(std::string_view text, const Object& object, const Member& mem
 }
 
 Object root_of(std::string_view text) {
-  // A byte order mark may stand before it.
+  // A byte order mark may come first.
   return object_at(text, text.find('{'));
 }
 

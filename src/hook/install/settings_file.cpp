@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::string_view kBackupEnd = ".before-signalbox";
 constexpr int kMostBackups = 100;
-constexpr std::size_t kExactDigits = 15;  // as many a double always gives back
+constexpr std::size_t kExactDigits = 15;  // a double preserves this many
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// Written again after it was read, this number of a JSON text is the same number.
+// Whether this number of a JSON text stays the same after parsing and writing.
 bool survives(std::string_view number) {
   if (number.find_first_of(".eE") == std::string_view::npos) {
     std::int64_t whole = 0;
@@ -49,8 +49,8 @@ Result<std::shared_ptr<void>> lock_settings(const Seams& seams) {
 
 Result<std::optional<std::string>> read_if_exists(const Files& files, const std::string& path) {
   if (is_dangling_link(files, path)) {
-    return fail(ErrorCode::kInvalid, "the settings are a link to a file that is not there",
-                "Make that file or remove the link; nothing was changed", {path, "", 0, 0});
+    return fail(ErrorCode::kInvalid, "the settings file is a dangling link",
+                "Create the target file or remove the link; nothing was changed", {path, "", 0, 0});
   }
   auto text = files.read(path, limits::kDocumentBytes);
   if (!text && text.error().code == ErrorCode::kNotFound) return std::nullopt;
@@ -66,7 +66,7 @@ Result<std::optional<Document>> read_settings(const Files& files, const std::str
   if (document) return std::optional(std::move(*document));
   Error error = document.error();
   error.message = "the settings cannot be read: " + error.message;
-  error.remedy = "Mend the file first; nothing was changed";
+  error.remedy = "Fix the file first; nothing was changed";
   return std::unexpected(std::move(error));
 }
 
@@ -84,7 +84,7 @@ Status check_numbers(const Document& document) {
       const std::string_view number = text.substr(at, end - at);
       if (!survives(number)) {
         return fail(ErrorCode::kInvalid,
-                    fmt::format("the number {} has too many digits to be kept", number.substr(0, 60)),
+                    fmt::format("the number {} has too many digits to be preserved", number.substr(0, 60)),
                     "Shorten it or put it in quotes; nothing was changed", {document.name, "", line, 0});
       }
       at = end - 1;
@@ -114,7 +114,7 @@ Result<std::string> save_backup(Files& files, const std::string& path, std::stri
     SB_TRY(files.write_atomic(copy, bytes, 0600));
     return copy;
   }
-  return fail(ErrorCode::kLimit, "there are too many copies of earlier settings", "Remove some; nothing was changed",
+  return fail(ErrorCode::kLimit, "there are too many backups of the settings", "Remove some; nothing was changed",
               {first, "", 0, 0});
 }
 

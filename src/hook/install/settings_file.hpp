@@ -1,5 +1,5 @@
-// Settings of a client as a file: held against others of us, read, laid out as they were, and kept beside before they
-// are changed.
+// The settings file of a client: locked against other signalbox processes, read, written in its original layout, and
+// backed up before a change.
 #pragma once
 
 #include <memory>
@@ -13,22 +13,22 @@
 
 namespace sb::hook {
 
-// Whoever edits settings of a client holds this; the clients themselves know no lock of ours.
+// Held by every signalbox process that edits client settings; the clients do not know this lock.
 Result<std::shared_ptr<void>> lock_settings(const Seams& seams);
 
-// The file as it is, nothing when there is none. A link that leads nowhere is an error: writing would replace it.
+// The file's content, or nothing when there is none. A dangling link is an error: writing would replace it.
 Result<std::optional<std::string>> read_if_exists(const Files& files, const std::string& path);
 // The same, as JSON; an empty file is an empty object.
 Result<std::optional<Document>> read_settings(const Files& files, const std::string& path);
 
-// kInvalid, with its line, when there is a number that would not be the same number when written again. Pure.
+// kInvalid, with its line, for a number that would change when written back. Pure.
 Status check_numbers(const Document& document);
 
-// As the file was laid out before, as far as that can be told. Pure.
+// In the original layout of the file, as far as it can be detected. Pure.
 std::string format_like(const Value& settings, std::string_view before);
 
-// Keeps the bytes beside the settings, in a file that was not there or has them already; an earlier copy is never
-// written over. Gives the copy's path.
+// Copies the bytes to a backup file beside the settings, new or with the same content; an earlier backup is never
+// overwritten. Returns the backup's path.
 Result<std::string> save_backup(Files& files, const std::string& path, std::string_view bytes);
 
 }  // namespace sb::hook

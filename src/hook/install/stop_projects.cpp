@@ -23,7 +23,7 @@ Result<Value> read_projects(const Files& files, const HomeDirectories& homes) {
   if (!text) return std::unexpected(text.error());
   auto projects = parse_json(*text);
   if (projects && projects->is_object()) return projects;
-  return fail(ErrorCode::kCorrupt, "is not the list of folders it should be", "Remove it and enable them again",
+  return fail(ErrorCode::kCorrupt, "is not a valid list of folders", "Remove it and enable them again",
               {stop_projects_file(homes), "", 0, 0});
 }
 

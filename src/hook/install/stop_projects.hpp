@@ -1,4 +1,4 @@
-// For which folders the user has enabled the check at Stop. Off everywhere until then.
+// The folders for which the user enabled the check at Stop. Off by default.
 //
 // `stop-projects.json` in the data home: {"project": [folders…], "user": [folders…]}, by the settings that
 // `signalbox hook install --stop` wrote into, so that uninstalling one leaves the other alone.
@@ -15,12 +15,12 @@ namespace sb::hook {
 
 enum class InstallScope { kUser, kProject };
 
-// Whether the folder, or one around it, is enabled. Folders are absolute and without links.
+// Whether the folder or a parent is enabled. Folders are absolute and free of links.
 Result<bool> is_stop_enabled(const Files& files, const HomeDirectories& homes, std::string_view folder);
 
 Status enable_stop(Files& files, const HomeDirectories& homes, InstallScope scope, const std::string& folder);
 
-// Of kProject that folder; of kUser all that were enabled so.
+// kProject: that folder; kUser: all folders enabled that way.
 Status disable_stop(Files& files, const HomeDirectories& homes, InstallScope scope, const std::string& folder);
 
 }  // namespace sb::hook

@@ -28,7 +28,7 @@ class TomlScanner {
   TomlScanner(const std::string& name, std::string_view text) : name_(name), text_(text) {}
 
   Result<std::vector<TomlItem>> items() {
-    if (!is_utf8(text_)) return fail(ErrorCode::kInvalid, "is not UTF-8", "Mend the file first", {name_, "", 0, 0});
+    if (!is_utf8(text_)) return fail(ErrorCode::kInvalid, "is not UTF-8", "Fix the file first", {name_, "", 0, 0});
     if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;
     while (at_ < text_.size()) {
       const std::size_t begin = at_;
@@ -37,7 +37,7 @@ class TomlScanner {
         TomlItem item = SB_TRY(peek() == '[' ? header() : pair());
         item.begin = begin;
         skip_blanks();
-        if (!SB_TRY(ends_line())) return wrong("something follows on the same line");
+        if (!SB_TRY(ends_line())) return wrong("unexpected text on the same line");
         item.end = at_;
         items_.push_back(std::move(item));
       }
@@ -54,12 +54,12 @@ class TomlScanner {
     const std::string_view before = text_.substr(0, where.value_or(at_));
     const std::size_t feed = before.rfind('\n');
     const std::string_view line = feed == std::string_view::npos ? before : before.substr(feed + 1);
-    return fail(ErrorCode::kInvalid, std::move(message), "Mend the file first; nothing was changed",
+    return fail(ErrorCode::kInvalid, std::move(message), "Fix the file first; nothing was changed",
                 {name_, "", static_cast<int>(std::ranges::count(before, '\n')) + 1,
                  static_cast<int>(count_code_points(line)) + 1});
   }
 
-  // Counted on from where it was asked last: items come one behind the other.
+  // Counts from the last position asked for: items come in order.
   int line() {
     line_ += static_cast<int>(std::ranges::count(text_.substr(counted_, at_ - counted_), '\n'));
     counted_ = at_;
@@ -70,7 +70,7 @@ class TomlScanner {
     while (peek() == ' ' || peek() == '\t') ++at_;
   }
 
-  // Passes a comment and the end of the line, or of the text; false when something else stands here.
+  // Skips a comment and the end of the line or text; false when something else is here.
   Result<bool> ends_line() {
     if (peek() == '#') {
       while (!is_done() && peek() != '\n') {
@@ -89,12 +89,12 @@ class TomlScanner {
 
   Result<std::string> key_part() {
     if (peek() == '"' || peek() == '\'') {
-      if (is_at("\"\"\"") || is_at("'''")) return wrong("a key cannot be a text of several lines");
+      if (is_at("\"\"\"") || is_at("'''")) return wrong("a key cannot be a multi-line string");
       return peek() == '"' ? basic() : literal();
     }
     const std::size_t from = at_;
     while (is_bare(peek())) ++at_;
-    if (at_ == from) return wrong("a key is wanted here");
+    if (at_ == from) return wrong("expected a key");
     return std::string(text_.substr(from, at_ - from));
   }
 
@@ -105,7 +105,7 @@ class TomlScanner {
       key.push_back(SB_TRY(key_part()));
       skip_blanks();
       if (peek() != '.') return key;
-      if (key.size() >= limits::kDocumentDepth) return wrong("too deep");
+      if (key.size() >= limits::kDocumentDepth) return wrong("nested too deeply");
       ++at_;
     }
   }
@@ -118,15 +118,15 @@ class TomlScanner {
     item.kind = is_list ? TomlItem::Kind::kTableList : TomlItem::Kind::kTable;
     at_ += is_list ? 2 : 1;
     item.table = SB_TRY(key());
-    if (!is_at(is_list ? "]]" : "]")) return wrong(is_list ? "]] is wanted here" : "] is wanted here");
+    if (!is_at(is_list ? "]]" : "]")) return wrong(is_list ? "expected ]]" : "expected ]");
     at_ += is_list ? 2 : 1;
     if (is_list) {
-      // Each of a list begins anew, with tables of its own.
+      // Each element of a list has its own tables.
       std::erase_if(seen_, [&](const Key& seen) {
         return seen.size() > item.table.size() && std::equal(item.table.begin(), item.table.end(), seen.begin());
       });
     } else if (!seen_.insert(item.table).second) {
-      return wrong("this table is there twice", from);
+      return wrong("duplicate table", from);
     }
     table_ = item.table;
     keys_.clear();
@@ -139,8 +139,8 @@ class TomlScanner {
     item.table = table_;
     const std::size_t from = at_;
     item.key = SB_TRY(key());
-    if (!keys_.insert(item.key).second) return wrong("this key is there twice", from);
-    if (peek() != '=') return wrong("= is wanted here");
+    if (!keys_.insert(item.key).second) return wrong("duplicate key", from);
+    if (peek() != '=') return wrong("expected =");
     ++at_;
     skip_blanks();
     item.value_begin = at_;
@@ -150,7 +150,7 @@ class TomlScanner {
   }
 
   Result<Value> value(int depth) {
-    if (depth > limits::kDocumentDepth) return wrong("too deep");
+    if (depth > limits::kDocumentDepth) return wrong("nested too deeply");
     if (is_at("\"\"\"")) return Value(SB_TRY(lines("\"\"\"")));
     if (is_at("'''")) return Value(SB_TRY(lines("'''")));
     if (peek() == '"') return Value(SB_TRY(basic()));
@@ -159,7 +159,7 @@ class TomlScanner {
     if (peek() == '{') return inline_table(depth);
     const std::size_t from = at_;
     while (is_scalar(peek())) ++at_;
-    // A date and a time may be parted by one space.
+    // A date and a time may be separated by one space.
     if (at_ - from == 10 && text_[from + 4] == '-' && peek() == ' ' && peek(1) >= '0' && peek(1) <= '9') {
       for (++at_; is_scalar(peek());) ++at_;
     }
@@ -168,7 +168,7 @@ class TomlScanner {
     const std::size_t sign = word.starts_with('+') || word.starts_with('-') ? 1 : 0;
     const bool begins_well = word.size() > sign && ((word[sign] >= '0' && word[sign] <= '9') ||
                                                     word.substr(sign) == "inf" || word.substr(sign) == "nan");
-    if (!begins_well) return wrong("a value is wanted here", from);
+    if (!begins_well) return wrong("expected a value", from);
     return Value();
   }
 
@@ -189,7 +189,7 @@ class TomlScanner {
       list.push_back(SB_TRY(value(depth + 1)));
       SB_TRY(skip_lines());
       if (peek() == ']') break;
-      if (peek() != ',') return wrong(", or ] is wanted here");
+      if (peek() != ',') return wrong("expected , or ]");
       ++at_;
     }
     ++at_;
@@ -202,7 +202,7 @@ class TomlScanner {
     skip_blanks();
     while (peek() != '}') {
       const Key names = SB_TRY(key());
-      if (peek() != '=') return wrong("= is wanted here");
+      if (peek() != '=') return wrong("expected =");
       ++at_;
       skip_blanks();
       Value part = SB_TRY(value(depth + static_cast<int>(names.size())));
@@ -210,16 +210,16 @@ class TomlScanner {
       for (std::size_t i = 0; i + 1 < names.size(); ++i) {
         if (!inner->find(names[i])) inner->set(names[i], Value::object());
         inner = inner->find(names[i]);
-        if (!inner->is_object()) return wrong("this key is there twice");
+        if (!inner->is_object()) return wrong("duplicate key");
       }
-      if (inner->find(names.back())) return wrong("this key is there twice");
+      if (inner->find(names.back())) return wrong("duplicate key");
       inner->set(names.back(), std::move(part));
       skip_blanks();
       if (peek() == '}') break;
-      if (peek() != ',') return wrong(", or } is wanted here");
+      if (peek() != ',') return wrong("expected , or }");
       ++at_;
       skip_blanks();
-      if (peek() == '}') return wrong("a key is wanted here");
+      if (peek() == '}') return wrong("expected a key");
     }
     ++at_;
     return table;
@@ -228,7 +228,7 @@ class TomlScanner {
   Result<std::string> literal() {
     const std::size_t from = ++at_;
     while (!is_done() && peek() != '\'' && peek() != '\n') ++at_;
-    if (peek() != '\'') return wrong("the text has no end", from - 1);
+    if (peek() != '\'') return wrong("unterminated string", from - 1);
     return std::string(text_.substr(from, at_++ - from));
   }
 
@@ -236,8 +236,8 @@ class TomlScanner {
     const std::size_t from = at_++;
     std::string out;
     while (peek() != '"') {
-      if (is_done() || peek() == '\n') return wrong("the text has no end", from);
-      if (static_cast<unsigned char>(peek()) < 0x20 && peek() != '\t') return wrong("a control character in a text");
+      if (is_done() || peek() == '\n') return wrong("unterminated string", from);
+      if (static_cast<unsigned char>(peek()) < 0x20 && peek() != '\t') return wrong("a control character in a string");
       if (peek() == '\\') {
         SB_TRY(escape(out));
       } else {
@@ -248,7 +248,7 @@ class TomlScanner {
     return out;
   }
 
-  // A text of several lines, between marks of three quotes; up to two more quotes may stand right before its end.
+  // A multi-line string between triple quotes; up to two more quotes may come right before its end.
   Result<std::string> lines(std::string_view mark) {
     const std::size_t from = at_;
     at_ += mark.size();
@@ -256,7 +256,7 @@ class TomlScanner {
     if (peek() == '\n') ++at_;
     std::string out;
     while (!is_at(mark)) {
-      if (is_done()) return wrong("the text has no end", from);
+      if (is_done()) return wrong("unterminated string", from);
       if (mark == "\"\"\"" && peek() == '\\') {
         SB_TRY(joins_lines() ? Status{} : escape(out));
       } else {
@@ -268,7 +268,7 @@ class TomlScanner {
     return out;
   }
 
-  // A backslash at the end of a line takes away the white space up to the next text.
+  // A backslash at the end of a line removes the white space up to the next text.
   bool joins_lines() {
     std::size_t end = text_.find_first_not_of(" \t\r", at_ + 1);
     if (end == std::string_view::npos || text_[end] != '\n') return false;
@@ -288,10 +288,10 @@ class TomlScanner {
     const std::size_t digits = c == 'u' ? 4 : c == 'U' ? 8 : 0;
     const std::string_view hex = text_.substr(std::min(at_ + 2, text_.size()), digits);
     const auto bytes = from_hex(hex);
-    if (digits == 0 || hex.size() != digits || !bytes) return wrong("there is no such escape");
+    if (digits == 0 || hex.size() != digits || !bytes) return wrong("invalid escape");
     char32_t code = 0;
     for (const char byte : *bytes) code = (code << 8) | static_cast<unsigned char>(byte);
-    if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return wrong("there is no such character");
+    if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return wrong("invalid character");
     append_code_point(out, code);
     at_ += 2 + digits;
     return {};
@@ -305,7 +305,7 @@ class TomlScanner {
   std::vector<TomlItem> items_;
   Key table_;
   std::set<Key> seen_;  // tables
-  std::set<Key> keys_;  // of the table we are in
+  std::set<Key> keys_;  // of the current table
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace sb::inbox {
 
 bool Policy::may_relay_in(std::string_view workspace) const {
-  // The nearest directory that says something has the word.
+  // The nearest configured directory decides.
   std::size_t longest = 0;
   bool relays = may_relay;
   for (const auto& [directory, says] : relay_by_workspace) {
@@ -24,11 +24,11 @@ Status may_answer(const DecisionFacts& facts, const Responder& from, std::string
     if (!signer.empty()) return {};
     if (!facts.has_operators) {
       return fail(ErrorCode::kForbidden,
-                  "only an operator's signature answers this, and there was no operator key when it was asked",
+                  "this requires an operator's signature, and there was no operator key when it was asked",
                   "Run signalbox operator init, then ask again");
     }
-    return fail(ErrorCode::kForbidden, "only an operator's signature answers this",
-                "Answer it in a terminal with signalbox inbox answer and your passphrase");
+    return fail(ErrorCode::kForbidden, "this requires an operator's signature",
+                "Answer it in a terminal: run signalbox inbox answer and enter your passphrase");
   }
   switch (from.channel) {
     case Channel::kTerminal:
@@ -43,8 +43,9 @@ Status may_answer(const DecisionFacts& facts, const Responder& from, std::string
       return fail(ErrorCode::kForbidden, "the operator token does not cover this decision");
     case Channel::kRelay:
       if (policy.may_relay_in(facts.workspace)) return {};
-      return fail(ErrorCode::kForbidden, "an agent may not pass on answers here",
-                  fmt::format("A person answers it: signalbox inbox answer {}", facts.id.empty() ? "ID" : facts.id));
+      return fail(
+          ErrorCode::kForbidden, "an agent may not relay answers here",
+          fmt::format("A person must answer it: signalbox inbox answer {}", facts.id.empty() ? "ID" : facts.id));
   }
   return fail(ErrorCode::kInternal, "an unknown channel");
 }

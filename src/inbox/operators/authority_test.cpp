@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 const std::vector<Channel> kAll = {Channel::kTerminal, Channel::kToken, Channel::kConsole, Channel::kElicitation,
                                    Channel::kHook,     Channel::kLink,  Channel::kRelay,   Channel::kProgram};
 
-TEST(Authority, UnsignedDecisionsGoByChannel) {
+TEST(Authority, UnsignedDecisionsDependOnTheChannel) {
   for (const Channel channel : kAll) {
     const bool allowed = may_answer({}, {channel, "x"}, "", {}).has_value();
     EXPECT_EQ(allowed, channel != Channel::kRelay && channel != Channel::kToken) << to_string(channel);
@@ -25,7 +25,7 @@ TEST(Authority, UnsignedDecisionsGoByChannel) {
   EXPECT_TRUE(may_answer({}, {Channel::kToken, "x"}, "ann", {}));
 }
 
-TEST(Authority, SignedDecisionsGoBySignatureAlone) {
+TEST(Authority, SignedDecisionsDependOnlyOnTheSignature) {
   Policy open_policy;
   open_policy.may_relay = true;
   for (const Channel channel : kAll) {
@@ -34,7 +34,7 @@ TEST(Authority, SignedDecisionsGoBySignatureAlone) {
   }
 }
 
-TEST(Authority, RelayingIsAllowedWhereTheUserSaysSo) {
+TEST(Authority, RelayingIsAllowedWhereTheUserEnablesIt) {
   Policy policy;
   policy.relay_by_workspace["/srv/shop"] = true;
   policy.relay_by_workspace["/srv/shop/secret"] = false;
@@ -63,7 +63,7 @@ TEST(Config, ReadsPolicy) {
   EXPECT_FALSE(read->policy.may_relay_in("/a/b"));
 }
 
-TEST(Config, RefusesWhatItDoesNotKnow) {
+TEST(Config, RejectsUnknownKeysAndValues) {
   const auto typo = config("strickt: true\n");
   ASSERT_FALSE(typo);
   EXPECT_THAT(typo.error()[0].to_string(), HasSubstr("config.yaml:1"));
@@ -75,7 +75,7 @@ TEST(Config, RefusesWhatItDoesNotKnow) {
   }
 }
 
-TEST(Config, ABrokenFileIsAnErrorAndNotAnEmptyOne) {
+TEST(Config, ABrokenFileIsAnErrorAndDoesNotCountAsEmpty) {
   FakeFiles files;
   const HomeDirectories homes{"/h", "/h", "/h"};
   EXPECT_TRUE(load_config(files, homes));
@@ -86,7 +86,7 @@ TEST(Config, ABrokenFileIsAnErrorAndNotAnEmptyOne) {
   EXPECT_FALSE(load_config(files, homes));
 }
 
-TEST(KnownAgents, AreToldByEnvironmentAndAncestors) {
+TEST(KnownAgents, AreDetectedByEnvironmentAndAncestors) {
   FakeFiles files;
   using Variables = std::map<std::string, std::string, std::less<>>;
   const Environment plain(Variables{{"HOME", "/h"}});
@@ -119,7 +119,7 @@ class TrustTest : public ::testing::Test {
   TrustedFolders folders{files, homes, operators};
 };
 
-TEST_F(TrustTest, HoldsUntilAPolicyFileChanges) {
+TEST_F(TrustTest, LastsUntilAPolicyFileChanges) {
   EXPECT_THAT(policy_files(files, "/p")->names, ElementsAre(".signalbox/ask.yaml", "signalbox.yaml"));
   EXPECT_FALSE(*folders.is_trusted("/p", hash()));
   ASSERT_TRUE(folders.trust("/p", hash(), 1, std::nullopt));
@@ -132,8 +132,8 @@ TEST_F(TrustTest, HoldsUntilAPolicyFileChanges) {
   EXPECT_EQ(*folders.trusted_home_of("/p/.signalbox/ask.yaml"), std::nullopt);
 }
 
-// A pitch left for the next run must not end the trust in the rules it runs by.
-TEST_F(TrustTest, APitchIsWorkAndNoPolicy) {
+// A pitch left for the next run must not revoke the trust in the rules of that run.
+TEST_F(TrustTest, APitchIsNotPolicy) {
   ASSERT_TRUE(folders.trust("/p", hash(), 1, std::nullopt));
   files.contents()["/p/.signalbox/current-pitch.md"] = "Build it.";
   EXPECT_TRUE(*folders.is_trusted("/p", hash()));
@@ -141,7 +141,7 @@ TEST_F(TrustTest, APitchIsWorkAndNoPolicy) {
   EXPECT_FALSE(*folders.is_trusted("/p", hash()));
 }
 
-TEST_F(TrustTest, CoversTheWorkflowsOfTheProject) {
+TEST_F(TrustTest, CoversTheProjectsWorkflows) {
   for (const char* name : {".workrail/workflows/a.json", ".workrail/bindings.json", "workflows/b.yml",
                            "workflows/routines/c.yaml", ".signalbox/workflows/d.json"}) {
     files.contents()[std::string("/p/") + name] = "1";
@@ -152,7 +152,7 @@ TEST_F(TrustTest, CoversTheWorkflowsOfTheProject) {
   }
 }
 
-TEST_F(TrustTest, CoversNothingElseThatLiesBesideTheWorkflows) {
+TEST_F(TrustTest, DoesNotCoverOtherFilesBesideTheWorkflows) {
   ASSERT_TRUE(folders.trust("/p", hash(), 1, std::nullopt));
   for (const char* name : {".workrail/sessions/a.json", "workflows/data.csv", "workflows/.cache/x.json",
                            "workflows/node_modules/p/package.json", "src/x.json"}) {
@@ -162,17 +162,17 @@ TEST_F(TrustTest, CoversNothingElseThatLiesBesideTheWorkflows) {
   }
 }
 
-TEST_F(TrustTest, NeedsAnOperatorWhereThereIsOne) {
+TEST_F(TrustTest, RequiresAnOperatorIfThereIsOne) {
   ASSERT_TRUE(folders.trust("/p", hash(), 1, std::nullopt));
   const KeyPair ann = make_key_pair(random);
   const KeyPair mallory = make_key_pair(random);
   operators = *Operators::parse(*Operators().enrolment("ann", ann.public_key, 1, ann.secret), "r");
-  EXPECT_FALSE(*folders.is_trusted("/p", hash()));  // what was trusted without a signature no longer counts
+  EXPECT_FALSE(*folders.is_trusted("/p", hash()));  // trust given without a signature no longer counts
   EXPECT_FALSE(folders.trust("/p", hash(), 2, std::nullopt));
   EXPECT_FALSE(folders.trust("/p", hash(), 2, mallory.secret));
   ASSERT_TRUE(folders.trust("/p", hash(), 2, ann.secret));
   EXPECT_TRUE(*folders.is_trusted("/p", hash()));
-  // A signed line about one folder does not speak for another, and a torn last line says nothing.
+  // A signed line about one folder does not apply to another, and an incomplete last line is ignored.
   std::string& log = files.contents()["/h/trust.jsonl"];
   const std::string kept = log;
   log.replace(log.rfind("/p"), 2, "/q");

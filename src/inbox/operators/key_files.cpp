@@ -14,8 +14,8 @@ constexpr std::size_t kRegistryBytes = 4 << 20;
 constexpr std::size_t kKeyFileBytes = 64 << 10;
 constexpr const char* kAnchor = "/etc/signalbox/operators";
 
-// Only a file that root owns and nobody else can write, in a directory of the same kind, says anything: any other could
-// have been put there by the process it is meant to bind.
+// Only a file that root owns and no other user can write, in such a directory, counts: any other could have been
+// written by the process it is meant to restrict.
 bool is_roots_own(const char* path) {
   struct stat status{};
   return ::stat(path, &status) == 0 && status.st_uid == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
@@ -47,8 +47,8 @@ std::string OperatorFiles::new_key_path(std::string_view name) const {
 Result<std::optional<std::vector<std::string>>> OperatorFiles::anchor() const {
   if (files_.kind(kAnchor) == FileKind::kMissing) return std::nullopt;
   if (!is_roots_own(kAnchor) || !is_roots_own("/etc/signalbox")) {
-    return fail(ErrorCode::kForbidden, fmt::format("{} can be written by others than root", kAnchor),
-                "chown root and chmod 644 it");
+    return fail(ErrorCode::kForbidden, fmt::format("{} can be written by users other than root", kAnchor),
+                "Run chown root and chmod 644 on it");
   }
   const std::string text = SB_TRY(files_.read(kAnchor, kRegistryBytes));
   std::vector<std::string> keys;
@@ -70,14 +70,14 @@ Result<Operators> OperatorFiles::load() const {
   if (files_.kind(directory_) == FileKind::kDirectory) {
     for (const std::string& name : SB_TRY(files_.list(directory_))) {
       if (!name.ends_with(".key")) continue;
-      return fail(ErrorCode::kCorrupt, fmt::format("there are operator keys, but {} has gone", registry_),
-                  "Restore it from a copy; no signature counts without it");
+      return fail(ErrorCode::kCorrupt, fmt::format("there are operator keys, but {} is missing", registry_),
+                  "Restore it from a backup; no signature counts without it");
     }
   }
   return Operators{};
 }
 
-// Reads, lets `next` make a line, checks the whole as a reader would, and writes.
+// Reads the registry, lets `next` make a line, checks the result like a reader, and writes it.
 template <class Next>
 Status OperatorFiles::extend(const Next& next) {
   SB_TRY(files_.make_directories(directory_, 0700));
@@ -94,10 +94,10 @@ Result<OperatorKey> OperatorFiles::enrol(std::string_view name, std::string_view
                                          const std::optional<std::string>& by_secret, Clock& clock, Random& random,
                                          int log_n) {
   if (!is_operator_name(name)) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} cannot be an operator's name", quote_json(name)),
+    return fail(ErrorCode::kInvalid, fmt::format("{} is not a valid operator name", quote_json(name)),
                 "Use letters, digits, - and _, at most 32");
   }
-  if (passphrase.empty()) return fail(ErrorCode::kInvalid, "an empty passphrase protects nothing");
+  if (passphrase.empty()) return fail(ErrorCode::kInvalid, "the passphrase must not be empty");
   const KeyPair pair = make_key_pair(random);
   const std::string sealed = SB_TRY(seal(pair.secret, passphrase, random, log_n));
   const std::string file =
@@ -106,15 +106,15 @@ Result<OperatorKey> OperatorFiles::enrol(std::string_view name, std::string_view
   const TimestampMs now = clock.now_ms();
   SB_TRY(extend([&](const Operators& before) -> Result<std::string> {
     if (!before.empty() && !by_secret) {
-      return fail(ErrorCode::kConflict, "there is an operator already",
-                  "Another is enrolled with that one's passphrase");
+      return fail(ErrorCode::kConflict, "an operator already exists",
+                  "Enrol another one with the existing operator's passphrase");
     }
     if (before.named(name) != nullptr || files_.kind(key_path(name)) != FileKind::kMissing) {
-      return fail(ErrorCode::kConflict, fmt::format("there is an operator {} already", quote_json(name)),
-                  "Give another name with --name");
+      return fail(ErrorCode::kConflict, fmt::format("operator {} already exists", quote_json(name)),
+                  "Choose another name with --name");
     }
-    // Under another name until it is enrolled: a crash between the two leaves a file that means nothing, never an
-    // enrolled key that is lost.
+    // Under a temporary name until it is enrolled: a crash in between leaves an unused file, never an enrolled key that
+    // is lost.
     SB_TRY(files_.write_atomic(new_key_path(name), file, 0600));
     return before.enrolment(name, pair.public_key, now, before.empty() ? pair.secret : *by_secret);
   }));
@@ -135,7 +135,7 @@ Result<std::string> OperatorFiles::unlock(const Operators& operators, std::strin
   const OperatorKey* key = operators.named(name);
   if (key == nullptr) {
     return fail(ErrorCode::kNotFound, fmt::format("there is no operator {}", quote_json(name)),
-                "Make one with signalbox operator init");
+                "Create one with signalbox operator init");
   }
   const bool is_in_place = files_.kind(key_path(key->name)) != FileKind::kMissing;
   const std::string path = is_in_place ? key_path(key->name) : new_key_path(key->name);
@@ -143,8 +143,8 @@ Result<std::string> OperatorFiles::unlock(const Operators& operators, std::strin
   auto secret = unseal(SB_TRY(wire::string(file, "sealed")), passphrase);
   if (!secret) return fail(ErrorCode::kForbidden, fmt::format("the passphrase of operator {} is wrong", key->name));
   if (SB_TRY(public_key_of(*secret)) != key->public_key) {
-    return fail(ErrorCode::kCorrupt, fmt::format("{} holds another key than the one enrolled", path),
-                "Restore it from a copy");
+    return fail(ErrorCode::kCorrupt, fmt::format("{} does not contain the enrolled key", path),
+                "Restore it from a backup");
   }
   return secret;
 }

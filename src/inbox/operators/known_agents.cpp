@@ -33,7 +33,7 @@ std::vector<Agent> known_ones() {
   return agents;
 }
 
-// The parent of a process: the second field behind the last `)` of its stat, since a name may hold anything.
+// The parent of a process: the second field after the last `)` of its stat, since a name may contain anything.
 int parent_of(const Files& files, int pid) {
   const auto stat = files.read(fmt::format("/proc/{}/stat", pid), 4096);
   if (!stat) return 0;
@@ -55,12 +55,12 @@ std::vector<std::string> names_of(const Files& files, int pid) {
     for (const std::string_view ending : {".js", ".mjs", ".py"}) {
       if (name.ends_with(ending)) name.erase(name.size() - ending.size());
     }
-    // An option of an interpreter is no script, and what follows a shell's -c is no program of that name.
+    // An interpreter's option is not a script, and the argument of a shell's -c is not a program name.
     if (name == "-c") break;
     if (!name.starts_with("-")) names.push_back(std::move(name));
     at = end + 1;
   }
-  // Of an ordinary program only its own name counts: `vim claude` is no agent.
+  // For an ordinary program only its own name counts: `vim claude` is not an agent.
   static constexpr std::string_view kInterpreters[] = {"node", "bun", "deno", "python", "python3"};
   if (!names.empty() && std::ranges::find(kInterpreters, names.front()) == std::end(kInterpreters)) names.resize(1);
   return names;
@@ -81,7 +81,7 @@ std::optional<std::string> known_agent(const Files& files, const Environment& en
     for (const Agent& agent : agents) {
       for (const std::string& program : agent.programs) {
         if (std::ranges::find(names, program) == names.end()) continue;
-        return fmt::format("{} (process {} runs above this one)", agent.name, pid);
+        return fmt::format("{} (process {} is an ancestor)", agent.name, pid);
       }
     }
   }

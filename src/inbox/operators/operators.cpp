@@ -18,8 +18,8 @@ std::string signed_register_bytes(Value entry) {
 }
 
 std::unexpected<Error> broken(std::string_view file, int number, std::string_view why) {
-  return fail(ErrorCode::kCorrupt, fmt::format("the register of operators does not hold: {}", why),
-              "No signature counts until it is restored from a copy", {std::string(file), "", number, 1});
+  return fail(ErrorCode::kCorrupt, fmt::format("invalid operator registry: {}", why),
+              "No signature counts until it is restored from a backup", {std::string(file), "", number, 1});
 }
 
 std::unexpected<Error> refused(std::string_view why) {
@@ -34,18 +34,17 @@ Result<Operators> Operators::parse(std::string_view text, std::string_view file,
   int number = 0;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) return broken(file, number + 1, "its last line is cut off");
+    if (end == std::string_view::npos) return broken(file, number + 1, "the last line is truncated");
     SB_TRY(operators.add(text.substr(0, end), file, ++number));
     text.remove_prefix(end + 1);
   }
   if (anchor && !operators.empty()) {
     const std::string root = to_hex(operators.keys_.front().public_key);
     if (std::ranges::find(*anchor, root) == anchor->end()) {
-      return fail(
-          ErrorCode::kForbidden,
-          fmt::format("the register of operators begins with key {}, which /etc/signalbox/operators does not list",
-                      root.substr(0, 16)),
-          "If it is yours, let the administrator add it", {std::string(file), "", 1, 1});
+      return fail(ErrorCode::kForbidden,
+                  fmt::format("the operator registry begins with key {}, which is not in /etc/signalbox/operators",
+                              root.substr(0, 16)),
+                  "If it is yours, ask the administrator to add it", {std::string(file), "", 1, 1});
     }
   }
   return operators;
@@ -53,38 +52,38 @@ Result<Operators> Operators::parse(std::string_view text, std::string_view file,
 
 Status Operators::add(std::string_view line, std::string_view file, int number) {
   const auto entry = wire::object(line);
-  if (!entry || to_canonical_json(*entry) != line) return broken(file, number, "the line is not as it was written");
+  if (!entry || to_canonical_json(*entry) != line) return broken(file, number, "the line was changed");
   const auto read = [&]() -> Status {
     const std::string type = SB_TRY(wire::string(*entry, "type"));
     const TimestampMs at = SB_TRY(wire::integer(*entry, "at"));
     const std::string by = SB_TRY(from_hex(SB_TRY(wire::string(*entry, "by"))));
     const std::string signature = SB_TRY(wire::bytes(*entry, "sig"));
-    if (SB_TRY(wire::integer(*entry, "v")) != 1) return broken(file, number, "a newer version wrote it");
+    if (SB_TRY(wire::integer(*entry, "v")) != 1) return broken(file, number, "it was written by a newer version");
     if (SB_TRY(wire::string(*entry, "previous")) != (heads_.empty() ? kNoHash : std::string_view(heads_.back()))) {
       return broken(file, number, "the line does not follow the one before");
     }
-    if (!verify(by, signed_register_bytes(*entry), signature)) return broken(file, number, "its signature is wrong");
+    if (!verify(by, signed_register_bytes(*entry), signature)) return broken(file, number, "invalid signature");
     const OperatorKey* signer = find(by);
     const bool is_first = heads_.empty();
     if (!is_first && (signer == nullptr || signer->revoked_at))
-      return broken(file, number, "nobody entitled signed it");
+      return broken(file, number, "not signed by an operator");
     if (type == "enrol") {
       const std::string key = SB_TRY(from_hex(SB_TRY(wire::string(*entry, "key"))));
       const std::string name = SB_TRY(wire::string(*entry, "name"));
-      if (key.size() != 32 || (is_first && key != by)) return broken(file, number, "its key is wrong");
-      if (find(key) != nullptr || named(name) != nullptr) return broken(file, number, "it enrols somebody twice");
+      if (key.size() != 32 || (is_first && key != by)) return broken(file, number, "invalid key");
+      if (find(key) != nullptr || named(name) != nullptr) return broken(file, number, "it enrols an operator twice");
       keys_.push_back({name, key, at, std::nullopt});
       return {};
     }
-    if (is_first) return broken(file, number, "it begins with no key");
+    if (is_first) return broken(file, number, "it does not begin with a key");
     if (type == "revoke-token") {
       revoked_tokens_.emplace(SB_TRY(wire::string(*entry, "token")), at);
       return {};
     }
-    if (type != "revoke-key") return broken(file, number, "the entry is of an unknown type");
+    if (type != "revoke-key") return broken(file, number, "unknown entry type");
     const std::string key = SB_TRY(from_hex(SB_TRY(wire::string(*entry, "key"))));
     const auto found = std::ranges::find(keys_, key, &OperatorKey::public_key);
-    if (found == keys_.end() || found->revoked_at) return broken(file, number, "it revokes no key of ours");
+    if (found == keys_.end() || found->revoked_at) return broken(file, number, "it revokes an unknown key");
     found->revoked_at = at;
     return {};
   };
@@ -150,27 +149,27 @@ Result<std::string> Operators::token_revocation(std::string_view token_id, Times
 namespace {
 
 Status check_key(const OperatorKey* key, TimestampMs at) {
-  if (key == nullptr) return refused("it is signed with a key that is no operator's");
-  if (at < key->enrolled_at) return refused("it is signed before the key was an operator's");
-  if (key->revoked_at && at >= *key->revoked_at) return refused("it is signed with a key that was revoked");
+  if (key == nullptr) return refused("it is signed with a key that is not an operator's");
+  if (at < key->enrolled_at) return refused("it was signed before the key was enrolled");
+  if (key->revoked_at && at >= *key->revoked_at) return refused("it was signed with a revoked key");
   return {};
 }
 
 Result<const OperatorKey*> check_delegation(const Operators& operators, const std::string& id,
                                             const OpenedDecision& opened, const AnswerSignature& signature) {
   const TokenDelegation delegation = SB_TRY(parse_delegation(signature.delegation));
-  if (delegation.public_key != signature.public_key) return refused("it is signed with a key that is not the token's");
+  if (delegation.public_key != signature.public_key) return refused("it is not signed with the token's key");
   return check_token(operators, delegation, id, opened, signature.signed_at);
 }
 
 Result<std::string> check_signature(const Operators& operators, const std::string& id, const OpenedDecision& opened,
                                     const DecisionOutcome& outcome) {
-  if (!outcome.signature) return refused("an answer without a signature was stored; it does not count");
+  if (!outcome.signature) return refused("a stored answer without a signature does not count");
   const AnswerSignature& signature = *outcome.signature;
   if (!opened.operators) return refused("it was asked when there was no operator key");
   if (!operators.continues(*opened.operators)) return refused("the operator keys changed since this was asked");
-  if (outcome.render_hash != opened.render_hash) return refused("the answer is to another text than was shown");
-  if (signature.signed_at < opened.opened_at) return refused("it is signed before the question was asked");
+  if (outcome.render_hash != opened.render_hash) return refused("the answer is for a different text than was shown");
+  if (signature.signed_at < opened.opened_at) return refused("it was signed before the question was asked");
   const OperatorKey* key = operators.find(signature.public_key);
   std::string name;
   if (signature.delegation.empty()) {
@@ -182,7 +181,7 @@ Result<std::string> check_signature(const Operators& operators, const std::strin
   }
   const AnswerInput given{outcome.options, outcome.values};
   if (!verify(signature.public_key, answer_bytes(id, opened, given, signature.signed_at), signature.signature)) {
-    return refused("the signature does not fit the answer");
+    return refused("the signature does not match the answer");
   }
   return name;
 }
@@ -194,8 +193,8 @@ Result<const OperatorKey*> check_token(const Operators& operators, const TokenDe
   const OperatorKey* key = operators.find(delegation.by);
   SB_TRY(check_key(key, delegation.issued));
   SB_TRY(check_key(key, at));
-  if (!has_valid_signature(delegation)) return refused("the token's signature is wrong");
-  if (at < delegation.issued) return refused("it is signed before the token was made");
+  if (!has_valid_signature(delegation)) return refused("invalid token signature");
+  if (at < delegation.issued) return refused("it was signed before the token was issued");
   if (at >= delegation.expires) return refused("the token had expired");
   const auto revoked_at = operators.token_revoked_at(delegation.id);
   if (revoked_at && at >= *revoked_at) return refused("the token was revoked");

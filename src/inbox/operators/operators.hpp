@@ -1,4 +1,4 @@
-// The operators: whose signature opens what only a person may open.
+// The operators: the people whose signature answers what only a person may answer.
 //
 // `operators/registry.jsonl` in the data home is a chain of lines, each canonical JSON with members sorted:
 //   {"at": ms, "by": KEY, "key": KEY, "name": NAME, "previous": HASH, "sig": SIG, "type": "enrol", "v": 1}
@@ -6,14 +6,15 @@
 //   {"at", "by", "previous", "sig", "token": ID, "type": "revoke-token", "v"}
 // KEY is 64 hex digits, SIG base64url over "sb-operators-1\n" and the line without `sig`; HASH is the SHA-256, hex, of
 // the line before (64 zeros for the first). The first line enrols the first key and is signed by it; every other is
-// signed by a key that was enrolled and not revoked before it. Whoever has no operator's passphrase can therefore not
-// extend the chain, only cut or replace it, and a decision remembers the chain it was asked under (OperatorPin).
+// signed by a key that was enrolled and not revoked before it. Without an operator's passphrase a process can therefore
+// not extend the chain, only cut or replace it, and a decision records the chain it was asked under (OperatorPin).
 //
-// Where `/etc/signalbox/operators` exists, belongs to root and can be written by nobody else, it lists the keys (hex,
-// one a line, # comments) with which a registry may begin; any other registry is refused. It is the one anchor that a
-// process of the same user cannot move.
+// If `/etc/signalbox/operators` exists, belongs to root and is writable by no one else, it lists the keys (hex, one per
+// line, # comments) with which a registry may begin; any other registry is rejected. It is the one anchor that a
+// process of the same user cannot change.
 //
-// `operators/NAME.key` holds a secret key under a passphrase: {"key": KEY, "name": NAME, "sealed": seal(), "v": 1}.
+// `operators/NAME.key` holds a secret key sealed with a passphrase: {"key": KEY, "name": NAME, "sealed": seal(), "v":
+// 1}.
 #pragma once
 
 #include <functional>
@@ -38,11 +39,11 @@ struct OperatorKey {
   std::optional<TimestampMs> revoked_at;
 };
 
-// A registry as read and checked. A value; does not follow later changes of the file.
+// A parsed and verified registry. A value; does not follow later changes of the file.
 class Operators {
  public:
-  Operators() = default;  // nobody
-  // kCorrupt when the chain does not hold; kForbidden when it does not begin with a key the anchor lists.
+  Operators() = default;  // no operators
+  // kCorrupt when the chain is invalid; kForbidden when it does not begin with a key that the anchor lists.
   static Result<Operators> parse(std::string_view text, std::string_view file,
                                  const std::optional<std::vector<std::string>>& anchor = std::nullopt);
 
@@ -52,7 +53,7 @@ class Operators {
   const OperatorKey* named(std::string_view name) const;
   std::optional<TimestampMs> token_revoked_at(std::string_view token_id) const;
 
-  std::optional<OperatorPin> pin() const;  // nothing when there is nobody
+  std::optional<OperatorPin> pin() const;  // nothing when there are no operators
   // Whether this registry is the pinned one or continues it.
   bool continues(const OperatorPin& pin) const;
 
@@ -71,11 +72,11 @@ class Operators {
   std::vector<std::string> heads_;  // hash of each line, hex
 };
 
-// The operator behind a token that covers this decision at that time; kForbidden says why it does not.
+// The operator who issued a token that covers this decision at that time; kForbidden says why it does not.
 Result<const OperatorKey*> check_token(const Operators& operators, const TokenDelegation& delegation,
                                        std::string_view id, const OpenedDecision& opened, TimestampMs at);
 
-// Checks answers' signatures against a registry, as SignatureCheck wants it.
+// Checks the signatures of answers against a registry, as a SignatureCheck.
 SignatureCheck signature_check(const Operators& operators);
 
 }  // namespace sb::inbox

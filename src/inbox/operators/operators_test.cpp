@@ -22,7 +22,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-TEST(Operators, AChainThatWasTouchedDoesNotHold) {
+TEST(Operators, AModifiedChainIsRejected) {
   InboxTestBed place;
   const KeyPair ann = place.enrol("ann");
   place.enrol("ben");
@@ -35,13 +35,13 @@ TEST(Operators, AChainThatWasTouchedDoesNotHold) {
     EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
   }
   const auto lines = lines_of(place.registry);
-  EXPECT_FALSE(Operators::parse(lines[0] + lines[2], "r"));             // one left out
-  EXPECT_FALSE(Operators::parse(lines[1] + lines[0] + lines[2], "r"));  // another order
+  EXPECT_FALSE(Operators::parse(lines[0] + lines[2], "r"));             // one missing
+  EXPECT_FALSE(Operators::parse(lines[1] + lines[0] + lines[2], "r"));  // wrong order
   EXPECT_FALSE(Operators::parse(lines[0] + lines[0], "r"));             // one twice
   EXPECT_FALSE(Operators::parse(lines[0].substr(0, lines[0].size() - 1), "r"));
 }
 
-TEST(Operators, OnlyAnEntitledKeyExtendsTheChain) {
+TEST(Operators, OnlyAnEnrolledKeyExtendsTheChain) {
   InboxTestBed place;
   const KeyPair ann = place.enrol("ann");
   const KeyPair mallory = make_key_pair(place.random);
@@ -53,7 +53,7 @@ TEST(Operators, OnlyAnEntitledKeyExtendsTheChain) {
   EXPECT_FALSE(Operators::parse(place.registry + by_revoked, "r"));
 }
 
-TEST(Operators, ACutOrOtherRegistryDoesNotContinueThePin) {
+TEST(Operators, ATruncatedOrDifferentRegistryDoesNotContinueThePin) {
   InboxTestBed place;
   place.enrol("ann");
   const Operators one = place.operators;
@@ -63,7 +63,7 @@ TEST(Operators, ACutOrOtherRegistryDoesNotContinueThePin) {
   EXPECT_FALSE(Operators().continues(*one.pin()));
 }
 
-TEST(Operators, TheAnchorBindsTheFirstKey) {
+TEST(Operators, TheAnchorRestrictsTheFirstKey) {
   InboxTestBed place;
   const KeyPair ann = place.enrol("ann");
   const std::vector<std::string> good = {to_hex(ann.public_key)};
@@ -74,7 +74,7 @@ TEST(Operators, TheAnchorBindsTheFirstKey) {
   EXPECT_EQ(refused.error().code, ErrorCode::kForbidden);
 }
 
-TEST(OperatorFiles, KeepASealedKeyAndAskForItsPassphrase) {
+TEST(OperatorFiles, SealTheKeyWithItsPassphrase) {
   FakeFiles files;
   FakeClock clock;
   FakeRandom random;
@@ -96,7 +96,7 @@ TEST(OperatorFiles, KeepASealedKeyAndAskForItsPassphrase) {
   EXPECT_FALSE(operators.enrol("ann", "again", *secret, clock, random, kQuick));
 }
 
-TEST(OperatorFiles, AKeyPutInPlaceOfAnotherIsNoticed) {
+TEST(OperatorFiles, AReplacedKeyIsDetected) {
   FakeFiles files, others;
   FakeClock clock;
   FakeRandom random;
@@ -113,7 +113,7 @@ TEST(OperatorFiles, AKeyPutInPlaceOfAnotherIsNoticed) {
   EXPECT_EQ(gone.error().code, ErrorCode::kCorrupt);
 }
 
-TEST(OperatorFiles, AFullDiskLeavesNobodyHalfEnrolled) {
+TEST(OperatorFiles, AFullDiskLeavesNoOneHalfEnrolled) {
   FakeFiles files;
   FakeClock clock;
   FakeRandom random;

@@ -51,8 +51,8 @@ Status check_scope(std::string_view scope) {
 }
 
 std::unexpected<Error> bad_token() {
-  return fail(ErrorCode::kInvalid, "the operator token is not one, or is cut off",
-              "Make one with signalbox operator token");
+  return fail(ErrorCode::kInvalid, "invalid operator token (truncated or mistyped)",
+              "Create one with signalbox operator token");
 }
 
 }  // namespace

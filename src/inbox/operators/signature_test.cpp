@@ -20,7 +20,7 @@ OpenedDecision a_question() {
   return opened;
 }
 
-TEST(Signature, CoversTheBytesThatAreDocumented) {
+TEST(Signature, CoversTheDocumentedBytes) {
   const OpenedDecision opened = a_question();
   AnswerInput given;
   given.options = {"drop"};
@@ -43,7 +43,7 @@ TEST(Signature, CoversTheBytesThatAreDocumented) {
   EXPECT_EQ(to_hex(answer_bytes("d-1", opened, given, 2'000)), to_hex(expected));
 }
 
-// Everything about an answer that somebody could exchange, one at a time.
+// Every part of an answer that could be exchanged, one at a time.
 class SignatureCheckTest : public ::testing::Test {
  protected:
   SignatureCheckTest() : ann(place.enrol("ann")) {
@@ -76,24 +76,24 @@ class SignatureCheckTest : public ::testing::Test {
   DecisionOutcome outcome;
 };
 
-TEST_F(SignatureCheckTest, ASignatureByAnOperatorCounts) {
+TEST_F(SignatureCheckTest, AnOperatorsSignatureCounts) {
   EXPECT_EQ(verdict(), "ann");
 }
 
-TEST_F(SignatureCheckTest, NothingIsExchangeable) {
-  EXPECT_THAT(verdict("d-2"), HasSubstr("does not fit"));
+TEST_F(SignatureCheckTest, NoPartIsExchangeable) {
+  EXPECT_THAT(verdict("d-2"), HasSubstr("does not match"));
   const DecisionOutcome good = outcome;
   outcome.options = {"keep"};
-  EXPECT_THAT(verdict(), HasSubstr("does not fit"));
+  EXPECT_THAT(verdict(), HasSubstr("does not match"));
   outcome = good;
   outcome.values.set("x", "y");
-  EXPECT_THAT(verdict(), HasSubstr("does not fit"));
+  EXPECT_THAT(verdict(), HasSubstr("does not match"));
   outcome = good;
   outcome.render_hash = sha256_hex("something else");
-  EXPECT_THAT(verdict(), HasSubstr("another text"));
+  EXPECT_THAT(verdict(), HasSubstr("a different text"));
   outcome = good;
   outcome.signature->signed_at += 1;
-  EXPECT_THAT(verdict(), HasSubstr("does not fit"));
+  EXPECT_THAT(verdict(), HasSubstr("does not match"));
   outcome = good;
   outcome.signature->signed_at = opened.opened_at - 1;
   EXPECT_THAT(verdict(), HasSubstr("before the question"));
@@ -102,17 +102,17 @@ TEST_F(SignatureCheckTest, NothingIsExchangeable) {
   EXPECT_THAT(verdict(), HasSubstr("without a signature"));
   outcome = good;
   opened.digest = "sha256:cd";
-  EXPECT_THAT(verdict(), HasSubstr("does not fit"));
+  EXPECT_THAT(verdict(), HasSubstr("does not match"));
 }
 
-TEST_F(SignatureCheckTest, AKeyOfNobodyDoesNotCount) {
+TEST_F(SignatureCheckTest, AnUnknownKeyDoesNotCount) {
   const KeyPair mallory = make_key_pair(place.random);
   outcome.signature =
       *sign_answer("d-1", opened, {outcome.options, outcome.values}, place.clock.now_ms(), mallory.secret);
-  EXPECT_THAT(verdict(), HasSubstr("no operator's"));
+  EXPECT_THAT(verdict(), HasSubstr("not an operator's"));
 }
 
-TEST_F(SignatureCheckTest, AnotherRegistryDoesNotCountAndALongerOneDoes) {
+TEST_F(SignatureCheckTest, AnotherRegistryDoesNotCountAndAnExtendedOneDoes) {
   const KeyPair ben = place.enrol("ben");
   EXPECT_EQ(verdict(), "ann");
   outcome.signature = *sign_answer("d-1", opened, {outcome.options, outcome.values}, place.clock.now_ms(), ben.secret);
@@ -126,7 +126,7 @@ TEST_F(SignatureCheckTest, AnotherRegistryDoesNotCountAndALongerOneDoes) {
   EXPECT_THAT(verdict(), HasSubstr("operator keys changed"));
 }
 
-TEST_F(SignatureCheckTest, ARevokedKeyStopsAtThatMoment) {
+TEST_F(SignatureCheckTest, ARevokedKeyIsInvalidFromThatMoment) {
   place.clock.sleep_ms(1);
   const KeyPair ben = place.enrol("ben");
   place.extend(*place.operators.key_revocation(ann.public_key, place.clock.now_ms(), ben.secret));
@@ -151,13 +151,13 @@ TEST_F(SignatureCheckTest, ATokenCountsWithinItsScopeAndTime) {
   sign_by_token("*", now + 1, now + 10, ann.secret);
   EXPECT_THAT(verdict(), HasSubstr("before the token"));
   sign_by_token("*", now, now + 10, make_key_pair(place.random).secret);
-  EXPECT_THAT(verdict(), HasSubstr("no operator's"));
+  EXPECT_THAT(verdict(), HasSubstr("not an operator's"));
   sign_by_token("*", now, now + 10, ann.secret);
   place.extend(*place.operators.token_revocation("t-1", now, ann.secret));
   EXPECT_THAT(verdict(), HasSubstr("token was revoked"));
 }
 
-TEST(Token, IsRefusedWhenTouched) {
+TEST(Token, IsRejectedWhenModified) {
   InboxTestBed place;
   const KeyPair ann = place.enrol("ann");
   const std::string text = *make_token("t-1", "*", 1, 2, ann.secret, place.random);
@@ -175,7 +175,7 @@ TEST(Token, IsRefusedWhenTouched) {
   }
 }
 
-TEST(Token, AMistypedIdIsNoId) {
+TEST(Token, AMistypedIdIsInvalid) {
   FakeRandom random;
   const std::string id = make_token_id(1'700'000'000'000, random);
   EXPECT_TRUE(is_token_id(id)) << id;

@@ -14,12 +14,12 @@ namespace {
 constexpr std::size_t kTrustBytes = 16 << 20;
 constexpr std::size_t kMaxFiles = 1'000;
 constexpr int kMaxDepth = 16;
-// Files, and folders with all that is in them.
+// Files, and folders with everything in them.
 constexpr std::string_view kWhole[] = {"signalbox.yaml", ".signalbox", ".workrail/bindings.json",
                                        ".workrail/workflows"};
-// Where runs and people leave pitches and designs: Markdown right in this folder is work and sets no policy.
+// Where runs and people leave pitches and designs: Markdown directly in this folder is work and sets no policy.
 constexpr std::string_view kOurs = ".signalbox";
-// A name that projects use for other things too: of this folder only what can be a workflow.
+// Projects use this name for other things too: only files that can be workflows count.
 constexpr std::string_view kWorkflows = "workflows";
 
 std::string signed_trust_bytes(Value act) {
@@ -51,11 +51,12 @@ class Gathering {
     if (kind == FileKind::kMissing) return {};
     const std::string real = SB_TRY(files_.canonical(path));
     if (real != path) {
-      return fail(ErrorCode::kForbidden, fmt::format("{} is a link to {}", path, real), "Put the file itself there");
+      return fail(ErrorCode::kForbidden, fmt::format("{} is a link to {}", path, real),
+                  "Replace the link with the file itself");
     }
     if (kind == FileKind::kFile) return add_file(name, path);
-    if (kind != FileKind::kDirectory) return fail(ErrorCode::kForbidden, fmt::format("{} is not a file", path));
-    if (depth > kMaxDepth) return fail(ErrorCode::kLimit, fmt::format("{} is nested too deep", path));
+    if (kind != FileKind::kDirectory) return fail(ErrorCode::kForbidden, fmt::format("{} is not a regular file", path));
+    if (depth > kMaxDepth) return fail(ErrorCode::kLimit, fmt::format("{} is nested too deeply", path));
     for (const std::string& entry : SB_TRY(files_.list(path))) {
       if (!is_work(name, entry)) SB_TRY(add(name + "/" + entry, depth + 1));
     }
@@ -95,7 +96,7 @@ class Gathering {
     std::string content = SB_TRY(files_.read(path, limits::kDocumentBytes));
     total_ += content.size();
     if (contents_.size() >= kMaxFiles || total_ > limits::kDocumentBytes) {
-      return fail(ErrorCode::kLimit, fmt::format("{} holds more than {} files or {} MiB of policy", directory_,
+      return fail(ErrorCode::kLimit, fmt::format("{} has more than {} policy files or {} MiB of them", directory_,
                                                  kMaxFiles, limits::kDocumentBytes >> 20));
     }
     contents_.emplace_back(name, std::move(content));
@@ -140,7 +141,7 @@ Result<bool> TrustedFolders::is_trusted(std::string_view directory, std::string_
   for (std::size_t at = 0; at < text->size();) {
     const std::size_t end = std::min(text->find('\n', at), text->size());
     const auto act = wire::object(std::string_view(*text).substr(at, end - at));
-    // A line cut off by a crash says nothing.
+    // A line truncated by a crash is ignored.
     if (act && act->string_at("directory") == directory && counts(*act)) is_trusted = act->string_at("hash") == hash;
     at = end + 1;
   }
@@ -165,10 +166,10 @@ Status TrustedFolders::trust(std::string_view directory, std::string_view hash, 
                              const std::optional<std::string>& by_secret) {
   Value act = Value::object({{"at", at}, {"directory", directory}, {"hash", hash}, {"v", 1}});
   if (!operators_.empty()) {
-    if (!by_secret) return fail(ErrorCode::kForbidden, "an operator must vouch for the folder");
+    if (!by_secret) return fail(ErrorCode::kForbidden, "an operator must sign for the folder");
     act.set("by", to_hex(SB_TRY(public_key_of(*by_secret))));
     act.set("sig", to_base64url(SB_TRY(sign(*by_secret, signed_trust_bytes(act)))));
-    if (!counts(act)) return fail(ErrorCode::kForbidden, "that key is no operator's");
+    if (!counts(act)) return fail(ErrorCode::kForbidden, "that key is not an operator's");
   }
   SB_TRY(files_.make_directories(parent_path(path_), 0700));
   return files_.append(path_, to_canonical_json(act) + "\n", 0600);

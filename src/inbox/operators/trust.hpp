@@ -1,14 +1,15 @@
-// Project folders the user trusts: whose policy files count, and whose commands may run.
+// Project folders the user trusts: their policy files count, and their commands may run.
 //
-// Trust is bound to content, by one hash over names and bytes: DIR/signalbox.yaml, everything under DIR/.signalbox (but
-// for Markdown right in it: pitches and designs, which are work and no policy) and DIR/.workrail/workflows,
+// Trust is bound to content, by one hash over names and bytes: DIR/signalbox.yaml, everything under DIR/.signalbox
+// (except Markdown directly in it: pitches and designs, which are work and not policy) and DIR/.workrail/workflows,
 // DIR/.workrail/bindings.json, and the .json, .yaml and .yml files under DIR/workflows (not in folders that begin with
-// a dot, nor in node_modules). A changed, added or removed file ends it until the user trusts the folder again.
+// a dot, nor in node_modules). A changed, added or removed file revokes the trust until the user trusts the folder
+// again.
 //
-// `trust.jsonl` in the data home, a line an act, canonical JSON: {"at", "directory", "hash", "v": 1} and, where
+// `trust.jsonl` in the data home, one line per act, canonical JSON: {"at", "directory", "hash", "v": 1} and, if
 // operators exist, "by": KEY and "sig" over "sb-trust-1\n" and the line without `sig`. The last line about a folder
-// counts. Where there are operators, a line that none of them signed counts for nothing, so that an agent cannot trust
-// a folder by itself.
+// counts. If operators exist, a line that none of them signed is ignored, so that an agent cannot trust a folder by
+// itself.
 #pragma once
 
 #include <string>
@@ -21,24 +22,24 @@
 
 namespace sb::inbox {
 
-// What trusting the folder covers.
+// The files covered by trusting the folder.
 struct PolicyFiles {
   std::vector<std::string> names;  // relative, sorted
   std::string hash;                // hex; SHA-256 over each name and content with their lengths
 };
 
-// kLimit for more than 1,000 files or 16 MiB. Links that lead out of the folder are refused, kForbidden.
+// kLimit for more than 1,000 files or 16 MiB. Links out of the folder are kForbidden.
 Result<PolicyFiles> policy_files(const Files& files, const std::string& directory);
 
 class TrustedFolders {
  public:
   TrustedFolders(Files& files, const HomeDirectories& homes, const Operators& operators);
 
-  // `directory` absolute, without links. True when the last act about it covers exactly this content.
+  // `directory` is absolute and free of links. True when the last act about it covers exactly this content.
   Result<bool> is_trusted(std::string_view directory, std::string_view hash) const;
-  // The trusted folder whose policy files include this file (absolute, without links); nothing when there is none.
+  // The trusted folder whose policy files include this file (absolute, free of links); nothing when there is none.
   Result<std::optional<std::string>> trusted_home_of(const std::string& file) const;
-  // `by_secret`: an operator's secret key; needed where there are operators (kForbidden without).
+  // `by_secret`: an operator's secret key; required if there are operators (kForbidden without).
   Status trust(std::string_view directory, std::string_view hash, TimestampMs at,
                const std::optional<std::string>& by_secret);
 

@@ -1,4 +1,4 @@
-// Reading an answer to a question and holding it against what was declared.
+// Parses an answer to a question and checks it against the declaration.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,11 +17,11 @@ namespace {
 using decision::Field;
 using decision::SelectMode;
 
-constexpr std::string_view kAccept = "accept";  // the one answer to a url question
+constexpr std::string_view kAccept = "accept";  // the only answer to a url question
 constexpr std::string_view kText = "text";
 
 std::unexpected<Error> no_answer() {
-  return fail(ErrorCode::kInvalid, "an empty answer is no answer");
+  return fail(ErrorCode::kInvalid, "the answer is empty");
 }
 
 std::string where(const Part& part) {
@@ -48,7 +48,7 @@ Status check_count(const Part& part, std::size_t count) {
   const auto max = static_cast<std::size_t>(part.select.mode == SelectMode::kOne ? 1 : part.select.max);
   if (count >= min && count <= max) return {};
   const std::string wanted = min == max ? fmt::format("{}", min) : fmt::format("{} to {}", min, max);
-  return fail(ErrorCode::kInvalid, fmt::format("{}{} chosen; this takes {}", where(part), count, wanted),
+  return fail(ErrorCode::kInvalid, fmt::format("{}{} chosen; choose {}", where(part), count, wanted),
               fmt::format("Choose from: {}", ids_of(part)));
 }
 
@@ -74,7 +74,7 @@ std::unexpected<Error> bad_field(const Field& field, std::string_view problem) {
 }
 
 Status check_number(const Field& field, double number) {
-  if (field.type == Field::Type::kInteger && number != std::floor(number)) return bad_field(field, "is not whole");
+  if (field.type == Field::Type::kInteger && number != std::floor(number)) return bad_field(field, "is not an integer");
   if (field.minimum && number < *field.minimum) return bad_field(field, fmt::format("is below {}", *field.minimum));
   if (field.maximum && number > *field.maximum) return bad_field(field, fmt::format("is above {}", *field.maximum));
   return {};
@@ -96,15 +96,15 @@ Status check_text(const Field& field, std::string_view text) {
   const auto length = static_cast<double>(count_code_points(text));
   if (field.minimum && length < *field.minimum) return bad_field(field, "is too short");
   if (field.maximum && length > *field.maximum) return bad_field(field, "is too long");
-  if (!has_format(text, field.format)) return bad_field(field, fmt::format("is not a right {}", field.format));
+  if (!has_format(text, field.format)) return bad_field(field, fmt::format("is not a valid {}", field.format));
   return {};
 }
 
-// Forms arrive as JSON from hosts and as words from a command line; a word that reads as the field's type is taken as
-// it.
+// Forms arrive as JSON from hosts and as words from a command line; a word is converted if it parses as the field's
+// type.
 Result<Value> check_field(const Field& field, const Value& given) {
   if (field.type == Field::Type::kString) {
-    if (!given.is_string() || !is_utf8(given.as_string())) return bad_field(field, "is not a text");
+    if (!given.is_string() || !is_utf8(given.as_string())) return bad_field(field, "is not a string");
     SB_TRY(check_text(field, given.as_string()));
     return given;
   }
@@ -154,7 +154,7 @@ Result<Value> check_form(const Part& part, const Value& values) {
   return result;
 }
 
-// A part's answer inside values: ids for a choice, the text, or the fields.
+// A part's answer in `values`: ids for a choice, the text, or the fields.
 Result<Value> check_part(const Part& part, const Value& given) {
   switch (part.select.mode) {
     case SelectMode::kText:
@@ -174,12 +174,11 @@ Result<Value> check_part(const Part& part, const Value& given) {
   if (given.is_string()) ids.push_back(given.as_string());
   if (given.is_array()) {
     for (const Value& id : given.items()) {
-      if (!id.is_string()) return fail(ErrorCode::kInvalid, where(part) + "an option's id is a string");
+      if (!id.is_string()) return fail(ErrorCode::kInvalid, where(part) + "an option id must be a string");
       ids.push_back(id.as_string());
     }
   }
-  if (ids.empty() && part.select.min > 0)
-    return fail(ErrorCode::kInvalid, where(part) + "an empty answer is no answer");
+  if (ids.empty() && part.select.min > 0) return fail(ErrorCode::kInvalid, where(part) + "the answer is empty");
   std::vector<std::string> ordered = SB_TRY(check_options(part, ids));
   if (part.select.mode == SelectMode::kOne) return Value(ordered.front());
   return Value::array(std::move(ordered));
@@ -210,7 +209,7 @@ Result<AnswerInput> check_parts(const Question& question, const AnswerInput& giv
   return result;
 }
 
-// Like split on commas, but a doubled comma stands for one.
+// Splits on commas; a doubled comma is a literal one.
 std::vector<std::string> split_fields(std::string_view text) {
   std::vector<std::string> pieces(1);
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -225,7 +224,7 @@ std::vector<std::string> split_fields(std::string_view text) {
   return pieces;
 }
 
-// A chain's answer where every key is found as declared, so that one may hold `,` or `=`; nothing when one is not.
+// A chain's answer, matching each key as declared, since a key may contain `,` or `=`; nothing when one is unknown.
 std::optional<AnswerInput> parse_buckets(const Question& question, std::string_view text) {
   AnswerInput given;
   for (;;) {
@@ -273,9 +272,9 @@ Result<AnswerInput> parse_pairs(const Question& question, std::string_view text,
 }  // namespace
 
 Result<AnswerInput> check_answer(const Question& question, const AnswerInput& given) {
-  if (!given.values.is_object()) return fail(ErrorCode::kInvalid, "the values of an answer are an object");
+  if (!given.values.is_object()) return fail(ErrorCode::kInvalid, "the values of an answer must be an object");
   if (question.shape != QuestionShape::kDecision) {
-    if (!given.options.empty()) return fail(ErrorCode::kInvalid, "this is answered by key", "Answer as key=option");
+    if (!given.options.empty()) return fail(ErrorCode::kInvalid, "answer this by key", "Answer as key=option");
     return check_parts(question, given);
   }
   const Part& part = question.parts.front();
@@ -289,7 +288,7 @@ Result<AnswerInput> check_answer(const Question& question, const AnswerInput& gi
       return result;
     case SelectMode::kUrl:
       if (given.options != std::vector<std::string>{std::string(kAccept)}) {
-        return fail(ErrorCode::kInvalid, "this is answered on the page it names", "Then answer accept");
+        return fail(ErrorCode::kInvalid, "answer this on the linked page", "Then answer: accept");
       }
       result.options = given.options;
       return result;
@@ -308,8 +307,8 @@ Status check_dependencies(const Question& question, const AnswerInput& given) {
     if (part.shipped || !is_included(question, values, part.key)) continue;
     for (const std::string& key : part.required_keys) {
       if (is_included(question, values, key)) continue;
-      return fail(ErrorCode::kInvalid, fmt::format("{} is included and needs {}, which is not", part.key, key),
-                  "Include both, or answer it in a terminal with signalbox ask, where the need can be waived");
+      return fail(ErrorCode::kInvalid, fmt::format("{} is included but requires {}, which is not", part.key, key),
+                  "Include both, or answer it in a terminal with signalbox ask, where the requirement can be waived");
     }
     for (const std::string& key : part.conflicting_keys) {
       if (!is_included(question, values, key)) continue;
@@ -334,7 +333,7 @@ Result<AnswerInput> parse_choice(const Question& question, std::string_view text
     return given;
   }
   for (const std::string_view id : split(text, ',')) {
-    if (id.empty()) return fail(ErrorCode::kInvalid, "there is an empty place between two commas");
+    if (id.empty()) return fail(ErrorCode::kInvalid, "there is nothing between two commas");
     given.options.emplace_back(id);
   }
   return given;

@@ -31,7 +31,7 @@ Question question(const std::string& yaml) {
   return question_of(decision::declared(yaml));
 }
 
-// The answer as it would be recorded, or what is wrong with it.
+// The answer as it would be recorded, or the error.
 std::string taken(const Question& question, const std::string& choice) {
   const auto given = parse_choice(question, choice);
   const auto checked = given ? check_answer(question, *given) : given;
@@ -40,12 +40,12 @@ std::string taken(const Question& question, const std::string& choice) {
   return checked->options.empty() ? to_json(checked->values) : to_json(Value::array(checked->options));
 }
 
-TEST(AnswerCheck, AFlowIsAnsweredByKeys) {
+TEST(AnswerCheck, AFlowIsAnsweredByKey) {
   const Question flow = question(kFlow);
   EXPECT_EQ(taken(flow, "branch=main,env=production+staging"), R"({"branch":"main","env":["staging","production"]})");
   EXPECT_EQ(taken(flow, "env=staging,branch=release"), R"({"branch":"release","env":["staging"]})");
   EXPECT_THAT(taken(flow, "branch=main"), HasSubstr("\"env\" is not answered"));
-  EXPECT_THAT(taken(flow, "branch=main,env="), HasSubstr("empty answer"));
+  EXPECT_THAT(taken(flow, "branch=main,env="), HasSubstr("answer is empty"));
   EXPECT_THAT(taken(flow, "branch=main+release,env=staging"), HasSubstr("no option"));
   EXPECT_THAT(taken(flow, "branch=main,env=staging+staging"), HasSubstr("twice"));
   EXPECT_THAT(taken(flow, "branch=main,branch=main,env=staging"), HasSubstr("twice"));
@@ -53,7 +53,7 @@ TEST(AnswerCheck, AFlowIsAnsweredByKeys) {
   EXPECT_THAT(taken(flow, "main"), HasSubstr("not key=value"));
 }
 
-TEST(AnswerCheck, AChainsKeyMayHoldCommaEqualsAndPlus) {
+TEST(AnswerCheck, AChainKeyMayContainCommaEqualsAndPlus) {
   std::string yaml = kChain;
   const auto rename = [&](const std::string& from, const std::string& to) {
     for (std::size_t at = yaml.find(from); at != std::string::npos; at = yaml.find(from, at + to.size())) {
@@ -74,13 +74,13 @@ TEST(AnswerCheck, AChainsKeyMayHoldCommaEqualsAndPlus) {
 TEST(AnswerCheck, AChainIsAnsweredOptionByOption) {
   const Question chain = question(kChain);
   EXPECT_EQ(taken(chain, "E1=include,E2=include,E3=cut"), R"({"E1":"include","E2":"include","E3":"cut"})");
-  EXPECT_THAT(taken(chain, "E1=cut,E2=include,E3=cut"), HasSubstr("E2 is included and needs E1"));
+  EXPECT_THAT(taken(chain, "E1=cut,E2=include,E3=cut"), HasSubstr("E2 is included but requires E1"));
   EXPECT_THAT(taken(chain, "E1=include,E2=cut,E3=include"), HasSubstr("cannot both"));
   EXPECT_THAT(taken(chain, "E1=include,E2=cut"), HasSubstr("\"E3\" is not answered"));
   EXPECT_THAT(taken(chain, "E1=hold,E2=cut,E3=cut"), HasSubstr("no option \"hold\""));
 }
 
-TEST(AnswerCheck, AFormIsHeldToItsFields) {
+TEST(AnswerCheck, FormFieldsAreValidated) {
   Question form;
   form.id = "who";
   Part part;
@@ -108,14 +108,14 @@ TEST(AnswerCheck, AFormIsHeldToItsFields) {
   EXPECT_EQ(taken(form, "name=Ann,, Lee,age=3"), R"({"name":"Ann, Lee","age":3})");
   EXPECT_THAT(taken(form, "age=3"), HasSubstr("\"name\" is missing"));
   EXPECT_THAT(taken(form, "name=Ann,age=10"), HasSubstr("above 9"));
-  EXPECT_THAT(taken(form, "name=Ann,age=1.5"), HasSubstr("not whole"));
+  EXPECT_THAT(taken(form, "name=Ann,age=1.5"), HasSubstr("not an integer"));
   EXPECT_THAT(taken(form, "name=Ann,age=x"), HasSubstr("not a number"));
-  EXPECT_THAT(taken(form, "name=Ann,mail=x"), HasSubstr("not a right email"));
+  EXPECT_THAT(taken(form, "name=Ann,mail=x"), HasSubstr("not a valid email"));
   EXPECT_THAT(taken(form, "name= "), HasSubstr("is empty"));
   EXPECT_THAT(taken(form, "name=Ann,nmae=x"), HasSubstr("no field \"nmae\""));
 }
 
-TEST(AnswerCheck, BadBytesAreNoAnswer) {
+TEST(AnswerCheck, InvalidBytesAreRejected) {
   const Question one = question("decision: d\ninstruction: \"Which one?\"\noptions: [first, second]\n");
   for (const std::string& bad :
        {std::string(""), std::string("   "), std::string("\xff"), std::string("first,"), std::string(",first"),
@@ -125,7 +125,7 @@ TEST(AnswerCheck, BadBytesAreNoAnswer) {
   EXPECT_EQ(taken(one, "first"), R"(["first"])");
 }
 
-TEST(Printable, NothingMovesTheCursorOrHides) {
+TEST(Printable, NeutralizesCursorMovesAndHiddenText) {
   EXPECT_EQ(printable("a\x1b[2Jb\rc\x7f\nd\te"),
             "a\xEF\xBF\xBD[2Jb\xEF\xBF\xBD"
             "c\xEF\xBF\xBD\nd e");

@@ -23,7 +23,7 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// The decision whose options stand in one numbered block; null where numbers would not name one option.
+// The decision whose options are in one numbered block; null where numbers would be ambiguous.
 const Decision* numbered(const decision::Declaration& declaration) {
   const Decision* decision = declaration.decision();
   if (decision == nullptr || decision->options.empty()) return nullptr;
@@ -92,17 +92,17 @@ std::string answer_hint(const Question& question) {
     case SelectMode::kText:
       return "Type the text";
     case SelectMode::kUrl:
-      return "Type accept when you have finished there";
+      return "Type accept when you are done there";
     case SelectMode::kForm:
       for (const Field& field : part.fields) pieces.push_back(field.key + "=…");
-      return fmt::format("Type {}, a comma inside a value twice", fmt::join(pieces, ","));
+      return fmt::format("Type {} (write a comma inside a value twice)", fmt::join(pieces, ","));
     case SelectMode::kOne:
     case SelectMode::kMany:
       break;
   }
   for (const Choice& choice : part.options) pieces.push_back(choice.id);
   if (part.select.mode == SelectMode::kOne) return fmt::format("Type one of: {}", fmt::join(pieces, ", "));
-  return fmt::format("Type what you choose of these, with commas between: {}", fmt::join(pieces, ","));
+  return fmt::format("Type your choices, separated by commas: {}", fmt::join(pieces, ","));
 }
 
 }  // namespace sb::inbox

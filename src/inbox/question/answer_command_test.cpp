@@ -21,7 +21,7 @@ bool is_consumed(const std::string& yaml, const std::string& typed) {
   return given && check_answer(question, *given);
 }
 
-TEST(AnswerCommand, EveryChoiceItOffersIsTaken) {
+TEST(AnswerCommand, EveryOfferedChoiceIsAccepted) {
   const std::vector<std::pair<std::string, std::string>> table{
       {"{decision: env, instruction: Which?, options: [staging, live]}", "staging|live"},
       {"{decision: env, instruction: Go?, options: [{id: yes, label: 'Yes'}, {id: not-yet, label: Not yet}]}",
@@ -42,13 +42,13 @@ TEST(AnswerCommand, EveryChoiceItOffersIsTaken) {
   }
 }
 
-TEST(AnswerCommand, WhatIsNotOneOfAFewIsAskedByTheCommandItself) {
+TEST(AnswerCommand, OtherQuestionsAreAskedByTheCommandItself) {
   struct Case {
     std::string yaml, hint, typed;
   };
   const std::vector<Case> table{
-      {"{decision: env, instruction: Which?, select: many, options: [x, y]}", "commas between: x,y", "x,y"},
-      {"{decision: env, instruction: Which?, select: many, options: [x, y]}", "commas between: x,y", "1,2"},
+      {"{decision: env, instruction: Which?, select: many, options: [x, y]}", "by commas: x,y", "x,y"},
+      {"{decision: env, instruction: Which?, select: many, options: [x, y]}", "by commas: x,y", "1,2"},
       {"{decision: name, instruction: What name?, select: text}", "Type the text", "Ada"},
       {"{flow: f, steps: [{key: a, instruction: One?, options: [x, y]}, {key: b, instruction: Two?, options: [z, w]}]}",
        "Type a=x|y,b=z|w", "a=x,b=w"},
@@ -65,8 +65,8 @@ TEST(AnswerCommand, WhatIsNotOneOfAFewIsAskedByTheCommandItself) {
   }
 }
 
-TEST(AnswerCommand, ANumberThatCouldMeanTwoOptionsIsNone) {
-  // Page two begins with 1 again.
+TEST(AnswerCommand, AnAmbiguousNumberIsNotAccepted) {
+  // Page two starts with 1 again.
   EXPECT_FALSE(is_consumed("{decision: env, instruction: Which?, options: [a1, a2, a3, a4, a5, a6, a7, a8, a9]}", "1"));
   const std::string counts =
       "{decision: n, instruction: How many?, options: [{id: '2', label: Two}, {id: '1', label: One}]}";

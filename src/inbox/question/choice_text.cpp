@@ -43,7 +43,7 @@ std::string known_first(const Decision& decision) {
   return text;
 }
 
-// One scheme for all options, so that no reader has to tell a letter from a label.
+// One scheme for all options, so that readers need not distinguish letters from labels.
 bool needs_letters(const Decision& decision, const Profile& profile) {
   return std::ranges::any_of(decision.options, [&](const Option& option) {
     const bool is_long = word_units(option.label) > kBlockLabelWords || option.label.contains('\n');

@@ -1,13 +1,13 @@
-// A question as part of a message to somebody who passes it on: first what must be known, then the choice block of the
-// text grammar (decision/text_block.hpp). For where no dialog can be shown. Pure.
+// A question as part of a message to an agent that passes it on to a person: first the facts, then the choice block of
+// the text grammar (decision/text_block.hpp). For hosts that cannot show a dialog. Pure.
 //
-// Nothing is dropped: the declared profile's limits hold, not those of the grammar, and options beyond its cap come in
-// further blocks, page by page. A label that is too long for a block becomes a letter, with its text above:
+// No option is dropped: the declared profile's limits apply, not those of the grammar, and options beyond its cap
+// follow in further blocks, page by page. A label that is too long for a block becomes a letter, with its text above:
 //
-//   A: CursorMove the whole table in one night
-//   B: CursorMove it in four parts over a month
+//   A: Move the whole table in one night
+//   B: Move it in four parts over a month
 //
-//   How shall the table be moved?
+//   How should the table be moved?
 //
 //   1) A
 //   2) B
@@ -21,7 +21,7 @@ namespace sb::inbox {
 
 inline constexpr int kBlockLabelWords = 5;
 
-// Texts, forms, urls and chains have no block: they are shown as the inbox shows them. No line break at the end.
+// Text, form, url and chain questions have no block: they are shown as in the inbox. No trailing line break.
 std::string choice_text(const decision::Declaration& declaration);
 
 }  // namespace sb::inbox

@@ -12,7 +12,7 @@ using decision::declared;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST(ChoiceText, ShortLabelsStandInTheBlock) {
+TEST(ChoiceText, ShortLabelsAreInTheBlock) {
   EXPECT_EQ(choice_text(declared("{decision: env, instruction: Which environment?, options: [staging, production]}")),
             "Which environment?\n\n1) staging\n2) production");
 }
@@ -29,13 +29,13 @@ options:
   EXPECT_EQ(text, "A: Move the whole table in one night\nB: In parts\n\nHow shall the table be moved?\n\n1) A\n2) B");
 }
 
-TEST(ChoiceText, SaysWhereSeveralMayBeChosen) {
+TEST(ChoiceText, StatesHowManyMayBeChosen) {
   EXPECT_EQ(
       choice_text(declared("{decision: env, instruction: Which?, select: many, min: 1, max: 2, options: [x, y, z]}")),
       "Several may be chosen: 1 to 2.\n\nWhich?\n\n1) x\n2) y\n3) z");
 }
 
-TEST(ChoiceText, WhatMustBeKnownComesFirst) {
+TEST(ChoiceText, FactsComeFirst) {
   const auto text = choice_text(declared(R"(
 decision: drop
 instruction: Drop the table?
@@ -46,14 +46,14 @@ options: [{id: keep, label: Keep it}, {id: drop, label: Drop it}]
   EXPECT_EQ(text, "Cannot be undone: The rows are gone for good.\n\nDrop the table?\n\n1) Keep it\n2) Drop it");
 }
 
-TEST(ChoiceText, DropsNothingBeyondTheCap) {
+TEST(ChoiceText, DropsNoOptionsBeyondTheCap) {
   const auto text =
       choice_text(declared("{decision: env, instruction: Which?, options: [a1, a2, a3, a4, a5, a6, a7, a8, a9]}"));
   EXPECT_THAT(text, StartsWith("Which?\n\n1) a1\n"));
   EXPECT_THAT(text, HasSubstr("6) a6\n7) More options\n\nWhich?\n\n1) a7\n2) a8\n3) a9"));
 }
 
-TEST(ChoiceText, FlowsHaveABlockAStepAndTextsNone) {
+TEST(ChoiceText, FlowsHaveOneBlockPerStepAndTextQuestionsNone) {
   EXPECT_EQ(
       choice_text(declared("{flow: f, steps: [{key: a, instruction: One?, options: [x, y]}, {key: b, instruction: "
                            "Two?, options: [z, w]}]}")),

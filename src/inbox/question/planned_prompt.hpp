@@ -1,5 +1,5 @@
-// What a host was told to show: recorded when rendered, so that a hook can compare what the host is about to show and
-// close exactly that.
+// What a host was asked to show: recorded when rendered, so that a hook can compare it with what the host is about to
+// show and close exactly that.
 //
 // Stream `prompt/NONCE`, canonical JSON:
 //   planned  {v: 1, nonce, decision, fingerprint, render_hash, host, part, page, pages, is_many, question, header,
@@ -23,10 +23,10 @@ namespace sb::inbox {
 inline constexpr std::string_view kPromptStreams = "prompt/";
 
 struct PlannedPrompt {
-  std::string nonce;     // by plan_prompt
+  std::string nonce;     // set by plan_prompt
   std::string decision;  // the asked decision's id
   std::string fingerprint;
-  std::string render_hash;  // hex SHA-256 of what the host is given, with kNoncePlaceholder where the nonce will stand
+  std::string render_hash;  // hex SHA-256 of what the host is given, with kNoncePlaceholder in place of the nonce
   std::string host;         // text, brief, ask_user_question, request_user_input, elicitation
   std::string part;         // the step or chain option asked about; empty for a single decision
   int page = 1;
@@ -34,14 +34,14 @@ struct PlannedPrompt {
   bool is_many = false;
   std::string question;  // the text the host shows, marker included
   std::string header;
-  std::vector<Choice> options;         // as shown: the host's label, our id; the pager's own included
+  std::vector<Choice> options;         // as shown: the host's label, our id; including the pager's own
   std::vector<std::string> elsewhere;  // labels of declared options on other pages
-  std::int64_t ordinal = 0;            // by plan_prompt
-  TimestampMs planned_at = 0;          // by plan_prompt
+  std::int64_t ordinal = 0;            // set by plan_prompt
+  TimestampMs planned_at = 0;          // set by plan_prompt
   bool is_open = true;
 };
 
-// The nonce cannot be known before the render hash, so what is hashed has this in its place.
+// The nonce depends on the render hash, so the hashed text contains this placeholder.
 inline constexpr std::string_view kNoncePlaceholder = "0000000000000000";
 
 std::string prompt_nonce(std::string_view fingerprint, std::string_view render_hash, std::int64_t ordinal);

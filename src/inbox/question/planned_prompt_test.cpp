@@ -52,7 +52,7 @@ TEST(PlannedPrompt, EqualCallsOnEqualStoresGiveEqualBytes) {
   EXPECT_NE(one.plan(one.open(kPlainQuestion).id, {"staging"}).nonce, a.nonce);
 }
 
-TEST(PlannedPrompt, IsFoundByTheMarkerInTheText) {
+TEST(PlannedPrompt, IsFoundByItsMarker) {
   EXPECT_EQ(nonce_in("Which? <sb:0123456789abcdef> <gstack-qid:x>"), "0123456789abcdef");
   EXPECT_EQ(nonce_in("<sb:short> <sb:0123456789ABCDEF> <sb:0123456789abcdeg>"), "0123456789abcdeg");
   for (const std::string_view none : {"", "<sb:>", "<sb:0123456789abcdef", "sb:0123456789abcdef>"}) {
@@ -78,7 +78,7 @@ TEST(Amb29, APromptIsClosedOnce) {
   EXPECT_THAT(place.inbox.load(id)->outcome->options, ElementsAre("canary"));
 }
 
-// The host has the answer: the next to ask the same is asked, not handed an old answer.
+// The host has the answer: the next caller with the same question asks again and does not get the old answer.
 TEST(PlannedPrompt, AnAnsweredPromptCanBeAskedAgain) {
   PromptPlace place;
   const std::string id = place.open(kPlainQuestion).id;
@@ -97,7 +97,7 @@ TEST(PlannedPrompt, AnAnsweredPromptCanBeAskedAgain) {
   EXPECT_FALSE(place.open(kPlainQuestion).has_joined);
 }
 
-TEST(PlannedPrompt, WhatWasNotPlannedClosesNothing) {
+TEST(PlannedPrompt, AnUnplannedReplyClosesNothing) {
   PromptPlace place;
   const std::string id = place.open(kPlainQuestion).id;
   const PlannedPrompt prompt = place.plan(id, {"staging", "production"});
@@ -107,7 +107,7 @@ TEST(PlannedPrompt, WhatWasNotPlannedClosesNothing) {
   EXPECT_TRUE(place.inbox.load(id)->is_open());
 }
 
-TEST(PlannedPrompt, NonAnswersAndFreeTextLeaveItOpen) {
+TEST(PlannedPrompt, NonAnswersAndFreeTextKeepItOpen) {
   PromptPlace place;
   const std::string id = place.open(kPlainQuestion).id;
   const PlannedPrompt prompt = place.plan(id, {"staging", "production", "canary"});
@@ -121,7 +121,7 @@ TEST(PlannedPrompt, NonAnswersAndFreeTextLeaveItOpen) {
   EXPECT_TRUE(place.inbox.load(id)->is_open());
 }
 
-TEST(PlannedPrompt, SeveralPagesAnswerTogether) {
+TEST(PlannedPrompt, PagesAreAnsweredTogether) {
   PromptPlace place;
   const std::string id = place.open(kMany).id;
   const std::string none(decision::kNoneId);
@@ -133,7 +133,7 @@ TEST(PlannedPrompt, SeveralPagesAnswerTogether) {
   EXPECT_THAT(done->outcome->options, ElementsAre("staging", "canary"));
 }
 
-TEST(PlannedPrompt, MoreIsNoAnswer) {
+TEST(PlannedPrompt, MoreIsNotAnAnswer) {
   PromptPlace place;
   const std::string id = place.open(kPlainQuestion).id;
   const std::string more(decision::kMoreId);
@@ -143,7 +143,7 @@ TEST(PlannedPrompt, MoreIsNoAnswer) {
   EXPECT_THAT(place.inbox.reply(second.nonce, place.pick({"canary"}))->outcome->options, ElementsAre("canary"));
 }
 
-TEST(PlannedPrompt, ASignedDecisionIsNotClosedByAHost) {
+TEST(PlannedPrompt, AHostCannotCloseASignedDecision) {
   PromptPlace place;
   place.enrol("ann");
   const std::string id = place.open(kOneWayQuestion).id;
@@ -154,7 +154,7 @@ TEST(PlannedPrompt, ASignedDecisionIsNotClosedByAHost) {
   EXPECT_TRUE((*place.inbox.find_prompt(prompt.nonce))->is_open);
 }
 
-TEST(PlannedPrompt, OpenOnesAreListedNewestFirst) {
+TEST(PlannedPrompt, OpenPromptsAreListedNewestFirst) {
   PromptPlace place;
   const std::string id = place.open(kPlainQuestion).id;
   const PlannedPrompt first = place.plan(id, {"staging"});

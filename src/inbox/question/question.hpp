@@ -1,7 +1,7 @@
-// What of a declaration the inbox needs in order to show it, read an answer to it and check that answer, kept with the
-// decision so that no later version of a file, profile or program changes what was asked.
+// The parts of a declaration that the inbox needs to show it, parse an answer and check that answer. Stored with the
+// decision, so that no later version of a file, profile or program changes what was asked.
 //
-// A single decision is one part with an empty key; a flow has a part a step; a chain has a part an option, each
+// A single decision is one part with an empty key; a flow has one part per step; a chain has one part per option, each
 // answered with include, defer or cut. Pure.
 #pragma once
 
@@ -38,10 +38,10 @@ struct Part {
 struct Question {
   QuestionShape shape = QuestionShape::kDecision;
   std::string id;    // as declared: drop-table
-  std::string text;  // all of it as a person reads it before answering: context, note, options
+  std::string text;  // the full text a person reads before answering: context, note, options
   std::vector<Part> parts;
   std::vector<std::string> default_ids;
-  std::string typed_confirmation;  // what must be typed beside the choice
+  std::string typed_confirmation;  // text that must be typed in addition to the choice
 
   const Part* find(std::string_view key) const;
 };
@@ -50,19 +50,19 @@ Question question_of(const decision::Declaration& declaration);
 Value to_value(const Question& question);
 Result<Question> question_from(const Value& value);
 
-// What a person or host gave: ids for a single decision, or values by key (a string or a list of strings each), or, for
-// text and form, values {"text": …} or {field: …}.
+// A given answer: ids for a single decision, or values by key (each a string or a list of strings), or, for text and
+// form, values {"text": …} or {field: …}.
 struct AnswerInput {
   std::vector<std::string> options;
   Value values = Value::object();
 };
 
-// The same in declared order, or kInvalid saying what is wrong: unknown id, too many or too few, one twice, a key
-// missing, an empty answer.
+// The same in declared order, or kInvalid naming the problem: unknown id, too many or too few, a duplicate, a missing
+// key, an empty answer.
 Result<AnswerInput> check_answer(const Question& question, const AnswerInput& given);
 
-// For chains: kInvalid when something is included without what it needs, or together with what it excludes. A person
-// led through the chain may waive a need; whoever answers in one line may not.
+// For chains: kInvalid when an option is included without one it requires, or together with one it excludes. A person
+// guided through the chain may waive a requirement; a one-line answer may not.
 Status check_dependencies(const Question& question, const AnswerInput& given);
 
 // `keep`, `a,b`, or for flows and chains `key=id,key2=a+b`; for text, the text itself; for forms `field=value,…` with
