@@ -144,7 +144,7 @@ TEST(UnbreakableOnAFullDisk, WhatCannotBeRecordedIsAskedAndSilent) {
   EXPECT_EQ(streams.errors, "");
 }
 
-// Payloads as Claude Code 2 sends them: our own in tests/data, and the recorded file others share where it is available.
+// Payloads as Claude Code 2 sends them: our own in tests/data, and a shared file of recorded ones where it exists.
 class Payloads : public Unbreakable {
  protected:
   void expect_silence(const std::string& path) {

@@ -8,6 +8,7 @@
 
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
+#include "started/sandbox.hpp"
 
 namespace sb::piped {
 namespace {
@@ -163,7 +164,7 @@ TEST(Agent, D21_ACallThatIsInItsTimeIsNoStall) {
 
 // The files that the settings name are where commands can read everything else.
 TEST(Agent, SeesNoFileThatTheSettingsNameAsASecret) {
-  if (!std::filesystem::exists("/usr/bin/bwrap")) GTEST_SKIP() << "there is no sandbox here";
+  if (const std::string& why = started::why_no_sandbox(); !why.empty()) GTEST_SKIP() << why;
   std::string folder = "/var/tmp/sb-secret-XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   for (const char* name : {"/key", "/open"}) {

@@ -238,15 +238,10 @@ TEST(Terminal, NoticesAnAnswerThatIsGivenElsewhereAndGoesOn) {
   Place place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
-  place.write("hold", "");
   Ended ended;
   std::thread terminal([&] {
-    // script(1) is the terminal; nobody types as long as `hold` is there.
-    ended = start_program("sh", place.environment(),
-                          {.arguments = {"-c",
-                                         "(while [ -e \"$1/hold\" ]; do sleep 0.1; done) |"
-                                         " script -qfec \"$2 run 'Make the check pass'\" /dev/null",
-                                         "sh", place.root(), place.program()},
+    ended = start_program(SB_TERMINAL, place.environment(),
+                          {.arguments = {"wait", "Merge", "--", place.program(), "run", "Make the check pass"},
                            .directory = place.repository()});
   });
   const bool is_asked = comes_true([&] { return place.open_decisions().size() == 1; });
@@ -254,7 +249,6 @@ TEST(Terminal, NoticesAnAnswerThatIsGivenElsewhereAndGoesOn) {
   if (is_asked) decision = place.open_decisions()[0].string_at("decision").value_or("");
   const Ended answered = place.answer(decision, "merge");
   const bool is_merged = comes_true([&] { return place.shown()["outcome"] == Value("merged"); });
-  std::filesystem::remove(place.root() + "/hold");
   terminal.join();
   EXPECT_EQ(answered.code, 0) << said(answered);
   EXPECT_TRUE(is_merged);

@@ -135,8 +135,9 @@ TEST(Requirements, AMissingOneIsSeen) {
       {"src/c_test.cpp", "// ReqInt5, TEST(ReqInt7, X)\n/* TEST(ReqInt8, X) */ auto x = \"TEST(ReqInt9, X)\";"},
       {"src/d_test.cpp", "auto x = R\"(TEST(ReqInt10, X))\"; struct ReqInt11 {}; CONTEST(ReqInt12, X) {}"},
       {"src/e_test.cpp", "TEST(XReqInt13, X) {} TEST(DISABLED_ReqInt18, X) {} TEST(ReqInt19, DISABLED_X) {}"},
-      {"tests/scenarios/a.yaml", "# REQ-INT-14\n- name: REQ-INT-15\n  requirement: [REQ-INT-16, AMB-7]\n"
-                                 "  steps: [{run: [sh, REQ-INT-17]}]\n"}};
+      {"tests/scenarios/a.yaml",
+       "# REQ-INT-14\n- name: REQ-INT-15\n  requirement: [REQ-INT-16, AMB-7]\n"
+       "  steps: [{run: [sh, REQ-INT-17]}]\n"}};
   const auto missing = untested(tree);
   const std::set<std::string> names(missing.begin(), missing.end());
   for (const char* id : {"REQ-INT-1", "REQ-INT-4", "REQ-INT-6", "REQ-INT-16", "AMB-S23", "AMB-7"}) {
