@@ -70,8 +70,8 @@ class HomeBefore : public ::testing::Test {
   // As `run`, with the folder where it was made: /home/ann. Needs a sandbox.
   Ended run_in_place(const std::vector<std::string>& arguments) const {
     std::vector<std::string> words = {"--dev-bind", "/", "/", "--tmpfs", "/home", "--bind", root_, "/home/ann"};
-    words.insert(words.end(), {"--ro-bind", SB_PROGRAM, "/home/signalbox", "--chdir", "/home/ann/shop"});
-    words.insert(words.end(), {"--", "/home/signalbox"});
+    words.insert(words.end(), {"--ro-bind", SB_PROGRAM, "/home/ann/signalbox", "--chdir", "/home/ann/shop"});
+    words.insert(words.end(), {"--", "/home/ann/signalbox"});
     words.insert(words.end(), arguments.begin(), arguments.end());
     return start_program("bwrap", environment("/home/ann", ".sb"), {.arguments = words, .directory = root_});
   }

@@ -13,7 +13,6 @@
 namespace sb::piped {
 namespace {
 
-using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -54,7 +53,8 @@ TEST(Agent, D16_ThatDiesIsSeenAtOnce) {
   place.script(discovered() + shaped() + coded());
   const Ended ended = place.go("Make the check pass");
   EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
-  EXPECT_THAT(state_of(place, "review"), AnyOf("agent_died", "forbidden"));
+  // A reviewer's own program is only started where a sandbox holds it.
+  EXPECT_EQ(state_of(place, "review"), started::why_no_sandbox().empty() ? "agent_died" : "forbidden");
   EXPECT_THAT(place.open_decisions(), SizeIs(1));
   EXPECT_THAT(place.work_trees(), SizeIs(1));
 }
@@ -76,9 +76,10 @@ TEST(Agent, D24_ThatStopsBeforeTheWorkflowDoesHasNotSucceeded) {
   ends_as_and_can_be_retried(Line("shaping").text("I am done here.").repeat(), "stopped_early");
 }
 
-TEST(Agent, ThatRunsOutOfTurnsIsStopped) {
+// How shaping ends with this many turns when every reply is another command.
+std::string end_of_many_calls(int turns) {
   Place place(SB_PROGRAM);
-  place.configure("limits: {turns: 6}");
+  place.configure("limits: {turns: " + std::to_string(turns) + "}");
   std::string many = discovered();
   for (int i = 0; i < 20; ++i) {
     many += Line("shaping").call("Bash", Value::object({{"command", "echo " + std::to_string(i)}}));
@@ -86,7 +87,15 @@ TEST(Agent, ThatRunsOutOfTurnsIsStopped) {
   place.script(many);
   const Ended ended = place.go("Make the check pass");
   EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
-  EXPECT_THAT(state_of(place, "shaping"), AnyOf("turn_limit", "no_progress"));
+  return state_of(place, "shaping");
+}
+
+TEST(Agent, ThatRunsOutOfTurnsIsStopped) {
+  EXPECT_EQ(end_of_many_calls(4), "turn_limit");
+}
+
+TEST(Agent, ThatDeliversNothingInMostOfItsTurnsIsStopped) {
+  EXPECT_EQ(end_of_many_calls(6), "no_progress");
 }
 
 TEST(Agent, ThatIsRefusedItsStepTooOftenWaitsForAPerson) {
@@ -97,8 +106,7 @@ TEST(Agent, ThatIsRefusedItsStepTooOftenWaitsForAPerson) {
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
   place.script(discovered() + shaped() + coded() + reviewed());
-  Ended on = place.answer_and_resume("again");
-  if (on.code == 1) on = place.answer_and_resume("merge");
+  const Ended on = place.answer_and_resume("again");
   EXPECT_EQ(on.code, 0) << on.output << on.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
