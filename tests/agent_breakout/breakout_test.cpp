@@ -468,7 +468,8 @@ TEST_F(AgentBreakout, WithAForgedAskingThatATokenCovers) {
 // The gate is not merely stuck: somebody who waits for it sees it open for the operator, and not for anybody before.
 TEST_F(AgentBreakout, AndTheOperatorOpensIt) {
   const Ran ran =
-      run("signalbox ask drop.yaml --json --wait 60s >waiter.json 2>/dev/null & W=$!; sleep 0.5; "
+      run("signalbox ask drop.yaml --json --wait 60s >waiter.json 2>waiter.err & W=$!; until [ -s waiter.err ]; do "
+          "sleep 0.05; done; "
           "signalbox inbox answer $ID drop </dev/null; printf 'password\\n' | signalbox inbox answer $ID drop; "
           "sleep 0.5; test ! -s waiter.json || exit 9; "
           "printf 'correct horse\\n' | signalbox inbox answer $ID drop || exit 8; wait $W");
@@ -478,7 +479,8 @@ TEST_F(AgentBreakout, AndTheOperatorOpensIt) {
 
 TEST_F(AgentBreakout, AWaiterIsToldThatTheOperatorsWereReplaced) {
   const Ran ran =
-      run("signalbox ask drop.yaml --json --wait 60s >waiter.json 2>waiter.err & W=$!; sleep 0.5; "
+      run("signalbox ask drop.yaml --json --wait 60s >waiter.json 2>waiter.err & W=$!; until [ -s waiter.err ]; do "
+          "sleep 0.05; done; "
           "rm -rf $SIGNALBOX_HOME/operators; printf 'mine\\n' | signalbox operator init --name ann; wait $W; "
           "echo code $?; cat waiter.err");
   EXPECT_NE(ran.output.find("code 1"), std::string::npos) << ran.output;
