@@ -53,8 +53,7 @@ TEST(Agent, D16_ThatDiesIsSeenAtOnce) {
   place.script(discovered() + shaped() + coded());
   const Ended ended = place.go("Make the check pass");
   EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
-  // A reviewer's own program is only started where a sandbox holds it.
-  EXPECT_EQ(state_of(place, "review"), started::why_no_sandbox().empty() ? "agent_died" : "forbidden");
+  EXPECT_EQ(state_of(place, "review"), "agent_died");
   EXPECT_THAT(place.open_decisions(), SizeIs(1));
   EXPECT_THAT(place.work_trees(), SizeIs(1));
 }
