@@ -4,7 +4,6 @@
 #include <signal.h>
 
 #include <filesystem>
-#include <thread>
 
 #include "base/document.hpp"
 #include "pipeline/place.hpp"
