@@ -183,8 +183,7 @@ TEST_F(Commands, LeadAProgramToTheEndOfItsWorkflow) {
 
 TEST_F(Commands, GiveTheProgramAHomeOfItsOwnAndNoSecret) {
   program(std::string("env > seen; ls -la \"$HOME\" >> seen; find \"$HOME\" -type f -exec cat {} + >> seen\n") +
-          "cat " + folder + "/own/signalbox.db > stolen 2>/dev/null; echo x > .git/config 2>/dev/null; pwd >> seen; " +
-          "cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n' >> seen\n" + kOne + "\n" + kTwo);
+          "pwd >> seen\n" + kOne + "\n" + kTwo);
   EXPECT_EQ(work().state, EndState::kComplete);
   const std::string seen = files.read(work_tree + "/seen", 1 << 24).value_or("");
   EXPECT_THAT(seen, HasSubstr("HOME=" + folder + "/own/agents/" + assignment.session));
@@ -192,7 +191,19 @@ TEST_F(Commands, GiveTheProgramAHomeOfItsOwnAndNoSecret) {
   EXPECT_THAT(seen, Not(HasSubstr("sk-real")));
   EXPECT_THAT(seen, Not(HasSubstr("SIGNALBOX_HOME")));
   EXPECT_EQ(files.list(folder + "/own/agents").value(), std::vector<std::string>{}) << "the home is gone";
-  if (!engine::find_sandbox(seams()).works()) GTEST_SKIP() << "there is no sandbox here";
+}
+
+// Without a sandbox it could read the store and the environment of every process of the user.
+TEST_F(Commands, HideTheStoreTheRepositoryAndOtherProcessesFromTheProgram) {
+  const auto sandbox = engine::find_sandbox(seams());
+  if (!sandbox.works()) GTEST_SKIP() << sandbox.name();
+  program("cat " + folder + "/own/signalbox.db > stolen 2>/dev/null; echo x > .git/config 2>/dev/null\n" +
+          "cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n' > seen\n" + kOne + "\n" + kTwo);
+  EXPECT_EQ(work().state, EndState::kComplete);
+  const std::string seen = files.read(work_tree + "/seen", 1 << 24).value_or("");
+  EXPECT_THAT(seen, HasSubstr("HOME="));
+  EXPECT_THAT(seen, Not(HasSubstr("sk-real")));
+  EXPECT_THAT(seen, Not(HasSubstr("SIGNALBOX_HOME")));
   EXPECT_EQ(files.read(work_tree + "/stolen", 1 << 20).value_or(""), "");
   EXPECT_EQ(files.kind(work_tree + "/.git/config"), FileKind::kMissing);
   const auto log = events();

@@ -30,7 +30,8 @@ inline Value json(std::string_view text) {
   return value ? *value : Value();
 }
 
-// The published schemas, two of the revisions: 2025-11-25 and 2026-07-28. Without the files nothing is checked.
+// The published schemas, two of the revisions: 2025-11-25 and 2026-07-28. Without the files only the JSON-RPC envelope
+// of a message is checked.
 class WireSchemas {
  public:
   static WireSchemas& shared() {
@@ -41,7 +42,7 @@ class WireSchemas {
 
   // What is wrong with a message the server sent; `method` is that of the request a response answers.
   std::string fault(Revision revision, const Value& message, const std::string& method) {
-    if (!is_there(revision)) return {};
+    if (!is_there(revision)) return envelope_fault(message);
     std::string whole = violations(revision, definition_of(revision, message, method), message);
     const Value* result = message.find("result");
     if (!whole.empty() || result == nullptr) return whole;
@@ -53,6 +54,16 @@ class WireSchemas {
         if (documents_.at(revision)["definitions"].find(name) != nullptr) return violations(revision, name, *result);
       }
     return {};
+  }
+
+  static std::string envelope_fault(const Value& message) {
+    if (message.string_at("jsonrpc") != "2.0") return "jsonrpc is not 2.0";
+    if (message.string_at("method")) return {};
+    if (message.find("method") != nullptr) return "method is not a string";
+    const Value* error = message.find("error");
+    if ((message.find("result") != nullptr) == (error != nullptr)) return "neither a result nor an error, or both";
+    if (error == nullptr) return message["id"].is_null() ? "a result without an id" : "";
+    return (*error)["code"].is_integer() && error->string_at("message") ? "" : "an error without a code or message";
   }
 
  private:

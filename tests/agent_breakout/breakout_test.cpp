@@ -113,6 +113,14 @@ class AgentBreakout : public ::testing::Test {
     expect_closed();
   }
 
+  // A way through a terminal of the agent's own: the arguments of tests/terminal. The prompts must have been shown.
+  void try_terminal(const std::string& way, const std::string& arguments) {
+    begin(way);
+    const Ran ran = run("'" SB_TERMINAL "' " + arguments);
+    EXPECT_EQ(ran.code, 1) << way << "\n" << ran.output;
+    expect_closed();
+  }
+
   // With the library: the agent can write events whose hashes are right.
   void forge(const std::string& way, const std::function<void(store::Transaction&, const DecisionState&)>& forgery) {
     begin(way);
@@ -190,14 +198,14 @@ TEST_F(AgentBreakout, ThroughTheCommands) {
   try_shell("answer without a terminal", "signalbox inbox answer $ID drop </dev/null");
   try_shell("answer with a guessed passphrase piped in", "printf 'password\\n' | signalbox inbox answer $ID drop");
   try_shell("answer with an empty passphrase piped in", "printf '\\n' | signalbox inbox answer $ID drop");
-  try_shell("answer in a detached terminal",
-            "{ sleep 0.3; printf 'password\\n'; sleep 0.3; } | setsid script -qec \"signalbox inbox answer $ID drop\" "
-            "/dev/null");
-  try_shell("ask in a detached terminal and answer there",
-            "{ sleep 0.3; printf '2\\n'; sleep 0.3; printf '\\n'; sleep 0.3; } | setsid script -qec 'signalbox ask "
-            "drop.yaml' /dev/null");
-  try_shell("close the detached terminal in the middle",
-            "{ sleep 0.3; printf '2\\n'; } | setsid script -qec 'signalbox ask drop.yaml' /dev/null");
+  try_terminal("answer in a detached terminal",
+               "wait Passphrase type 'password\n' wait 'try again' wait Passphrase type '\004' -- "
+               "signalbox inbox answer $ID drop");
+  try_terminal("ask in a detached terminal and answer there",
+               "wait 'Drop it' type '2\n' wait Passphrase type '\n' wait 'try again' wait Passphrase type '\004' -- "
+               "signalbox ask drop.yaml");
+  try_terminal("close the detached terminal in the middle",
+               "wait 'Drop it' type '2\n' wait Passphrase close -- signalbox ask drop.yaml");
   try_shell("make a second operator",
             "printf 'mine\\nmine\\n' | signalbox operator init --name mallory; "
             "printf 'mine\\n' | signalbox inbox answer $ID drop --operator mallory");
@@ -462,7 +470,8 @@ TEST_F(AgentBreakout, WithAForgedAskingThatATokenCovers) {
 // The gate is not merely stuck: somebody who waits for it sees it open for the operator, and not for anybody before.
 TEST_F(AgentBreakout, AndTheOperatorOpensIt) {
   const Ran ran =
-      run("signalbox ask drop.yaml --json --wait 60s >waiter.json 2>/dev/null & W=$!; sleep 0.5; "
+      run("signalbox ask drop.yaml --json --wait 60s >waiter.json 2>waiter.err & W=$!; until [ -s waiter.err ]; do "
+          "sleep 0.05; done; "
           "signalbox inbox answer $ID drop </dev/null; printf 'password\\n' | signalbox inbox answer $ID drop; "
           "sleep 0.5; test ! -s waiter.json || exit 9; "
           "printf 'correct horse\\n' | signalbox inbox answer $ID drop || exit 8; wait $W");
@@ -472,7 +481,8 @@ TEST_F(AgentBreakout, AndTheOperatorOpensIt) {
 
 TEST_F(AgentBreakout, AWaiterIsToldThatTheOperatorsWereReplaced) {
   const Ran ran =
-      run("signalbox ask drop.yaml --json --wait 60s >waiter.json 2>waiter.err & W=$!; sleep 0.5; "
+      run("signalbox ask drop.yaml --json --wait 60s >waiter.json 2>waiter.err & W=$!; until [ -s waiter.err ]; do "
+          "sleep 0.05; done; "
           "rm -rf $SIGNALBOX_HOME/operators; printf 'mine\\n' | signalbox operator init --name ann; wait $W; "
           "echo code $?; cat waiter.err");
   EXPECT_NE(ran.output.find("code 1"), std::string::npos) << ran.output;

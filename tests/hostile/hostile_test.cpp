@@ -13,9 +13,9 @@
 
 #include "agent/loop/agent_log.hpp"
 #include "base/fakes.hpp"
-#include "engine/command/sandbox.hpp"
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
+#include "started/sandbox.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 
 namespace sb::pipeline_tests {
@@ -52,14 +52,7 @@ Value content(const std::string& file) {
 class Hostile : public ::testing::Test {
  protected:
   void SetUp() override {
-    SystemFiles files;
-    SystemClock clock;
-    FakeRandom random;
-    SystemProcess process;
-    FakeStreams streams;
-    const Environment environment = Environment::of_process();
-    const auto sandbox = engine::find_sandbox({files, clock, random, process, environment, streams});
-    if (!sandbox.works()) GTEST_SKIP() << "without a sandbox a shell cannot be held: " << sandbox.name();
+    if (const std::string& why = started::why_no_sandbox(); !why.empty()) GTEST_SKIP() << why;
     place.write("question.yaml", kQuestion);
     place.write("user/.ssh/id_ed25519", kNotes);
     place.write("user/notes.txt", "public");

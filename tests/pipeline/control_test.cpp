@@ -4,7 +4,6 @@
 #include <signal.h>
 
 #include <filesystem>
-#include <thread>
 
 #include "base/document/document.hpp"
 #include "pipeline/place.hpp"
@@ -235,34 +234,21 @@ TEST(Kill, EndsTheAgentsBelowAndStoppingTheRunStopsTheirSessions) {
   EXPECT_THAT(sessions_in(place, "stopped"), SizeIs(3));
 }
 
+// Nothing is typed: another process answers while the question is shown.
 TEST(Terminal, NoticesAnAnswerThatIsGivenElsewhereAndGoesOn) {
   RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
-  place.write("hold", "");
-  ProgramResult ended;
-  std::thread terminal([&] {
-    // script(1) is the terminal; nobody types as long as `hold` is there.
-    ended = start_program("sh", place.environment(),
-                          {.arguments = {"-c",
-                                         "(while [ -e \"$1/hold\" ]; do sleep 0.1; done) |"
-                                         " script -qfec \"$2 run 'Make the check pass'\" /dev/null",
-                                         "sh", place.root(), place.program()},
-                           .directory = place.repository()});
-  });
-  const bool is_asked = becomes_true([&] { return place.open_decisions().size() == 1; });
-  std::string decision;
-  if (is_asked) decision = place.open_decisions()[0].string_at("decision").value_or("");
-  const ProgramResult answered = place.answer(decision, "merge");
-  const bool is_merged = becomes_true([&] { return place.shown()["outcome"] == Value("merged"); });
-  std::filesystem::remove(place.root() + "/hold");
-  terminal.join();
-  EXPECT_EQ(answered.code, 0) << said(answered);
-  EXPECT_TRUE(is_merged);
+  const std::string program = "'" + place.program() + "' ";
+  const std::string answer =
+      program + "inbox answer \"$(" + program + "inbox list --json | grep -o 'd-[0-9a-z]*' | head -n 1)\" merge";
+  const ProgramResult ended = start_program(
+      SB_TERMINAL, place.environment(),
+      {.arguments = {"wait", "Merge it", "run", answer, "--", place.program(), "run", "Make the check pass"},
+       .directory = place.repository()});
   EXPECT_EQ(ended.code, 0) << said(ended);
-  // AttachedBy whichever of the two looked first.
-  EXPECT_THAT(ended.output,
-              ::testing::AnyOf(HasSubstr("Answered elsewhere by"), HasSubstr("answered (merge): merge by")));
+  EXPECT_EQ(place.shown()["outcome"], Value("merged"));
+  EXPECT_THAT(ended.output, HasSubstr("Answered elsewhere by"));
   EXPECT_THAT(ended.output, Not(HasSubstr("stays open")));
 }
 

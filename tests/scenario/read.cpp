@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::size_t kTextBytes = 16u << 20;
 constexpr std::int64_t kRepeatBytes = 256 << 20;
-constexpr std::array<std::string_view, 5> kPrograms = {"signalbox", "signalbox-hook", "gstack-question-preference",
-                                                       "gstack-question-log", "sh"};
+constexpr std::array<std::string_view, 6> kPrograms = {
+    "signalbox", "signalbox-hook", "gstack-question-preference", "gstack-question-log", "terminal", "sh"};
+constexpr std::string_view kSandbox = "sandbox";
 
 std::optional<std::string> decode_base64(std::string text) {
   while (text.ends_with('=')) text.pop_back();
@@ -128,6 +129,10 @@ Scenario read_scenario(const Reader& reader) {
   Fields fields = reader.fields();
   scenario.name = fields.string("name", Need::kRequired).value_or("");
   scenario.requirements = read_texts(fields.get("requirement"));
+  for (const std::string& need : read_texts(fields.get("needs"))) {
+    if (need != kSandbox) reader.fault(fmt::format("unknown need \"{}\"", need), "The only one is sandbox");
+    scenario.needs_sandbox = true;
+  }
   for (const auto& [path, file] : members_of(fields.get("files"))) scenario.files.emplace_back(path, read_bytes(file));
   for (const auto& [name, value] : members_of(fields.get("env"))) scenario.environment[name] = read_bytes(value);
   for (const Reader& step : fields.items("steps", Need::kRequired)) scenario.steps.push_back(read_step(step));

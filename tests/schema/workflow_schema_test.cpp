@@ -83,11 +83,12 @@ std::vector<Value> samples() {
       all.push_back(parse_document(std::string(name), std::string(bundled::data_file(name)))->root);
   }
   const char* given = std::getenv("SIGNALBOX_COMPAT");
-  const std::filesystem::path folder =
-      std::filesystem::path(given ? given : SB_SOURCE_DIR "/../shared/compat") / "workflows";
-  if (!std::filesystem::exists(folder)) return all;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (entry.path().extension() == ".json") all.push_back(load_document(SystemFiles(), entry.path())->root);
+  const std::filesystem::path shared = given ? given : SB_SOURCE_DIR "/../shared/compat";
+  for (const std::filesystem::path& folder : {std::filesystem::path(SB_SOURCE_DIR "/tests/data"), shared}) {
+    if (folder == shared && !std::filesystem::exists(shared / "workflows")) continue;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / "workflows")) {
+      if (entry.path().extension() == ".json") all.push_back(load_document(SystemFiles(), entry.path())->root);
+    }
   }
   return all;
 }

@@ -334,6 +334,18 @@ TEST(Peer, RefusesRequestsOnceItIsClosed) {
   EXPECT_EQ(talk.ask(talk.call(2, "greet"))["error"]["code"], Value(-32600));
 }
 
+TEST(WireSchemas, FindFaultsInTheEnvelopeWithoutTheSchemas) {
+  for (const char* good : {R"({"jsonrpc":"2.0","id":1,"result":{}})", R"({"jsonrpc":"2.0","method":"ping"})",
+                           R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}})"}) {
+    EXPECT_EQ(WireSchemas::envelope_fault(json(good)), "") << good;
+  }
+  for (const char* bad : {R"({"id":1,"result":{}})", R"({"jsonrpc":"2.0","id":1})", R"({"jsonrpc":"2.0","result":{}})",
+                          R"({"jsonrpc":"2.0","method":7})", R"({"jsonrpc":"2.0","id":1,"error":{"code":"x"}})",
+                          R"({"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"m"}})"}) {
+    EXPECT_NE(WireSchemas::envelope_fault(json(bad)), "") << bad;
+  }
+}
+
 TEST(WireSchemas, FindFaults) {
   WireSchemas& schemas = WireSchemas::shared();
   if (!schemas.is_there(Revision::k2026_07_28)) GTEST_SKIP() << "the protocol's schemas are not here";
