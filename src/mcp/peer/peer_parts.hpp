@@ -79,7 +79,7 @@ struct Peer::Parts {
   void request(const net::RpcRequest& request, const ReplyPathPtr& reply, bool is_in_batch);
   void notification(const net::RpcNotification& notification);
   std::optional<Value> initialize(const Value& params, RpcError& error);
-  // What it answers at once, or nothing when the method is none of these.
+  // What it answers at once, or nothing when the method is not one of these.
   std::optional<std::variant<Value, RpcError>> answer_immediately(const net::RpcRequest& request, const Sender& sender,
                                                                   bool is_stateless_request);
   bool is_id_in_use(const Value& id) const;
