@@ -1,4 +1,4 @@
-// Changes that clients are told: a session's by itself, a stateless client's on the stream it opened for them.
+// Change notifications: for a session automatically, for a stateless client on the stream it opened.
 #include <gtest/gtest.h>
 
 #include "mcp/limits.hpp"
@@ -18,7 +18,7 @@ std::vector<std::string> methods_of(const std::vector<Value>& messages) {
   return methods;
 }
 
-TEST(PeerListening, TellsASessionThatAListHasChanged) {
+TEST(PeerListening, NotifiesASessionOfAChangedList) {
   PeerFixture talk;
   talk.open();
   talk.wait_ms(5'000);
@@ -27,10 +27,10 @@ TEST(PeerListening, TellsASessionThatAListHasChanged) {
   talk.wait_ms(limits::kWatchMs);
   EXPECT_EQ(methods_of(talk.heard()), std::vector<std::string>{"notifications/tools/list_changed"});
   talk.wait_ms(5'000);
-  EXPECT_TRUE(talk.heard().empty()) << "once a change";
+  EXPECT_TRUE(talk.heard().empty()) << "once per change";
 }
 
-TEST(PeerListening, TellsAChangeSoonAfterTheCallThatMadeIt) {
+TEST(PeerListening, NotifiesSoonAfterTheCallThatMadeTheChange) {
   PeerFixture talk;
   talk.script->tools["change"] = [&](const Value&, Call&) -> HandlerResult {
     talk.script->fingerprints["list:prompts"] = "new";
@@ -42,7 +42,7 @@ TEST(PeerListening, TellsAChangeSoonAfterTheCallThatMadeIt) {
   EXPECT_EQ(methods_of(talk.heard()), std::vector<std::string>{"notifications/prompts/list_changed"});
 }
 
-TEST(PeerListening, TellsASessionOfResourcesItSubscribedTo) {
+TEST(PeerListening, NotifiesASessionOfSubscribedResources) {
   PeerFixture talk;
   talk.script->resources = {{"test://a", "A"}, {"test://b", "B"}};
   talk.open();
@@ -61,7 +61,7 @@ TEST(PeerListening, TellsASessionOfResourcesItSubscribedTo) {
   EXPECT_TRUE(talk.heard().empty());
 }
 
-TEST(PeerListening, AcknowledgesFirstAndTellsOnlyWhatWasAskedFor) {
+TEST(PeerListening, AcknowledgesFirstAndReportsOnlyWhatWasRequested) {
   PeerFixture talk;
   talk.script->resources["test://a"] = "A";
   const Value acknowledged = talk.ask(listen("l:1", R"({"promptsListChanged":true,"toolsListChanged":false,
@@ -89,7 +89,7 @@ TEST(PeerListening, EndsAStreamThatIsCancelled) {
   EXPECT_EQ(talk.silent_ends, 1u);
 }
 
-TEST(PeerListening, EndsStreamsWithTheirResultWhenTheServerGoesDown) {
+TEST(PeerListening, EndsStreamsWithTheirResultWhenTheServerStops) {
   PeerFixture talk;
   talk.ask(listen(7, R"({"toolsListChanged":true})"));
   talk.ask(listen("x", "{}"));
@@ -102,7 +102,7 @@ TEST(PeerListening, EndsStreamsWithTheirResultWhenTheServerGoesDown) {
   }
 }
 
-TEST(PeerListening, TakesSoManySubscriptionsAndNoMore) {
+TEST(PeerListening, LimitsSubscriptions) {
   PeerFixture talk;
   talk.open();
   for (std::size_t i = 0; i <= limits::kSubscriptions; ++i) {
