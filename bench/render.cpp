@@ -1,4 +1,4 @@
-// Rendering and reading answers: the aim is under 20 µs each.
+// Rendering and parsing answers: the target is under 20 µs each.
 #include "decision/render/render.hpp"
 
 #include <benchmark/benchmark.h>
