@@ -118,7 +118,7 @@ TEST_F(CarryingTest, InvalidAnswerIsAskedOnceMoreThenLeftInTheInbox) {
   const InputRequired* second = P::ask_of(again);
   ASSERT_NE(second, nullptr);
   EXPECT_NE(second->requests[0].key, ask.requests[0].key);
-  EXPECT_THAT(second->requests[0].params["message"].as_string(), HasSubstr("Not taken: choice: is not one of"));
+  EXPECT_THAT(second->requests[0].params["message"].as_string(), HasSubstr("Not accepted: choice: is not one of"));
   const HandlerResult left = place.resume(P::answered(P::call(), *second, P::accept(Value::object())));
   EXPECT_EQ(P::kind_of(left), "awaiting_decision");
   EXPECT_TRUE(place.state(P::decision_of(waiting)).is_open());

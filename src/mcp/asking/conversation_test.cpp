@@ -211,14 +211,14 @@ TEST_F(AskingConversation, LostResultIsReturnedAgainInsteadOfAskingTwice) {
   EXPECT_THAT(to_json(told_again), HasSubstr("already received"));
   EXPECT_THAT(to_json(told_again), HasSubstr("again: true"));
   // `again` asks the person again, and later calls join that question until it is answered.
-  const std::string anew = line_of(asked(true)).string_at("decision").value();
-  EXPECT_NE(anew, id);
-  EXPECT_EQ(line_of(asked(true)).string_at("decision"), anew);
-  EXPECT_EQ(line_of(asked()).string_at("decision"), anew);
-  place.answer_elsewhere(anew, {"production"});
+  const std::string second = line_of(asked(true)).string_at("decision").value();
+  EXPECT_NE(second, id);
+  EXPECT_EQ(line_of(asked(true)).string_at("decision"), second);
+  EXPECT_EQ(line_of(asked()).string_at("decision"), second);
+  place.answer_elsewhere(second, {"production"});
   EXPECT_EQ(to_json(line_of(asked())["options"]), R"(["production"])");
   place.clock.sleep_ms(24LL * 3'600'000);
-  EXPECT_EQ(line_of(asked()).string_at("decision"), anew);
+  EXPECT_EQ(line_of(asked()).string_at("decision"), second);
   place.clock.sleep_ms(1);
   EXPECT_EQ(line_of(asked()).string_at("kind"), "awaiting");
 }

@@ -318,9 +318,9 @@ TEST_F(Endpoint, ReportsALostCallToACallerOfAnEarlierProcess) {
   const auto again = get(session, seen);
   EXPECT_EQ(again->status, 200);
   EXPECT_TRUE(again->is_ended);
-  const Value told = events_of(again->body).back().json();
-  EXPECT_EQ(told["id"], Value(7));
-  EXPECT_TRUE(told.find("error") != nullptr) << again->body;
+  const Value response = events_of(again->body).back().json();
+  EXPECT_EQ(response["id"], Value(7));
+  EXPECT_TRUE(response.find("error") != nullptr) << again->body;
 }
 
 TEST_F(Endpoint, EndsTheLongestIdleSessionToMakeRoom) {
@@ -367,9 +367,9 @@ TEST_F(Endpoint, AnswersStatelessRequestsOneByOne) {
 TEST_F(Endpoint, ReportsStatelessErrorsByStatusToo) {
   const auto answer = [&](const std::string& body, net::Headers headers) {
     const auto exchange = post(body, std::move(headers));
-    const Value told = exchange->json();
-    const Value& code = told["error"]["code"];
-    EXPECT_EQ(told["id"], Value(9)) << exchange->body;
+    const Value response = exchange->json();
+    const Value& code = response["error"]["code"];
+    EXPECT_EQ(response["id"], Value(9)) << exchange->body;
     return std::pair(exchange->status, code.is_integer() ? code.as_integer() : 0);
   };
   using Told = std::pair<int, std::int64_t>;

@@ -26,7 +26,7 @@ class ChangeWatcher {
   ~ChangeWatcher();
   ChangeWatcher(const ChangeWatcher&) = delete;
 
-  // Reports changes since the last fingerprint, until the subscription is dropped. `told` may drop it.
+  // Reports changes since the last fingerprint, until the subscription is dropped. `on_change` may drop it.
   using Subscription = std::shared_ptr<void>;
   Subscription add(Fingerprints seen, OnChange on_change);
   void check_soon();

@@ -52,9 +52,9 @@ TEST(PeerListening, NotifiesASessionOfSubscribedResources) {
   EXPECT_EQ(to_json(ask("resources/subscribe")["result"]), "{}");
   talk.script->fingerprints = {{"test://a", "2"}, {"test://b", "2"}};
   talk.wait_ms(limits::kWatchMs);
-  const Value told = talk.one();
-  EXPECT_EQ(told.string_at("method"), "notifications/resources/updated");
-  EXPECT_EQ(to_json(told["params"]), R"({"uri":"test://a"})");
+  const Value notified = talk.one();
+  EXPECT_EQ(notified.string_at("method"), "notifications/resources/updated");
+  EXPECT_EQ(to_json(notified["params"]), R"({"uri":"test://a"})");
   EXPECT_EQ(to_json(ask("resources/unsubscribe")["result"]), "{}");
   talk.script->fingerprints["test://a"] = "3";
   talk.wait_ms(5'000);
@@ -71,10 +71,10 @@ TEST(PeerListening, AcknowledgesFirstAndReportsOnlyWhatWasRequested) {
             R"({"promptsListChanged":true,"resourceSubscriptions":["test://a"]})");
   talk.script->fingerprints = {{"list:tools", "2"}, {"list:prompts", "2"}, {"test://a", "2"}, {"test://none", "2"}};
   talk.wait_ms(limits::kWatchMs);
-  const std::vector<Value> told = talk.heard();
-  EXPECT_EQ(methods_of(told),
+  const std::vector<Value> notified = talk.heard();
+  EXPECT_EQ(methods_of(notified),
             (std::vector<std::string>{"notifications/prompts/list_changed", "notifications/resources/updated"}));
-  for (const Value& message : told)
+  for (const Value& message : notified)
     EXPECT_EQ(message["params"]["_meta"].string_at("io.modelcontextprotocol/subscriptionId"), "l:1");
 }
 

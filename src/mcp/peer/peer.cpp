@@ -162,7 +162,7 @@ void Peer::receive(const net::RpcRead& read, ReplyPathPtr reply) {
 
 void Peer::Parts::receive(const net::RpcMessage& message, const ReplyPathPtr& reply, bool is_in_batch) {
   if (const auto* asked_for = std::get_if<net::RpcRequest>(&message)) return request(*asked_for, reply, is_in_batch);
-  if (const auto* told = std::get_if<net::RpcNotification>(&message)) return notification(*told);
+  if (const auto* note = std::get_if<net::RpcNotification>(&message)) return notification(*note);
   if (const auto* response = std::get_if<net::RpcResponse>(&message)) return answer_from_client(*response);
   const auto& malformed = std::get<net::Malformed>(message);
   reply_error(reply, malformed.id, malformed.error);

@@ -200,12 +200,12 @@ TEST(Peer, AnswersBatchesIfTheRevisionHasThem) {
   talk.script->tools["greet"] = greet;
   talk.open("2025-03-26");
   const std::string ping = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
-  const std::string told = R"({"jsonrpc":"2.0","method":"notifications/progress"})";
-  talk.say_line("[" + ping + "," + told + R"(,{"jsonrpc":"2.0","id":2,"method":"nothing"},{"id":3}])");
+  const std::string note = R"({"jsonrpc":"2.0","method":"notifications/progress"})";
+  talk.say_line("[" + ping + "," + note + R"(,{"jsonrpc":"2.0","id":2,"method":"nothing"},{"id":3}])");
   const Value answers = talk.one();
   ASSERT_TRUE(answers.is_array());
   EXPECT_EQ(answers.size(), 3u);
-  talk.say_line("[" + told + "]");
+  talk.say_line("[" + note + "]");
   EXPECT_TRUE(talk.heard().empty()) << "notifications alone get no response";
   talk.say_line(R"([{"jsonrpc":"2.0","id":4,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}])");
   EXPECT_EQ(talk.one().items()[0]["error"]["code"], Value(-32600));
