@@ -39,6 +39,6 @@ scenario('workflows are commands of the client', async (place) => {
   // Claude Code passes on the first word as the goal, and shows the model the whole line.
   const { said } = model.turns.at(-1).turn;
   assert.match(said, /Call start_workflow with workflowId "acme\.release"/);
-  assert.match(said, /Goal: Release\nWhere the person wrote more than this/);
+  assert.match(said, /Goal: Release\nIf the person wrote more than this/);
   assert.match(said, /Release version 3/);
 });

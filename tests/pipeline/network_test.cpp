@@ -110,7 +110,7 @@ TEST(Network, AProviderThatTakesRequestsAndSaysNothingIsAnOutage) {
   EXPECT_EQ(server.requests(), 5);
   EXPECT_THAT(place.events("phase_ended"), IsEmpty());
   ASSERT_THAT(place.events("parked"), SizeIs(1));
-  EXPECT_THAT(place.events("parked")[0]["payload"].string_at("reason").value_or(""), HasSubstr("has said nothing"));
+  EXPECT_THAT(place.events("parked")[0]["payload"].string_at("reason").value_or(""), HasSubstr("sent no data"));
   EXPECT_THAT(place.open_decisions(), IsEmpty());
   server.hang_all(false);
   const ProgramResult on = with_key(place, {"runs", "resume", "last", "--json"});

@@ -56,7 +56,7 @@ TEST_F(Outage, AProviderThatAcceptsAndSaysNothingIsTriedAgainAndThenWaitedFor) {
   serve([](auto& peer, const auto&) { return peer.be_silent(), false; });
   const WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kOutage) << ended.reason;
-  EXPECT_THAT(ended.reason, HasSubstr("has said nothing for 600 ms"));
+  EXPECT_THAT(ended.reason, HasSubstr("sent no data for 600 ms"));
   EXPECT_THAT(ended.reason, HasSubstr("stall"));
   EXPECT_GT(ended.retry_at_ms, place.clock.now_ms());
   EXPECT_THAT(server->requests(), SizeIs(5));

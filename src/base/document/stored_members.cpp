@@ -9,7 +9,7 @@ namespace sb::wire {
 namespace {
 
 std::unexpected<Error> damaged(std::string_view name) {
-  return fail(ErrorCode::kCorrupt, fmt::format("a stored record is damaged at \"{}\"", name));
+  return fail(ErrorCode::kCorrupt, fmt::format("stored record is damaged at \"{}\"", name));
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ Result<std::string> bytes(const Value& object, std::string_view name) {
 
 Result<Value> object(std::string_view json) {
   Result<Value> value = parse_json(json);
-  if (!value || !value->is_object()) return fail(ErrorCode::kCorrupt, "a stored record is not a JSON object");
+  if (!value || !value->is_object()) return fail(ErrorCode::kCorrupt, "stored record is not a JSON object");
   return value;
 }
 

@@ -1,4 +1,4 @@
-// Reading back JSON objects that we stored: a member of the wrong kind means the stored bytes were changed, kCorrupt.
+// Reads back JSON objects that we stored. A member of the wrong kind means the stored bytes were modified: kCorrupt.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ Result<std::string> string(const Value& object, std::string_view name);
 Result<std::string> optional_string(const Value& object, std::string_view name);  // empty when absent
 Result<std::int64_t> integer(const Value& object, std::string_view name);
 Result<bool> boolean(const Value& object, std::string_view name);
-Result<std::vector<std::string>> strings(const Value& object, std::string_view name);  // absent: none
+Result<std::vector<std::string>> strings(const Value& object, std::string_view name);  // empty when absent
 Result<std::string> bytes(const Value& object, std::string_view name);                 // base64url
-Result<Value> object(std::string_view json);                                           // the text as an object
+Result<Value> object(std::string_view json);                                           // parses the text
 
 }  // namespace sb::wire
