@@ -108,7 +108,7 @@ Faults check_mutants(const std::vector<Mutant>& mutants, const std::string& tree
   for (const Mutant& mutant : mutants) {
     const auto complain = [&](std::string message, std::string remedy) {
       faults.push_back({ErrorCode::kInvalid, fmt::format("{}: {}", mutant.requirement, message), std::move(remedy),
-                        Place{mutant.file, "", 0, 0}, false});
+                        SourceLocation{mutant.file, "", 0, 0}, false});
     };
     const auto text = SystemFiles().read(join_path(tree, mutant.file), kFileBytes);
     if (!text) {
