@@ -45,7 +45,7 @@ const ticket = ['run', 'Greet people who give no name', '--ticket', 'tickets/1-n
 function drive(place, args) {
   let said = place.finish(signalbox, args);
   for (let round = 0; round < 5; round += 1) {
-    const open = /Run (r-\w+) is not over: a person must answer (d-\w+)/.exec(said);
+    const open = /Run (r-\w+) is not finished: a person must answer (d-\w+)/.exec(said);
     if (!open) return said;
     place.signalbox('inbox', 'answer', open[2], '1');
     place.log('transcript.txt', said);
