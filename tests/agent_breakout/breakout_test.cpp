@@ -1,8 +1,8 @@
-// An agent with a shell, a detached terminal, sqlite3 and our own library tries every way it has to open a gate that
-// only an operator's signature opens. Each way is printed; after each, whoever reads the gate must find it closed.
+// An agent with a shell, a detached terminal, sqlite3 and our own library attacks a gate that only an operator's
+// signature opens. Each attack is printed; after each, every reader must find the gate closed.
 //
-// Every way starts from its own copy of a home in which an operator exists and one question was asked. Afterwards two
-// readers look: `inbox show`, by the id the asker was given, and `ask`, which asks the same question again.
+// Every attack starts from its own copy of a home with one operator and one open question. Afterwards two readers check
+// the gate: `inbox show` with the decision's id, and `ask`, which asks the same question again.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -65,7 +65,7 @@ class AgentBreakout : public ::testing::Test {
     fs::remove_all(root_, ignored);
   }
 
-  // In the agent's shell, with the home it is given and the environment it likes.
+  // Runs a command in the agent's shell, with the attacked home.
   Ran run(const std::string& command) {
     const std::string line = "cd '" + (root_ / "work").string() +
                              "' && export PATH='" SB_PROGRAMS ":'\"$PATH\" SIGNALBOX_HOME='" + home_.string() +
@@ -85,10 +85,10 @@ class AgentBreakout : public ::testing::Test {
     return value ? value->string_at("decision").value_or("") : "";
   }
 
-  void begin(const std::string& way) {
-    home_ = root_ / ("way-" + std::to_string(++count_));
+  void begin(const std::string& attack) {
+    home_ = root_ / ("attack-" + std::to_string(++count_));
     fs::copy(root_ / "origin", home_, fs::copy_options::recursive);
-    way_ = way;
+    attack_ = attack;
   }
 
   static bool says_answered(const std::string& json) {
@@ -98,24 +98,24 @@ class AgentBreakout : public ::testing::Test {
 
   void expect_closed() {
     const Ran shown = run("signalbox inbox show $ID --json 2>/dev/null");
-    EXPECT_FALSE(says_answered(shown.output)) << way_ << "\n" << shown.output;
+    EXPECT_FALSE(says_answered(shown.output)) << attack_ << "\n" << shown.output;
     const Ran asked = run("signalbox ask drop.yaml --json 2>/dev/null </dev/null");
-    EXPECT_NE(asked.code, 0) << way_ << "\n" << asked.output;
-    EXPECT_FALSE(says_answered(asked.output)) << way_ << "\n" << asked.output;
-    std::cout << "  gate stayed closed: " << way_ << "\n";
+    EXPECT_NE(asked.code, 0) << attack_ << "\n" << asked.output;
+    EXPECT_FALSE(says_answered(asked.output)) << attack_ << "\n" << asked.output;
+    std::cout << "  gate stayed closed: " << attack_ << "\n";
   }
 
-  // A way that is one shell command.
-  void try_shell(const std::string& way, const std::string& command) {
-    begin(way);
+  // An attack that is one shell command.
+  void try_shell(const std::string& attack, const std::string& command) {
+    begin(attack);
     const Ran ran = run(command);
     if (std::getenv("BREAKOUT_VERBOSE") != nullptr) std::cout << ran.output << "exit " << ran.code << "\n";
     expect_closed();
   }
 
-  // With the library: the agent can write events whose hashes are right.
-  void forge(const std::string& way, const std::function<void(store::Transaction&, const DecisionState&)>& forgery) {
-    begin(way);
+  // An attack with the library: the agent can write events with valid hashes.
+  void forge(const std::string& attack, const std::function<void(store::Transaction&, const DecisionState&)>& forgery) {
+    begin(attack);
     write_into_store(forgery);
     expect_closed();
   }
@@ -131,7 +131,7 @@ class AgentBreakout : public ::testing::Test {
   }
 
   static DecisionState state_in(store::Store& store, const std::string& id) {
-    const auto believe = [](const std::string&, const OpenedDecision&, const Outcome&) -> Result<std::string> {
+    const auto believe = [](const std::string&, const OpenedDecision&, const DecisionOutcome&) -> Result<std::string> {
       return "ann";
     };
     return *store.read([&](store::Snapshot& snapshot) -> Result<DecisionState> {
@@ -144,8 +144,8 @@ class AgentBreakout : public ::testing::Test {
     return state_in(**store, id);
   }
 
-  static Outcome drop(const DecisionState& state) {
-    Outcome outcome;
+  static DecisionOutcome drop(const DecisionState& state) {
+    DecisionOutcome outcome;
     outcome.options = {"drop"};
     outcome.values = Value::object();
     outcome.principal = "ann";
@@ -165,7 +165,7 @@ class AgentBreakout : public ::testing::Test {
     return *sign_answer(state.id, state.opened, given, at, secret);
   }
 
-  // Puts another opened event, and an answer behind it, where the asked question was.
+  // Replaces the question with another opened event and an answer.
   void replace_question(store::Transaction& transaction, const DecisionState& state, OpenedDecision opened,
                         const std::string& secret) {
     const std::string stream = "decision/" + state.id;
@@ -175,13 +175,13 @@ class AgentBreakout : public ::testing::Test {
     ASSERT_TRUE(head);
     DecisionState changed = state;
     changed.opened = opened;
-    Outcome outcome = drop(changed);
+    DecisionOutcome outcome = drop(changed);
     if (!secret.empty()) outcome.signature = signed_by(secret, changed, opened.opened_at + 1);
     ASSERT_TRUE(transaction.append(stream, *head, std::vector{answered_event(outcome, opened.opened_at + 1)}));
   }
 
   fs::path root_, home_;
-  std::string id_, way_;
+  std::string id_, attack_;
   int count_ = 0;
   FakeRandom random_{4711};
 };
@@ -198,13 +198,13 @@ TEST_F(AgentBreakout, ThroughTheCommands) {
             "drop.yaml' /dev/null");
   try_shell("close the detached terminal in the middle",
             "{ sleep 0.3; printf '2\\n'; } | setsid script -qec 'signalbox ask drop.yaml' /dev/null");
-  try_shell("make a second operator",
+  try_shell("create a second operator",
             "printf 'mine\\nmine\\n' | signalbox operator init --name mallory; "
             "printf 'mine\\n' | signalbox inbox answer $ID drop --operator mallory");
-  try_shell("make the same operator again",
+  try_shell("create the same operator again",
             "printf 'mine\\nmine\\n' | signalbox operator init --name ann; "
             "printf 'mine\\n' | signalbox inbox answer $ID drop");
-  try_shell("make a token without the passphrase",
+  try_shell("create a token without the passphrase",
             "T=$(printf 'mine\\n' | signalbox operator token --scope '*' --expires 1h 2>/dev/null); "
             "SIGNALBOX_OPERATOR_TOKEN=\"$T\" signalbox inbox answer $ID drop");
   try_shell("decline and withdraw it", "signalbox inbox decline $ID; signalbox inbox withdraw $ID");
@@ -212,7 +212,7 @@ TEST_F(AgentBreakout, ThroughTheCommands) {
 
 TEST_F(AgentBreakout, ThroughTheEnvironmentAndTheConfiguration) {
   try_shell("a made-up token", "SIGNALBOX_OPERATOR_TOKEN=sbt1.e30.AAAA signalbox inbox answer $ID drop");
-  try_shell("another home with keys of one's own, its answer copied over",
+  try_shell("another home with own keys, its answer copied over",
             "export REAL=$SIGNALBOX_HOME SIGNALBOX_HOME=$SIGNALBOX_HOME.mine; "
             "printf 'mine\\n' | signalbox operator init --name ann; "
             "signalbox ask drop.yaml; printf 'mine\\n' | signalbox inbox answer drop-table drop; "
@@ -223,7 +223,7 @@ TEST_F(AgentBreakout, ThroughTheEnvironmentAndTheConfiguration) {
   try_shell("strict: false and confirmations: relay in config.yaml",
             "printf 'strict: false\\nconfirmations: relay\\n' >$SIGNALBOX_HOME/config.yaml; "
             "signalbox inbox answer $ID drop </dev/null");
-  try_shell("the same question declared as needing no signature, and answered",
+  try_shell("the same question declared without a signature, and answered",
             "cp drop.yaml kept.yaml; sed -i '/door:/d; /irreversible/d' drop.yaml; "
             "MINE=$(signalbox ask drop.yaml --json 2>/dev/null | sed 's/.*\"decision\":\"\\([^\"]*\\).*/\\1/'); "
             "signalbox inbox answer $MINE drop </dev/null || exit 7; cp kept.yaml drop.yaml; "
@@ -240,7 +240,7 @@ TEST_F(AgentBreakout, ThroughSqlite) {
   try_shell("set every projection row to answered",
             db + "\"update projections set value=cast('{\\\"state\\\":\\\"closed\\\",\\\"outcome\\\":\\\"answered\\\","
                  "\\\"options\\\":[\\\"drop\\\"]}' as blob)\"");
-  try_shell("take the need for a signature out of the stored question",
+  try_shell("remove the signature requirement from the stored question",
             db + "\"update events set payload=cast(replace(cast(payload as text), '\\\"signed\\\":true', "
                  "'\\\"signed\\\":false') as blob)\"; signalbox inbox answer $ID drop </dev/null");
   try_shell("turn the stored question's event into an answer", db + "\"update events set type='answered'\"");
@@ -253,15 +253,15 @@ TEST_F(AgentBreakout, WithForgedEvents) {
   forge("an answer without a signature", [&](store::Transaction& t, const DecisionState& state) {
     append(t, state, answered_event(drop(state), state.opened.opened_at + 1));
   });
-  forge("an answer signed with a key of one's own", [&](store::Transaction& t, const DecisionState& state) {
-    Outcome outcome = drop(state);
+  forge("an answer signed with an own key", [&](store::Transaction& t, const DecisionState& state) {
+    DecisionOutcome outcome = drop(state);
     outcome.signature = signed_by(mallory.secret, state, state.opened.opened_at + 1);
     append(t, state, answered_event(outcome, state.opened.opened_at + 1));
   });
-  forge("an answer signed by a token of one's own", [&](store::Transaction& t, const DecisionState& state) {
+  forge("an answer signed with an own token", [&](store::Transaction& t, const DecisionState& state) {
     const TimestampMs at = state.opened.opened_at + 1;
-    const Token token = *parse_token(*make_token("t-1", "*", at, at + 1'000, mallory.secret, random_));
-    Outcome outcome = drop(state);
+    const OperatorToken token = *parse_token(*make_token("t-1", "*", at, at + 1'000, mallory.secret, random_));
+    DecisionOutcome outcome = drop(state);
     outcome.signature = signed_by(token.secret, state, at);
     outcome.signature->delegation = token.delegation_text;
     append(t, state, answered_event(outcome, at));
@@ -277,7 +277,7 @@ TEST_F(AgentBreakout, WithForgedEvents) {
           opened.needs_signature = false;
           replace_question(t, state, opened, "");
         });
-  forge("the index of asked questions pointed at one's own", [&](store::Transaction& t, const DecisionState& state) {
+  forge("the index of asked questions pointed at an own one", [&](store::Transaction& t, const DecisionState& state) {
     OpenedDecision opened = state.opened;
     opened.needs_signature = false;
     const std::string payload = to_canonical_json(to_value(opened));
@@ -291,10 +291,10 @@ TEST_F(AgentBreakout, WithForgedEvents) {
 }
 
 TEST_F(AgentBreakout, WithOtherOperators) {
-  try_shell("delete the operators, make one's own, answer",
+  try_shell("delete the operators, create an own one, answer",
             "rm -rf $SIGNALBOX_HOME/operators; printf 'mine\\n' | signalbox operator init --name ann; "
             "printf 'mine\\n' | signalbox inbox answer $ID drop");
-  try_shell("delete the operators, make one's own, let it be asked again, answer",
+  try_shell("delete the operators, create an own one, have it asked again, answer",
             "rm -rf $SIGNALBOX_HOME/operators; printf 'mine\\n' | signalbox operator init --name ann; "
             "signalbox ask drop.yaml; printf 'mine\\n' | signalbox inbox answer drop-table drop");
   try_shell("delete only the register",
@@ -308,22 +308,22 @@ TEST_F(AgentBreakout, WithOtherOperators) {
     std::string text = own;
     return text.replace(text.find("NAME"), 4, name);
   };
-  try_shell("put operators of one's own in place of the others, let it be asked again, answer",
+  try_shell("replace the operators with own ones, have it asked again, answer",
             own_named("ann") +
                 "rm -rf $REAL/operators; cp -r $SIGNALBOX_HOME/operators $REAL/; SIGNALBOX_HOME=$REAL; "
                 "signalbox ask drop.yaml; printf 'mine\\n' | signalbox inbox answer drop-table drop; "
                 "printf 'mine\\n' | signalbox inbox answer $ID drop");
-  try_shell("plant a key file in place of the operator's",
+  try_shell("replace the operator's key file",
             own_named("ann") +
                 "cp $SIGNALBOX_HOME/operators/ann.key $REAL/operators/; SIGNALBOX_HOME=$REAL; "
                 "printf 'mine\\n' | signalbox inbox answer $ID drop");
-  try_shell("append one's own enrolment to the register",
+  try_shell("append an own enrolment to the register",
             own_named("mallory") +
                 "cat $SIGNALBOX_HOME/operators/registry.jsonl >>$REAL/operators/registry.jsonl; "
                 "cp $SIGNALBOX_HOME/operators/mallory.key $REAL/operators/; SIGNALBOX_HOME=$REAL; "
                 "printf 'mine\\n' | signalbox inbox answer $ID drop --operator mallory");
 
-  // The strongest of them: other operators, and the question itself rewritten to name them.
+  // The strongest attack: other operators, and the question itself rewritten to name them.
   begin("other operators, and the stored question rewritten to name them");
   run("rm -rf $SIGNALBOX_HOME/operators; printf 'mine\\n' | "
       "SIGNALBOX_HOME=$SIGNALBOX_HOME.mine signalbox operator init --name ann; "
@@ -344,16 +344,16 @@ TEST_F(AgentBreakout, WithOtherOperators) {
   expect_closed();
 }
 
-TEST_F(AgentBreakout, WithTheOperatorsOwnEarlierAnswers) {
-  // The operator has answered another question, and this one before with "keep".
+TEST_F(AgentBreakout, WithEarlierAnswersOfTheOperator) {
+  // The operator has answered another question, and this one before.
   write_file(root_ / "work/other.yaml",
              "decision: other\ninstruction: \"Delete the branch?\"\ndoor: one-way\n"
              "irreversible_note: It is gone.\noptions: [{id: keep, label: Keep}, {id: drop, label: Drop}]\n");
   run("signalbox ask other.yaml; printf 'correct horse\\n' | signalbox inbox answer other drop");
   run("printf 'correct horse\\n' | signalbox inbox answer $ID drop");
-  run("signalbox ask drop.yaml");  // reads it
+  run("signalbox ask drop.yaml");  // reads the answer
   const std::string answered_before = id_;
-  const Outcome earlier = *state_now(id_).outcome;
+  const DecisionOutcome earlier = *state_now(id_).outcome;
   id_ = decision_of(run("signalbox ask drop.yaml --json 2>/dev/null").output);
   ASSERT_NE(id_, answered_before);
   const auto others = parse_json(run("signalbox inbox list --all --json").output);
@@ -361,28 +361,29 @@ TEST_F(AgentBreakout, WithTheOperatorsOwnEarlierAnswers) {
   for (const Value& each : others->items()) {
     if (each.string_at("asked") == "other") other_id = *each.string_at("decision");
   }
-  const Outcome on_other = *state_now(other_id).outcome;
+  const DecisionOutcome on_other = *state_now(other_id).outcome;
   fs::remove_all(root_ / "before");
   fs::rename(root_ / "origin", root_ / "before");
   fs::copy(root_ / "before", root_ / "origin", fs::copy_options::recursive);
 
   forge("the operator's answer to another question, copied", [&](store::Transaction& t, const DecisionState& state) {
-    Outcome outcome = on_other;
+    DecisionOutcome outcome = on_other;
     outcome.render_hash = state.opened.render_hash;
     append(t, state, answered_event(outcome, state.opened.opened_at + 1));
   });
-  forge("the operator's answer to an earlier asking, copied", [&](store::Transaction& t, const DecisionState& state) {
-    append(t, state, answered_event(earlier, state.opened.opened_at + 1));
-  });
+  forge("the operator's answer to the same question asked earlier, copied",
+        [&](store::Transaction& t, const DecisionState& state) {
+          append(t, state, answered_event(earlier, state.opened.opened_at + 1));
+        });
   forge("the same with its time moved", [&](store::Transaction& t, const DecisionState& state) {
-    Outcome outcome = earlier;
+    DecisionOutcome outcome = earlier;
     outcome.signature->signed_at = state.opened.opened_at + 1;
     append(t, state, answered_event(outcome, state.opened.opened_at + 1));
   });
   begin("the operator's answer \"keep\" turned into \"drop\"");
   run("printf 'correct horse\\n' | signalbox inbox answer $ID keep");
   write_into_store([&](store::Transaction& t, const DecisionState& state) {
-    Outcome outcome = *state.outcome;
+    DecisionOutcome outcome = *state.outcome;
     outcome.options = {"drop"};
     const std::string stream = "decision/" + state.id;
     ASSERT_TRUE(t.remove_stream(stream));
@@ -406,7 +407,7 @@ TEST_F(AgentBreakout, WithATokenForSomethingElse) {
             "sleep 1.1; SIGNALBOX_OPERATOR_TOKEN=" + expired + " signalbox inbox answer $ID drop");
 }
 
-TEST_F(AgentBreakout, WithARevokedTokenAndTheRevocationCutOff) {
+TEST_F(AgentBreakout, WithARevokedTokenAndATruncatedRegister) {
   const Ran made = run("printf 'correct horse\\n' | signalbox operator token --scope '*' 2>token.err");
   ASSERT_EQ(made.code, 0) << made.output;
   const std::string token = made.output.substr(0, made.output.find('\n'));
@@ -415,15 +416,15 @@ TEST_F(AgentBreakout, WithARevokedTokenAndTheRevocationCutOff) {
       0);
   const std::string answer = "SIGNALBOX_OPERATOR_TOKEN=" + token + " signalbox inbox answer $ID drop; ";
   try_shell("a token that was revoked", answer);
-  try_shell("a token that was revoked, with the last line of the register taken off",
+  try_shell("a token that was revoked, with the last line of the register removed",
             "sed -i '$d' $SIGNALBOX_HOME/operators/registry.jsonl; " + answer);
-  try_shell("the same, with the line put back for whoever reads",
+  try_shell("the same, with the line restored for the readers",
             "cp $SIGNALBOX_HOME/operators/registry.jsonl kept; sed -i '$d' $SIGNALBOX_HOME/operators/registry.jsonl; " +
                 answer + "cp kept $SIGNALBOX_HOME/operators/registry.jsonl");
 }
 
-// Puts a question of one's own, which the token covers, where the asker looks for what was asked already.
-TEST_F(AgentBreakout, WithAForgedAskingThatATokenCovers) {
+// Puts an own question, which the token covers, where `ask` looks for questions that were asked before.
+TEST_F(AgentBreakout, WithAForgedQuestionThatATokenCovers) {
   fs::create_directories(root_ / "covered");
   const std::string covered = fs::canonical(root_ / "covered").string();
   const auto token_for = [&](const std::string& scope) {
@@ -431,9 +432,9 @@ TEST_F(AgentBreakout, WithAForgedAskingThatATokenCovers) {
     EXPECT_EQ(made.code, 0) << made.output;
     return made.output.substr(0, made.output.find('\n'));
   };
-  const auto join_forged = [&](const std::string& way, const std::string& token,
+  const auto join_forged = [&](const std::string& attack, const std::string& token,
                                const std::function<void(OpenedDecision&)>& change) {
-    begin(way);
+    begin(attack);
     std::string forged;
     write_into_store([&](store::Transaction& t, const DecisionState& state) {
       OpenedDecision opened = state.opened;
@@ -448,10 +449,10 @@ TEST_F(AgentBreakout, WithAForgedAskingThatATokenCovers) {
     run("SIGNALBOX_OPERATOR_TOKEN=" + token + " signalbox inbox answer " + forged + " drop");
     expect_closed();
   };
-  const std::string by_place = token_for("workspace:" + covered);
-  join_forged("the question copied into a workspace that a token covers", by_place,
+  const std::string by_workspace = token_for("workspace:" + covered);
+  join_forged("the question copied into a workspace that a token covers", by_workspace,
               [&](OpenedDecision& opened) { opened.workspace = covered; });
-  join_forged("the same with a fingerprint that fits", by_place, [&](OpenedDecision& opened) {
+  join_forged("the same with a matching fingerprint", by_workspace, [&](OpenedDecision& opened) {
     opened.workspace = covered;
     opened.fingerprint = fingerprint_of(opened.source, opened.workspace, opened.session);
   });
@@ -459,8 +460,8 @@ TEST_F(AgentBreakout, WithAForgedAskingThatATokenCovers) {
               [](OpenedDecision& opened) { opened.question.id = "other"; });
 }
 
-// The gate is not merely stuck: somebody who waits for it sees it open for the operator, and not for anybody before.
-TEST_F(AgentBreakout, AndTheOperatorOpensIt) {
+// The gate is not merely stuck: a waiting process sees it open for the operator, and for no one before.
+TEST_F(AgentBreakout, OnlyTheOperatorOpensTheGate) {
   const Ran ran =
       run("signalbox ask drop.yaml --json --wait 60s >waiter.json 2>/dev/null & W=$!; sleep 0.5; "
           "signalbox inbox answer $ID drop </dev/null; printf 'password\\n' | signalbox inbox answer $ID drop; "
@@ -470,7 +471,7 @@ TEST_F(AgentBreakout, AndTheOperatorOpensIt) {
   EXPECT_TRUE(says_answered(read_text(root_ / "work/waiter.json")));
 }
 
-TEST_F(AgentBreakout, AWaiterIsToldThatTheOperatorsWereReplaced) {
+TEST_F(AgentBreakout, AWaitingAskReportsThatTheOperatorsWereReplaced) {
   const Ran ran =
       run("signalbox ask drop.yaml --json --wait 60s >waiter.json 2>waiter.err & W=$!; sleep 0.5; "
           "rm -rf $SIGNALBOX_HOME/operators; printf 'mine\\n' | signalbox operator init --name ann; wait $W; "

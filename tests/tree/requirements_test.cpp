@@ -1,4 +1,4 @@
-// Every requirement has a test that is found by its id: in the name of a unit test (ReqInt19, ReqSplit22, Amb7, AmbS8,
+// Every requirement has a test that carries its id: in the name of a unit test (ReqInt19, ReqSplit22, Amb7, AmbS8,
 // Gap4), in `requirement:` of a scenario, or in a row of a table test ("REQ-INT-45").
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ constexpr Family kFamilies[] = {{"ReqInt", "REQ-INT-", 72},
                                 {"AmbS", "AMB-S", 23},
                                 {"Gap", "GAP-", 19}};
 
-// The number behind each place where `mark` stands on its own.
+// Collects the number after each `mark` that starts a word.
 void collect(std::string_view text, std::string_view mark, std::set<int>& into) {
   for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1)) {
     if (at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0) continue;
@@ -57,7 +57,7 @@ TEST(Requirements, AreAllTested) {
   EXPECT_TRUE(missing.empty()) << "no test is named after:" << names;
 }
 
-// Defects of the system whose runs we learned from, `D05_…` in the name of a test. The others come with intake.
+// Defects of the earlier system whose runs we learned from: `D05_…` in the name of a test. The rest comes with intake.
 constexpr int kDefects = 28;
 const std::set<int> kDefectsOfIntake = {11, 13, 15, 20};
 
@@ -80,7 +80,7 @@ std::set<int> tested_defects(const SourceTree& tree) {
   return tested;
 }
 
-TEST(Requirements, EveryDefectOfTheOldRunsHasATest) {
+TEST(Requirements, EveryDefectOfTheEarlierSystemHasATest) {
   const std::set<int> tested = tested_defects(read_tree(SB_SOURCE_DIR));
   std::string missing;
   for (int number = 1; number <= kDefects; ++number) {
@@ -89,14 +89,14 @@ TEST(Requirements, EveryDefectOfTheOldRunsHasATest) {
   EXPECT_TRUE(missing.empty()) << "no test is named after:" << missing;
 }
 
-TEST(Requirements, AMissingDefectIsSeen) {
+TEST(Requirements, AMissingDefectIsFound) {
   const SourceTree tree = {{"src/a_test.cpp", "TEST(Run, D05_Resumes) TEST(Run, XD06_No) TEST(Run, D7_No)"},
                            {"src/b_test.cpp", "TEST(Run, D01_D02_Both) // D09_"},
                            {"src/c.cpp", "TEST(Run, D08_No)"}};
   EXPECT_EQ(tested_defects(tree), (std::set<int>{1, 2, 5}));
 }
 
-TEST(Requirements, AMissingOneIsSeen) {
+TEST(Requirements, AMissingRequirementIsFound) {
   const SourceTree tree = {{"src/a_test.cpp", "TEST(ReqInt1, X) TEST(AmbS23, Y) // XReqInt2"},
                            {"src/b.cpp", "TEST(ReqInt3, X)"}};
   const auto missing = untested(tree);
