@@ -35,7 +35,7 @@ void expect_standing(const RunFixture& place, const std::string& word, bool is_d
   EXPECT_EQ(listed->items()[0]["status"], Value(status));
   const std::string page = place.run({"runs", "show", "last"}).output;
   EXPECT_THAT(page, HasSubstr("  " + word + "\n"));
-  const std::string resume = "Go on with: signalbox runs resume";
+  const std::string resume = "Resume with: signalbox runs resume";
   if (is_driven) {
     EXPECT_THAT(page, Not(HasSubstr(resume)));
   } else {
@@ -64,7 +64,7 @@ TEST(Standing, TellsWhoIsToMoveNext) {
   const std::string session = session_of(place, "coding");
   ASSERT_EQ(place.run({"session", "pause", session}).code, 0);
   expect_standing(place, "paused", true, "running");
-  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("signalbox session go-on " + session));
+  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("signalbox session unpause " + session));
   running.send(SIGINT);
   const ProgramResult left = running.wait();
   EXPECT_EQ(left.last()["standing"], Value("paused")) << said(left);
@@ -166,7 +166,7 @@ TEST(Retry, ComesTooLateWhenTheQuestionIsAnswered) {
   ASSERT_EQ(place.answer(place.open_decisions()[0].string_at("decision").value_or(""), "stop").code, 0);
   const ProgramResult late = place.run({"session", "retry", killed.session});
   EXPECT_EQ(late.code, 2);
-  EXPECT_THAT(late.errors, HasSubstr("is answered already"));
+  EXPECT_THAT(late.errors, HasSubstr("is already answered"));
   place.resume();
   EXPECT_EQ(place.shown()["outcome"], Value("stopped"));
   EXPECT_EQ(place.run({"session", "retry", killed.session}).code, 2);

@@ -259,7 +259,7 @@ TEST(GitHub, AClosedIssueAndATokenWithALineFeed) {
   start.environment.back() += "\n";
   const ProgramResult ended = place.run(start);
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
-  EXPECT_THAT(ended.errors, HasSubstr("github:acme/shop#7 is closed already"));
+  EXPECT_THAT(ended.errors, HasSubstr("github:acme/shop#7 is already closed"));
 }
 
 std::string forge_state(const std::string& more) {

@@ -141,11 +141,11 @@ TEST(Network, AWaitForTheProviderIsSeen) {
                   "\"}}\nroles: {default: net}\n");
   BackgroundProgram running(place, {"run", "Make the check pass", "--workspace", place.repository()});
   ASSERT_TRUE(becomes_true([&] {
-    return place.run({"runs", "show", "last"}).output.find("waits for the model until 20") != std::string::npos;
+    return place.run({"runs", "show", "last"}).output.find("waiting for the model until 20") != std::string::npos;
   }));
   EXPECT_THAT(place.shown()["model_wait"].string_at("reason").value_or(""), HasSubstr("answered 529"));
   place.run({"runs", "stop", "last"});
-  EXPECT_THAT(running.wait().output, HasSubstr("waits for the model until "));
+  EXPECT_THAT(running.wait().output, HasSubstr("waiting for the model until "));
   EXPECT_EQ(server.requests(), 1);
 }
 

@@ -166,7 +166,7 @@ TEST_F(Ready, ARunThatCannotBeDrivenOnSaysWhyUntilItIs) {
   EXPECT_EQ(ended.code, 3) << said(ended);
   EXPECT_EQ(place.shown()["status"], Value("halted"));
   EXPECT_THAT(place.run({"runs", "show", "last"}).output,
-              AllOf(HasSubstr("halted: "), HasSubstr("work-trees"), HasSubstr("Go on with: signalbox runs resume")));
+              AllOf(HasSubstr("halted: "), HasSubstr("work-trees"), HasSubstr("Resume with: signalbox runs resume")));
   EXPECT_THAT(place.run({"runs", "list"}).output, HasSubstr("halted"));
   std::filesystem::remove(place.home() + "/work-trees");
   const ProgramResult again = place.resume();

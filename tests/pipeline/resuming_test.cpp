@@ -53,7 +53,7 @@ TEST_F(Resumed, TellsWorkflowsThatAreNotWhatTheyWere) {
   const ProgramResult on = place.answer_and_resume("merge");
   ASSERT_EQ(on.code, 0) << said(on);
   EXPECT_THAT(changed(place), ElementsAre("small.fix", "small.shaping"));
-  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("changed   small.fix on the way"));
+  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("changed   small.fix during the run"));
 }
 
 TEST_F(Resumed, TellsAChangeOnce) {
@@ -69,7 +69,7 @@ TEST_F(Resumed, TellsSettingsThatAreNotWhatTheyWere) {
   place.configure("fix_rounds: 1");
   const ProgramResult on = place.resume();
   EXPECT_THAT(changed(place), ElementsAre("settings")) << said(on);
-  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("changed   settings on the way"));
+  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("changed   settings during the run"));
 }
 
 // However long a provider is out: whoever started it may go and have lunch.

@@ -24,7 +24,7 @@ std::string said(const ProgramResult& ended) {
 
 TEST(Runs, ListAndShowAreGoodToRead) {
   RunFixture place(SB_PROGRAM);
-  EXPECT_THAT(place.run({"runs", "list"}).output, HasSubstr("No run yet"));
+  EXPECT_THAT(place.run({"runs", "list"}).output, HasSubstr("There are no runs yet"));
   place.script(lines({discovered(), shaped(), coded(), reviewed("minor", {finding("minor", "No\x1b[2J title.")}),
                       fixed(), reviewed()}));
   ASSERT_EQ(place.run_goal("Make the check pass").code, 0);
@@ -111,14 +111,14 @@ TEST(Runs, SayWhatCanBeAnsweredAndWhereWorkIsLeft) {
   place.script(clean_run());
   const ProgramResult asked = place.run_goal("Make the check pass");
   ASSERT_EQ(asked.code, 1) << said(asked);
-  EXPECT_THAT(asked.errors, HasSubstr(" 1|2|3\n  1 Merge it\n  2 Fix once more\n  3 Leave the request open\nGo on"));
+  EXPECT_THAT(asked.errors, HasSubstr(" 1|2|3\n  1 Merge it\n  2 Fix once more\n  3 Leave the request open\nResume"));
   ASSERT_EQ(place.answer(place.open_decisions().at(0).string_at("decision").value_or(""), "merge").code, 0);
   const auto trees = place.work_trees();
   ASSERT_THAT(trees, SizeIs(1));
   std::ofstream(trees[0] + "/mine.txt") << "not delivered\n";
   const ProgramResult merged = place.run({"runs", "resume", "last"});
   EXPECT_EQ(merged.code, 0) << said(merged);
-  EXPECT_THAT(merged.output, HasSubstr("What was not delivered is still in " + trees[0]));
+  EXPECT_THAT(merged.output, HasSubstr("Undelivered work is in " + trees[0]));
 
   RunFixture other(SB_PROGRAM);
   other.script(lines({discovered(), shaped(), std::string(Line("coding").error("auth", "no").repeat())}));
@@ -128,7 +128,7 @@ TEST(Runs, SayWhatCanBeAnsweredAndWhereWorkIsLeft) {
   const ProgramResult stopped = other.run({"runs", "resume", "last"});
   EXPECT_THAT(stopped.output, HasSubstr("stopped"));
   EXPECT_THAT(other.work_trees(), IsEmpty());
-  EXPECT_THAT(said(stopped), Not(HasSubstr("still in")));
+  EXPECT_THAT(said(stopped), Not(HasSubstr("Undelivered work")));
 }
 
 TEST(Runs, WaitForWhatTheirTicketDependsOn) {
@@ -177,7 +177,7 @@ TEST_P(WrongUse, IsToldAndNothingIsStarted) {
   EXPECT_THAT(place.run({"runs", "list", "--json"}).output, HasSubstr("[]"));
 }
 INSTANTIATE_TEST_SUITE_P(All, WrongUse,
-                         testing::Values(Use{{"run"}, "neither a goal nor a ticket"},
+                         testing::Values(Use{{"run"}, "a goal or a ticket is required"},
                                          Use{{"run", "  "}, "says nothing"},
                                          Use{{"run", "x", "--mode", "full"}, "no mode"},
                                          Use{{"run", "x", "--wait", "soon"}, "soon"},
