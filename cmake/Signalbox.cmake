@@ -34,7 +34,7 @@ endfunction()
 # sb_embed(OUT NAMESPACE FOLDER): generates a C++ file with every file below FOLDER, available through
 # sb::NAMESPACE::data_file("file"), YAML as JSON; data_names() lists them. OUT is empty if there are none.
 function(sb_embed out namespace folder)
-  file(GLOB_RECURSE data CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*)
+  file(GLOB_RECURSE data ${CMAKE_SOURCE_DIR}/${folder}/*)
   set(${out} "" PARENT_SCOPE)
   if(data)
     string(REPLACE "::" "_" file ${namespace})
@@ -48,11 +48,12 @@ function(sb_embed out namespace folder)
   endif()
 endfunction()
 
+# Files are listed when CMake configures, which scripts/build always does: run cmake again after adding one.
 # sb_library(NAME USES folder... LINK target... DATA folder): the folder src/NAME as a library, its *_test.cpp files as
 # one test program, every file below src/NAME/data embedded as sb::NAME, and those below DATA as sb::NAME::bundled.
 function(sb_library name)
   cmake_parse_arguments(ARG "" "DATA" "USES;LINK" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  file(GLOB_RECURSE sources ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
