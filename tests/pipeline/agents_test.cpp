@@ -187,7 +187,7 @@ TEST(Agent, SeesNoFileThatTheSettingsNameAsASecret) {
                       bash("cat " + folder + "/key").expect_lacks("markerkey"),
                       Line("coding")
                           .step("build")
-                          .expect("is not for agents")
+                          .expect("Agents may not access")
                           .expect_lacks("markerkey")
                           .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),

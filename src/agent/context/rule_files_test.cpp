@@ -106,7 +106,7 @@ TEST(Rules, ALinkOutOfTheWorkTreeIsNotRead) {
   const RuleSources read = read_rules(room.files, query);
   EXPECT_THAT(keys(read), ElementsAre("soul"));
   EXPECT_EQ(read.sources[0].text, built_in_soul());
-  EXPECT_THAT(fmt::format("{}", fmt::join(read.notes, "\n")), HasSubstr("outside of what you may touch"));
+  EXPECT_THAT(fmt::format("{}", fmt::join(read.notes, "\n")), HasSubstr("outside the allowed folders"));
 }
 
 TEST(Rules, TheSoulIsTheFirstThatIsThere) {

@@ -350,9 +350,9 @@ steps:
       complete_line("I have done it all.") +
       complete_line(
           "I have done it, really.",
-          R"("expect": {"contains": ["The step was refused. What it still needs", "wr.contracts.coding_handoff"]})") +
+          R"("expect": {"contains": ["The step was rejected. Still missing", "wr.contracts.coding_handoff"]})") +
       call_line("complete_step", good,
-                R"("expect": {"contains": ["what a submission that fits looks like", "\"filesChanged\""]})"));
+                R"("expect": {"contains": ["A valid submission looks like this", "\"filesChanged\""]})"));
   const std::string session = place.start("hand-over");
   const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;

@@ -338,7 +338,7 @@ TEST(Ask, NobodysAnswerIsInventedForADeclinedQuestion) {
   place.add_workflow("two-steps", kTwoSteps);
   place.script(call_line("ask", R"({"question": "Which of the two?"})") +
                complete_line("The first thing is done.",
-                             R"("expect": {"contains": ["Nobody answered the question; it was declined"]})") +
+                             R"("expect": {"contains": ["The question was not answered; it was declined"]})") +
                complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
   const WorkResult waits = place.work(session);
