@@ -64,19 +64,19 @@ TEST_F(Ready, IsolationThatCannotBeGrantedIsToldBeforeTheRun) {
   const std::vector<Wrong> all = {
       {"isolation: {small.review: {mode: custom, include: [difff]}}",
        {"config.yaml:1:", "/isolation/small.review", "no context named \"difff\"", "Did you mean diff?"}},
-      {"isolation: {small.review: {mode: custom, include: [zzz]}}", {"Known are: goal, ticket", "discovery"}},
+      {"isolation: {small.review: {mode: custom, include: [zzz]}}", {"Known keys: goal, ticket", "discovery"}},
       {"isolation: {small.review: {mode: custom}}", {"/isolation/small.review", "mode custom needs `include`"}},
       {"isolation: {small.review: {mode: full, tier0: false}}", {"has no `tier0: false`", "use mode task-only"}},
       {"isolation: {small.review: {mode: blind, inputs: [coding.confidence]}}",
-       {"the role reviewer cannot be given \"coding.confidence\""}},
+       {"the role reviewer may not get \"coding.confidence\""}},
       {"isolation: {smal.review: {mode: blind}}", {"/isolation/smal.review", "Did you mean", "small.review"}},
       {doubt + "isolation: {doubting.review: {mode: full}}",
-       {"/isolation/doubting.review", "the role challenger cannot be given the mode full",
-        "It has the mode challenger, or blind"}},
+       {"/isolation/doubting.review", "the role challenger may not get the mode full",
+        "Its mode is challenger, or blind"}},
       {doubt + "isolation: {doubting.review: {mode: blind, inputs: [discovery.findings]}}",
        {"which is a result of earlier work"}},
       {phases("modest.review") + "\nisolation: {modest.review: {mode: full}}",
-       {"/isolation/modest.review", "which the workflow itself keeps from its agents by mode task-only"}},
+       {"/isolation/modest.review", "which the workflow hides from its agents with mode task-only"}},
   };
   for (const Wrong& wrong : all) expect_reported(wrong);
 }
@@ -105,7 +105,7 @@ TEST_F(Ready, WhatTheSettingsNameMustBeThere) {
       {"roles: {default: script, reviewer: rewiever}", {"/roles/reviewer", "there is no model \"rewiever\""}},
       {"models: {" + script + ", gpt: {provider: openai, model: m, url: \"http://127.0.0.1:1/\"}, " +
            "cc: {provider: command, recipe: claude-code, upstream: gpt}}\nroles: {default: cc}",
-       {"/models/cc/upstream", "speaks the API of anthropic"}},
+       {"/models/cc/upstream", "uses the API of anthropic"}},
   };
   for (const Wrong& wrong : all) expect_reported(wrong);
 }
@@ -192,10 +192,10 @@ TEST_F(Ready, RulesThatWereNotTakenStandInTheRun) {
   const Value phases = place.shown()["phases"];
   ASSERT_TRUE(phases.is_array());
   for (const Value& phase : phases.items()) {
-    EXPECT_THAT(to_json(phase["bundle"]["notes"]), HasSubstr("AGENTS.md: its applies_to is no name"));
+    EXPECT_THAT(to_json(phase["bundle"]["notes"]), HasSubstr("AGENTS.md: applies_to is neither a name"));
   }
   EXPECT_THAT(place.run({"runs", "show", "last"}).output,
-              HasSubstr("left out: AGENTS.md: its applies_to is no name and no list of names; it is not taken"));
+              HasSubstr("left out: AGENTS.md: applies_to is neither a name nor a list of names; ignored"));
   EXPECT_THAT(to_json(phases.items()[0]["bundle"]["keys"]), Not(HasSubstr("rules/CLAUDE.md")));
 }
 
