@@ -223,7 +223,7 @@ TEST(GitHub, ARequestClosedByHandIsToldAndCanBeMergedOnceItIsOpenAgain) {
   EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_THAT(ended.errors, HasSubstr("Merge it, now that it is open again"));
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
-  EXPECT_THAT(to_json(place.events("escalated").back()), HasSubstr("somebody closed the change request"));
+  EXPECT_THAT(to_json(place.events("escalated").back()), HasSubstr("the change request was closed"));
   edit(place, R"("state": "closed")", R"("state": "open")");
   const ProgramResult merged = answer_and_resume(place, "retry");
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;

@@ -63,7 +63,7 @@ TEST_F(Ready, IsolationThatCannotBeGrantedIsToldBeforeTheRun) {
   const std::string doubt = phases("doubting.review") + "\n";
   const std::vector<Wrong> all = {
       {"isolation: {small.review: {mode: custom, include: [difff]}}",
-       {"config.yaml:1:", "/isolation/small.review", "no context named \"difff\"", "Did you mean diff?"}},
+       {"config.yaml:1:", "/isolation/small.review", "unknown context key \"difff\"", "Did you mean diff?"}},
       {"isolation: {small.review: {mode: custom, include: [zzz]}}", {"Known keys: goal, ticket", "discovery"}},
       {"isolation: {small.review: {mode: custom}}", {"/isolation/small.review", "mode custom needs `include`"}},
       {"isolation: {small.review: {mode: full, tier0: false}}", {"has no `tier0: false`", "use mode task-only"}},
@@ -87,7 +87,7 @@ TEST_F(Ready, ARestrictedRoleWithAProgramThatCannotBeWatchedIsToldBeforeTheRun) 
   expect_reported({models + "roles: {default: script, challenger: own}",
                    {"/roles/challenger", "its isolation cannot be proven", "Give own an `upstream`"}});
   expect_reported({models + "roles: {default: own, worker: script}\n" + phases("doubting.review"),
-                   {"/models/own", "the role challenger must not see more"}});
+                   {"/models/own", "the role challenger is restricted"}});
 }
 
 TEST_F(Ready, WhatTheSettingsNameMustBeThere) {

@@ -75,7 +75,7 @@ TEST(Replay, StopsAtTheFirstRequestThatIsAnotherAndShowsHow) {
   ASSERT_EQ(place.run_goal("Make the check pass").code, 0);
   const ProgramResult again = place.run({"run", "--replay", "last"});
   EXPECT_EQ(again.code, 1) << said(again);
-  EXPECT_THAT(again.output, AllOf(HasSubstr("goes another way"), HasSubstr("what was not recorded (workflow small.sha"),
+  EXPECT_THAT(again.output, AllOf(HasSubstr("goes another way"), HasSubstr("that was not recorded (workflow small.sha"),
                                   HasSubstr("- now-"), HasSubstr("+ now-")));
   EXPECT_THAT(again.output, Not(HasSubstr("coding")));
 }

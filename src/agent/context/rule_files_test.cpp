@@ -68,7 +68,7 @@ TEST(Rules, OnlyThoseThatApplyAreUsed) {
                                       "rules/.continue/rules/by-type.md", "rules/.continue/rules/by-workflow.md"));
   EXPECT_EQ(read.sources[2].title, ".continue/rules/by-step.md (for build-slice)");
   ASSERT_EQ(read.notes.size(), 1u);
-  EXPECT_THAT(read.notes[0], HasSubstr("wrong.md: its applies_to"));
+  EXPECT_THAT(read.notes[0], HasSubstr("wrong.md: applies_to"));
 }
 
 TEST(Rules, InvalidFrontMatterStaysInTheText) {
@@ -134,7 +134,7 @@ TEST(Rules, TierZeroIsNamedInTheSettings) {
               ElementsAre("soul", "tier0/VISION.md", "tier0/docs/decisions/0001.md", "tier0/docs/decisions/0002.md"));
   EXPECT_EQ(read.sources[1].kind, SourceKind::kTier0);
   ASSERT_EQ(read.notes.size(), 1u);
-  EXPECT_THAT(read.notes[0], HasSubstr("MISSION.md: tier0 names it"));
+  EXPECT_THAT(read.notes[0], HasSubstr("MISSION.md: named by tier0"));
 }
 
 TEST(Rules, LimitsAreEnforcedAndReported) {

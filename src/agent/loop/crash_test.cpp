@@ -166,7 +166,7 @@ TEST(Crash, ASessionThatHadHardlyBegunStartsAgain) {
                R"({"error": {"kind": "auth", "message": "no"}})" + "\n" +
                complete_line("The first thing is done.",
                              R"("expect": {"contains": ["An earlier attempt at this step was interrupted", )"
-                             R"("in the middle of Bash"], "lacks": ["echo x"]})") +
+                             R"("interrupted during Bash"], "lacks": ["echo x"]})") +
                complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
   ASSERT_EQ(place.work(session).state, EndState::kModelFailed);

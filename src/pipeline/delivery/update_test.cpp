@@ -1,4 +1,4 @@
-// A base that moves on while a run is at work, with real git.
+// A base that advances during a run, with real git.
 #include <gmock/gmock.h>
 
 #include "pipeline/delivery/testing.hpp"
@@ -43,7 +43,7 @@ struct Updated : testing::Test {
   }
 };
 
-TEST_F(Updated, ABranchIsBroughtUpToDateAndMergedWithWhatWasReviewedInIt) {
+TEST_F(Updated, UpdatesTheBranchAndMergesItWithTheReviewedCommit) {
   request();
   const std::string reviewed = *facts["commit"].string_at("commit");
   move_base();
@@ -51,19 +51,19 @@ TEST_F(Updated, ABranchIsBroughtUpToDateAndMergedWithWhatWasReviewedInIt) {
   const DeliveryStepResult refused = step(DeliveryStep::kMerge);
   ASSERT_FALSE(refused.passed);
   EXPECT_EQ(refused.findings.at(0).cause, kBaseMoved);
-  go_on(2);  // each step twice is once
+  go_on(2);  // each step is idempotent
   EXPECT_EQ(place.sh("git -C remote.git log -1 --format='%P' main"), theirs + " " + reviewed);
   EXPECT_EQ(place.sh("git -C remote.git show main:src/price.txt"), "120");
   EXPECT_EQ(place.sh("git -C remote.git show main:src/other.txt"), "theirs");
   EXPECT_EQ(place.sh("git -C remote.git rev-list --count --no-merges main"), "3");
   EXPECT_EQ(place.sh("git -C remote.git rev-list --count main"), "4");
-  // The work tree is where the branch is, and is given up with it.
+  // The work tree follows the branch, and is removed with it.
   EXPECT_EQ(place.sh("git -C trees/run1 status --porcelain"), "");
   EXPECT_EQ(place.read("trees/run1/src/other.txt"), "theirs\n");
   EXPECT_TRUE(remove_work_tree(place.seams, place.repo(), tree, *facts["update"].string_at("commit")));
 }
 
-TEST_F(Updated, ChecksRunOnWhatWillBeMerged) {
+TEST_F(Updated, ChecksRunOnTheMergedTree) {
   spec.checks = {{"price", "grep -q 120 src/price.txt && ! grep -q theirs src/other.txt"}};
   spec.checks_trusted = true;
   request();
@@ -75,7 +75,7 @@ TEST_F(Updated, ChecksRunOnWhatWillBeMerged) {
   EXPECT_EQ(checked.findings.at(0).cause, "check_failed");
   EXPECT_EQ(place.in_remote("signalbox/run1"), *facts["commit"].string_at("commit"));  // not pushed yet
 
-  // A round of fixing stands on the merge, so that what others did is none of its changes.
+  // A fix round is based on the merge, so that changes by others are not counted as its own.
   place.put("trees/run1/src/price.txt", "130\n");
   DeliverySpec fix = spec;
   fix.round = 1;
@@ -86,7 +86,7 @@ TEST_F(Updated, ChecksRunOnWhatWillBeMerged) {
   EXPECT_EQ(place.sh("git -C remote.git show main:src/other.txt"), "theirs");
 }
 
-TEST_F(Updated, AConflictNamesTheFilesAndChangesNothing) {
+TEST_F(Updated, AConflictListsTheFilesAndChangesNothing) {
   request();
   const std::string reviewed = *facts["commit"].string_at("commit");
   move_base("src/price.txt", "90\n");
@@ -100,7 +100,7 @@ TEST_F(Updated, AConflictNamesTheFilesAndChangesNothing) {
   EXPECT_EQ(place.sh("git -C trees/run1 rev-parse HEAD"), reviewed);
   EXPECT_EQ(place.sh("git -C trees/run1 status --porcelain"), "");
 
-  // Somebody merges there, and the run goes on with that.
+  // A person merges there, and the run continues with that.
   place.sh("cd trees/run1 && git -c user.name=Ada -c user.email=a@b merge -q origin/main || true");
   EXPECT_FALSE(step(DeliveryStep::kUpdate).passed);  // not committed
   place.put("trees/run1/src/price.txt", "110\n");
@@ -109,7 +109,7 @@ TEST_F(Updated, AConflictNamesTheFilesAndChangesNothing) {
   EXPECT_EQ(place.sh("git -C remote.git show main:src/price.txt"), "110");
 }
 
-TEST_F(Updated, ABaseThatWasRewrittenIsAPersonsMatter) {
+TEST_F(Updated, ARewrittenBaseNeedsAPerson) {
   request();
   place.sh(
       "cd repo && git -c user.name=Ada -c user.email=a@b commit -q --amend -m other && git push -q -f origin main");
@@ -119,20 +119,20 @@ TEST_F(Updated, ABaseThatWasRewrittenIsAPersonsMatter) {
   EXPECT_EQ(update.findings.at(0).cause, "base_rewritten");
 }
 
-TEST_F(Updated, WhatOnlyTheWorkTreeHasIsNotWrittenOver) {
+TEST_F(Updated, UncommittedChangesAreNotOverwritten) {
   request();
   move_base();
-  place.put("trees/run1/src/other.txt", "somebody looks into it\n");
+  place.put("trees/run1/src/other.txt", "changed by a person\n");
   ASSERT_FALSE(step(DeliveryStep::kMerge).passed);
   const DeliveryStepResult update = step(DeliveryStep::kUpdate);
   ASSERT_FALSE(update.passed);
   EXPECT_THAT(update.findings.at(0).summary, HasSubstr("src/other.txt"));
-  EXPECT_EQ(place.read("trees/run1/src/other.txt"), "somebody looks into it\n");
+  EXPECT_EQ(place.read("trees/run1/src/other.txt"), "changed by a person\n");
   place.sh("git -C trees/run1 checkout -q src/other.txt");
   go_on();
 }
 
-TEST_F(Updated, FilesThatBecomeFoldersAndFoldersThatBecomeFilesFollow) {
+TEST_F(Updated, HandlesFilesThatBecomeFoldersAndFoldersThatBecomeFiles) {
   place.put("repo/a/b/c.txt", "c\n");
   place.put("repo/d", "d\n");
   move_base();
@@ -149,8 +149,8 @@ TEST_F(Updated, FilesThatBecomeFoldersAndFoldersThatBecomeFilesFollow) {
   EXPECT_EQ(place.sh("git -C trees/run2 status --porcelain"), "");
 }
 
-// The user's program for merging would run on what an agent wrote, outside of the sandbox.
-TEST_F(Updated, ProgramsForMergingAreNotRun) {
+// The user's merge program would run on what an agent wrote, outside the sandbox.
+TEST_F(Updated, MergeProgramsAreNotRun) {
   place.put("repo/.gitattributes", "*.txt merge=own\n");
   place.sh("git -C repo config merge.own.driver 'touch " + place.directory + "/ran; true'");
   move_base("src/note.md", "x\n");
@@ -164,7 +164,7 @@ TEST_F(Updated, ProgramsForMergingAreNotRun) {
   EXPECT_FALSE(std::filesystem::exists(place.directory + "/ran"));
 }
 
-// Ends the process, as far as anybody can see, at the N-th command: it is carried out, and its answer is lost.
+// Simulates a kill at the N-th command: the command is carried out, and its result is lost.
 class DyingForge final : public Process {
  public:
   DyingForge(Process& inner, int commands) : inner_(inner), left_(commands) {}
@@ -181,8 +181,8 @@ class DyingForge final : public Process {
   int left_;
 };
 
-// And the base moves on once more before it is taken up.
-TEST_F(Updated, KilledAfterAnyCommandItEndsTheSame) {
+// The base advances once more before the run is resumed.
+TEST_F(Updated, AKillAfterAnyCommandDoesNotChangeTheResult) {
   for (int commands = 1;; ++commands) {
     GitFixture other;
     const WorkTree other_tree = other.tree();
