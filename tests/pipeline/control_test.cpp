@@ -52,7 +52,7 @@ TEST(Standing, TellsADrivenRunFromOneWhoseProcessWasKilled) {
   expect_standing(place, "running", true, "running");
   running.send(SIGKILL);
   running.wait();
-  expect_standing(place, "left off", false, "running");
+  expect_standing(place, "interrupted", false, "running");
   place.run({"runs", "stop", "last"});
   EXPECT_EQ(place.shown()["standing"], Value("stopped"));
 }
@@ -90,7 +90,7 @@ TEST(Standing, TellsWhatWaitsForAnAnswerFromWhatWasAnswered) {
     expect_standing(place, "waiting for you", true, "waiting");
   }
   ASSERT_EQ(place.answer(decision, "merge").code, 0);
-  expect_standing(place, "left off", false, "waiting");
+  expect_standing(place, "interrupted", false, "waiting");
 }
 
 // A run whose coding agent was killed while it waited, and what its next turns do.

@@ -273,7 +273,7 @@ TEST(Remote, WithABranchInTheWayOfOursIsToldAtOnce) {
   RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   place.git(place.remote(), {"branch", "signalbox", "main"});
-  expect_refused(place, "there is a branch signalbox on origin");
+  expect_refused(place, "the branch signalbox on origin exists");
 }
 
 TEST(Remote, WithoutTheBaseIsToldAtOnce) {

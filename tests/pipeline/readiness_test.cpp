@@ -132,7 +132,7 @@ TEST_F(Ready, ARemoteThatLeadsNowhereIsAFaultOfTheCheck) {
   EXPECT_EQ(checked.code, 1);
   EXPECT_THAT(checked.output, AllOf(HasSubstr("nowhere.git, and there is nothing"), HasSubstr("git remote set-url")));
   place.git(place.repository(), {"remote", "remove", "origin"});
-  EXPECT_THAT(place.run({"config", "check", place.repository()}).output, HasSubstr("has no remote called origin"));
+  EXPECT_THAT(place.run({"config", "check", place.repository()}).output, HasSubstr("has no remote origin"));
 }
 
 // The workflow of a later phase is gone by the time it begins.

@@ -81,7 +81,7 @@ TEST(Parked, StaysWithItUntilItIsLeft) {
   running.send(SIGINT);
   const ProgramResult left = running.wait();
   EXPECT_EQ(left.code, 1) << said(left);
-  EXPECT_THAT(left.errors, HasSubstr("it was left off, parked until "));
+  EXPECT_THAT(left.errors, HasSubstr("it was interrupted, parked until "));
   EXPECT_EQ(place.shown()["status"], Value("parked"));
   // The provider named the time, so nobody asks it sooner.
   const ProgramResult on = place.run({"runs", "resume", "last", "--wait", "1s"});

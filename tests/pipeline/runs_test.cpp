@@ -178,7 +178,7 @@ TEST_P(WrongUse, IsToldAndNothingIsStarted) {
 }
 INSTANTIATE_TEST_SUITE_P(All, WrongUse,
                          testing::Values(Use{{"run"}, "neither a goal nor a ticket"},
-                                         Use{{"run", "  "}, "says nothing"},
+                                         Use{{"run", "  "}, "is empty"},
                                          Use{{"run", "x", "--mode", "full"}, "no mode"},
                                          Use{{"run", "x", "--wait", "soon"}, "soon"},
                                          Use{{"run", "x", "--ticket", "nowhere.md"}, "nowhere.md"},
