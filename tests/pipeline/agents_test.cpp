@@ -1,4 +1,4 @@
-// Agents that do not come to the end of their phase: each has a name, the run knows at once, and nothing is lost.
+// Agents that do not finish their phase: each failure has a name, the run notices immediately, and nothing is lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ std::string state_of(const RunFixture& place, const std::string& phase) {
   return "none";
 }
 
-// Ends in that state with a question, and goes on to a merged change when it is tried again.
+// Ends in that state with a question, and continues to a merged change after a retry.
 void ends_as_and_can_be_retried(const std::string& bad_lines, const std::string& state,
                                 const std::string& limits = {}) {
   RunFixture place(SB_PROGRAM);
@@ -45,7 +45,7 @@ void ends_as_and_can_be_retried(const std::string& bad_lines, const std::string&
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
-TEST(Agent, D16_ThatDiesIsSeenAtOnce) {
+TEST(Agent, D16_ThatDiesIsNoticedImmediately) {
   RunFixture place(SB_PROGRAM);
   place.configure("models: {script: {provider: scripted, script: " + place.root() +
                   "/script.jsonl}, dying: {provider: command, command: [/bin/sh, -c, 'exit 7']}}\n"
@@ -58,7 +58,7 @@ TEST(Agent, D16_ThatDiesIsSeenAtOnce) {
   EXPECT_THAT(place.work_trees(), SizeIs(1));
 }
 
-TEST(Agent, WhoseModelRefusesItsKeyIsSeenAtOnce) {
+TEST(Agent, WhoseModelRejectsItsKeyIsNoticedImmediately) {
   ends_as_and_can_be_retried(Line("shaping").error("auth", "the key is not known").repeat(), "model_failed");
 }
 
@@ -71,7 +71,7 @@ TEST(Agent, ThatRepeatsItselfIsStopped) {
                              "repeating");
 }
 
-TEST(Agent, D24_ThatStopsBeforeTheWorkflowDoesHasNotSucceeded) {
+TEST(Agent, D24_ThatStopsBeforeTheWorkflowIsCompleteHasFailed) {
   ends_as_and_can_be_retried(Line("shaping").text("I am done here.").repeat(), "stopped_early");
 }
 
@@ -88,7 +88,7 @@ TEST(Agent, ThatRunsOutOfTurnsIsStopped) {
   EXPECT_THAT(state_of(place, "shaping"), AnyOf("turn_limit", "no_progress"));
 }
 
-TEST(Agent, ThatIsRefusedItsStepTooOftenWaitsForAPerson) {
+TEST(Agent, WhoseStepIsRejectedTooOftenWaitsForAPerson) {
   RunFixture place(SB_PROGRAM);
   const Value wrong = Value::object({{"kind", "wr.shaping_handoff"}, {"version", 9}});
   place.script(discovered() + std::string(Line("shaping").complete(long_notes(), {wrong}).repeat()));
@@ -102,7 +102,7 @@ TEST(Agent, ThatIsRefusedItsStepTooOftenWaitsForAPerson) {
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
-TEST(Agent, WithToolsThatDoNotExistIsToldSoAndGoesOn) {
+TEST(Agent, ThatCallsUnknownToolsGetsAnErrorAndContinues) {
   RunFixture place(SB_PROGRAM);
   place.script(
       lines({discovered(), Line("shaping").call("Teleport", Value::object({{"to", "main"}})),
@@ -111,7 +111,7 @@ TEST(Agent, WithToolsThatDoNotExistIsToldSoAndGoesOn) {
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
-TEST(Agent, WithArgumentsOfTheWrongShapeIsToldSoAndGoesOn) {
+TEST(Agent, ThatSendsInvalidArgumentsGetsAnErrorAndContinues) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), Line("shaping").call("Read", Value::object({{"file_path", 7}, {"colour", "red"}})),
                       Line("shaping").call("complete_step", Value::object({{"notes", Value::array()}})),
@@ -120,7 +120,7 @@ TEST(Agent, WithArgumentsOfTheWrongShapeIsToldSoAndGoesOn) {
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
-TEST(Agent, WithTheArtifactOfAnotherStepIsToldSoAndGoesOn) {
+TEST(Agent, ThatSendsTheArtifactOfAnotherStepGetsAnErrorAndContinues) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), Line("shaping").complete(long_notes(), {verdict("clean")}),
                       Line("shaping").expect("wr.shaping_handoff").complete(long_notes(), {shaping_handoff()}), coded(),
@@ -151,7 +151,7 @@ TEST(Agent, TextWithControlSequencesNeverReachesTheTerminalRaw) {
   EXPECT_THAT(all, Not(HasSubstr("\xc2\x9b")));
 }
 
-TEST(Agent, D21_ACallThatIsInItsTimeIsNoStall) {
+TEST(Agent, D21_ACallWithinItsTimeLimitIsNotAStall) {
   RunFixture place(SB_PROGRAM);
   place.configure("limits: {stall: 1s}");
   place.script(
@@ -161,9 +161,9 @@ TEST(Agent, D21_ACallThatIsInItsTimeIsNoStall) {
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
-// The files that the settings name are where commands can read everything else.
-TEST(Agent, SeesNoFileThatTheSettingsNameAsASecret) {
-  if (!std::filesystem::exists("/usr/bin/bwrap")) GTEST_SKIP() << "there is no sandbox here";
+// The files that the settings name are in a place where commands can read everything else.
+TEST(Agent, CannotReadSecretFilesOfTheSettings) {
+  if (!std::filesystem::exists("/usr/bin/bwrap")) GTEST_SKIP() << "no sandbox here";
   std::string folder = "/var/tmp/sb-secret-XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   for (const char* name : {"/key", "/open"}) {

@@ -1,4 +1,4 @@
-// Runs under way, seen and led from another terminal.
+// Running runs, observed and controlled from another terminal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -22,7 +22,7 @@ std::string said(const ProgramResult& ended) {
   return ended.output + ended.errors;
 }
 
-// Every way to ask says the same.
+// Every command reports the same.
 void expect_standing(const RunFixture& place, const std::string& word, bool is_driven, const std::string& status) {
   const Value shown = place.shown();
   EXPECT_EQ(shown["standing"], Value(word));
@@ -44,7 +44,7 @@ void expect_standing(const RunFixture& place, const std::string& word, bool is_d
   }
 }
 
-TEST(Standing, TellsADrivenRunFromOneWhoseProcessWasKilled) {
+TEST(Standing, DistinguishesADrivenRunFromAKilledOne) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), shaped(), waiting_agent_script(), reviewed()}));
   BackgroundProgram running(place, "Make the check pass");
@@ -57,7 +57,7 @@ TEST(Standing, TellsADrivenRunFromOneWhoseProcessWasKilled) {
   EXPECT_EQ(place.shown()["standing"], Value("stopped"));
 }
 
-TEST(Standing, TellsWhoIsToMoveNext) {
+TEST(Standing, ShowsWhoMustActNext) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), shaped(), waiting_agent_script(), reviewed()}));
   BackgroundProgram running(place, "Make the check pass");
@@ -75,7 +75,7 @@ TEST(Standing, TellsWhoIsToMoveNext) {
   EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("signalbox session retry " + session));
 }
 
-TEST(Standing, TellsWhatWaitsForAnAnswerFromWhatWasAnswered) {
+TEST(Standing, DistinguishesAnOpenQuestionFromAnAnsweredOne) {
   RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
@@ -93,7 +93,7 @@ TEST(Standing, TellsWhatWaitsForAnAnswerFromWhatWasAnswered) {
   expect_standing(place, "interrupted", false, "waiting");
 }
 
-// A run whose coding agent was killed while it waited, and what its next turns do.
+// A run whose coding agent was killed while it waited, and the next turns of the agent.
 struct Killed {
   explicit Killed(RunFixture& at) : place(at) {
     place.script(
@@ -116,7 +116,7 @@ struct Killed {
   std::string tree, session;
 };
 
-TEST(Retry, SettlesTheQuestionOfTheProcessThatDrivesAndItGoesOn) {
+TEST(Retry, SettlesTheQuestionOfTheDrivingProcessWhichContinues) {
   RunFixture place(SB_PROGRAM);
   Killed killed(place);
   BackgroundProgram running(
@@ -126,7 +126,7 @@ TEST(Retry, SettlesTheQuestionOfTheProcessThatDrivesAndItGoesOn) {
   expect_standing(place, "waiting for you", true, "waiting");
   const ProgramResult retried = place.run({"session", "retry", killed.session, "--json"});
   EXPECT_EQ(retried.last()["driven"], Value(true)) << said(retried);
-  ASSERT_TRUE(becomes_true([&] { return place.events("asked").size() == 2; })) << "merging is asked for";
+  ASSERT_TRUE(becomes_true([&] { return place.events("asked").size() == 2; })) << "the run asks about merging";
   const auto open = place.open_decisions();
   ASSERT_THAT(open, SizeIs(1));
   ASSERT_EQ(place.answer(open[0].string_at("decision").value_or(""), "merge").code, 0);
@@ -136,7 +136,7 @@ TEST(Retry, SettlesTheQuestionOfTheProcessThatDrivesAndItGoesOn) {
   EXPECT_EQ(place.shown()["decisions"].items().at(0)["choice"], Value("(retried)"));
 }
 
-TEST(Retry, RightAfterAKillIsNotLost) {
+TEST(Retry, ImmediatelyAfterAKillIsNotLost) {
   RunFixture place(SB_PROGRAM);
   Killed killed(place);
   BackgroundProgram running(place, "Make the check pass");
@@ -144,7 +144,7 @@ TEST(Retry, RightAfterAKillIsNotLost) {
   const ProgramResult retried = place.run({"session", "retry", killed.session});
   EXPECT_EQ(retried.code, 0) << said(retried);
   const ProgramResult again = place.run({"session", "retry", killed.session});
-  EXPECT_EQ(again.code, 2) << "it has not ended, or is complete by now";
+  EXPECT_EQ(again.code, 2) << "not ended yet, or complete by now";
   ProgramResult ended = running.wait();
   if (place.open_decisions().empty()) ended = place.resume();
   ASSERT_EQ(ended.code, 1) << said(ended);
@@ -152,7 +152,7 @@ TEST(Retry, RightAfterAKillIsNotLost) {
   EXPECT_EQ(session_of(place, "coding"), killed.session);
 }
 
-TEST(Retry, ComesTooLateWhenTheQuestionIsAnswered) {
+TEST(Retry, IsRejectedOnceTheQuestionIsAnswered) {
   RunFixture place(SB_PROGRAM);
   Killed killed(place);
   BackgroundProgram running(place, "Make the check pass");
@@ -215,7 +215,7 @@ std::vector<std::string> sessions_in(const RunFixture& place, const std::string&
   return found;
 }
 
-TEST(Kill, EndsTheAgentsBelowAndStoppingTheRunStopsTheirSessions) {
+TEST(Kill, EndsChildAgentsAndStoppingTheRunStopsTheirSessions) {
   RunFixture place(SB_PROGRAM);
   for (const char* name : {"child", "grandchild"}) add_flow(place, name);
   place.script(lines(
@@ -229,20 +229,20 @@ TEST(Kill, EndsTheAgentsBelowAndStoppingTheRunStopsTheirSessions) {
   EXPECT_EQ(ended.code, 1) << said(ended);
   EXPECT_EQ(place.events("phase_ended").back()["payload"]["state"], Value("killed"));
   EXPECT_FALSE(place.exists("survived"));
-  EXPECT_THAT(sessions_in(place, "open"), SizeIs(3)) << "a retry would go on with them";
+  EXPECT_THAT(sessions_in(place, "open"), SizeIs(3)) << "a retry would continue them";
   ASSERT_EQ(place.run({"runs", "stop", "last"}).code, 0);
   EXPECT_THAT(sessions_in(place, "open"), SizeIs(0));
   EXPECT_THAT(sessions_in(place, "stopped"), SizeIs(3));
 }
 
-TEST(Terminal, NoticesAnAnswerThatIsGivenElsewhereAndGoesOn) {
+TEST(Terminal, NoticesAnAnswerGivenElsewhereAndContinues) {
   RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
   place.write("hold", "");
   ProgramResult ended;
   std::thread terminal([&] {
-    // script(1) is the terminal; nobody types as long as `hold` is there.
+    // script(1) is the terminal; it sends no input while `hold` exists.
     ended = start_program("sh", place.environment(),
                           {.arguments = {"-c",
                                          "(while [ -e \"$1/hold\" ]; do sleep 0.1; done) |"
@@ -260,7 +260,7 @@ TEST(Terminal, NoticesAnAnswerThatIsGivenElsewhereAndGoesOn) {
   EXPECT_EQ(answered.code, 0) << said(answered);
   EXPECT_TRUE(is_merged);
   EXPECT_EQ(ended.code, 0) << said(ended);
-  // AttachedBy whichever of the two looked first.
+  // By whichever of the two looked first.
   EXPECT_THAT(ended.output,
               ::testing::AnyOf(HasSubstr("Answered elsewhere by"), HasSubstr("answered (merge): merge by")));
   EXPECT_THAT(ended.output, Not(HasSubstr("stays open")));

@@ -1,4 +1,4 @@
-// What can be known before a run is told before it; what shows later leaves a run that says why it stands still.
+// What can be known before a run is reported before it; a later problem leaves a run that says why it has stopped.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ class Ready : public testing::Test {
                 "isolation: {mode: task-only}\n"
                 "steps:\n  - id: verdict\n    title: verdict\n    prompt: Judge it.\n");
   }
-  // Both ways of finding out say the same, and no run is begun.
+  // Both checks report the same, and no run is started.
   void expect_reported(const Wrong& wrong) {
     place.configure(wrong.settings);
     const ProgramResult checked = place.run({"config", "check", place.repository()});
@@ -59,7 +59,7 @@ class Ready : public testing::Test {
   RunFixture place{SB_PROGRAM};
 };
 
-TEST_F(Ready, IsolationThatCannotBeGrantedIsToldBeforeTheRun) {
+TEST_F(Ready, AnImpossibleIsolationIsReportedBeforeTheRun) {
   const std::string doubt = phases("doubting.review") + "\n";
   const std::vector<Wrong> all = {
       {"isolation: {small.review: {mode: custom, include: [difff]}}",
@@ -81,7 +81,7 @@ TEST_F(Ready, IsolationThatCannotBeGrantedIsToldBeforeTheRun) {
   for (const Wrong& wrong : all) expect_reported(wrong);
 }
 
-TEST_F(Ready, ARestrictedRoleWithAProgramThatCannotBeWatchedIsToldBeforeTheRun) {
+TEST_F(Ready, ARestrictedRoleWithAnOpaqueProgramIsReportedBeforeTheRun) {
   const std::string models = "models:\n  script: {provider: scripted, script: " + place.root() +
                              "/script.jsonl}\n  own: {provider: command, command: [sh]}\n";
   expect_reported({models + "roles: {default: script, challenger: own}",
@@ -90,7 +90,7 @@ TEST_F(Ready, ARestrictedRoleWithAProgramThatCannotBeWatchedIsToldBeforeTheRun) 
                    {"/models/own", "the role challenger is restricted"}});
 }
 
-TEST_F(Ready, WhatTheSettingsNameMustBeThere) {
+TEST_F(Ready, EverythingTheSettingsNameMustExist) {
   const std::string script = "script: {provider: scripted, script: " + place.root() + "/script.jsonl}";
   place.write("broken.jsonl", "# fine\n{\"content\": \"Hello.\"}\n{\"contnet\": \"Hello.\"}\n");
   const std::vector<Wrong> all = {
@@ -110,7 +110,7 @@ TEST_F(Ready, WhatTheSettingsNameMustBeThere) {
   for (const Wrong& wrong : all) expect_reported(wrong);
 }
 
-TEST_F(Ready, WhatMayBeSetElsewhereIsAWarningOfTheCheckAndRefusesTheRun) {
+TEST_F(Ready, AMissingVariableIsAWarningOfTheCheckAndStopsTheRun) {
   place.configure(
       "models: {main: {provider: anthropic, model: m, key: $NOBODY_SET_THIS}}\nroles: {default: main}\n"
       "forge: {kind: github, repository: a/b, token: $NOR_THIS}");
@@ -126,7 +126,7 @@ TEST_F(Ready, WhatMayBeSetElsewhereIsAWarningOfTheCheckAndRefusesTheRun) {
   EXPECT_THAT(ran.errors, HasSubstr("$NOBODY_SET_THIS is empty or not set"));
 }
 
-TEST_F(Ready, ARemoteThatLeadsNowhereIsAFaultOfTheCheck) {
+TEST_F(Ready, AnUnreachableRemoteIsAFaultOfTheCheck) {
   place.git(place.repository(), {"remote", "set-url", "origin", place.root() + "/nowhere.git"});
   const ProgramResult checked = place.run({"config", "check", place.repository()});
   EXPECT_EQ(checked.code, 1);
@@ -135,8 +135,8 @@ TEST_F(Ready, ARemoteThatLeadsNowhereIsAFaultOfTheCheck) {
   EXPECT_THAT(place.run({"config", "check", place.repository()}).output, HasSubstr("has no remote origin"));
 }
 
-// The workflow of a later phase is gone by the time it begins.
-TEST_F(Ready, APhaseThatCannotStartIsAskedAboutAndGoesOnOnceThatIsMended) {
+// The workflow of a later phase is missing by the time it starts.
+TEST_F(Ready, APhaseThatCannotStartAsksAndContinuesOnceFixed) {
   place.script(lines({Line("discovery").step("interpret").delay_ms(3'000).complete(long_notes(), {interpretation()}),
                       Line("discovery").step("hand-off").complete(long_notes(), {discovery_handoff()}), shaped(),
                       coded(), reviewed()}));
@@ -152,7 +152,7 @@ TEST_F(Ready, APhaseThatCannotStartIsAskedAboutAndGoesOnOnceThatIsMended) {
               AllOf(HasSubstr("why: shaping cannot start"), HasSubstr("small.shaping")));
   std::filesystem::rename(place.root() + "/shaping.yaml", place.root() + "/flows/shaping.yaml");
   ProgramResult again = place.answer_and_resume("retry");
-  // What went to a person on the way does not merge by itself.
+  // A change that needed a person does not merge automatically.
   ASSERT_EQ(again.code, 1) << said(again);
   again = place.answer_and_resume("merge");
   EXPECT_EQ(again.code, 0) << said(again);
@@ -160,7 +160,7 @@ TEST_F(Ready, APhaseThatCannotStartIsAskedAboutAndGoesOnOnceThatIsMended) {
   EXPECT_EQ(place.delivered_commits(), 1);
 }
 
-TEST_F(Ready, ARunThatCannotBeDrivenOnSaysWhyUntilItIs) {
+TEST_F(Ready, AHaltedRunShowsTheReasonUntilItIsResumed) {
   place.write("home/work-trees", "in the way of all work trees");
   const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 3) << said(ended);
@@ -184,7 +184,7 @@ TEST_F(Ready, StoppingARunNeedsNoKeyAndNoProgram) {
   EXPECT_EQ(place.shown()["status"], Value("stopped"));
 }
 
-TEST_F(Ready, RulesThatWereNotTakenStandInTheRun) {
+TEST_F(Ready, TheRunListsIgnoredRules) {
   place.commit("AGENTS.md", "---\napplies_to: {a: b}\n---\nBe brief.\n");
   place.commit("CLAUDE.md", "---\napplies_to: coding\n---\nBe bold.\n");
   const ProgramResult ended = place.run_goal("Make the check pass");
@@ -199,7 +199,7 @@ TEST_F(Ready, RulesThatWereNotTakenStandInTheRun) {
   EXPECT_THAT(to_json(phases.items()[0]["bundle"]["keys"]), Not(HasSubstr("rules/CLAUDE.md")));
 }
 
-TEST_F(Ready, AnAddressAsTicketWithoutAHostedForgeSaysHowToGiveIt) {
+TEST_F(Ready, AnAddressAsTicketWithoutAHostedForgeSuggestsAFix) {
   const ProgramResult ended =
       place.run_goal("Make the check pass", {"--ticket", "https://github.com/acme/shop/issues/7"});
   EXPECT_EQ(ended.code, 2) << said(ended);

@@ -164,11 +164,10 @@ TEST(Plan, HostedForgesAskBeforeMerging) {
   left.is_hosted = true;
   left.words["merge"] = {"leave"};
   EXPECT_EQ(left.run(), kUpToReview + ", ask merge, leave, requested");
-  PlanSimulator mended;
-  mended.is_hosted = true;
-  mended.words["merge"] = {"fix", "merge"};
-  EXPECT_EQ(mended.run(),
-            kUpToReview + ", ask merge, fix, fix 1, deliver 1, review 1, ask merge, merge, merge, merged");
+  PlanSimulator fixed;
+  fixed.is_hosted = true;
+  fixed.words["merge"] = {"fix", "merge"};
+  EXPECT_EQ(fixed.run(), kUpToReview + ", ask merge, fix, fix 1, deliver 1, review 1, ask merge, merge, merge, merged");
 }
 
 TEST(Plan, MergeNeverAndAutoAreHonoured) {
