@@ -35,7 +35,7 @@ pipeline::RunSettings offline(const Recording& recording, const Scratch& scratch
   return settings;
 }
 
-std::vector<std::string> course_of(const RunState& state) {
+std::vector<std::string> sequence_of(const RunState& state) {
   std::vector<std::string> steps;
   for (const pipeline::PhaseRecord& record : state.phases) {
     steps.push_back(fmt::format("{} {}/{}: {}, {}", to_string(record.phase), record.round, record.attempt, record.state,
@@ -99,7 +99,7 @@ Result<Scratch> make_scratch(const Seams& seams, const Recording& recording) {
 }
 
 std::string divergence(const RunState& then, const RunState& now) {
-  const auto before = course_of(then), after = course_of(now);
+  const auto before = sequence_of(then), after = sequence_of(now);
   for (std::size_t i = 0; i < std::max(before.size(), after.size()); ++i) {
     const std::string was = i < before.size() ? before[i] : "(nothing)";
     const std::string is = i < after.size() ? after[i] : "(nothing)";

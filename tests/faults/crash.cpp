@@ -163,7 +163,7 @@ class Worker {
 };
 
 struct Tally {
-  int advances = 0, stored_untold = 0, not_stored = 0;
+  int advances = 0, stored_unacknowledged = 0, not_stored = 0;
 };
 
 // Every acknowledged advance once, with notes sent with its token, and nothing else.
@@ -195,7 +195,7 @@ void check_session(const TestHome& place, const std::string& session, const std:
         findings.add(fmt::format("{}: {} is recorded {} times, not once", session, step.token, times));
       }
       for (const std::string& notes : step.killed)
-        ++(recorded.contains(notes) ? tally.stored_untold : tally.not_stored);
+        ++(recorded.contains(notes) ? tally.stored_unacknowledged : tally.not_stored);
     }
   }
   if (recorded.size() != acknowledged || ended.size() != acknowledged) {
@@ -248,8 +248,8 @@ int run(const std::string& program, int kills, std::uint64_t seed, int worker_co
   fmt::print(
       "{} kills: {} calls had answered, {} advances were stored but not acknowledged, {} not stored, {} starts and "
       "{} forks without an answer; {} advances acknowledged and stored\n",
-      counts.kills.load(), counts.reported.load(), tally.stored_untold, tally.not_stored, counts.starts_killed.load(),
-      counts.forks_killed.load(), tally.advances);
+      counts.kills.load(), counts.reported.load(), tally.stored_unacknowledged, tally.not_stored,
+      counts.starts_killed.load(), counts.forks_killed.load(), tally.advances);
   if (keep) fmt::print("kept in {}\n", place.directory());
   if (tally.advances == 0) findings.add("nothing was advanced");
   return findings.count() == 0 ? 0 : 1;

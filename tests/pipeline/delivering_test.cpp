@@ -326,14 +326,14 @@ TEST(Delivery, D08_PushesBeforeOpeningTheRequestAndBeforeReviewingFixes) {
   place.script(
       lines({discovered(), shaped(), coded(), reviewed("minor", {finding("nit", "Untidy.")}), fixed(), reviewed()}));
   ASSERT_EQ(place.run_goal("Make the check pass").code, 0);
-  std::vector<std::string> course;
+  std::vector<std::string> sequence;
   for (const Value& event : place.events()) {
     const std::string type = event.string_at("type").value_or("");
-    if (type == "delivered") course.push_back(event["payload"].string_at("step").value_or(""));
-    if (type == "phase_started") course.push_back(event["payload"].string_at("phase").value_or(""));
+    if (type == "delivered") sequence.push_back(event["payload"].string_at("step").value_or(""));
+    if (type == "phase_started") sequence.push_back(event["payload"].string_at("phase").value_or(""));
   }
   const auto at = [&](const std::string& name, std::ptrdiff_t from) {
-    return std::find(course.begin() + from, course.end(), name) - course.begin();
+    return std::find(sequence.begin() + from, sequence.end(), name) - sequence.begin();
   };
   const auto review = at("review", 0);
   EXPECT_LT(at("push", 0), at("request", 0));

@@ -98,10 +98,10 @@ class ReplayingModel final : public Model {
     }
     auto reply = reply_from(result["reply"]);
     if (!reply) return broken(std::move(reply).error());
-    const bool goes_on = !on_delta || std::ranges::all_of(reply->content, [&](const Value& block) {
+    const bool continues = !on_delta || std::ranges::all_of(reply->content, [&](const Value& block) {
       return block.string_at("type") != "text" || on_delta(block.string_at("text").value_or(""));
     });
-    if (!goes_on) return broken_off();
+    if (!continues) return broken_off();
     return std::move(*reply);
   }
   static std::unexpected<ModelError> broken_off() {

@@ -88,7 +88,7 @@ class RuleReader {
  public:
   RuleReader(const Files& files, const RuleQuery& query)
       : files_(files),
-        wish_(query),
+        query_(query),
         fence_({.root = files.canonical(query.work_tree).value_or(query.work_tree), .hidden = query.hidden}) {}
 
   RuleSources read() {
@@ -96,11 +96,11 @@ class RuleReader {
     std::vector<std::string> rules, tier0;
     for (const std::string_view pattern : kRuleFiles)
       std::ranges::move(paths_of(std::string(pattern)), std::back_inserter(rules));
-    for (const std::string& pattern : wish_.tier0) std::ranges::move(paths_of(pattern), std::back_inserter(tier0));
-    if (wish_.committed) {
+    for (const std::string& pattern : query_.tier0) std::ranges::move(paths_of(pattern), std::back_inserter(tier0));
+    if (query_.committed) {
       std::vector<std::string> all = rules;
       all.insert(all.end(), tier0.begin(), tier0.end());
-      committed_ = wish_.committed(all);
+      committed_ = query_.committed(all);
     }
     for (const std::string& path : rules) add_rule(path);
     for (const std::string& path : tier0) add_tier0(path);
@@ -144,7 +144,7 @@ class RuleReader {
   }
 
   std::optional<std::string> text_at(const std::string& path) {
-    if (wish_.committed) return committed_text(path);
+    if (query_.committed) return committed_text(path);
     const auto at = fence_.for_reading(path);
     if (!at) {
       if (at.error().code != ErrorCode::kNotFound) note(path, at.error().message);
@@ -165,7 +165,7 @@ class RuleReader {
     if (!text) return;
     const FrontMatter matter = strip_front_matter(*text);
     if (!matter.fault.empty()) note(path, matter.fault + "; ignored");
-    if (is_blank(matter.text) || (matter.is_scoped && !names_any(matter.applies_to, wish_.work))) return;
+    if (is_blank(matter.text) || (matter.is_scoped && !names_any(matter.applies_to, query_.work))) return;
     if (!taken_.insert(sha256_hex(matter.text)).second) return;
     const std::string scope = matter.is_scoped ? fmt::format(" (for {})", fmt::join(matter.applies_to, ", ")) : "";
     found_.sources.push_back({.key = "rules/" + as_utf8(path),
@@ -190,12 +190,12 @@ class RuleReader {
   std::optional<std::string> soul_at(const std::string& path) {
     const auto real = files_.canonical(path);
     if (!real) {
-      if (!wish_.soul.empty() && path == wish_.soul) note(path, "named by soul, but does not exist");
+      if (!query_.soul.empty() && path == query_.soul) note(path, "named by soul, but does not exist");
       return std::nullopt;
     }
     // The user's own soul file is in a hidden folder; a project's must not point there.
-    const bool is_hidden = std::ranges::any_of(wish_.hidden, [&](const auto& h) { return is_within(*real, h); });
-    if (path == wish_.soul && is_hidden && !is_within(path, wish_.config_home)) {
+    const bool is_hidden = std::ranges::any_of(query_.hidden, [&](const auto& h) { return is_within(*real, h); });
+    if (path == query_.soul && is_hidden && !is_within(path, query_.config_home)) {
       note(path, "not read: agents may not access it");
       return std::nullopt;
     }
@@ -207,14 +207,14 @@ class RuleReader {
 
   void add_soul() {
     std::optional<std::string> text;
-    if (!wish_.soul.empty()) text = soul_at(wish_.soul);
-    if (!text && !wish_.config_home.empty()) text = soul_at(join_path(wish_.config_home, "soul.md"));
+    if (!query_.soul.empty()) text = soul_at(query_.soul);
+    if (!text && !query_.config_home.empty()) text = soul_at(join_path(query_.config_home, "soul.md"));
     found_.sources.push_back(
         {.key = "soul", .kind = SourceKind::kRule, .title = "How we work", .text = text.value_or(built_in_soul())});
   }
 
   const Files& files_;
-  const RuleQuery& wish_;
+  const RuleQuery& query_;
   std::map<std::string, std::string> committed_;
   Fence fence_;
   RuleSources found_;
@@ -228,7 +228,7 @@ RuleSources read_rules(const Files& files, const RuleQuery& query) {
 }
 
 std::string built_in_soul() {
-  return R"(- The smallest change that fully solves the problem. No rewrite on the way, no option nobody asked for.
+  return R"(- Make the smallest change that fully solves the problem. No extra rewrites, no unrequested options.
 - Before you change code, understand why it is the way it is: the code, its tests and its history usually say.
 - Fit in: follow the names, structure, tests and tone of the surrounding files.
 - Make mistakes visible: pass errors on or report them, never swallow them; do not call half-done work done.

@@ -144,8 +144,8 @@ std::optional<WorkResult> AgentLoop::recover() {
   }
   if (transcript_.has_suspended() || transcript_.turn() == 0 || transcript_.ended())
     return is_open ? std::nullopt : resume();
-  const bool begins_anew = transcript_.advances() == 0 && !repeats && transcript_.worked_ms() < kAfreshMs;
-  if (!begins_anew) {
+  const bool starts_again = transcript_.advances() == 0 && !repeats && transcript_.worked_ms() < kAfreshMs;
+  if (!starts_again) {
     Batch batch;
     batch.entries.push_back({"recovered", Value::object({{"turn", transcript_.turn()},
                                                          {"how", "resumed"},
@@ -331,17 +331,17 @@ std::optional<WorkResult> AgentLoop::ask_model() {
 std::optional<WorkResult> AgentLoop::compact(std::string_view why) {
   const auto text = full_step_text(work_context_);
   if (!text) return with_totals({.state = EndState::kInternalError, .reason = text.error().to_string()});
-  const std::string anew = fmt::format(
+  const std::string restart_message = fmt::format(
       "{}\n\nThe earlier conversation was dropped because {}. What you submitted is listed above; the work tree is as "
       "you left it.",
       with_how_to(*text), why);
   Batch batch;
   batch.entries.push_back({"compacted",
                            Value::object({{"turn", transcript_.turn()},
-                                          {"text", sha256_hex(anew)},
+                                          {"text", sha256_hex(restart_message)},
                                           {"before", transcript_.size_in_tokens()},
-                                          {"after", anew.size() / 4}}),
-                           {anew}});
+                                          {"after", restart_message.size() / 4}}),
+                           {restart_message}});
   return commit(batch);
 }
 

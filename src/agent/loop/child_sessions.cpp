@@ -69,9 +69,9 @@ Result<Bundle> bundle_for(WorkContext& work_context, const ChildSession& child, 
   std::vector<ContextSource> sources =
       work_context.parts.sources ? work_context.parts.sources(work_context.assignment) : std::vector<ContextSource>();
   // An agent cannot pass on what was hidden from itself.
-  const std::vector<BundleEntry>& told = work_context.assignment.bundle.entries;
+  const std::vector<BundleEntry>& visible = work_context.assignment.bundle.entries;
   std::erase_if(sources, [&](const ContextSource& source) {
-    return std::ranges::none_of(told, [&](const BundleEntry& entry) { return entry.key == source.key; });
+    return std::ranges::none_of(visible, [&](const BundleEntry& entry) { return entry.key == source.key; });
   });
   for (ContextSource& source : SB_TRY(context_sources(work_context, child.session, keys))) {
     const bool is_known =
@@ -131,13 +131,13 @@ WorkResult run_child(WorkContext& work_context, const ChildSession& child, std::
   // A child that only waits is called again until it ends.
   const bool is_left_off = ended.state == EndState::kKilled && ended.reason.empty();
   if (ended.state == EndState::kAwaiting || ended.state == EndState::kOutage || is_left_off) return ended;
-  const Value told = Value::object({{"turn", work_context.turn},
-                                    {"child", child.session},
-                                    {"state", to_string(ended.state)},
-                                    {"reason", ended.reason},
-                                    {"usage", to_value(ended.usage)},
-                                    {"cost", ended.micro_cents}});
-  if (const Status kept = work_context.log.append({{"child_ended", told}}); !kept) {
+  const Value end_event = Value::object({{"turn", work_context.turn},
+                                         {"child", child.session},
+                                         {"state", to_string(ended.state)},
+                                         {"reason", ended.reason},
+                                         {"usage", to_value(ended.usage)},
+                                         {"cost", ended.micro_cents}});
+  if (const Status kept = work_context.log.append({{"child_ended", end_event}}); !kept) {
     return {.state = EndState::kInternalError, .reason = kept.error().to_string()};
   }
   return ended;

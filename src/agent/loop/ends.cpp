@@ -95,10 +95,10 @@ void AgentLoop::add_nudges(Batch& batch) {
     batch.entries.push_back({"nudged", Value::object({{"turn", transcript_.turn()}, {"why", why}, {"text", text}})});
     work_context_.report(Progress::Kind::kNudge, std::string(why), step_);
   };
-  const bool is_told = transcript_.has_something_to_say();
-  if (!is_told && transcript_.cut_replies() > 0) {
+  const bool has_message = transcript_.has_something_to_say();
+  if (!has_message && transcript_.cut_replies() > 0) {
     say("cut", "Your reply was cut off because it was too long. Continue where it ended, in smaller pieces.");
-  } else if (!is_told) {
+  } else if (!has_message) {
     say("stopped_early",
         "The workflow is not complete. Continue with the open step and submit it with complete_step. If you need "
         "something that only a person knows, use ask; if the step cannot be done, say so in its notes.");

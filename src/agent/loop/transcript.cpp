@@ -161,15 +161,15 @@ Status Transcript::turn(const Value& payload, const Blob& blob) {
 
 Status Transcript::tool_ended(const Value& payload, const Blob& blob) {
   // An agent program keeps its own conversation; only the results count here.
-  const bool is_led = is_true(payload, "led");
+  const bool is_program_call = is_true(payload, "led");
   const std::string id = text_of(payload, "call");
-  if (is_led) calls_.push_back({.call = {id, text_of(payload, "tool"), Value()}});
+  if (is_program_call) calls_.push_back({.call = {id, text_of(payload, "tool"), Value()}});
   const auto call = std::ranges::find_if(calls_, [&](const TurnCall& each) { return each.call.id == id; });
   if (call == calls_.end()) {
     return fail(ErrorCode::kCorrupt, fmt::format("an agent's log ends a call {} that was not started", quote_json(id)));
   }
   call->has_ended = true;
-  if (!is_led)
+  if (!is_program_call)
     results_[id] = Value::object({{"type", "tool_result"},
                                   {"tool_use_id", id},
                                   {"content", SB_TRY(blob(text_of(payload, "result")))},
@@ -186,7 +186,7 @@ Status Transcript::tool_ended(const Value& payload, const Blob& blob) {
     refusals_ = 0;
   }
   if (is_true(facts, "refused")) ++refusals_;
-  if (!is_led) count_repeats(*call, payload);
+  if (!is_program_call) count_repeats(*call, payload);
   return {};
 }
 

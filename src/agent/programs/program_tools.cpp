@@ -230,12 +230,12 @@ std::string ProgramSession::tool_denial(const ToolCall& call) {
   const std::string why = interlock_denial(parts_.place, call);
   if (why.empty()) return why;
   const std::scoped_lock lock(mutex_);
-  const std::string told = parts_.work_context.redactor.clean(why);
-  const Value refused = Value::object({{"turn", parts_.transcript.turn()}, {"what", call.name}, {"why", told}});
+  const std::string cleaned = parts_.work_context.redactor.clean(why);
+  const Value refused = Value::object({{"turn", parts_.transcript.turn()}, {"what", call.name}, {"why", cleaned}});
   if (const Status kept = commit({{"refused", refused}}); !kept) {
     set_end({.state = EndState::kInternalError, .reason = kept.error().to_string()});
   }
-  return told;
+  return cleaned;
 }
 
 }  // namespace sb::agent

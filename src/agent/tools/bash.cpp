@@ -56,10 +56,10 @@ bool runs_signalbox(std::string_view script, const std::string& root, int depth 
       if (is_signalbox(word.text, root)) return true;
       if (is_shell && depth < 4 && runs_signalbox(word.text, root, depth + 1)) return true;
       is_shell = is_shell || std::ranges::find(kShells, name) != kShells.end();
-      const bool goes_on = is_shell || word.text.starts_with('-') || word.text.find('=') != std::string::npos ||
-                           word.text.find_first_not_of("0123456789smhd.") == std::string::npos ||
-                           std::ranges::find(kBefore, name) != kBefore.end();
-      if (!goes_on) break;
+      const bool continues = is_shell || word.text.starts_with('-') || word.text.find('=') != std::string::npos ||
+                             word.text.find_first_not_of("0123456789smhd.") == std::string::npos ||
+                             std::ranges::find(kBefore, name) != kBefore.end();
+      if (!continues) break;
     }
   }
   return false;
@@ -98,9 +98,9 @@ std::string written_outside(const WorkToolParts& parts, const std::string& comma
 bool names_path(std::string_view command, const std::string& path, const std::string& except) {
   for (std::size_t at = command.find(path); at != std::string_view::npos; at = command.find(path, at + 1)) {
     const std::string_view rest = command.substr(at + path.size());
-    const bool goes_on = !rest.empty() && (std::isalnum(static_cast<unsigned char>(rest[0])) || rest[0] == '-' ||
-                                           rest[0] == '_' || rest[0] == '.');
-    if (!goes_on && !command.substr(at).starts_with(except)) return true;
+    const bool continues = !rest.empty() && (std::isalnum(static_cast<unsigned char>(rest[0])) || rest[0] == '-' ||
+                                             rest[0] == '_' || rest[0] == '.');
+    if (!continues && !command.substr(at).starts_with(except)) return true;
   }
   return false;
 }
@@ -151,7 +151,7 @@ class Bash final : public Tool {
     const std::int64_t time = run.left_ms > 0 ? std::min(wanted, run.left_ms) : wanted;
     const auto exit = parts_->place.seams.process.run(command_for(command, folder->path(), time, run));
     if (!exit) return tool_error(exit.error().to_string());
-    return told_of(*exit, time);
+    return result_of(*exit, time);
   }
 
  private:
@@ -195,7 +195,7 @@ class Bash final : public Tool {
     return command;
   }
 
-  ToolResult told_of(const ProcessResult& exit, std::int64_t time_ms) const {
+  ToolResult result_of(const ProcessResult& exit, std::int64_t time_ms) const {
     std::string text = parts_->text(exit.output);
     if (!text.empty() && !text.ends_with('\n')) text += '\n';
     if (!exit.errors.empty()) text += "[stderr]\n" + parts_->text(exit.errors);

@@ -35,7 +35,7 @@ WorkTreeAccess with_real_root(WorkTreeAccess place) {
   return place;
 }
 
-std::string cannot_tell(const Error& error) {
+std::string step_unknown(const Error& error) {
   return "cannot determine which step is open: " + error.to_string();
 }
 
@@ -72,7 +72,7 @@ std::string WorkToolParts::text(std::string_view bytes) const {
 
 std::string WorkToolParts::edit_denial(const FencedPath& at, const std::string& given) const {
   const auto chain = open_steps(place);
-  if (!chain) return cannot_tell(chain.error());
+  if (!chain) return step_unknown(chain.error());
   const std::string whole = given.starts_with('/') ? given : place.root + "/" + given;
   guard::PathForms places{{at.path()}, {}};
   if (const std::string normal = lexically_normal(whole); normal != at.path()) places.paths.push_back(normal);
@@ -82,7 +82,7 @@ std::string WorkToolParts::edit_denial(const FencedPath& at, const std::string& 
 
 std::string WorkToolParts::command_denial(const std::string& command, const std::string& folder) const {
   const auto chain = open_steps(place);
-  if (!chain) return cannot_tell(chain.error());
+  if (!chain) return step_unknown(chain.error());
   const auto resolve = [&](const std::string& path) { return places_of(path, folder); };
   const auto why = guard::refuse_command(*chain, command, "/tmp", resolve);
   return why ? in_our_words(*why) : "";
@@ -90,7 +90,7 @@ std::string WorkToolParts::command_denial(const std::string& command, const std:
 
 std::string WorkToolParts::edit_denial(const std::string& path) const {
   const auto chain = open_steps(place);
-  if (!chain) return cannot_tell(chain.error());
+  if (!chain) return step_unknown(chain.error());
   const auto why = guard::refuse_edit(*chain, places_of(path, place.root));
   return why ? in_our_words(*why) : "";
 }

@@ -87,7 +87,7 @@ TEST_F(Delivering, AKillAfterAnyCommandDoesNotChangeTheResult) {
   for (int commands = 1;; ++commands) {
     GitFixture other;
     const WorkTree other_tree = other.tree();
-    DeliverySpec other_wish = other.spec(other_tree);
+    DeliverySpec other_spec = other.spec(other_tree);
     other.put("trees/run1/src/price.txt", "120\n");
     DyingForge process(other.process, commands);
     const Seams mortal{other.files, other.clock, other.random, process, other.environment, other.streams};
@@ -97,8 +97,8 @@ TEST_F(Delivering, AKillAfterAnyCommandDoesNotChangeTheResult) {
     DeliveryParts second = other.parts(*real_forge);
     Value facts = Value::object();
     for (const DeliveryStep which : kAllSteps) {
-      auto done = deliver(which, other_wish, facts, process.has_died() ? second : first);
-      if (!done) done = deliver(which, other_wish, facts, second);
+      auto done = deliver(which, other_spec, facts, process.has_died() ? second : first);
+      if (!done) done = deliver(which, other_spec, facts, second);
       ASSERT_TRUE(done) << commands << " " << to_string(which) << ": " << describe(done.error());
       ASSERT_TRUE(done->passed) << commands << " " << to_string(which);
       facts.set(to_string(which), done->facts);

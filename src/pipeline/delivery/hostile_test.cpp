@@ -125,7 +125,7 @@ TEST_F(Hostile, SubmodulesCountByTheirCommit) {
   with_submodule();
   const WorkTree tree = place.tree();
   Git git = git_of_work_tree(place.seams, tree).value();
-  const auto told_changes = [&] {
+  const auto list_changes = [&] {
     const auto changes = git.changes(tree.base_commit);
     EXPECT_TRUE(changes) << (changes ? "" : describe(changes.error()));
     std::string text;
@@ -136,13 +136,13 @@ TEST_F(Hostile, SubmodulesCountByTheirCommit) {
     return text;
   };
   place.put("trees/run1/vendor/lib/more.txt", "not committed there\n");
-  EXPECT_EQ(told_changes(), "");
+  EXPECT_EQ(list_changes(), "");
   place.sh("cd trees/run1/vendor/lib && git add -A && " + GitFixture::commit("more"));
-  EXPECT_EQ(told_changes(), "M vendor/lib;");
+  EXPECT_EQ(list_changes(), "M vendor/lib;");
   place.sh("cd trees/run1/vendor/lib && git reset -q --hard HEAD~");
-  EXPECT_EQ(told_changes(), "");
+  EXPECT_EQ(list_changes(), "");
   place.sh("rm -rf trees/run1/vendor/lib");
-  EXPECT_EQ(told_changes(), "D vendor/lib;");
+  EXPECT_EQ(list_changes(), "D vendor/lib;");
 }
 
 TEST_F(Hostile, AFileReplacedByARepositoryBlocks) {

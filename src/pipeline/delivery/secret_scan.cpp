@@ -53,9 +53,9 @@ class Scanner {
 void Scanner::report(std::int64_t line, std::string_view kind) {
   if (findings_.size() >= kFindings) return;
   std::string summary = fmt::format("{}:{} adds what looks like a secret ({})", added_.file, line, kind);
-  const bool is_told =
+  const bool is_reported =
       std::ranges::any_of(findings_, [&](const DeliveryFinding& one) { return one.summary == summary; });
-  if (!is_told) findings_.push_back({"critical", std::move(summary), added_.file, "secret"});
+  if (!is_reported) findings_.push_back({"critical", std::move(summary), added_.file, "secret"});
 }
 
 void Scanner::look_at(const Added& added) {

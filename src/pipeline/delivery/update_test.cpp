@@ -33,7 +33,7 @@ struct Updated : testing::Test {
     facts.set(to_string(which), done.facts);
     return done;
   }
-  void go_on(int times = 1) {
+  void finish_delivery(int times = 1) {
     for (const DeliveryStep which : kAgain) {
       DeliveryStepResult done;
       for (int i = 0; i < times; ++i) done = must(deliver(which, spec, facts, parts));
@@ -51,7 +51,7 @@ TEST_F(Updated, UpdatesTheBranchAndMergesItWithTheReviewedCommit) {
   const DeliveryStepResult refused = step(DeliveryStep::kMerge);
   ASSERT_FALSE(refused.passed);
   EXPECT_EQ(refused.findings.at(0).cause, kBaseMoved);
-  go_on(2);  // each step is idempotent
+  finish_delivery(2);  // each step is idempotent
   EXPECT_EQ(place.sh("git -C remote.git log -1 --format='%P' main"), theirs + " " + reviewed);
   EXPECT_EQ(place.sh("git -C remote.git show main:src/price.txt"), "120");
   EXPECT_EQ(place.sh("git -C remote.git show main:src/other.txt"), "theirs");
@@ -105,7 +105,7 @@ TEST_F(Updated, AConflictListsTheFilesAndChangesNothing) {
   EXPECT_FALSE(step(DeliveryStep::kUpdate).passed);  // not committed
   place.put("trees/run1/src/price.txt", "110\n");
   place.sh("cd trees/run1 && git add -A && " + GitFixture::commit("merged by hand"));
-  go_on();
+  finish_delivery();
   EXPECT_EQ(place.sh("git -C remote.git show main:src/price.txt"), "110");
 }
 
@@ -129,7 +129,7 @@ TEST_F(Updated, UncommittedChangesAreNotOverwritten) {
   EXPECT_THAT(update.findings.at(0).summary, HasSubstr("src/other.txt"));
   EXPECT_EQ(place.read("trees/run1/src/other.txt"), "changed by a person\n");
   place.sh("git -C trees/run1 checkout -q src/other.txt");
-  go_on();
+  finish_delivery();
 }
 
 TEST_F(Updated, HandlesFilesThatBecomeFoldersAndFoldersThatBecomeFiles) {
@@ -143,7 +143,7 @@ TEST_F(Updated, HandlesFilesThatBecomeFoldersAndFoldersThatBecomeFiles) {
   place.sh("cd repo && rm -r a d && mkdir d && echo f > d/e && echo file > a");
   move_base("src/a file", "new\n");
   ASSERT_FALSE(step(DeliveryStep::kMerge).passed);
-  go_on();
+  finish_delivery();
   EXPECT_EQ(place.read("trees/run2/a"), "file\n");
   EXPECT_EQ(place.read("trees/run2/d/e"), "f\n");
   EXPECT_EQ(place.sh("git -C trees/run2 status --porcelain"), "");
@@ -186,11 +186,11 @@ TEST_F(Updated, AKillAfterAnyCommandDoesNotChangeTheResult) {
   for (int commands = 1;; ++commands) {
     GitFixture other;
     const WorkTree other_tree = other.tree();
-    const DeliverySpec other_wish = other.spec(other_tree);
+    const DeliverySpec other_spec = other.spec(other_tree);
     const auto real_forge = other.local_forge();
     DeliveryParts second = other.parts(*real_forge);
     other.put("trees/run1/src/price.txt", "120\n");
-    Value known = deliver_through(other_wish, second, DeliveryStep::kRequest);
+    Value known = deliver_through(other_spec, second, DeliveryStep::kRequest);
     const auto move = [&](const std::string& file) {
       other.put("repo/" + file, "theirs\n");
       other.sh("cd repo && git add -A && " + GitFixture::commit(file) + " && git push -q origin main");
@@ -200,14 +200,14 @@ TEST_F(Updated, AKillAfterAnyCommandDoesNotChangeTheResult) {
     const Seams mortal{other.files, other.clock, other.random, process, other.environment, other.streams};
     const auto mortal_forge = make_local_forge(mortal, other.repo(), "origin");
     DeliveryParts first{.seams = mortal, .forge = *mortal_forge, .run_check = {}};
-    const auto made = deliver(DeliveryStep::kUpdate, other_wish, known, first);
+    const auto made = deliver(DeliveryStep::kUpdate, other_spec, known, first);
     const bool was_killed = process.has_died();
     ASSERT_TRUE(was_killed || (made && made->passed)) << commands;
     if (was_killed) move("src/later.txt");
     int updates = 0;
     for (bool is_merged = false; !is_merged && updates < 5; ++updates) {
       for (const DeliveryStep which : kAgain) {
-        const DeliveryStepResult done = must(deliver(which, other_wish, known, second));
+        const DeliveryStepResult done = must(deliver(which, other_spec, known, second));
         known.set(to_string(which), done.facts);
         if (which == DeliveryStep::kMerge && !done.passed && done.findings.at(0).cause == kBaseMoved) break;
         ASSERT_TRUE(done.passed) << commands << " " << to_string(which) << ": " << done.findings.at(0).summary;

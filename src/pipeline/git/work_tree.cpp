@@ -43,7 +43,7 @@ class Maker {
  public:
   Maker(const Seams& seams, const WorkTreeSpec& spec, std::string root, std::string place)
       : seams_(seams),
-        wish_(spec),
+        spec_(spec),
         git_(seams, std::move(root)),
         path_(join_path(place, spec.run)),
         branch_(spec.strategy == "read-only" ? "" : spec.prefix + spec.run),
@@ -63,24 +63,24 @@ class Maker {
   // `folder`: the git folder of the work tree.
   Result<WorkTree> made(const std::string& path, const std::string& commit, const std::string& folder) const {
     std::string real = SB_TRY(seams_.files.canonical(folder));
-    return WorkTree{path, branch_, wish_.base, commit, std::move(real)};
+    return WorkTree{path, branch_, spec_.base, commit, std::move(real)};
   }
 
   Seams seams_;
-  const WorkTreeSpec& wish_;
+  const WorkTreeSpec& spec_;
   Git git_;
   std::string path_, branch_, base_ref_;
 };
 
 Result<std::string> Maker::find_base() {
-  const std::string tracking = fmt::format("refs/remotes/{}/{}", wish_.remote, wish_.base);
+  const std::string tracking = fmt::format("refs/remotes/{}/{}", spec_.remote, spec_.base);
   const auto remotes = lines_of(SB_TRY(git_.run({"remote"})));
   Status fetched;
-  const std::string url = without_trailing_newlines(git_.run({"remote", "get-url", wish_.remote}).value_or(""));
-  if (std::ranges::find(remotes, wish_.remote) != remotes.end()) {
-    const auto exit = git_.run(GitCall{.words = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", wish_.remote,
-                                                 fmt::format("+refs/heads/{}:{}", wish_.base, tracking)},
-                                       .secret = secret_for(url, wish_.secret, wish_.secret_host),
+  const std::string url = without_trailing_newlines(git_.run({"remote", "get-url", spec_.remote}).value_or(""));
+  if (std::ranges::find(remotes, spec_.remote) != remotes.end()) {
+    const auto exit = git_.run(GitCall{.words = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", spec_.remote,
+                                                 fmt::format("+refs/heads/{}:{}", spec_.base, tracking)},
+                                       .secret = secret_for(url, spec_.secret, spec_.secret_host),
                                        .is_remote = true});
     const bool is_in_the_way =
         !exit && (exit.error().code == ErrorCode::kIo || exit.error().code == ErrorCode::kInvalid);
@@ -91,9 +91,9 @@ Result<std::string> Maker::find_base() {
       if (auto commit = SB_TRY(git_.find_commit(tracking))) return std::move(*commit);
     }
   }
-  if (auto commit = SB_TRY(git_.find_commit("refs/heads/" + wish_.base))) return std::move(*commit);
+  if (auto commit = SB_TRY(git_.find_commit("refs/heads/" + spec_.base))) return std::move(*commit);
   return fail(ErrorCode::kNotFound,
-              fmt::format("no branch {} to start from{}{}", shown(wish_.base), fetched ? "" : ": ",
+              fmt::format("no branch {} to start from{}{}", shown(spec_.base), fetched ? "" : ": ",
                           fetched ? "" : fetched.error().message),
               "Set the target branch in signalbox.yaml: base: NAME");
 }
@@ -101,7 +101,7 @@ Result<std::string> Maker::find_base() {
 Result<std::string> Maker::base_commit() {
   if (auto known = SB_TRY(git_.find_commit(base_ref_))) return std::move(*known);
   const std::string commit = SB_TRY(find_base());
-  if (wish_.strategy == "none") SB_TRY(check_in_place(SB_TRY(git_.commit_of("HEAD")), wish_.base, commit));
+  if (spec_.strategy == "none") SB_TRY(check_in_place(SB_TRY(git_.commit_of("HEAD")), spec_.base, commit));
   if (!branch_.empty() && SB_TRY(git_.find_commit("refs/heads/" + branch_))) {
     return fail(ErrorCode::kConflict,
                 fmt::format("the branch {} already exists and does not belong to this run", shown(branch_)),
@@ -136,7 +136,7 @@ Result<std::string> Maker::git_folder() {
   const std::string folders = join_path(common, "worktrees");
   if (seams_.files.kind(folders) != FileKind::kDirectory) return std::string();
   for (const std::string& name : SB_TRY(seams_.files.list(folders))) {
-    if (!name.starts_with(wish_.run)) continue;
+    if (!name.starts_with(spec_.run)) continue;
     const std::string folder = join_path(folders, name);
     const auto leads_to = seams_.files.read(join_path(folder, "gitdir"), 64 << 10);
     if (leads_to && without_trailing_newlines(*leads_to) == join_path(path_, ".git")) return folder;
@@ -146,7 +146,7 @@ Result<std::string> Maker::git_folder() {
     const bool is_begun =
         lock ? without_trailing_newlines(*lock) == "initializing" || lock->empty() : inside && inside->empty();
     const bool is_written = leads_to && leads_to->ends_with('\n');
-    if (!is_written && name == wish_.run && is_begun) SB_TRY(remove_folder(seams_.files, folder));
+    if (!is_written && name == spec_.run && is_begun) SB_TRY(remove_folder(seams_.files, folder));
   }
   return std::string();
 }
@@ -239,7 +239,7 @@ Result<WorkTree> Maker::make() {
     if (!named) return fail(ErrorCode::kInvalid, fmt::format("{} is not a valid branch name", shown(branch_)));
   }
   const std::string commit = SB_TRY(base_commit());
-  if (wish_.strategy == "none") return in_place(commit);
+  if (spec_.strategy == "none") return in_place(commit);
   const std::string folder = SB_TRY(git_folder());
   const bool is_whole = !folder.empty() && seams_.files.kind(join_path(folder, kReady)) == FileKind::kFile;
   if (is_whole && seams_.files.kind(join_path(path_, ".git")) == FileKind::kFile) {

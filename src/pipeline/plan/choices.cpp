@@ -32,9 +32,9 @@ std::vector<Choice> after_delivery(const RunState& state) {
   if (refused == nullptr) return {kRetry, kStop};
   if (is_for_fixer(*refused)) return {kFix, kRetry, kAccept, kStop};
   // A failed request to the forge may be retried; checks without a result may be skipped.
-  const bool says_nothing =
+  const bool is_inconclusive =
       refused->step == DeliveryStep::kRequestChecks && refused->done.facts.find("error") == nullptr;
-  return says_nothing ? std::vector{kRetry, kAccept, kStop} : std::vector{kRetry, kStop};
+  return is_inconclusive ? std::vector{kRetry, kAccept, kStop} : std::vector{kRetry, kStop};
 }
 
 std::vector<Choice> after_merging(const RunState& state) {

@@ -83,7 +83,7 @@ TEST(HandOff, EveryKeyIsKnownToIsolation) {
   }
 }
 
-std::string told(Phase target, const PhaseResults& results) {
+std::string bundle_text(Phase target, const PhaseResults& results) {
   std::string text;
   for (const agent::ContextSource& source : context_for(target, results))
     text += source.title + "\n" + source.text + "\n";
@@ -152,7 +152,7 @@ TEST(HandOff, TheAuthorsViewIsMarked) {
 TEST(HandOff, InterpretationGoesToEveryPhase) {
   for (const Phase phase :
        {Phase::kShaping, Phase::kDesign, Phase::kCoding, Phase::kReview, Phase::kFix, Phase::kAudit}) {
-    EXPECT_THAT(told(phase, all()), HasSubstr("READING\nUnproven assumptions:\n- ASSUMED"));
+    EXPECT_THAT(bundle_text(phase, all()), HasSubstr("READING\nUnproven assumptions:\n- ASSUMED"));
   }
 }
 
@@ -176,13 +176,13 @@ TEST(HandOff, D06_NotesOfAPartialPhaseArePassedOn) {
     EXPECT_EQ(found->priority, 1);
     EXPECT_EQ(found->text, notes);
   }
-  EXPECT_THAT(told(Phase::kFix, results), Not(HasSubstr("MARKER")));
+  EXPECT_THAT(bundle_text(Phase::kFix, results), Not(HasSubstr("MARKER")));
 }
 
 TEST(HandOff, LongNotesReportTheCut) {
   PhaseResults results;
   results.newest[Phase::kDiscovery] = classify_phase(Phase::kDiscovery, {}, std::string(9'000, 'x'), {});
-  EXPECT_THAT(told(Phase::kShaping, results), HasSubstr("[the newest 4000 of 9000 bytes of its notes]"));
+  EXPECT_THAT(bundle_text(Phase::kShaping, results), HasSubstr("[the newest 4000 of 9000 bytes of its notes]"));
 }
 
 TEST(HandOff, DegradationsAreRepeatedOnce) {
@@ -190,7 +190,7 @@ TEST(HandOff, DegradationsAreRepeatedOnce) {
   const Value mark = json(R"({"phase": "discovery", "round": 0, "kind": "partial", "why": "no artifact"})");
   results.newest[Phase::kShaping].degraded = {mark};
   results.newest[Phase::kCoding].degraded = {mark};
-  const std::string text = told(Phase::kReview, results);
+  const std::string text = bundle_text(Phase::kReview, results);
   EXPECT_THAT(text, HasSubstr("- discovery ended partial: no artifact"));
   EXPECT_EQ(text.find("discovery ended partial"), text.rfind("discovery ended partial"));
 }
@@ -211,7 +211,7 @@ TEST(HandOff, UnusualArtifactsAreHarmless) {
       classify_phase(Phase::kDiscovery, json(R"({"kind": "wr.discovery_handoff", "keyInvariants": {"a": [1, {"b": 2}]},
         "implementationConstraints": 7, "selectedDirection": null})"),
                      "", {});
-  EXPECT_THAT(told(Phase::kShaping, results), HasSubstr("7"));
+  EXPECT_THAT(bundle_text(Phase::kShaping, results), HasSubstr("7"));
 }
 
 }  // namespace

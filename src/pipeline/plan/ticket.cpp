@@ -176,7 +176,7 @@ void add_list(std::string& text, std::string_view title, const std::vector<std::
   for (const std::string& line : lines) text += fmt::format("- {}\n", line);
 }
 
-bool says_nothing(const Ticket& ticket) {
+bool lacks_content(const Ticket& ticket) {
   return is_blank(ticket.title) && is_blank(ticket.body) && ticket.acceptance.empty();
 }
 
@@ -273,7 +273,7 @@ Result<Ticket> read_ticket(std::string_view bytes, const std::string& name) {
   } else {
     ticket = SB_TRY(read_markdown(bytes, name));
   }
-  if (says_nothing(ticket)) {
+  if (lacks_content(ticket)) {
     return fail(ErrorCode::kInvalid, fmt::format("the ticket {} is empty", name), "Add a title and a body");
   }
   return ticket;
