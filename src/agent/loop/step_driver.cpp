@@ -236,7 +236,7 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
 }  // namespace
 
 std::string without_token_hints(std::string text) {
-  replace(text, "Then continue with the `continueToken` below.", "Then deliver it with complete_step.");
+  replace(text, "Then continue with the `continueToken` below.", "Then submit it with complete_step.");
   replace(text,
           "Mend this and send the whole submission again with the `retryContinueToken` below. The token you used is "
           "spent: it only repeats this answer.",

@@ -240,7 +240,7 @@ class Grep final : public Tool {
           "glob": {"type": "string", "description": "only files whose name or path matches"},
           "output_mode": {"enum": ["content", "files_with_matches", "count"]},
           "head_limit": {"type": "integer", "minimum": 1, "maximum": 250},
-          "context": {"type": "integer", "minimum": 0, "maximum": 20, "description": "lines around a match, in content"},
+          "context": {"type": "integer", "minimum": 0, "maximum": 20, "description": "lines around a match"},
           "-i": {"type": "boolean", "description": "ignore case"}}})")};
 };
 
