@@ -56,7 +56,7 @@ class Planner {
 
   Maybe before_any_phase() const {
     if (state_.stop_requested) {
-      return EndRun{"stopped", state_.stop_reason.empty() ? "stopped by " + state_.stop_by : state_.stop_reason};
+      return EndRun{"stopped", state_.stop_reason.empty() ? "requested by " + state_.stop_by : state_.stop_reason};
     }
     if (auto ended = ended_by_answer()) return ended;
     if (state_.parked_until != 0) return WaitUntil{state_.parked_until};
@@ -79,7 +79,7 @@ class Planner {
     for (const RunQuestion& asked : state_.asked) {
       if (asked.choice.empty() || asked.question == "session") continue;
       if (asked.choice == "stop") {
-        return EndRun{"stopped", fmt::format("stopped by {} ({})", by(asked), asked.question)};
+        return EndRun{"stopped", fmt::format("requested by {} ({})", by(asked), asked.question)};
       }
       if (asked.choice == "restart")
         return EndRun{"abandoned", fmt::format("restarted as {} with the current ticket", restart_id(state_.id))};

@@ -375,7 +375,7 @@ TEST(Plan, StopEndsTheRunAnywhere) {
   state.stop_by = "kim";
   const RunAction action = next_action(state, walk.settings, false);
   ASSERT_TRUE(std::holds_alternative<EndRun>(action));
-  EXPECT_EQ(std::get<EndRun>(action).reason, "stopped by kim");
+  EXPECT_EQ(std::get<EndRun>(action).reason, "requested by kim");
 }
 
 TEST(Plan, ReviewModesAreNotRunHere) {
