@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kPage = 500;
 constexpr int kAppendAttempts = 20;
-// Of our own making, and a reply of a model may be deep inside.
+// Written by this program, but a model's reply inside may be deeply nested.
 Result<LoggedEvent> logged(const store::Event& event) {
   auto payload = parse_json(event.payload, kLogBounds);
   if (!payload) {
@@ -75,13 +75,12 @@ Result<std::string> AgentLog::blob(std::string_view hex) const {
   const auto bytes = from_hex(hex);
   if (!bytes || bytes->size() != sizeof(Digest)) {
     return fail(ErrorCode::kCorrupt,
-                fmt::format("the log of session {} names no blob by {}", session_, quote_json(hex)));
+                fmt::format("the log of session {} has an invalid blob name {}", session_, quote_json(hex)));
   }
   Digest digest;
   std::copy(bytes->begin(), bytes->end(), digest.begin());
   auto found = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return snapshot.blob(digest); }));
-  if (!found)
-    return fail(ErrorCode::kCorrupt, fmt::format("a text of the log of session {} is gone: {}", session_, hex));
+  if (!found) return fail(ErrorCode::kCorrupt, fmt::format("the log of session {} lacks the blob {}", session_, hex));
   return std::move(*found);
 }
 

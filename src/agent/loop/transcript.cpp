@@ -59,7 +59,7 @@ Status Transcript::follow(const LoggedEvent& event, const Blob& blob) {
     bundle_ = text_of(payload, "bundle");
     place_ = text_of(payload, "place");
     auto made = parse_json(SB_TRY(blob(bundle_)), kLogBounds);
-    if (!made) return fail(ErrorCode::kCorrupt, "the beginning of an agent's log cannot be read");
+    if (!made) return fail(ErrorCode::kCorrupt, "the first event of an agent's log is invalid");
     restart(text_of(*made, "first"));
   } else if (type == "turn") {
     return turn(payload, blob);
@@ -91,7 +91,7 @@ Status Transcript::follow(const LoggedEvent& event, const Blob& blob) {
   } else if (type == "steer_seen") {
     for (const auto& [seq, text] : unseen_) {
       if (seq <= integer(payload, "upto"))
-        said_.push_back(fmt::format("A person who watches over this work says:\n{}", text));
+        said_.push_back(fmt::format("Message from the person supervising this work:\n{}", text));
     }
     std::erase_if(unseen_, [&](const auto& each) { return each.first <= integer(payload, "upto"); });
   } else if (type == "ended") {
@@ -128,7 +128,7 @@ void Transcript::retried() {
 
 Status Transcript::turn(const Value& payload, const Blob& blob) {
   const auto value = parse_json(SB_TRY(blob(text_of(payload, "reply"))), kLogBounds);
-  if (!value) return fail(ErrorCode::kCorrupt, "a reply in an agent's log cannot be read");
+  if (!value) return fail(ErrorCode::kCorrupt, "a reply in an agent's log is invalid");
   ModelReply reply = SB_TRY(reply_from(*value));
   std::vector<Message> before = conversation();
   if (before.size() > messages_.size()) messages_.push_back(std::move(before.back()));
@@ -160,17 +160,16 @@ Status Transcript::turn(const Value& payload, const Blob& blob) {
 }
 
 Status Transcript::tool_ended(const Value& payload, const Blob& blob) {
-  // The conversation of an agent program is its own; only what came of it counts here.
-  const bool is_led = is_true(payload, "led");
+  // An agent program keeps its own conversation; only the results count here.
+  const bool is_program_call = is_true(payload, "led");
   const std::string id = text_of(payload, "call");
-  if (is_led) calls_.push_back({.call = {id, text_of(payload, "tool"), Value()}});
+  if (is_program_call) calls_.push_back({.call = {id, text_of(payload, "tool"), Value()}});
   const auto call = std::ranges::find_if(calls_, [&](const TurnCall& each) { return each.call.id == id; });
   if (call == calls_.end()) {
-    return fail(ErrorCode::kCorrupt,
-                fmt::format("an agent's log tells the end of a call {} that was not made", quote_json(id)));
+    return fail(ErrorCode::kCorrupt, fmt::format("an agent's log ends a call {} that was not started", quote_json(id)));
   }
   call->has_ended = true;
-  if (!is_led)
+  if (!is_program_call)
     results_[id] = Value::object({{"type", "tool_result"},
                                   {"tool_use_id", id},
                                   {"content", SB_TRY(blob(text_of(payload, "result")))},
@@ -187,11 +186,11 @@ Status Transcript::tool_ended(const Value& payload, const Blob& blob) {
     refusals_ = 0;
   }
   if (is_true(facts, "refused")) ++refusals_;
-  if (!is_led) count_repeats(*call, payload);
+  if (!is_program_call) count_repeats(*call, payload);
   return {};
 }
 
-// A call that gave something else than before was worth making.
+// A call with a new result was not a repetition.
 void Transcript::count_repeats(const TurnCall& call, const Value& payload) {
   const std::string now = sha256_hex(
       fmt::format("{}\n{}\n{}", call.call.name, to_canonical_json(call.call.input), text_of(payload, "result")));
@@ -208,7 +207,7 @@ std::vector<Message> Transcript::messages(std::string_view model) const {
       const std::string type = text_of(block, "type");
       return type != "text" && type != "tool_use";
     });
-    if (all[at].content.empty()) all[at].content.push_back(text_block("[no words]"));
+    if (all[at].content.empty()) all[at].content.push_back(text_block("[no text]"));
   }
   return all;
 }

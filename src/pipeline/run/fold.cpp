@@ -1,4 +1,4 @@
-// Events to the state of a run.
+// Folds events into the state of a run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -119,7 +119,7 @@ class Folding {
 
   Status routed(const RunEvent& event) {
     const auto mode = run_mode_named(text(event.payload, "mode"));
-    if (!mode) return std::unexpected(damaged(event, "names no mode"));
+    if (!mode) return std::unexpected(damaged(event, "has an unknown mode"));
     state_.route = Route{*mode, strings(event.payload["reasons"]), flag(event.payload, "touches_ui")};
     return {};
   }
@@ -134,7 +134,7 @@ class Folding {
   Status phase_started(const RunEvent& event) {
     const Value& payload = event.payload;
     const auto phase = phase_named(text(payload, "phase"));
-    if (!phase) return std::unexpected(damaged(event, "names no phase"));
+    if (!phase) return std::unexpected(damaged(event, "has an unknown phase"));
     PhaseRecord record;
     record.phase = *phase;
     record.round = static_cast<int>(number(payload, "round"));
@@ -157,7 +157,7 @@ class Folding {
     return {};
   }
 
-  // As the event names it; null: there is none that is over, or not over.
+  // The phase that the event names; null: there is none in that state.
   PhaseRecord* named_by(const RunEvent& event, bool is_over) {
     const Value& payload = event.payload;
     const auto is_it = [&](const PhaseRecord& record) {
@@ -186,7 +186,7 @@ class Folding {
     return {};
   }
 
-  // What was asked about its end is settled, and what was to be asked is not any more.
+  // The question about its end is settled, and pending escalations are dropped.
   Status phase_reopened(const RunEvent& event) {
     PhaseRecord* found = named_by(event, true);
     if (found == nullptr) return std::unexpected(damaged(event, "opens a phase that had not ended"));
@@ -214,7 +214,7 @@ class Folding {
   Status delivered(const RunEvent& event) {
     const Value& payload = event.payload;
     const auto step = step_named(text(payload, "step"));
-    if (!step) return std::unexpected(damaged(event, "names no step"));
+    if (!step) return std::unexpected(damaged(event, "has an unknown step"));
     RunState::DeliveryRecord made;
     made.step = *step;
     made.round = static_cast<int>(number(payload, "round"));
@@ -237,7 +237,7 @@ class Folding {
 
   void note_facts(const Value& facts) {
     if (const auto commit = facts.string_at("commit")) state_.commit = *commit;
-    // On the base it may be another: of the merge, or squashed.
+    // The commit on the base may be another: the merge, or squashed.
     if (const auto merged = facts.string_at("merged_as"); merged && !merged->empty()) state_.commit = *merged;
     if (const auto request = facts.string_at("request")) state_.request = *request;
     if (const auto url = facts.string_at("url")) state_.url = *url;
@@ -297,7 +297,7 @@ class Folding {
     return {};
   }
 
-  // Nobody worked between the last event and this one.
+  // No work between the last event and this one.
   Status resumed(const RunEvent& event) {
     const bool was_halted = !std::exchange(state_.halted, {}).empty();
     if (was_halted && state_.parked_until == 0 && state_.open_question() == nullptr) start_work_timer(event);
@@ -338,7 +338,7 @@ class Folding {
   Status ended(const RunEvent& event) {
     const Value& payload = event.payload;
     state_.outcome = text(payload, "outcome");
-    if (state_.outcome.empty()) return std::unexpected(damaged(event, "names no outcome"));
+    if (state_.outcome.empty()) return std::unexpected(damaged(event, "has no outcome"));
     state_.outcome_reason = text(payload, "reason");
     note_facts(payload);
     return {};
@@ -365,7 +365,7 @@ Value to_value(const Policy& policy) {
 }
 
 Result<RunState> fold_run(const std::vector<RunEvent>& events) {
-  if (events.empty()) return fail(ErrorCode::kCorrupt, "a run without events is none");
+  if (events.empty()) return fail(ErrorCode::kCorrupt, "a run without events");
   Folding folding;
   for (const RunEvent& event : events) SB_TRY(folding.take(event));
   return folding.finish();
