@@ -9,6 +9,7 @@
 namespace sb::tree {
 namespace {
 
+constexpr std::string_view kArgumentParser = "src/cli/app.cpp";
 constexpr std::size_t kAsyncFiles = 8;
 constexpr std::size_t kFolderFiles = 36;  // C++ files side by side, tests included
 
@@ -188,6 +189,10 @@ Violations check_layers(const SourceTree& tree) {
       }
       if (*include == "<filesystem>" && folder != "base" && path.ends_with(".cpp") && !path.ends_with("_test.cpp")) {
         complain("bypasses the Files seam; use base/files.hpp");
+      }
+      if (*include == "<CLI/CLI.hpp>" && path != kArgumentParser) {
+        complain(fmt::format("takes seconds to compile; declare options with cli/app.hpp, only {} includes it",
+                             kArgumentParser));
       }
       if (include->starts_with("<boost/asio") || include->starts_with("<boost/beast")) {
         async_files.insert(path);

@@ -20,8 +20,8 @@ using Layers = std::map<std::string, Folder>;
 // Reads the rows "| `src/NAME` | holds | may use |". An invalid row is a violation.
 Layers parse_layers(std::string_view architecture, Violations& violations);
 
-// Finds forbidden includes, folders that are missing in the document or in the tree, pure folders that do I/O, and Asio
-// or Beast in a header or in more than eight files.
+// Finds forbidden includes, folders that are missing in the document or in the tree, pure folders that do I/O, Asio or
+// Beast in a header or in more than eight files, CLI11 outside its facade, and <filesystem> past the Files seam.
 Violations check_layers(const SourceTree& tree);
 
 }  // namespace sb::tree

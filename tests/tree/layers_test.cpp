@@ -87,6 +87,11 @@ TEST(Layers, FilesystemOutsideTheFilesSeamIsFound) {
   EXPECT_THAT(after("src/shop/c_test.cpp", "#include <filesystem>\n"), IsEmpty());
 }
 
+TEST(Layers, TheArgumentParserIsIncludedByOneFile) {
+  EXPECT_THAT(after("src/cli/d.cpp", "#include <CLI/CLI.hpp>\n"), ElementsAre(HasSubstr("cli/app.hpp")));
+  EXPECT_THAT(after("src/cli/app.cpp", "#include <CLI/CLI.hpp>\n"), IsEmpty());
+}
+
 TEST(Layers, AnInvalidRowIsFound) {
   EXPECT_THAT(after("ARCHITECTURE.md", std::string(kDocument) + "| `src/odd` | two columns |\n"),
               ElementsAre(HasSubstr("ARCHITECTURE.md:10: the row needs three columns")));
