@@ -246,7 +246,7 @@ TEST_F(CommandCheck, PassesByTheCommandsExit) {
 TEST_F(CommandCheck, FailsWithTheEndOfItsOutput) {
   const auto blockers = deliver(ran(2, std::string(5'000, 'x') + "\nlast line")).blockers;
   ASSERT_THAT(codes(blockers), ElementsAre("VERIFICATION_FAILED"));
-  EXPECT_THAT(blockers[0].message, HasSubstr("ended with 2"));
+  EXPECT_THAT(blockers[0].message, HasSubstr("exited with 2"));
   EXPECT_THAT(blockers[0].message, HasSubstr("last line"));
   EXPECT_LT(blockers[0].message.size(), 2'000u);
 }
@@ -258,7 +258,7 @@ TEST_F(CommandCheck, FailsInMidCharacterWithoutHalfOfOne) {
 }
 
 TEST_F(CommandCheck, FailsWhenItDoesNotEnd) {
-  EXPECT_THAT(deliver(ran(0, "", true)).blockers.at(0).message, HasSubstr("did not end in time"));
+  EXPECT_THAT(deliver(ran(0, "", true)).blockers.at(0).message, HasSubstr("timed out"));
 }
 
 TEST_F(CommandCheck, WithoutTrustSaysWhatWouldBeRun) {

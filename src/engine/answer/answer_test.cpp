@@ -84,7 +84,7 @@ TEST(Pain1, RoleAndGuidanceComeWithTheirStep) {
 
 TEST(Answer, ClarificationsAreAskedUntilSomethingWasDelivered) {
   const RenderedSteps rendered(kFull);
-  EXPECT_THAT(rendered.step("mend", RenderReason::kStart), HasSubstr("from what you have; raise the rest with `ask`"));
+  EXPECT_THAT(rendered.step("mend", RenderReason::kStart), HasSubstr("from what you know; ask a person the rest with `ask`"));
   Node node = rendered.node("rest");
   node.depth = 1;
   const Value context = Value::object();
@@ -206,7 +206,7 @@ steps:
   const Value context = Value::object({{"texts", Value(Value::Array{Value(std::string(5'000, 'x'))})}});
   const std::string text = rendered.step("look", RenderReason::kAdvance, context, {{"outer", 0}, {"inner", 1}});
   EXPECT_THAT(text, HasSubstr("Outer: iteration 1 of 1\nItem: xxx"));
-  EXPECT_THAT(text, HasSubstr("x… (5000 bytes in all)\n"));
+  EXPECT_THAT(text, HasSubstr("x… (5000 bytes in total)\n"));
   EXPECT_THAT(text, HasSubstr("Inner: iteration 2 of 2\n"));
 }
 
@@ -277,8 +277,8 @@ TEST(Answer, TheInterlockIsSaidInOneLine) {
   const std::vector<std::pair<std::string, std::string>> table = {
       {"writes: none", "Enforced while this step is open: change no file.\n"},
       {"writes: ['src/**', 'docs/*.md']", "open: change only src/**, docs/*.md.\n"},
-      {"commands: read-only", "open: run only commands that change nothing.\n"},
-      {"writes: none, commands: read-only", "change no file; run only commands that change nothing.\n"},
+      {"commands: read-only", "open: run only read-only commands.\n"},
+      {"writes: none, commands: read-only", "change no file; run only read-only commands.\n"},
   };
   for (const auto& [fields, line] : table) {
     EXPECT_THAT(RenderedSteps(fmt::format("steps: [{{id: one, title: T, prompt: P, {}}}]", fields)).step("one"),
@@ -358,20 +358,20 @@ TEST(Answer, AWaitSaysWhoAnswersAndWhere) {
       Value::object({{"id", "d-1"}, {"text", "Ship it?"}, {"options", options}, {"url", Value()}, {"relay", false}});
   const std::string asked = render_awaiting({.why = "A person must decide.", .decision = decision, .command = command});
   EXPECT_THAT(asked, HasSubstr("A person must decide.\n\nShip it?"));
-  EXPECT_THAT(asked, HasSubstr("A person answers this: `signalbox inbox answer d-1 approve`."));
+  EXPECT_THAT(asked, HasSubstr("A person must answer this: `signalbox inbox answer d-1 approve`."));
   EXPECT_THAT(asked, HasSubstr("do not answer for them"));
   EXPECT_THAT(render_awaiting({.decision = decision, .command = command, .shown = "Ship it?\n\n1) Let it pass"}),
-              StartsWith("Ship it?\n\n1) Let it pass\n\nA person answers"));
+              StartsWith("Ship it?\n\n1) Let it pass\n\nA person must answer"));
   EXPECT_THAT(
       render_awaiting({.decision = decision, .command = command, .is_signed = true}),
-      HasSubstr("A person signs this: `signalbox inbox answer d-1 approve` in a terminal, with their passphrase."));
+      HasSubstr("A person must sign this: `signalbox inbox answer d-1 approve` in a terminal, with their passphrase."));
   decision.set("url", "http://localhost/d-1");
   decision.set("relay", true);
   const std::string relayed = render_awaiting({.decision = decision, .command = command});
   EXPECT_THAT(relayed, HasSubstr("or at http://localhost/d-1"));
   EXPECT_THAT(relayed, HasSubstr("as `answer`"));
   EXPECT_THAT(render_awaiting({.why = "An evaluator judges.", .decision = nothing}),
-              HasSubstr("Nothing is needed from you."));
+              HasSubstr("You need to do nothing."));
   const ChildView judge{.id = "gate", .workflow_id = "wr.gate", .token = "ct_x"};
   EXPECT_THAT(render_awaiting({.why = "An evaluator judges.", .decision = nothing, .evaluator = &judge}),
               HasSubstr("continueToken: ct_x"));
@@ -394,20 +394,20 @@ TEST(Answer, ChildrenComeWithTheirTokensAndOutcomes) {
   EXPECT_THAT(text, HasSubstr("# Fan out\n"));
   EXPECT_THAT(text, HasSubstr("- a (helper): Look\n  continueToken: ct_a\n"));
   EXPECT_THAT(text, HasSubstr("- b (helper) [dead: silent]\n"));
-  EXPECT_THAT(text, HasSubstr("- c (helper) [waits for its turn]\n"));
-  EXPECT_THAT(text, HasSubstr("goes on when all have ended"));
+  EXPECT_THAT(text, HasSubstr("- c (helper) [queued]\n"));
+  EXPECT_THAT(text, HasSubstr("continues when all have ended"));
   EXPECT_THAT(render_children(program, node, children, 2), HasSubstr("when 2 of 3 have completed"));
 }
 
 TEST(Answer, TheEndAndAnOldNodeAreTold) {
   const RenderedSteps rendered("steps: [{id: one, title: T, prompt: P}]");
   EXPECT_EQ(render_complete(rendered.program(), {"a limit was reached"}),
-            "Note: a limit was reached\n\nTold is complete. Nothing is left to deliver.\n");
+            "Note: a limit was reached\n\nTold is complete. There is nothing left to deliver.\n");
   Summary summary;
   summary.tip = 7;
   summary.step_id = "build";
   summary.step_title = "Build it";
-  EXPECT_THAT(already_delivered_notice(summary), HasSubstr("stands at \"Build it\" (step build, node 7)"));
+  EXPECT_THAT(already_delivered_notice(summary), HasSubstr("is now at \"Build it\" (step build, node 7)"));
   EXPECT_THAT(already_delivered_notice(summary), HasSubstr("new branch"));
   summary.status = SessionStatus::kComplete;
   summary.step_id.clear();

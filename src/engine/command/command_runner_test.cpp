@@ -349,9 +349,9 @@ TEST_F(Project, ItsCommandsRunWhileItIsTrusted) {
 TEST_F(Project, AFileThatChangedSinceTheSessionBeganIsNotRun) {
   place_.write("work/.signalbox/workflows/a.yaml", "id: b\n");
   trust();
-  EXPECT_THAT(run().not_run_reason, HasSubstr("not any more as it was"));
+  EXPECT_THAT(run().not_run_reason, HasSubstr("has changed since the session started"));
   std::filesystem::remove(origin_.file);
-  EXPECT_THAT(run().not_run_reason, HasSubstr("not any more as it was"));
+  EXPECT_THAT(run().not_run_reason, HasSubstr("has changed since the session started"));
   EXPECT_FALSE(std::filesystem::exists(place_.workspace + "/ran"));
 }
 

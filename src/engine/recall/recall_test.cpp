@@ -78,7 +78,7 @@ TEST(Recall, CountsTheStepsItNeverRead) {
   const std::string text = branch.recalled(4'096);
   EXPECT_THAT(text, HasSubstr("and 9987 more.\n"));
   EXPECT_LT(branch.reads, 20);
-  EXPECT_THAT(branch.recalled(4'096, false), HasSubstr("and all before.\n"));
+  EXPECT_THAT(branch.recalled(4'096, false), HasSubstr("and all earlier ones.\n"));
 }
 
 TEST(Recall, ReadsNoMoreThanItsBudgetAllows) {

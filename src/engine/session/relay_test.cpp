@@ -83,7 +83,7 @@ TEST_F(Relay, NeverOpensASignedGate) {
   place.inbox.enrol("ann");
   const SessionResponse asked = place.continue_session(place.start(kSigned));
   EXPECT_FALSE(asked.line["decision"]["relay"].as_bool());
-  EXPECT_THAT(asked.text, HasSubstr("A person signs this"));
+  EXPECT_THAT(asked.text, HasSubstr("A person must sign this"));
   const auto next = relay(asked, relayed(decision_of(asked), {"approve"}));
   ASSERT_FALSE(next);
   EXPECT_THAT(next.error().error.message, HasSubstr("only an operator's signature"));
@@ -148,7 +148,7 @@ TEST_F(Relay, ADecisionThatEndedWithoutAnAnswerIsAskedAnew) {
 TEST_F(Relay, WhatIsShownIsTheContextAndThenTheBlock) {
   const SessionResponse asked = place.continue_session(place.start(kGated), {.notes = "I did\nthis."});
   EXPECT_THAT(asked.text, HasSubstr("  | I did\n  | this."));
-  EXPECT_THAT(asked.text, HasSubstr("Shall the result of this step be accepted?\n\n1) Approve\n2) Reject\n\nA person"));
+  EXPECT_THAT(asked.text, HasSubstr("Accept the result of this step?\n\n1) Approve\n2) Reject\n\nA person"));
   EXPECT_THAT(asked.text, HasSubstr("approve|reject`"));
   EXPECT_THAT(asked.text, Not(HasSubstr("Choose one.")));
 }
