@@ -24,7 +24,7 @@ struct Refusal {
 TEST(MergeContext, RefusesWhatMayNotBeSet) {
   for (const Refusal& row :
        {Refusal{"[1]", "a list"}, Refusal{R"("text")", "a string"}, Refusal{"3", "not an object"},
-        Refusal{R"({"": 1})", "without a name"}, Refusal{R"({"__proto__": 1})", "reserved"},
+        Refusal{R"({"": 1})", "an empty key"}, Refusal{R"({"__proto__": 1})", "reserved"},
         Refusal{R"({"constructor": {}})", "reserved"}, Refusal{R"({"prototype": null})", "reserved"},
         Refusal{R"({"eat_token": "x"})", "reserved"}, Refusal{R"({"parent_eat_token": "x"})", "reserved"},
         Refusal{R"({"metrics_harness": "x"})", "reserved"}, Refusal{R"({"metrics_active_model": "x"})", "reserved"},

@@ -191,7 +191,7 @@ TEST(Pain12, AStopFromAnotherBodyStepDoesNotLeaveMidBody) {
   const AdvanceResult outcome = journey.deliver(says("stop"));
   EXPECT_EQ(place_of(journey.tip().position), "audit@0/look");
   ASSERT_EQ(outcome.notes_to_agent.size(), 1u);
-  EXPECT_THAT(outcome.notes_to_agent[0], HasSubstr("not asked for"));
+  EXPECT_THAT(outcome.notes_to_agent[0], HasSubstr("not requested"));
   EXPECT_EQ(journey.payloads("output_recorded").at(0)["unsolicited"].size(), 1u);
   journey.deliver(says("continue"));
   EXPECT_EQ(place_of(journey.tip().position), "audit@0/mend");

@@ -339,7 +339,7 @@ TEST(Pain18, ABlockedAnswerHelpsAndNeverSendsTheAgentBackWithAUsedToken) {
 TEST(Answer, ABlockThatCostsNoAttemptLeavesTheTokenGood) {
   const RenderedSteps rendered("steps: [{id: one, title: Dig, prompt: P}]");
   const std::string text = render_blocked(rendered.program(), rendered.node("one"), {}, false);
-  EXPECT_THAT(text, HasSubstr("again with the same token"));
+  EXPECT_THAT(text, HasSubstr("everything with the same token"));
   EXPECT_THAT(text, Not(HasSubstr("spent")));
 }
 

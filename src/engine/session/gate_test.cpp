@@ -124,14 +124,14 @@ steps:
 TEST(GateQuestion, OutputSentWhileItIsOpenIsToldNotToBeTaken) {
   SessionTestHome place;
   const SessionResponse waits = place.continue_session(place.start(deploy("true")), delivery("staging", "restart"));
-  EXPECT_THAT(waits.text, Not(HasSubstr("Nothing of what you sent")));
-  EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("Nothing of what you sent")));
+  EXPECT_THAT(waits.text, Not(HasSubstr("Input ignored")));
+  EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("Input ignored")));
   const SessionResponse again = place.continue_session(waits, delivery("production", "drop all"));
-  EXPECT_THAT(again.text, HasSubstr("Nothing of what you sent now was taken: what this step delivered before waits"));
+  EXPECT_THAT(again.text, HasSubstr("Input ignored: the earlier delivery of this step is waiting"));
   EXPECT_THAT(again.text, HasSubstr("A person must accept"));
   place.decide(waits, "approve");
   const SessionResponse next = place.continue_session(waits, delivery("production", "drop all"));
-  EXPECT_THAT(next.text, HasSubstr("nothing of what you sent now was taken"));
+  EXPECT_THAT(next.text, HasSubstr("your new input was ignored"));
   EXPECT_THAT(next.text, HasSubstr("Run restart on staging."));
 }
 
@@ -140,11 +140,11 @@ TEST(Breaker, OutputSentWhileItIsAskedAboutIsToldNotToBeTaken) {
   SessionResponse answer = place.start(deploy("true"));
   for (int i = 0; i < limits::kConsecutiveBlocks; ++i) answer = place.continue_session(answer);
   ASSERT_EQ(SessionTestHome::kind(answer), "awaiting_decision") << answer.text;
-  EXPECT_THAT(answer.text, Not(HasSubstr("Nothing of what you sent")));
-  EXPECT_THAT(place.continue_session(answer).text, HasSubstr("Nothing of what you sent now was taken"));
+  EXPECT_THAT(answer.text, Not(HasSubstr("Input ignored")));
+  EXPECT_THAT(place.continue_session(answer).text, HasSubstr("Input ignored"));
   place.decide(answer, "again");
   const SessionResponse taken = place.continue_session(answer, delivery("staging", "restart"));
-  EXPECT_THAT(taken.text, Not(HasSubstr("Nothing of what you sent")));
+  EXPECT_THAT(taken.text, Not(HasSubstr("Input ignored")));
   EXPECT_THAT(question(taken), HasSubstr("staging"));
 }
 
@@ -160,8 +160,8 @@ steps:
   - {id: plan, title: Plan, prompt: "Plan {{shape}}."}
 )");
   EXPECT_THAT(place.continue_session(waits).text,
-              HasSubstr("Nothing of what you sent now was taken: the session waits for a dec"));
-  EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("Nothing of what you sent")));
+              HasSubstr("Input ignored: the session is waiting for a dec"));
+  EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("Input ignored")));
 }
 
 TEST(GateQuestion, WithoutAnOperatorNamesNoIdThatCanNeverBeSigned) {

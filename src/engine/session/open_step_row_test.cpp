@@ -156,7 +156,7 @@ TEST_F(OpenSteps, AreCheckedAgainstTheEvents) {
   EXPECT_THAT(damages(first), IsEmpty());
   open.writes.reset();
   put(guard::to_row(open));
-  EXPECT_THAT(damages(first), ElementsAre(HasSubstr("open step: its record is not what the events say")));
+  EXPECT_THAT(damages(first), ElementsAre(HasSubstr("open step: its record does not match the events")));
   put("{");
   EXPECT_THAT(damages(first), ElementsAre(HasSubstr("open step: its record is damaged")));
   // A store of an older program has none.

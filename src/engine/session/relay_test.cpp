@@ -129,7 +129,7 @@ TEST_F(Relay, NothingIsAskedNothingIsAnswered) {
   const SessionResponse first = place.start(kGated);
   const auto early = relay(first, relayed("d-1", {"approve"}));
   ASSERT_FALSE(early);
-  EXPECT_THAT(early.error().error.message, HasSubstr("waits for no decision"));
+  EXPECT_THAT(early.error().error.message, HasSubstr("is not waiting for a decision"));
 }
 
 TEST_F(Relay, ADecisionThatEndedWithoutAnAnswerIsAskedAnew) {

@@ -100,10 +100,10 @@ TEST_F(SessionImport, ASessionThatIsThereIsAConflictAndStaysAsItIs) {
 }
 
 TEST_F(SessionImport, RefusesWhatIsNoExport) {
-  expect_refused({}, 0, "no session here");
+  expect_refused({}, 0, "the input is empty");
   expect_refused({"hello"}, 1, "not JSON");
   expect_refused({"[]"}, 1, "not an exported event");
-  expect_refused({"{}"}, 1, "event 1 should stand here");
+  expect_refused({"{}"}, 1, "expected event 1 here");
   expect_refused({"\xff\xfe"}, 1, "not JSON");
   expect_refused({std::string("{\"seq\":1\0}", 10)}, 1, "not JSON");
   expect_refused({std::string(1'000, '[')}, 1, "nested deeper");
@@ -118,26 +118,26 @@ TEST_F(SessionImport, RefusesAnEventThatWasTamperedWith) {
     Value line = *parse_json(lines[i]);
     line.find("payload")->set("extra", 1);
     changed[i] = to_json(line);
-    expect_refused(changed, static_cast<int>(i + 1), "its hash does not fit");
+    expect_refused(changed, static_cast<int>(i + 1), "its hash does not match");
   }
   auto later = lines;
   Value line = *parse_json(lines[2]);
   line.set("time", "2023-11-14T22:13:21.000Z");
   later[2] = to_json(line);
-  expect_refused(later, 3, "its hash does not fit");
+  expect_refused(later, 3, "its hash does not match");
 }
 
 TEST_F(SessionImport, RefusesMissingSwappedAndRepeatedLines) {
   const auto lines = exported(*from_, make_session(*from_));
   auto missing = lines;
   missing.erase(missing.begin() + 3);
-  expect_refused(missing, 4, "event 4 should stand here");
+  expect_refused(missing, 4, "expected event 4 here");
   auto swapped = lines;
   std::swap(swapped[1], swapped[2]);
-  expect_refused(swapped, 2, "event 2 should stand here");
+  expect_refused(swapped, 2, "expected event 2 here");
   auto repeated = lines;
   repeated.insert(repeated.begin() + 1, lines[0]);
-  expect_refused(repeated, 2, "event 2 should stand here");
+  expect_refused(repeated, 2, "expected event 2 here");
 }
 
 TEST_F(SessionImport, RefusesImpossibleEventsThoughTheirHashesAreRight) {
@@ -146,7 +146,7 @@ TEST_F(SessionImport, RefusesImpossibleEventsThoughTheirHashesAreRight) {
     return [name, value](Value& line) { line.find("payload")->set(name, value); };
   };
   // Line 3 delivers node 1, line 4 opens node 2, line 5 ends the attempt.
-  expect_refused(with_changed(lines, 2, in_payload("node", 7)), 3, "names a node that is not there");
+  expect_refused(with_changed(lines, 2, in_payload("node", 7)), 3, "names a node that does not exist");
   expect_refused(with_changed(lines, 2, in_payload("attempt", 2)), 3, "names an attempt that is not open");
   expect_refused(with_changed(lines, 3, in_payload("step", "elsewhere")), 4, "has no step \"elsewhere\"");
   expect_refused(with_changed(lines, 3, in_payload("node", 3)), 4, "opens a node out of order");
@@ -159,7 +159,7 @@ TEST_F(SessionImport, RefusesASessionWithAnIdOfAnotherForm) {
   for (const char* id : {"", "s-../../etc", "x", "S-0"}) {
     Value line = *parse_json(lines[0]);
     line.find("payload")->set("session", id);
-    expect_refused({to_json(line)}, 1, "no session begins like this");
+    expect_refused({to_json(line)}, 1, "not the first event of a session");
   }
 }
 

@@ -66,12 +66,12 @@ TEST_F(Upkeep, FindsRowsThatAreMissingDamagedWrongOrTooMany) {
   Node other = *node_from(*open_row(kNodes, kept));
   other.depth = 9;
   ASSERT_TRUE(write([&](store::Transaction& t) { return write_node(t, id, other); }));
-  EXPECT_EQ(verdict(*store_, id), fmt::format("node {}: its record is not what the events say\n", node));
+  EXPECT_EQ(verdict(*store_, id), fmt::format("node {}: its record does not match the events\n", node));
   restore();
 
   other.number = 77;
   ASSERT_TRUE(write([&](store::Transaction& t) { return write_node(t, id, other); }));
-  EXPECT_EQ(verdict(*store_, id), fmt::format("node {}: no event tells of it\n", node_key(id, 77)));
+  EXPECT_EQ(verdict(*store_, id), fmt::format("node {}: no event mentions it\n", node_key(id, 77)));
   ASSERT_TRUE(write([&](store::Transaction& t) { return t.remove(kNodes, node_key(id, 77)); }));
 
   ASSERT_TRUE(write([&](store::Transaction& t) { return t.remove(kAttempts, attempt); }));
