@@ -51,7 +51,8 @@ Status check_artifact(const Value& artifact, std::size_t number) {
   }
   const auto kind = artifact.string_at("kind");
   if (!kind || kind->empty()) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} has no kind", what), "Add \"kind\", a string that says what it is.");
+    return fail(ErrorCode::kInvalid, fmt::format("{} has no kind", what),
+                "Add \"kind\", a string that says what it is.");
   }
   if (kind->size() > limits::kArtifactKindBytes) {
     return fail(ErrorCode::kLimit,

@@ -77,8 +77,8 @@ struct CursorMove {
 // read from its key at that moment: a list that has grown is visited to its new end, one that has shrunk ends sooner,
 // and a key that is gone or no longer a list is `missing`. `stop` counts only from the step that carries the decision
 // (step_program.hpp) and leaves the loop immediately. A jump keeps the iterations of loops around both steps and leaves
-// the others; a jump into a loop that does not contain the jumping step starts that loop again. A parallel loop opens at
-// its own id, without a frame of its own; the step after it comes next.
+// the others; a jump into a loop that does not contain the jumping step starts that loop again. A parallel loop opens
+// at its own id, without a frame of its own; the step after it comes next.
 CursorMove next_position(const Program& program, const Position& from, const std::map<std::string, int>& jumps,
                          const Value& context, std::span<const Value> artifacts, bool at_start);
 
@@ -88,8 +88,8 @@ NodeKind kind_at(const Program& program, const Position& position);
 // The context a step at this position sees: that of the branch plus the variables of the loops around the step.
 Value context_at(const Program& program, const Position& position, const Value& context);
 
-// Everything wrong with the submission except `CursorMove::missing`; empty if it passes. `after` is the context with the
-// submission merged in.
+// Everything wrong with the submission except `CursorMove::missing`; empty if it passes. `after` is the context with
+// the submission merged in.
 std::vector<Blocker> check(const Program& program, const Node& node, const Value& after, const Submission& submission);
 
 // Fails with kInvalid or kLimit: reserved keys, too large, not an object. Shallow merge; null removes a key.

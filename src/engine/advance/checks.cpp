@@ -203,8 +203,7 @@ class Checks {
     if (run.exit == 0 && !run.timed_out) return;
     const std::string tail = tail_of(run.output);
     add(BlockerCode::kVerificationFailed, step_.id,
-        fmt::format("`{}` {}.{}{}", run.command,
-                    run.timed_out ? "timed out" : fmt::format("exited with {}", run.exit),
+        fmt::format("`{}` {}.{}{}", run.command, run.timed_out ? "timed out" : fmt::format("exited with {}", run.exit),
                     tail.empty() ? " It printed nothing." : " Its last output:\n", tail),
         "Fix what it reports and resubmit; the command then runs again.");
   }

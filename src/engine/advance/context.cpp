@@ -21,8 +21,7 @@ bool is_in(std::string_view word, std::span<const std::string_view> words) {
 }
 
 Status check_key(const std::string& key, const Value& value) {
-  if (key.empty())
-    return fail(ErrorCode::kInvalid, "context has an empty key", "Name it or remove it.");
+  if (key.empty()) return fail(ErrorCode::kInvalid, "context has an empty key", "Name it or remove it.");
   if (is_in(key, kPrototypeKeys) || is_in(key, kReservedKeys)) {
     return fail(ErrorCode::kInvalid, fmt::format("the context key {} is reserved", quote_json(key)),
                 "Remove or rename it.");

@@ -332,9 +332,9 @@ class Cursor {
     const auto taken = move_.jumps.find(step.id);
     const int count = taken == move_.jumps.end() ? 0 : taken->second;
     if (count >= step.jump->max_times) {
-      move_.warnings.push_back(fmt::format("Step {} should jump back to {} again, but it has done so {} of {} times. Continuing.",
-                                           quote_json(step.id), quote_json(step.jump->to), count,
-                                           step.jump->max_times));
+      move_.warnings.push_back(
+          fmt::format("Step {} should jump back to {} again, but it has done so {} of {} times. Continuing.",
+                      quote_json(step.id), quote_json(step.jump->to), count, step.jump->max_times));
       return kNoStep;
     }
     move_.jumps[step.id] = count + 1;

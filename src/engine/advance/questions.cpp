@@ -173,8 +173,8 @@ Checked<Declaration> breaker_question(const QuestionContext& asked, std::string_
 Checked<Declaration> quorum_question(const QuestionContext& asked, std::string_view what_happened) {
   Value question = plain_question(asked, "quorum", "Too few sessions succeeded. What next?",
                                   fmt::format("{}\n\n{}", where(asked), shown(what_happened, kShownNotesBytes)));
-  question.set("options",
-               Value(Value::Array{option(kContinueAnyway, "Continue without them"), option(kStop, "Stop the session")}));
+  question.set("options", Value(Value::Array{option(kContinueAnyway, "Continue without them"),
+                                             option(kStop, "Stop the session")}));
   return declare(std::move(question));
 }
 

@@ -43,9 +43,9 @@ void add_exit(std::string& lines, const Program& program, const ProgramStep& pla
   if (source == nullptr || (place.step->contract && place.step->contract->ref == source->contract_ref)) return;
   const workflow::Contract* contract = program.compiled().contracts.find(source->contract_ref);
   if (contract == nullptr) return;
-  lines +=
-      fmt::format("- To leave \"{}\", an artifact `{}` in `artifacts`; without one the loop continues. {}\n  Example: {}\n",
-                  loop.title, contract->kind, trimmed_end(contract->help), to_json(contract->example));
+  lines += fmt::format(
+      "- To leave \"{}\", an artifact `{}` in `artifacts`; without one the loop continues. {}\n  Example: {}\n",
+      loop.title, contract->kind, trimmed_end(contract->help), to_json(contract->example));
 }
 
 void add_assessments(std::string& lines, const Program& program, const Step& step) {

@@ -1,7 +1,7 @@
 // A pinned workflow laid out for execution: every step once, numbered, with its successor.
 //
-// Pure and immutable; shared between sessions. Numbers are in preorder: a loop, then its body, then what follows it. The
-// body of a parallel loop is not included: it is a separate workflow.
+// Pure and immutable; shared between sessions. Numbers are in preorder: a loop, then its body, then what follows it.
+// The body of a parallel loop is not included: it is a separate workflow.
 //
 // The exit decision of a loop that ends on an artifact is carried by each body step that has the loop's contract (with
 // nested loops: that of the innermost loop). If no step has it, the last body step that an agent delivers carries it.

@@ -85,7 +85,8 @@ std::string render_awaiting(const AwaitingView& view) {
   text += view.shown.empty() ? decision.string_at("text").value_or("") : view.shown + '\n';
   if (view.has_no_operator) {
     return text +
-           "\nThis needs an operator's signature, but there is no operator yet. Ask a person to run `signalbox operator "
+           "\nThis needs an operator's signature, but there is no operator yet. Ask a person to run `signalbox "
+           "operator "
            "init`, then continue with the same token to ask again.\n";
   }
   text += fmt::format("\nA person must {} this: `{}`", view.is_signed ? "sign" : "answer", view.command);

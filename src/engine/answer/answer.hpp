@@ -1,8 +1,9 @@
 // What a call returns, for the agent to read and for programs to parse.
 //
-// The text is short: the step's own text plus at most limits::kAnswerProseBytes around it. The line is the one JSON line
-// of the MCP tools: {kind: ok|blocked|awaiting_decision|complete, sessionId, continueToken, checkpointToken, isComplete,
-// pending: {stepId, title, requires} | null, nextIntent, …}. Both are stored with the attempt and replayed byte for byte.
+// The text is short: the step's own text plus at most limits::kAnswerProseBytes around it. The line is the one JSON
+// line of the MCP tools: {kind: ok|blocked|awaiting_decision|complete, sessionId, continueToken, checkpointToken,
+// isComplete, pending: {stepId, title, requires} | null, nextIntent, …}. Both are stored with the attempt and replayed
+// byte for byte.
 #pragma once
 
 #include <string>

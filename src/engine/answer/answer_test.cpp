@@ -82,9 +82,10 @@ TEST(Pain1, RoleAndGuidanceComeWithTheirStep) {
   }
 }
 
-TEST(Answer, ClarificationsAreAskedUntilSomethingWasDelivered) {
+TEST(Answer, ClarificationsAreAskedUntilTheFirstDelivery) {
   const RenderedSteps rendered(kFull);
-  EXPECT_THAT(rendered.step("mend", RenderReason::kStart), HasSubstr("from what you know; ask a person the rest with `ask`"));
+  EXPECT_THAT(rendered.step("mend", RenderReason::kStart),
+              HasSubstr("from what you know; ask a person the rest with `ask`"));
   Node node = rendered.node("rest");
   node.depth = 1;
   const Value context = Value::object();
@@ -110,7 +111,7 @@ TEST(Answer, ReferencesAreFullAtTheStartAndShortLater) {
   EXPECT_THAT(later, Not(HasSubstr("How we write")));
 }
 
-TEST(Answer, PartsStandInOneOrder) {
+TEST(Answer, PartsHaveAFixedOrder) {
   const RenderedSteps rendered(kFull);
   const Node node = rendered.node("mend");
   const Value context = Value::object({{"what", "the tap"}, {"size", "big"}});
@@ -131,26 +132,26 @@ TEST(Answer, PartsStandInOneOrder) {
   }
 }
 
-TEST(Answer, MarksWhatIsNotSet) {
+TEST(Answer, MarksUnsetVariables) {
   EXPECT_THAT(RenderedSteps(kFull).step("mend"), HasSubstr("Look at [unset: what] and [unset: missing]."));
 }
 
-TEST(Answer, ShowsFragmentsWhoseConditionHolds) {
+TEST(Answer, ShowsFragmentsWhoseConditionIsTrue) {
   const std::string text =
       RenderedSteps(kFull).step("mend", RenderReason::kAdvance, Value::object({{"size", "SMALL"}}));
   EXPECT_THAT(text, HasSubstr("It is small."));
   EXPECT_THAT(text, Not(HasSubstr("It is big.")));
 }
 
-// The original showed a step with references nothing, and one without everything.
-TEST(RunnersUp, FunctionReferencesShowWhatIsReferredTo) {
+// WorkRail shows nothing for a step with references, and everything for one without.
+TEST(RunnersUp, FunctionReferencesShowTheReferencedFunction) {
   const RenderedSteps rendered(kFull);
   EXPECT_THAT(rendered.step("mend"), HasSubstr("- tally(): Count the findings.\n"));
   EXPECT_THAT(rendered.step("mend"), Not(HasSubstr("Never shown.")));
   EXPECT_THAT(rendered.step("rest", RenderReason::kRehydrate), Not(HasSubstr("Count the findings.")));
 }
 
-TEST(Answer, TheNearestFunctionOfAScopeIsShown) {
+TEST(Answer, TheFunctionOfTheNearestScopeIsShown) {
   const RenderedSteps rendered(R"(
 functionDefinitions: [{name: check, definition: The workflow's.}, {name: far, definition: From afar.}]
 steps:
@@ -165,7 +166,7 @@ steps:
   EXPECT_THAT(text, HasSubstr("- check(n: number): The loop's.\n- far(): From afar.\n"));
 }
 
-TEST(Answer, LoopsSayWhereTheyAre) {
+TEST(Answer, LoopsShowTheirIteration) {
   struct Case {
     std::string loop;
     Value context;
@@ -189,7 +190,7 @@ TEST(Answer, LoopsSayWhereTheyAre) {
   }
 }
 
-TEST(Answer, NestedLoopsEachHaveTheirLineAndLongItemsAreShortened) {
+TEST(Answer, NestedLoopsHaveALineEachAndLongItemsAreShortened) {
   const RenderedSteps rendered(R"(
 steps:
   - id: outer
@@ -210,7 +211,7 @@ steps:
   EXPECT_THAT(text, HasSubstr("Inner: iteration 2 of 2\n"));
 }
 
-TEST(Answer, SaysWhatWillBeChecked) {
+TEST(Answer, ListsWhatWillBeChecked) {
   const RenderedSteps rendered(R"(
 assessments:
   - id: depth
@@ -254,13 +255,13 @@ steps:
   EXPECT_THAT(lines("asked"), HasSubstr("- A person must approve it before the next step.\n"));
   EXPECT_THAT(lines("judged", Value::object({{"risky", true}})), HasSubstr("- It must be approved"));
   EXPECT_THAT(lines("judged"), Not(HasSubstr("approved")));
-  EXPECT_THAT(lines("last__verification"), Not(HasSubstr("make test"))) << "its own words say so already";
+  EXPECT_THAT(lines("last__verification"), Not(HasSubstr("make test"))) << "its own prompt says so already";
   EXPECT_THAT(rendered.step("last__verification"), HasSubstr("make test"));
   EXPECT_THAT(rendered.step("plain"), HasSubstr("Checked on delivery:\n- Notes:"));
   EXPECT_THAT(rendered.step("silent"), Not(HasSubstr("Checked on")));
 }
 
-TEST(Answer, TellsOfAKeyTheLoopBehindNeeds) {
+TEST(Answer, ListsAKeyTheNextLoopNeeds) {
   const RenderedSteps rendered(R"(
 steps:
   - {id: plan, title: T, prompt: P}
@@ -273,7 +274,7 @@ steps:
   EXPECT_THAT(rendered.step("plan"), HasSubstr("- Context key `slices` (array)\n"));
 }
 
-TEST(Answer, TheInterlockIsSaidInOneLine) {
+TEST(Answer, TheInterlockIsShownInOneLine) {
   const std::vector<std::pair<std::string, std::string>> table = {
       {"writes: none", "Enforced while this step is open: change no file.\n"},
       {"writes: ['src/**', 'docs/*.md']", "open: change only src/**, docs/*.md.\n"},
@@ -288,7 +289,7 @@ TEST(Answer, TheInterlockIsSaidInOneLine) {
   EXPECT_THAT(free, Not(HasSubstr("Enforced while")));
 }
 
-TEST(Answer, AsksForFilesWhereTheAuthorWantsIt) {
+TEST(Answer, AsksForFilesIfTheAuthorWantsIt) {
   EXPECT_THAT(RenderedSteps("steps: [{id: one, title: T, prompt: P, askForFiles: true}]").step("one"),
               HasSubstr("ask for them by name"));
 }
@@ -319,7 +320,7 @@ TEST(Answer, MetricsFootersFollowTheProfile) {
   }
 }
 
-TEST(Pain18, ABlockedAnswerHelpsAndNeverSendsTheAgentBackWithAUsedToken) {
+TEST(Pain18, ABlockedAnswerNeverSuggestsAUsedToken) {
   const RenderedSteps rendered(
       "steps: [{id: one, title: Dig, prompt: P, outputContract: {contractRef: wr.contracts.loop_control}}]");
   Blocker blocker;
@@ -336,21 +337,21 @@ TEST(Pain18, ABlockedAnswerHelpsAndNeverSendsTheAgentBackWithAUsedToken) {
   EXPECT_THAT(text, Not(HasSubstr("`continueToken`")));
 }
 
-TEST(Answer, ABlockThatCostsNoAttemptLeavesTheTokenGood) {
+TEST(Answer, ABlockThatCostsNoAttemptKeepsTheTokenValid) {
   const RenderedSteps rendered("steps: [{id: one, title: Dig, prompt: P}]");
   const std::string text = render_blocked(rendered.program(), rendered.node("one"), {}, false);
   EXPECT_THAT(text, HasSubstr("everything with the same token"));
   EXPECT_THAT(text, Not(HasSubstr("spent")));
 }
 
-TEST(Answer, OfManyBlockersTheFirstAreToldAndTheRestCounted) {
+TEST(Answer, OfManyBlockersTheFirstAreShownAndTheRestCounted) {
   const RenderedSteps rendered("steps: [{id: one, title: T, prompt: P}]");
   std::vector<Blocker> blockers(limits::kBlockers + 3);
   for (Blocker& blocker : blockers) blocker.message = "missing";
   EXPECT_THAT(render_blocked(rendered.program(), rendered.node("one"), blockers), HasSubstr("- and 3 more\n"));
 }
 
-TEST(Answer, AWaitSaysWhoAnswersAndWhere) {
+TEST(Answer, AWaitingAnswerSaysWhoAnswersAndWhere) {
   const std::string command = "signalbox inbox answer d-1 approve";
   const Value nothing;
   const Value options = Value(Value::Array{Value::object({{"id", "approve"}, {"label", "Let it pass"}})});
@@ -377,7 +378,7 @@ TEST(Answer, AWaitSaysWhoAnswersAndWhere) {
               HasSubstr("continueToken: ct_x"));
 }
 
-TEST(Answer, ChildrenComeWithTheirTokensAndOutcomes) {
+TEST(Answer, ChildrenAreShownWithTokensAndOutcomes) {
   workflow::FakeResolver around;
   around.add_workflow("{id: helper, name: H, description: D, version: 1.0.0, steps: [{id: sub, title: S, prompt: P}]}");
   const Program program(workflow::compiled(std::string(kHead) +
@@ -399,7 +400,7 @@ TEST(Answer, ChildrenComeWithTheirTokensAndOutcomes) {
   EXPECT_THAT(render_children(program, node, children, 2), HasSubstr("when 2 of 3 have completed"));
 }
 
-TEST(Answer, TheEndAndAnOldNodeAreTold) {
+TEST(Answer, TheEndAndAnOldNodeAreReported) {
   const RenderedSteps rendered("steps: [{id: one, title: T, prompt: P}]");
   EXPECT_EQ(render_complete(rendered.program(), {"a limit was reached"}),
             "Note: a limit was reached\n\nTold is complete. There is nothing left to deliver.\n");
@@ -414,7 +415,7 @@ TEST(Answer, TheEndAndAnOldNodeAreTold) {
   EXPECT_THAT(already_delivered_notice(summary), HasSubstr("the session is complete"));
 }
 
-TEST(Answer, ComesBackFromItsJson) {
+TEST(Answer, RoundTripsThroughJson) {
   const SessionResponse answer{"text\nof it", Value::object({{"kind", "ok"}, {"isComplete", false}})};
   const SessionResponse again = SessionResponse::from(answer.to_value());
   EXPECT_EQ(again.text, answer.text);

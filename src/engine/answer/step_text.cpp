@@ -65,7 +65,8 @@ void add_opening(std::string& text, const StepView& view) {
   add_list(text, "Preconditions:", definition.preconditions);
   add_list(text, "Throughout:", definition.meta_guidance);
   if (!is_resumed || view.node.depth == 0) {
-    add_list(text, "Answer these from what you know; ask a person the rest with `ask`:", definition.clarification_prompts);
+    add_list(text,
+             "Answer these from what you know; ask a person the rest with `ask`:", definition.clarification_prompts);
   }
   add_list(text, "References:", reference_lines(view));
   add_paragraph(text, view.recall);

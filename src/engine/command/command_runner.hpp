@@ -1,9 +1,9 @@
 // Runs a step's verification command if the user trusts its source.
 //
 // `/bin/sh -c COMMAND` in the workspace, under bubblewrap if that works: the file system is read-only except for the
-// workspace and a private /tmp; our homes, the user's keys, credentials and settings, and service sockets are hidden; no
-// network; no variables but PATH, HOME, LANG and TERM. If bubblewrap does not work, the command runs without it, and the
-// record says so. Time and output are limited; every process the command started ends with it.
+// workspace and a private /tmp; our homes, the user's keys, credentials and settings, and service sockets are hidden;
+// no network; no variables but PATH, HOME, LANG and TERM. If bubblewrap does not work, the command runs without it, and
+// the record says so. Time and output are limited; every process the command started ends with it.
 #pragma once
 
 #include <functional>

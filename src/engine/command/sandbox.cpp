@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::int64_t kTrialMs = 10'000;
 
-// Relative to the user's home. The home itself is not hidden: compilers, package caches and version managers live there.
+// Relative to the user's home. The home itself is not hidden: compilers, package caches and version managers live
+// there.
 constexpr std::array<std::string_view, 46> kPrivate = {
     ".ssh",
     ".gnupg",

@@ -1,7 +1,8 @@
 // Ranks all sessions to find the one a user wants to resume.
 //
-// Pure. Tiers as in the format (0 exact id, 1 all query words in title and recap, 2 a weighted share of them of at least
-// 0.4, 3 workflow id, 4 HEAD, 5 branch, 6 recency); ties by same repository, in progress first, score, newest, id.
+// Pure. Tiers as in the format (0 exact id, 1 all query words in title and recap, 2 a weighted share of them of at
+// least 0.4, 3 workflow id, 4 HEAD, 5 branch, 6 recency); ties by same repository, in progress first, score, newest,
+// id.
 //
 // Candidates are: by id, any session; by words or commit, those in progress, in any repository; by branch and recency,
 // those in progress in the same repository. A branch of the same name in another repository means nothing, nor does the

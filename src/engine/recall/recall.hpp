@@ -16,8 +16,8 @@ struct RecalledStep {
   NodeNo parent = 0;
 };
 
-// `before` returns the step whose delivery led to a node (RecalledStep::node is that step's own), nothing at the root. At
-// most `budget` bytes; a note that does not fit is omitted and named, never cut. `depth` is the number of deliveries
+// `before` returns the step whose delivery led to a node (RecalledStep::node is that step's own), nothing at the root.
+// At most `budget` bytes; a note that does not fit is omitted and named, never cut. `depth` is the number of deliveries
 // before `from` (Node::depth), so that unread ones are counted too; -1 if unknown. Empty if nothing was delivered.
 Result<std::string> recall(NodeNo from, std::size_t budget,
                            const std::function<Result<std::optional<RecalledStep>>(NodeNo)>& before, int depth = -1);

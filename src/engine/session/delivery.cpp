@@ -92,10 +92,9 @@ Result<SessionResponse> Sessions::Parts::continue_session(SessionUpdate& update,
   if (token.attempt < node.attempt) {
     const auto attempt = SB_TRY(read_attempt(update.transaction(), summary.id, token.node, token.attempt));
     if (!attempt) {
-      return fail(
-          ErrorCode::kCorrupt,
-          fmt::format("attempt {} on node {} of session {} is missing", token.attempt, token.node, summary.id),
-          "Check the session: signalbox session verify");
+      return fail(ErrorCode::kCorrupt,
+                  fmt::format("attempt {} on node {} of session {} is missing", token.attempt, token.node, summary.id),
+                  "Check the session: signalbox session verify");
     }
     const Value ended = SB_TRY(read_event(update.transaction(), summary.id, attempt->ended_seq, "attempt_ended"));
     return SessionResponse::from(SB_TRY(parse_stored(ended.string_at("answer").value_or(""))));
@@ -122,7 +121,8 @@ Result<SessionResponse> Sessions::Parts::continue_session(SessionUpdate& update,
   if (node.attempt >= limits::kNodeAttempts) {
     return refuse(
         "PRECONDITION_FAILED",
-        Error{ErrorCode::kLimit, "this step has reached its limit of attempts", remedy(RemedyKind::kRewind), {}, false});
+        Error{
+            ErrorCode::kLimit, "this step has reached its limit of attempts", remedy(RemedyKind::kRewind), {}, false});
   }
   if (node.waiting) return poll_waiting(update, *program, node, submission, has_output);
   if (node.kind == NodeKind::kDecision) return poll_decision(update, *program, node.number, submission);
@@ -219,8 +219,9 @@ Result<SessionResponse> Sessions::Parts::block(SessionUpdate& update, const Prog
         SB_TRY(blocked(update.transaction(), program, update.summary(), node, blockers, node.attempt + 1, true));
     return end_attempt(update, number, "blocked", 0, std::move(answer));
   }
-  return trip_breaker(update, program, number, "blocked", in_row,
-                      fmt::format("{} attempts in a row were refused; the last because:\n{}", in_row, message_lines(blockers)));
+  return trip_breaker(
+      update, program, number, "blocked", in_row,
+      fmt::format("{} attempts in a row were refused; the last because:\n{}", in_row, message_lines(blockers)));
 }
 
 Result<SessionResponse> Sessions::Parts::trip_breaker(SessionUpdate& update, const Program& program, NodeNo number,
@@ -408,8 +409,7 @@ Result<SessionResponse> Sessions::Parts::apply_verdict(SessionUpdate& update, co
     const Submission approved{output.notes, output.artifacts, output.context_set, std::nullopt};
     AdvanceResult outcome = SB_TRY(advance(program, update.known(number), context, approved, true));
     if (carries_output(submission)) {
-      outcome.notes_to_agent.push_back(
-          "the earlier delivery of this step was approved; your new input was ignored.");
+      outcome.notes_to_agent.push_back("the earlier delivery of this step was approved; your new input was ignored.");
     }
     return finish_attempt(update, program, number, outcome, output.artifacts);
   }

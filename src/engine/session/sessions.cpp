@@ -141,7 +141,8 @@ SessionResult<SessionResponse> Sessions::continue_session(const ContinueRequest&
       lock.lock();
     }
     if (submission.command && submission.command->was_cancelled) {
-      return fail(ErrorCode::kUnavailable, "the call was cancelled while the step's command was running; nothing was delivered",
+      return fail(ErrorCode::kUnavailable,
+                  "the call was cancelled while the step's command was running; nothing was delivered",
                   "Deliver the step again with the same token");
     }
     return parts_->store.write([&](store::Transaction& transaction) -> Result<SessionResponse> {

@@ -4,10 +4,10 @@
 //   SessionResponse first = SB_TRY(sessions.start({.bundle = bundle, .goal = "Fix it", …}));
 //   SessionResponse next = SB_TRY(sessions.continue_session({.token = token, .submission = …}));
 //
-// Each advance is one commit: events, rows, blobs, a decision it opens, children it starts. When the call returns, it is
-// on disk. A token whose attempt has ended returns the stored answer again, whatever is submitted with it. The cost of an
-// advance does not depend on the length of the session. Any number of processes may use one home at the same time; they
-// wait for each other.
+// Each advance is one commit: events, rows, blobs, a decision it opens, children it starts. When the call returns, it
+// is on disk. A token whose attempt has ended returns the stored answer again, whatever is submitted with it. The cost
+// of an advance does not depend on the length of the session. Any number of processes may use one home at the same
+// time; they wait for each other.
 //
 // Rows (values behind a checksum, engine/state/rows.hpp): `sessions` (key id, sort `updated/id`), `session-nodes`
 // (id/00000001), `session-attempts` (id/00000001/00001), `session-keys`; `session-children`
@@ -52,8 +52,8 @@ struct StartRequest {
   std::string parent = {};
 };
 
-// A person's answer passed on by an agent: only if the user's configuration says `confirmations: relay`, and never for a
-// decision that needs a signature. It is recorded as relayed.
+// A person's answer passed on by an agent: only if the user's configuration says `confirmations: relay`, and never for
+// a decision that needs a signature. It is recorded as relayed.
 struct RelayedAnswer {
   std::string decision = {};  // the one this session waits for
   inbox::AnswerInput given = {};

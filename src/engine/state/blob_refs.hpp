@@ -26,8 +26,8 @@ std::vector<BlobRef> blobs_of_workflow(const Value& pinned);
 
 Result<Digest> digest_from(std::string_view hex);
 
-// Calls `visit` with each blob of the event that is not yet in `seen`, including the workflows that a workflow calls, and
-// adds it to `seen`. `read` returns a blob's text, or an error that ends the walk.
+// Calls `visit` with each blob of the event that is not yet in `seen`, including the workflows that a workflow calls,
+// and adds it to `seen`. `read` returns a blob's text, or an error that ends the walk.
 Status visit_blobs(const Event& event, std::set<std::string>& seen,
                    const std::function<Result<std::string>(const BlobRef&)>& read,
                    const std::function<Status(const BlobRef&, const std::string& text)>& visit);

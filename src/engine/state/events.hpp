@@ -64,9 +64,9 @@ struct SessionState {
   std::vector<NodeNo> checkpoints;
 };
 
-// Applies one event: changes at most the session's own rows, one node and one attempt. Both replay and the live path use
-// `apply`, so they cannot differ. The live path passes a state with only the summary, the node and the row of its open
-// attempt, if any.
+// Applies one event: changes at most the session's own rows, one node and one attempt. Both replay and the live path
+// use `apply`, so they cannot differ. The live path passes a state with only the summary, the node and the row of its
+// open attempt, if any.
 //
 // kCorrupt if the event does not fit the previous state.
 Status apply(SessionState& state, const Event& event, std::int64_t seq, TimestampMs at);

@@ -222,7 +222,8 @@ Status SessionFold::attempt_ended() {
   const auto found = state_.attempts.find({node.number, node.attempt});
   Attempt attempt{.node = node.number, .number = node.attempt};
   if (found != state_.attempts.end()) attempt = found->second;
-  if (node.kind == NodeKind::kStep && attempt.output_seq == 0) return mismatch("ends an attempt that was not delivered");
+  if (node.kind == NodeKind::kStep && attempt.output_seq == 0)
+    return mismatch("ends an attempt that was not delivered");
   if ((attempt.ended == Attempt::Ended::kBlocked) != (ended == Attempt::Ended::kBlocked))
     return mismatch("ends an attempt differently from its delivery");
   if (attempt.successor != successor || (ended == Attempt::Ended::kAdvanced) != (successor != 0))

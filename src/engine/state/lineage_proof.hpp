@@ -1,8 +1,8 @@
 // Proves that one session was started by another: a MAC under a key of this home over both ids and the depth, stored in
 // the child's first event. Pure.
 //
-// Format: the key's id in four hex digits, a colon, 64 hex digits of HMAC-SHA-256 over `sb-lineage-1`, parent, child and
-// depth, each on its own line. A retired key still proves what it signed: lineage is a record, not a credential.
+// Format: the key's id in four hex digits, a colon, 64 hex digits of HMAC-SHA-256 over `sb-lineage-1`, parent, child
+// and depth, each on its own line. A retired key still proves what it signed: lineage is a record, not a credential.
 #pragma once
 
 #include <functional>

@@ -1,10 +1,10 @@
 // The state of a session: a tree of nodes, each an opened step, and the attempts made on them.
 //
-// A node is opened once; its place in the workflow, its context and its parent never change. Attempts on it are numbered
-// from 1 and used in order. Attempt k is open until it has ended; ending it either refuses the submission (blocked:
-// attempt k+1 is then open on the same node) or closes it with a successor node, or ends the session's branch. After a
-// success the node's next attempt is open again, for a return to it: delivering that one makes a second branch. So an
-// attempt never has two successors, and a branch sees exactly what its ancestors set.
+// A node is opened once; its place in the workflow, its context and its parent never change. Attempts on it are
+// numbered from 1 and used in order. Attempt k is open until it has ended; ending it either refuses the submission
+// (blocked: attempt k+1 is then open on the same node) or closes it with a successor node, or ends the session's
+// branch. After a success the node's next attempt is open again, for a return to it: delivering that one makes a second
+// branch. So an attempt never has two successors, and a branch sees exactly what its ancestors set.
 //
 // Nothing here grows with the length of the session: a node holds its position, the hash of its context, and counters
 // bounded by the number of steps.

@@ -157,7 +157,8 @@ std::string session_id_from_bytes(std::string_view bytes16) {
 Result<std::string> session_bytes(std::string_view id) {
   const auto bytes = id.starts_with(kSessionPrefix) ? from_base32(id.substr(kSessionPrefix.size())) : std::nullopt;
   if (!bytes || bytes->size() != 16) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} is not a valid session id", quote_json(id.substr(0, limits::kIdBytes))),
+    return fail(ErrorCode::kInvalid,
+                fmt::format("{} is not a valid session id", quote_json(id.substr(0, limits::kIdBytes))),
                 "List sessions: signalbox session list");
   }
   return *bytes;

@@ -11,9 +11,9 @@
 //   12   HMAC-SHA-256 over "sb-token-1" and the 24 bytes before, truncated
 //   2    CRC-16/CCITT-FALSE over the 36 bytes before
 //
-// When reading, case does not matter, o is read as 0, i and l as 1, and blanks, quotes and backticks around the token are
-// ignored. The checksum distinguishes a mangled token (a copying error: suggest to copy it again) from one that was not
-// made here (kForbidden). Pure.
+// When reading, case does not matter, o is read as 0, i and l as 1, and blanks, quotes and backticks around the token
+// are ignored. The checksum distinguishes a mangled token (a copying error: suggest to copy it again) from one that was
+// not made here (kForbidden). Pure.
 #pragma once
 
 #include <array>

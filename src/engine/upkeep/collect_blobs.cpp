@@ -148,10 +148,9 @@ Result<PruneResult> collect_garbage_without(store::Store& store, const std::set<
 Result<PruneResult> collect_garbage(store::Store& store, bool dry_run, const ProgressCallback& progress) {
   Result<PruneResult> pruned = collect_garbage_without(store, {}, dry_run, progress);
   if (pruned || pruned.error().code != ErrorCode::kCorrupt) return pruned;
-  return fail(
-      ErrorCode::kCorrupt,
-      fmt::format("nothing was removed, because references are damaged: {}", pruned.error().message),
-      "List damaged sessions: signalbox session verify --all");
+  return fail(ErrorCode::kCorrupt,
+              fmt::format("nothing was removed, because references are damaged: {}", pruned.error().message),
+              "List damaged sessions: signalbox session verify --all");
 }
 
 }  // namespace sb::engine

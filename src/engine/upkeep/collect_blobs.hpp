@@ -11,8 +11,8 @@
 
 namespace sb::engine {
 
-// Blobs that are referred to. Stored as the first eight bytes of their hash: on a collision an unused blob is kept, which
-// does no harm, and a million of them take eight megabytes.
+// Blobs that are referred to. Stored as the first eight bytes of their hash: on a collision an unused blob is kept,
+// which does no harm, and a million of them take eight megabytes.
 class LiveBlobs {
  public:
   // Marks what all events not seen before refer to, except those of the given streams.

@@ -1,4 +1,4 @@
-// Export and import: a session moved whole, or not at all.
+// Export and import: a session is moved completely or not at all.
 #include <gmock/gmock.h>
 
 #include "base/document/document.hpp"
@@ -15,7 +15,7 @@ class SessionImport : public testing::Test {
  protected:
   SessionImport() : from_(std::move(*here_.open())), to_(std::move(*there_.open())) {}
 
-  // Changes one line's JSON and makes its hash, and those of all that follow, right again.
+  // Changes one line's JSON and recomputes its hash and those of all following lines.
   static std::vector<std::string> with_changed(const std::vector<std::string>& lines, std::size_t which,
                                                const std::function<void(Value&)>& change) {
     std::vector<std::string> out;
@@ -54,7 +54,7 @@ class SessionImport : public testing::Test {
   std::unique_ptr<store::Store> from_, to_;
 };
 
-TEST_F(SessionImport, CarriesAWholeSessionToAnotherHome) {
+TEST_F(SessionImport, MovesACompleteSessionToAnotherHome) {
   const std::string id = make_session(*from_);
   const auto lines = exported(*from_, id);
   const auto imported = import_lines(*to_, lines);
@@ -64,13 +64,13 @@ TEST_F(SessionImport, CarriesAWholeSessionToAnotherHome) {
   EXPECT_EQ(exported(*to_, id), lines);
 }
 
-TEST_F(SessionImport, CarriesASessionThatIsStillOpen) {
+TEST_F(SessionImport, MovesAnOpenSession) {
   const std::string id = make_session(*from_, {.delivered = 1, .parent = ""});
   ASSERT_TRUE(import_lines(*to_, exported(*from_, id)));
   EXPECT_EQ(verdict(*to_, id), "");
 }
 
-TEST_F(SessionImport, PrintsOneEventALineThatOtherProgramsCanRead) {
+TEST_F(SessionImport, PrintsOneEventPerLineThatOtherProgramsCanRead) {
   const std::string id = make_session(*from_, {.delivered = 1, .parent = ""});
   const auto lines = exported(*from_, id);
   ASSERT_EQ(lines.size(), 5u);
@@ -90,7 +90,7 @@ TEST_F(SessionImport, AnUnknownSessionCannotBeExported) {
   EXPECT_EQ(status.error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(SessionImport, ASessionThatIsThereIsAConflictAndStaysAsItIs) {
+TEST_F(SessionImport, AnExistingSessionIsAConflictAndStaysUnchanged) {
   const std::string id = make_session(*from_);
   const auto lines = exported(*from_, id);
   const auto again = import_lines(*from_, lines);
@@ -99,7 +99,7 @@ TEST_F(SessionImport, ASessionThatIsThereIsAConflictAndStaysAsItIs) {
   EXPECT_EQ(verdict(*from_, id), "");
 }
 
-TEST_F(SessionImport, RefusesWhatIsNoExport) {
+TEST_F(SessionImport, RefusesWhatIsNotAnExport) {
   expect_refused({}, 0, "the input is empty");
   expect_refused({"hello"}, 1, "not JSON");
   expect_refused({"[]"}, 1, "not an exported event");
@@ -140,7 +140,7 @@ TEST_F(SessionImport, RefusesMissingSwappedAndRepeatedLines) {
   expect_refused(repeated, 2, "expected event 2 here");
 }
 
-TEST_F(SessionImport, RefusesImpossibleEventsThoughTheirHashesAreRight) {
+TEST_F(SessionImport, RefusesImpossibleEventsWithCorrectHashes) {
   const auto lines = exported(*from_, make_session(*from_));
   const auto in_payload = [](const char* name, Value value) {
     return [name, value](Value& line) { line.find("payload")->set(name, value); };
@@ -154,7 +154,7 @@ TEST_F(SessionImport, RefusesImpossibleEventsThoughTheirHashesAreRight) {
   expect_refused(with_changed(lines, 4, [](Value& line) { line.set("type", "invented"); }), 5, "unknown type");
 }
 
-TEST_F(SessionImport, RefusesASessionWithAnIdOfAnotherForm) {
+TEST_F(SessionImport, RefusesASessionWithAnIdOfAnotherFormat) {
   const auto lines = exported(*from_, make_session(*from_));
   for (const char* id : {"", "s-../../etc", "x", "S-0"}) {
     Value line = *parse_json(lines[0]);
@@ -163,7 +163,7 @@ TEST_F(SessionImport, RefusesASessionWithAnIdOfAnotherForm) {
   }
 }
 
-TEST_F(SessionImport, RefusesContentThatIsMissingChangedOrUncalledFor) {
+TEST_F(SessionImport, RefusesContentThatIsMissingChangedOrExtra) {
   const auto lines = exported(*from_, make_session(*from_));
   const auto with = [&](std::size_t which, const std::function<void(Value&)>& change) {
     auto changed = lines;
@@ -191,7 +191,7 @@ TEST_F(SessionImport, RefusesAPinnedWorkflowThatDoesNotLoad) {
   expect_refused(changed, 1, "does not load");
 }
 
-TEST_F(SessionImport, PassesOnALineThatIsTooLong) {
+TEST_F(SessionImport, ReportsALineThatIsTooLong) {
   int calls = 0;
   const auto result = import_session(*to_, [&]() -> Result<std::optional<std::string>> {
     ++calls;
@@ -203,7 +203,7 @@ TEST_F(SessionImport, PassesOnALineThatIsTooLong) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(SessionImport, BringsWhatTheWorkflowCalls) {
+TEST_F(SessionImport, IncludesTheWorkflowsThatAWorkflowCalls) {
   workflow::FakeResolver around;
   around.add_workflow("{id: callee, name: C, description: D, version: 1.0.0, steps: [{id: sub, title: S, prompt: P}]}");
   const workflow::Bundle bundle = workflow::compiled(

@@ -27,7 +27,8 @@ Status export_session(store::Store& store, std::string_view session,
 Result<std::string> import_session(store::Store& store,
                                    const std::function<Result<std::optional<std::string>>()>& next_line);
 
-// What is wrong with one session; empty if it is intact: chain, payloads, blobs, and every row compared with the events.
+// What is wrong with one session; empty if it is intact: chain, payloads, blobs, and every row compared with the
+// events.
 struct Damage {
   std::string where;  // event 14, node 3, blob …
   std::string message;

@@ -32,7 +32,7 @@ class Upkeep : public testing::Test {
   std::unique_ptr<store::Store> store_;
 };
 
-TEST_F(Upkeep, AWholeSessionHasNoDamage) {
+TEST_F(Upkeep, AnIntactSessionHasNoDamage) {
   EXPECT_EQ(verdict(*store_, make_session(*store_)), "");
   EXPECT_EQ(verdict(*store_, make_session(*store_, {.seed = 2, .delivered = 0, .parent = ""})), "");
 }
@@ -43,7 +43,7 @@ TEST_F(Upkeep, AnUnknownSessionIsNotFound) {
   EXPECT_EQ(damages.error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(Upkeep, FindsRowsThatAreMissingDamagedWrongOrTooMany) {
+TEST_F(Upkeep, FindsRowsThatAreMissingDamagedWrongOrExtra) {
   const std::string id = make_session(*store_);
   const std::string node = node_key(id, 2);
   const std::string attempt = attempt_key(id, 1, 1);
@@ -80,14 +80,14 @@ TEST_F(Upkeep, FindsRowsThatAreMissingDamagedWrongOrTooMany) {
   EXPECT_THAT(verdict(*store_, id), HasSubstr("session: its record is missing\n"));
 }
 
-TEST_F(Upkeep, FindsContentThatIsGone) {
+TEST_F(Upkeep, FindsMissingContent) {
   SessionMaker maker(*store_, {});
   maker.start();
   const std::string lost = *maker.events.back().payload.string_at("context");
   const std::string id = maker.finish();
   const Digest digest = sha256(to_canonical_json(Value::object({{"session", id}, {"node", 1}})));
   ASSERT_TRUE(write([&](store::Transaction& t) { return t.remove_blob(digest); }));
-  EXPECT_EQ(verdict(*store_, id), fmt::format("content {}: it is gone, named by event 2\n", lost));
+  EXPECT_EQ(verdict(*store_, id), fmt::format("content {}: it is missing, named by event 2\n", lost));
 }
 
 TEST_F(Upkeep, FindsEventsThatDoNotFitTogether) {
@@ -103,7 +103,7 @@ TEST_F(Upkeep, FindsEventsThatDoNotFitTogether) {
   EXPECT_THAT(verdict(*store_, id), HasSubstr("completes a session before its end"));
 }
 
-TEST_F(Upkeep, FindsASessionWhoseEventsAreGone) {
+TEST_F(Upkeep, FindsASessionWithoutEvents) {
   const std::string id = make_session(*store_);
   ASSERT_TRUE(write([&](store::Transaction& t) { return t.remove_stream(session_stream(id)); }));
   EXPECT_THAT(verdict(*store_, id), HasSubstr("events: there are none"));
@@ -114,7 +114,7 @@ TEST_F(Upkeep, FindsASessionWhoseEventsAreGone) {
   EXPECT_EQ(told, 1);
 }
 
-TEST_F(Upkeep, VerifiesAllSessionsAndSaysHowFarItIs) {
+TEST_F(Upkeep, VerifiesAllSessionsAndReportsProgress) {
   make_session(*store_, {.seed = 1, .parent = ""});
   const std::string bad = make_session(*store_, {.seed = 2, .parent = ""});
   make_session(*store_, {.seed = 3, .parent = ""});
@@ -132,7 +132,7 @@ TEST_F(Upkeep, VerifiesAllSessionsAndSaysHowFarItIs) {
   EXPECT_THAT(steps, ElementsAre(1, 2, 3));
 }
 
-TEST_F(Upkeep, PrunesWhatEndedBeforeThatTime) {
+TEST_F(Upkeep, PrunesSessionsThatEndedEarlier) {
   const std::string old = make_session(*store_, {.seed = 1, .at = kNow - 40 * kDay, .parent = ""});
   const std::string fresh = make_session(*store_, {.seed = 2, .at = kNow - 10 * kDay, .parent = ""});
   const std::string open = make_session(*store_, {.seed = 3, .delivered = 1, .at = kNow - 40 * kDay, .parent = ""});
@@ -151,7 +151,7 @@ TEST_F(Upkeep, ExactlyAtTheTimeIsNotBeforeIt) {
   EXPECT_EQ(pruned(kNow + 1).sessions.size(), 1u);
 }
 
-TEST_F(Upkeep, ChildrenGoOnlyWithTheirParents) {
+TEST_F(Upkeep, ChildrenAreRemovedOnlyWithTheirParents) {
   const std::string parent = make_session(*store_, {.seed = 1, .at = kNow - 10 * kDay, .parent = ""});
   const std::string child = make_session(*store_, {.seed = 2, .at = kNow - 40 * kDay, .parent = parent});
   const std::string grandchild = make_session(*store_, {.seed = 3, .at = kNow - 40 * kDay, .parent = child});
@@ -167,7 +167,7 @@ TEST_F(Upkeep, AFamilyWithAnOpenChildStays) {
   EXPECT_EQ(pruned(kNow, true).sessions.size(), 2u);
 }
 
-TEST_F(Upkeep, ADryRunChangesNothingAndSaysTheSame) {
+TEST_F(Upkeep, ADryRunChangesNothingAndReportsTheSame) {
   const std::string old = make_session(*store_, {.seed = 1, .at = kNow - 40 * kDay, .parent = ""});
   make_session(*store_, {.seed = 2, .at = kNow, .parent = ""});
   const std::size_t blobs = count_blobs(*store_);
@@ -200,7 +200,7 @@ TEST(Pain17, PrunedSessionsLeaveNoBlobsBehind) {
   EXPECT_TRUE(empty);
 }
 
-TEST_F(Upkeep, CollectsOnlyWhatNobodyRefersTo) {
+TEST_F(Upkeep, CollectsOnlyUnreferencedBlobs) {
   const std::string id = make_session(*store_);
   const std::size_t used = count_blobs(*store_);
   ASSERT_TRUE(write([](store::Transaction& t) -> Status {
@@ -230,8 +230,8 @@ TEST_F(Upkeep, KeepsWhatOtherStreamsReferTo) {
   EXPECT_EQ(count_blobs(*store_), 1u);
 }
 
-// Another process stores a blob that was there unused, and an event that names it, between marking and sweeping.
-TEST_F(Upkeep, KeepsABlobThatIsReferredToMeanwhile) {
+// Another process stores a blob that existed unused, and an event that names it, between mark and sweep.
+TEST_F(Upkeep, KeepsABlobThatIsReferencedMeanwhile) {
   ASSERT_TRUE(write([](store::Transaction& t) -> Status {
     SB_TRY(t.put_blob("\"wanted again\""));
     const store::NewEvent event{"noted", kNow, "{}"};
@@ -269,7 +269,7 @@ TEST_F(Upkeep, KeepsTheWorkflowsThatAPinnedOneCalls) {
   maker.events[0].payload.set("hash", bundle.back()->hash);
   const std::string id = maker.finish();
   EXPECT_EQ(collect_garbage(*store_, false, nullptr)->blobs,
-            1);  // the workflow start() stored, which nothing names now
+            1);  // the workflow stored by start(), which nothing refers to now
   EXPECT_EQ(verdict(*store_, id), "");
 }
 
