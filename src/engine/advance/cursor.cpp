@@ -60,7 +60,7 @@ class Cursor {
   CursorMove from_behind(const Position& from, std::span<const Value> artifacts) && {
     frames_ = from.loops;
     const StepNo number = program_.find(from.step);
-    if (number == kNoStep || !stands_in(number)) {
+    if (number == kNoStep || !is_inside(number)) {
       move_.missing.push_back(
           {BlockerCode::kInvalidContext, from.step,
            fmt::format("The session is at step {}, which its workflow does not have.", quote_json(from.step)),
@@ -76,7 +76,7 @@ class Cursor {
   const Value& view() { return scope_.at(frames_); }
   bool is_exhausted() const { return move_.trace.size() >= limits::kSkippedStepsPerAdvance; }
 
-  bool stands_in(StepNo number) const {
+  bool is_inside(StepNo number) const {
     std::size_t depth = frames_.size();
     for (StepNo loop = at(number).loop; loop != kNoStep; loop = at(loop).loop) {
       if (depth == 0 || frames_[--depth].loop != at(loop).step->id) return false;

@@ -177,8 +177,8 @@ Result<SessionResponse> Sessions::Parts::blocked(store::Snapshot& snapshot, cons
   const std::string token = mint(Purpose::kContinue, summary.id, node.number, next_attempt);
   const workflow::Step& step = program.step(node.position.step);
   const Value context = context_at(program, node.position, SB_TRY(read_json_blob(snapshot, node.context)));
-  Value told = Value::array();
-  for (const Blocker& blocker : blockers) told.push_back(to_value(blocker));
+  Value reported = Value::array();
+  for (const Blocker& blocker : blockers) reported.push_back(to_value(blocker));
   SessionResponse answer;
   answer.text = render_blocked(program, node, blockers, counts);
   answer.line =
@@ -191,7 +191,7 @@ Result<SessionResponse> Sessions::Parts::blocked(store::Snapshot& snapshot, cons
                                                 {"title", workflow::fill_in_line(step.title, context)},
                                                 {"requires", requirements(program, node.position, context)}})},
                      {"nextIntent", "perform_pending_then_continue"},
-                     {"blockers", std::move(told)},
+                     {"blockers", std::move(reported)},
                      {"retryable", true},
                      {"retryContinueToken", token}});
   return answer;

@@ -239,7 +239,7 @@ TEST(SessionFlips, AByteChangedInAnyWriteInventsNothing) {
   for (const bool checkpoints : {false, true}) {
     Flips flips;
     flip_everywhere(checkpoints, flips);
-    std::printf("%s: %d unharmed, %d refused at opening, %d told when read\n", checkpoints ? "file" : "log",
+    std::printf("%s: %d unharmed, %d refused at opening, %d reported when read\n", checkpoints ? "file" : "log",
                 flips.unharmed, flips.refused, flips.acknowledged_when_read);
     EXPECT_GT(flips.refused + flips.acknowledged_when_read, 5);
   }

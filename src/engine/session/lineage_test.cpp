@@ -117,12 +117,12 @@ void rewrite_start(SessionTestHome& place, const std::string& session, const std
   const auto done = place.inbox.store->write([&](store::Transaction& transaction) -> Status {
     auto events = SB_TRY(transaction.events(session_stream(session), 1, 1'000));
     SB_TRY(transaction.remove_stream(session_stream(session)));
-    std::vector<store::NewEvent> anew;
-    for (const auto& event : events) anew.push_back({event.type, event.time_ms, event.payload});
-    Value first = *parse_json(anew.front().payload);
+    std::vector<store::NewEvent> changed;
+    for (const auto& event : events) changed.push_back({event.type, event.time_ms, event.payload});
+    Value first = *parse_json(changed.front().payload);
     change(first);
-    anew.front().payload = to_canonical_json(first);
-    SB_TRY(transaction.append(session_stream(session), {}, anew));
+    changed.front().payload = to_canonical_json(first);
+    SB_TRY(transaction.append(session_stream(session), {}, changed));
     return {};
   });
   ASSERT_TRUE(done) << done.error().to_string();

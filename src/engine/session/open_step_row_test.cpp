@@ -41,11 +41,11 @@ class OpenSteps : public testing::Test {
     return found.empty() ? OpenStep() : found.front();
   }
   std::vector<std::string> damages(const SessionResponse& answer) {
-    std::vector<std::string> told;
+    std::vector<std::string> lines;
     const auto found = verify_session(*place_.inbox.store, SessionTestHome::session(answer));
     EXPECT_TRUE(found);
-    for (const Damage& damage : *found) told.push_back(damage.where + ": " + damage.message);
-    return told;
+    for (const Damage& damage : *found) lines.push_back(damage.where + ": " + damage.message);
+    return lines;
   }
   SessionResponse deliver(const SessionResponse& answer) {
     return place_.continue_session(answer, {.notes = "Done.", .context = Value::object({{"slices", Value::array()}})});

@@ -193,7 +193,7 @@ TEST(MrReview, AFailedChecklistItemMakesTheVerdictBlocking) {
   };
   const Walk failed = walk_through(bundle, review_with(item("failed"), clean));
   EXPECT_TRUE(failed.is_complete) << failed.stuck;
-  EXPECT_TRUE(was_refused(failed, "An item of the checklist failed, so the verdict is blocking."));
+  EXPECT_TRUE(was_refused(failed, "A checklist item failed, so the verdict is blocking."));
   EXPECT_EQ(failed.last_artifacts.front().string_at("verdict"), "blocking");
   EXPECT_EQ(walk_through(bundle, review_with(item("passed"), clean)).refusals, std::vector<std::string>{});
   EXPECT_EQ(walk_through(bundle, review_with(item("unverified"), clean)).refusals, std::vector<std::string>{});
@@ -242,7 +242,7 @@ TEST(CodingTask, OnlyAFixOrRetryCorrectsAssumptions) {
   for (const bool is_fix : {false, true}) {
     const Walk walk = walk_through(bundle, {.answers = keys({{"taskComplexity", "Small"}, {"isFixOrRetry", is_fix}}),
                                             .merge = {{"hand-off", corrected}}});
-    EXPECT_EQ(was_refused(walk, "This is no fix or retry"), !is_fix);
+    EXPECT_EQ(was_refused(walk, "This is not a fix or retry"), !is_fix);
   }
 }
 

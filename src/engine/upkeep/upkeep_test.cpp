@@ -107,11 +107,11 @@ TEST_F(Upkeep, FindsASessionWithoutEvents) {
   const std::string id = make_session(*store_);
   ASSERT_TRUE(write([&](store::Transaction& t) { return t.remove_stream(session_stream(id)); }));
   EXPECT_THAT(verdict(*store_, id), HasSubstr("events: there are none"));
-  int told = 0;
+  int reported = 0;
   const auto count = verify_sessions(
-      *store_, [&](const std::string& session, const std::vector<Damage>&) { told += session == id; }, nullptr);
+      *store_, [&](const std::string& session, const std::vector<Damage>&) { reported += session == id; }, nullptr);
   EXPECT_EQ(*count, 1);
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(reported, 1);
 }
 
 TEST_F(Upkeep, VerifiesAllSessionsAndReportsProgress) {
