@@ -104,7 +104,7 @@ std::string workflow_id_of(Fields& fields) {
   if (!is_workflow_id(*id)) {
     fault(*reader, "bad_id", fmt::format("\"{}\" is not a workflow id", *id),
           "Use lower-case letters, digits, hyphens and underscores; with a dot, each part starts with a letter and has "
-          "two characters or more: team.review",
+          "two characters or more: team.review");
   }
   return std::move(*id);
 }
