@@ -238,11 +238,11 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
 std::string without_token_hints(std::string text) {
   replace(text, "Then continue with the `continueToken` below.", "Then submit it with complete_step.");
   replace(text,
-          "Mend this and send the whole submission again with the `retryContinueToken` below. The token you used is "
-          "spent: it only repeats this answer.",
-          "Mend this and call complete_step again with the whole submission.");
-  replace(text, "Mend this and send the whole submission again with the same token.",
-          "Mend this and call complete_step again with the whole submission.");
+          "Fix this and resubmit everything with the `retryContinueToken` below. The token you used is spent: it only "
+          "repeats this answer.",
+          "Fix this and call complete_step again with everything.");
+  replace(text, "Fix this and resubmit everything with the same token.",
+          "Fix this and call complete_step again with everything.");
   return text;
 }
 

@@ -36,7 +36,7 @@ Result<SessionState> replay(std::span<const store::Event> events) {
     }
     SB_TRY(apply(state, {event.type, std::move(*payload)}, event.seq, event.time_ms));
   }
-  if (state.summary.events == 0) return fail(ErrorCode::kCorrupt, "a session without events");
+  if (state.summary.events == 0) return fail(ErrorCode::kCorrupt, "the session has no events");
   return state;
 }
 

@@ -35,7 +35,7 @@ bool StoredReader::has(std::string_view name) {
 std::string StoredReader::string(std::string_view name) {
   const Value* value = find(name);
   if (value && value->is_string()) return value->as_string();
-  refuse(name, "is not a text");
+  refuse(name, "is not a string");
   return {};
 }
 
@@ -53,7 +53,7 @@ std::string StoredReader::hash(std::string_view name) {
 bool StoredReader::boolean(std::string_view name) {
   const Value* value = find(name);
   if (value && value->is_bool()) return value->as_bool();
-  refuse(name, "is neither true nor false");
+  refuse(name, "is not a boolean");
   return false;
 }
 
@@ -95,7 +95,7 @@ void StoredReader::refuse(std::string_view name, std::string_view why) {
 Status StoredReader::done(bool nothing_else) {
   if (fault_.empty() && nothing_else) {
     for (const auto& member : value_.members()) {
-      if (std::ranges::find(known_, member.name) == known_.end()) refuse(member.name, "does not belong there");
+      if (std::ranges::find(known_, member.name) == known_.end()) refuse(member.name, "is not expected");
     }
   }
   if (!fault_.empty()) return fail(ErrorCode::kCorrupt, fmt::format("{} {}", what_, fault_));

@@ -1,6 +1,6 @@
-// Reading back what this folder stored: typed members of one JSON object. A member that is missing or of another kind
-// means the stored bytes are not what was written: the first such fault is kept, reads go on with empty values, and
-// `done` tells.
+// Reads back what this folder stored: typed members of one JSON object. A member that is missing or of another type
+// means that the stored bytes are not what was written: the first such fault is kept, later reads return empty values,
+// and `done` reports it.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace sb::engine {
 
-// What an agent may send just so is wrapped before it is stored (a child's context in its node's row), so what is read
-// back may be deeper and larger than what is read from outside.
+// Values from agents are wrapped before they are stored (a child's context in its node's row), so stored values may be
+// deeper and larger than what is accepted from outside.
 inline constexpr JsonBounds kStoredBounds{limits::kStoreValueBytes, limits::kDocumentDepth + 16,
                                           4 * limits::kDocumentNodes};
 Result<Value> parse_stored(std::string_view text);
@@ -53,7 +53,7 @@ class StoredReader {
   }
 
   void refuse(std::string_view name, std::string_view why);
-  // A fault when one was met; with `nothing_else`, also when a member is there that nobody asked for.
+  // Returns the first fault, if any; with `nothing_else`, an unread member is a fault too.
   Status done(bool nothing_else = false);
 
  private:

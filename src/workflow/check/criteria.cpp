@@ -20,7 +20,7 @@ constexpr std::array<std::pair<std::string_view, Type>, 4> kRuleTypes = {
 constexpr std::array<std::pair<std::string_view, Type>, 3> kCompositions = {
     {{"and", Type::kAnd}, {"or", Type::kOr}, {"not", Type::kNot}}};
 
-// JavaScript's flags: i and m as they are, s and y become part of the pattern, the others change nothing for a test.
+// JavaScript's flags: i and m as they are, s and y become part of the pattern, the others do not affect a test.
 std::optional<Pattern> read_pattern(const Reader& pattern, const std::optional<Reader>& flags) {
   std::string expression = pattern.value().as_string();
   unsigned options = Pattern::kJavaScript;
@@ -53,7 +53,7 @@ std::shared_ptr<const JsonSchema> read_schema(const Reader& reader) {
   return nullptr;
 }
 
-// What the rule of a type must carry; false, and a fault, when it is missing or wrong.
+// What a rule of this type requires; false, and a fault, if it is missing or wrong.
 bool read_demands(Fields& fields, Criteria& rule) {
   const auto value = fields.get("value"), pattern = fields.get("pattern"), flags = fields.get("flags");
   const auto min = fields.get("min"), max = fields.get("max"), schema = fields.get("schema");
@@ -79,7 +79,7 @@ bool read_demands(Fields& fields, Criteria& rule) {
       if (min) rule.min = min->number();
       if (max) rule.max = max->number();
       if (rule.min && rule.max && *rule.min > *rule.max) {
-        min->fault(fmt::format("min {} is more than max {}", *rule.min, *rule.max), "Exchange them");
+        min->fault(fmt::format("min {} is more than max {}", *rule.min, *rule.max), "Swap them");
         return false;
       }
       return rule.min.has_value() == min.has_value() && rule.max.has_value() == max.has_value();
@@ -97,7 +97,7 @@ std::optional<Criteria> read_rule(Fields& fields) {
   const auto condition = fields.get("condition");
   if (type) rule.type = *type;
   bool is_well = type && message && read_demands(fields, rule);
-  // After a wrong type nobody asked for these.
+  // After a wrong type these have not been read.
   for (const char* name : {"value", "pattern", "flags", "min", "max", "schema"}) fields.get(name);
   if (condition) {
     rule.condition = read_condition(*condition);
@@ -131,12 +131,12 @@ std::optional<Criteria> read_composition(Fields& fields, int depth) {
     const auto reader = fields.get(name);
     if (!reader) continue;
     if (++found > 1) {
-      reader->fault("`and`, `or` and `not` cannot stand side by side", "Put one inside the other");
+      reader->fault("`and`, `or` and `not` cannot be used side by side", "Put one inside the other");
       continue;
     }
     const bool is_list = reader->value().is_array();
     if (type != Type::kNot && is_list && reader->value().size() == 0) {
-      reader->fault(fmt::format("`{}` is empty", name), "Add a rule or take it away");
+      reader->fault(fmt::format("`{}` is empty", name), "Add a rule or remove it");
       continue;
     }
     criteria = read_all(type, type == Type::kNot ? std::vector<Reader>{*reader} : reader->items(), depth);
@@ -187,9 +187,9 @@ std::string demand_of(const Criteria& rule) {
     case Type::kLength:
       return "have that length";
     case Type::kSchema:
-      return "be JSON of that schema";
+      return "be JSON that matches that schema";
     default:
-      return "pass what must not pass";
+      return "pass the negated rule";
   }
 }
 
@@ -247,8 +247,9 @@ Verdict judge_any(const Criteria& criteria, std::string_view notes, const Value&
     applies = applies || verdict == Verdict::kFails;
   }
   if (!applies) return Verdict::kDoesNotApply;
-  into.push_back(messages.size() == 1 ? messages.front()
-                                      : fmt::format("at least one of these is needed: {}", fmt::join(messages, "; ")));
+  into.push_back(messages.size() == 1
+                     ? messages.front()
+                     : fmt::format("at least one of these is required: {}", fmt::join(messages, "; ")));
   return Verdict::kFails;
 }
 
@@ -277,7 +278,7 @@ Verdict judge(const Criteria& criteria, std::string_view notes, const Value& con
   return Verdict::kFails;
 }
 
-// The messages of the rules below, for a composition, which has none of its own.
+// The messages of the rules inside a composition, which has none of its own.
 void collect_messages(const Criteria& criteria, std::vector<std::string>& into) {
   if (criteria.type == Type::kNot) return into.push_back(forbidding(criteria.parts.front()));
   if (!criteria.message.empty()) into.push_back(criteria.message);
