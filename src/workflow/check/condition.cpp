@@ -287,7 +287,7 @@ const Value* look_up(const Value& context, std::string_view path) {
   }
 }
 
-std::optional<bool> is_within(Operator op, double number, double limit) {
+std::optional<bool> bound_holds(Operator op, double number, double limit) {
   switch (op) {
     case Operator::kGt:
       return number > limit;
@@ -334,7 +334,7 @@ bool holds(const Condition& condition, const Value& context) {
     case Operator::kLte: {
       const Value* number = value();
       return number && number->is_number() &&
-             is_within(condition.op, number->as_number(), condition.operand.as_number()) == true;
+             bound_holds(condition.op, number->as_number(), condition.operand.as_number()) == true;
     }
     case Operator::kIn:
       return std::ranges::any_of(condition.operand.items(),

@@ -62,8 +62,8 @@ const Value* look_up(const Value& context, std::string_view path);
 
 bool holds(const Condition& condition, const Value& context);
 
-// Of gt, gte, lt, lte: whether the number is within the limit. Nothing for operators that are not a bound.
-std::optional<bool> is_within(Condition::Operator op, double number, double limit);
+// Of gt, gte, lt, lte: whether they hold of the number. Nothing for operators that are not a bound.
+std::optional<bool> bound_holds(Condition::Operator op, double number, double limit);
 
 // For records of skipped steps: the keys the condition looked at, with the values it saw.
 Value observed_values(const Condition& condition, const Value& context);

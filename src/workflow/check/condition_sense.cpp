@@ -29,21 +29,21 @@ std::span<const Value> allowed_values(const Condition& condition) {
 }
 
 bool is_bound(Operator op) {
-  return is_within(op, 0, 0).has_value();
+  return bound_holds(op, 0, 0).has_value();
 }
 
 bool may_be_within(const Value& value, const Condition& bound) {
-  if (value.is_number()) return is_within(bound.op, value.as_number(), bound.operand.as_number()) == true;
+  if (value.is_number()) return bound_holds(bound.op, value.as_number(), bound.operand.as_number()) == true;
   return value.is_bool() || may_be_number(value);
 }
 
 // A bound from below: more than its limit is allowed.
 bool is_lower(Operator op) {
-  return is_within(op, 1, 0) == true;
+  return bound_holds(op, 1, 0) == true;
 }
 
 bool allows_its_limit(Operator op) {
-  return is_within(op, 0, 0) == true;
+  return bound_holds(op, 0, 0) == true;
 }
 
 bool bounds_clash(const Condition& a, const Condition& b) {
