@@ -46,7 +46,7 @@ Result<AskedPrompt> first_of_chain(const Declaration& declaration, int cap) {
   return asked;
 }
 
-Result<AskedPrompt> first_question(const Declaration& declaration, Host host) {
+Result<AskedPrompt> first_question(const Declaration& declaration, const Host& host) {
   const int cap = decision::cap_of(host, declaration.profile);
   if (const auto* decision = declaration.decision()) {
     return AskedPrompt{prompts_of(*decision, declaration.profile, declaration.hash, cap), ""};
@@ -69,7 +69,7 @@ Result<Prompt> page_of(const AskedPrompt& asked, int page) {
 
 // The options as a hook will see them in the host's own call: for tools, the label they show and answer with.
 std::vector<inbox::Choice> shown_choices(const Rendered& rendered) {
-  const bool answers_with_label = rendered.host == Host::kAskUserQuestion || rendered.host == Host::kRequestUserInput;
+  const bool answers_with_label = rendered.shape.host->answers_with_label;
   const bool is_by_rows = rendered.shape.questions.size() > 1;
   std::vector<inbox::Choice> choices;
   for (const decision::ShownQuestion& question : rendered.shape.questions) {
@@ -87,7 +87,7 @@ inbox::PlannedPrompt planned_from(const Prompt& prompt, const Rendered& rendered
   planned.decision = state.id;
   planned.fingerprint = state.opened.fingerprint;
   planned.render_hash = rendered.render_hash;
-  planned.host = std::string(to_string(rendered.host));
+  planned.host = rendered.shape.host->name;
   planned.part = part;
   planned.page = prompt.page;
   planned.pages = prompt.pages;
@@ -95,14 +95,12 @@ inbox::PlannedPrompt planned_from(const Prompt& prompt, const Rendered& rendered
   planned.question = rendered.shape.questions.front().text;
   planned.options = shown_choices(rendered);
   planned.elsewhere = prompt.shown_elsewhere;
-  if (rendered.host == Host::kAskUserQuestion) {
-    planned.header = rendered.payload["questions"].items().front()["header"].as_string();
-  }
+  planned.header = rendered.header;
   return planned;
 }
 
 // Opens the question (or joins the same one), records the planned prompt, and renders it with its marker.
-Result<Rendered> plan(Context& context, inbox::Home& home, const Declaration& declaration, Host host, int page) {
+Result<Rendered> plan(Context& context, inbox::Home& home, const Declaration& declaration, const Host& host, int page) {
   const AskedPrompt asked = SB_TRY(first_question(declaration, host));
   const Prompt prompt = SB_TRY(page_of(asked, page));
   const std::string place(inbox::kNoncePlaceholder);
@@ -124,11 +122,11 @@ Result<Rendered> plan(Context& context, inbox::Home& home, const Declaration& de
 }
 
 int run_render(Context& context, const RenderArguments& arguments) {
-  const auto host = decision::host_named(arguments.host);
+  const Host* host = decision::host_named(arguments.host);
   if (!host) {
     return report(context, Error{ErrorCode::kInvalid,
                                  fmt::format("unknown host {}", quote_json(arguments.host)),
-                                 "Use text, brief, ask_user_question, request_user_input or elicitation",
+                                 "Use " + decision::host_names(),
                                  {},
                                  false});
   }
@@ -151,8 +149,7 @@ int run_render(Context& context, const RenderArguments& arguments) {
 Action declare_render(App& app) {
   auto arguments = std::make_shared<RenderArguments>();
   app.add_option("--def", arguments->definition, "Declaration to render; - for stdin")->required();
-  app.add_option("--host", arguments->host, "text, brief, ask_user_question, request_user_input or elicitation")
-      ->required();
+  app.add_option("--host", arguments->host, decision::host_names())->required();
   app.add_option("--page", arguments->page, "Page number, from 1, if the options do not fit on one page");
   return [arguments](Context& context) { return run_render(context, *arguments); };
 }

@@ -82,6 +82,19 @@ TEST_F(RenderCommand, TextHostPrintsOnlyTheBlock) {
   EXPECT_EQ(planned().size(), 1u);
 }
 
+TEST_F(RenderCommand, HelpAndErrorsNameEveryHostOfTheTable) {
+  const RunOutput help = ran(kBranch, {"--help"});
+  const RunOutput wrong = ran(kBranch, {"--host", "telegraph"});
+  EXPECT_EQ(wrong.code, kExitUsage);
+  EXPECT_THAT(wrong.errors, HasSubstr("\"telegraph\""));
+  for (const decision::Host* host : decision::hosts::kAll) {
+    EXPECT_THAT(help.output, HasSubstr(host->name));
+    EXPECT_THAT(wrong.errors, HasSubstr(host->name));
+    const RunOutput shown = ran(kBranch, {"--host", std::string(host->name)});
+    EXPECT_EQ(shown.code, kExitOk) << host->name << ": " << shown.errors;
+  }
+}
+
 TEST_F(RenderCommand, PagesAreCountedFromOne) {
   const std::string yaml = "{decision: d, instruction: Which one?, options: [a1, a2, a3, a4, a5, a6, a7, a8]}";
   EXPECT_EQ(ran(yaml, {"--host", "text", "--page", "2"}).output, "Which one?\n\n1) a7\n2) a8\n");

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/document/document.hpp"
 #include "base/limits.hpp"
 #include "base/text/unicode.hpp"
@@ -83,11 +84,17 @@ bool read_demands(Fields& fields, Criteria& rule) {
         return false;
       }
       return rule.min.has_value() == min.has_value() && rule.max.has_value() == max.has_value();
-    default:
+    case Type::kSchema:
       if (!schema) return lacks("schema");
       rule.schema = read_schema(*schema);
       return rule.schema != nullptr;
+    case Type::kAnd:
+    case Type::kOr:
+    case Type::kNot:
+      break;
   }
+  SB_ASSERT(!"a composition is not read as a rule");
+  return false;
 }
 
 std::optional<Criteria> read_rule(Fields& fields) {
@@ -171,11 +178,17 @@ bool passes_rule(const Criteria& rule, std::string_view notes) {
       const auto length = static_cast<double>(is_utf8(notes) ? count_code_points(notes) : notes.size());
       return (!rule.min || length >= *rule.min) && (!rule.max || length <= *rule.max);
     }
-    default: {
+    case Type::kSchema: {
       const auto value = parse_json(notes);
       return value && rule.schema->check(*value).empty();
     }
+    case Type::kAnd:
+    case Type::kOr:
+    case Type::kNot:
+      break;
   }
+  SB_ASSERT(!"a composition is judged by its parts");
+  return false;
 }
 
 std::string demand_of(const Criteria& rule) {
@@ -188,9 +201,12 @@ std::string demand_of(const Criteria& rule) {
       return "have that length";
     case Type::kSchema:
       return "be JSON that matches that schema";
-    default:
+    case Type::kAnd:
+    case Type::kOr:
+    case Type::kNot:
       return "pass the negated rule";
   }
+  return {};
 }
 
 std::string forbidding(const Criteria& part) {
@@ -216,14 +232,14 @@ std::string rule_text(const Value& rule) {
   return {};
 }
 
-std::string_view type_name(Type type) {
+constexpr std::string_view type_name(Type type) {
   for (const auto& [name, known] : kRuleTypes) {
     if (known == type) return name;
   }
   for (const auto& [name, known] : kCompositions) {
     if (known == type) return name;
   }
-  return "and";
+  return {};
 }
 
 Value rule_value(const Criteria& criteria, std::string_view message) {
@@ -236,6 +252,27 @@ Value rule_value(const Criteria& criteria, std::string_view message) {
 }
 
 Verdict judge(const Criteria& criteria, std::string_view notes, const Value& context, std::vector<std::string>& into);
+
+Verdict judge_all(const Criteria& criteria, std::string_view notes, const Value& context,
+                  std::vector<std::string>& into) {
+  Verdict verdict = Verdict::kDoesNotApply;
+  for (const Criteria& part : criteria.parts) {
+    const Verdict of_part = judge(part, notes, context, into);
+    if (of_part == Verdict::kFails || verdict == Verdict::kDoesNotApply) verdict = of_part;
+  }
+  return verdict;
+}
+
+Verdict judge_not(const Criteria& criteria, std::string_view notes, const Value& context,
+                  std::vector<std::string>& into) {
+  std::vector<std::string> ignored;
+  const Criteria& part = criteria.parts.front();
+  const Verdict verdict = judge(part, notes, context, ignored);
+  if (verdict == Verdict::kDoesNotApply) return verdict;
+  if (verdict == Verdict::kFails) return Verdict::kPasses;
+  into.push_back(forbidding(part));
+  return Verdict::kFails;
+}
 
 Verdict judge_any(const Criteria& criteria, std::string_view notes, const Value& context,
                   std::vector<std::string>& into) {
@@ -255,23 +292,18 @@ Verdict judge_any(const Criteria& criteria, std::string_view notes, const Value&
 
 Verdict judge(const Criteria& criteria, std::string_view notes, const Value& context, std::vector<std::string>& into) {
   if (criteria.condition && !holds(*criteria.condition, context)) return Verdict::kDoesNotApply;
-  if (criteria.type == Type::kOr) return judge_any(criteria, notes, context, into);
-  if (criteria.type == Type::kNot) {
-    std::vector<std::string> ignored;
-    const Criteria& part = criteria.parts.front();
-    const Verdict verdict = judge(part, notes, context, ignored);
-    if (verdict == Verdict::kDoesNotApply) return verdict;
-    if (verdict == Verdict::kFails) return Verdict::kPasses;
-    into.push_back(forbidding(part));
-    return Verdict::kFails;
-  }
-  if (criteria.type == Type::kAnd) {
-    Verdict verdict = Verdict::kDoesNotApply;
-    for (const Criteria& part : criteria.parts) {
-      const Verdict of_part = judge(part, notes, context, into);
-      if (of_part == Verdict::kFails || verdict == Verdict::kDoesNotApply) verdict = of_part;
-    }
-    return verdict;
+  switch (criteria.type) {
+    case Type::kAnd:
+      return judge_all(criteria, notes, context, into);
+    case Type::kOr:
+      return judge_any(criteria, notes, context, into);
+    case Type::kNot:
+      return judge_not(criteria, notes, context, into);
+    case Type::kContains:
+    case Type::kRegex:
+    case Type::kLength:
+    case Type::kSchema:
+      break;
   }
   if (passes_rule(criteria, notes)) return Verdict::kPasses;
   into.push_back(requirement_line(rule_value(criteria, criteria.message)));
