@@ -70,8 +70,7 @@ class DecisionFold {
     if (event.type == "replied") return replied(value);
     if (event.type == "withdrawn") return withdrawn();
     if (event.type == "taken") return taken(value);
-    return fail(ErrorCode::kCorrupt,
-                fmt::format("{} has an event of unknown type {}", state_.id, quote_json(event.type)));
+    return unknown_event(event.stream, event.seq, event.type);
   }
 
  private:
@@ -231,9 +230,7 @@ Value to_value(const OpenedDecision& opened) {
 
 Result<OpenedDecision> opened_from(const Value& value) {
   OpenedDecision opened;
-  if (SB_TRY(wire::integer(value, "v")) != 1) {
-    return fail(ErrorCode::kUnsupported, "the decision was written by a newer version", "Use that version");
-  }
+  if (SB_TRY(wire::integer(value, "v")) != 1) return newer_version("the decision");
   opened.salt = SB_TRY(wire::string(value, "salt"));
   opened.fingerprint = SB_TRY(wire::string(value, "fingerprint"));
   opened.definition = SB_TRY(wire::string(value, "definition"));

@@ -38,6 +38,11 @@ Result<std::optional<PlannedPrompt>> read_prompt(store::Snapshot& snapshot, std:
   if (nonce.empty() || nonce.size() > 64) return std::nullopt;
   const auto events = SB_TRY(snapshot.events(prompt_stream(nonce), 1, 2));
   if (events.empty()) return std::nullopt;
+  for (const store::Event& event : events) {
+    if (event.type != (event.seq == 1 ? "planned" : "closed")) {
+      return unknown_event(event.stream, event.seq, event.type);
+    }
+  }
   PlannedPrompt prompt = SB_TRY(prompt_from(SB_TRY(wire::object(events.front().payload))));
   if (prompt.nonce != nonce) return fail(ErrorCode::kCorrupt, "a stored prompt has the wrong nonce");
   prompt.planned_at = events.front().time_ms;

@@ -58,6 +58,15 @@ class InboxTestBed {
     return *handle;
   }
 
+  // An event with an empty payload behind whatever the stream holds.
+  Status append(const std::string& stream, const std::string& type) {
+    return store->write([&](store::Transaction& transaction) -> Status {
+      const store::Head head = SB_TRY(transaction.head(stream));
+      SB_TRY(transaction.append(stream, head, std::vector{store::NewEvent{type, 1, "{}"}}));
+      return {};
+    });
+  }
+
   AnswerSubmission submission(std::vector<std::string> ids, Channel channel = Channel::kTerminal) {
     AnswerSubmission result;
     result.given.options = std::move(ids);

@@ -5,6 +5,19 @@
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
 
+namespace sb {
+
+std::unexpected<Error> unknown_event(std::string_view stream, std::int64_t seq, std::string_view type) {
+  return newer_version(fmt::format("event {} of {} has the unknown type {} and", seq, stream, quote_json(type)));
+}
+
+std::unexpected<Error> newer_version(std::string_view what) {
+  return fail(ErrorCode::kUnsupported, fmt::format("{} was written by a newer version of Signalbox", what),
+              "Use that version");
+}
+
+}  // namespace sb
+
 namespace sb::wire {
 namespace {
 

@@ -10,6 +10,16 @@
 #include "base/document/value.hpp"
 #include "base/result.hpp"
 
+namespace sb {
+
+// Every reader of a stream refuses an event type it does not know, instead of skipping it: the state would be wrong
+// without it. kUnsupported.
+std::unexpected<Error> unknown_event(std::string_view stream, std::int64_t seq, std::string_view type);
+// The same for a record whose version number this program does not know. `what` names it: `the decision`.
+std::unexpected<Error> newer_version(std::string_view what);
+
+}  // namespace sb
+
 namespace sb::wire {
 
 Result<std::string> string(const Value& object, std::string_view name);

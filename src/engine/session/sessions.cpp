@@ -49,7 +49,6 @@ std::string_view code_for(const Error& error) {
   switch (error.code) {
     case ErrorCode::kInvalid:
     case ErrorCode::kLimit:
-    case ErrorCode::kUnsupported:
       return "VALIDATION_ERROR";
     case ErrorCode::kNotFound:
       return "NOT_FOUND";
@@ -59,6 +58,7 @@ std::string_view code_for(const Error& error) {
     case ErrorCode::kUnavailable:
       return "TOKEN_SESSION_LOCKED";
     case ErrorCode::kCorrupt:
+    case ErrorCode::kUnsupported:
       return "SESSION_NOT_HEALTHY";
     case ErrorCode::kIo:
     case ErrorCode::kInternal:
@@ -171,6 +171,7 @@ SessionResult<SessionResponse> Sessions::rehydrate(std::string_view text) {
                                                   {},
                                                   false});
       }
+      SB_TRY(check_newest_event(snapshot, token.session));
       return show(snapshot, *summary, *node);
     });
   }());
@@ -238,6 +239,7 @@ Result<Summary> Sessions::summary(std::string_view session) {
       return fail(ErrorCode::kNotFound, fmt::format("there is no session {}", quote_json(session)),
                   "signalbox session list shows them");
     }
+    SB_TRY(check_newest_event(snapshot, session));
     return std::move(*found);
   });
 }

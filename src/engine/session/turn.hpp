@@ -52,6 +52,9 @@ class SessionUpdate {
   std::pair<NodeNo, OpenStepFacts> facts_;
 };
 
+// kUnsupported when a newer version wrote the newest event. What is read from rows calls it, for rows do not tell.
+Status check_newest_event(store::Snapshot& snapshot, std::string_view session);
+
 // An event of a session by its number, chain checked. kCorrupt when it is not there or of another type.
 Result<Value> read_event(store::Snapshot& snapshot, std::string_view session, std::int64_t seq, std::string_view type);
 

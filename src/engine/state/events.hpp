@@ -52,6 +52,7 @@ struct Event {
 };
 
 std::string session_stream(std::string_view session);
+bool is_known_event(std::string_view type);
 
 // The event that opens this node: what `apply` makes the node from.
 Event node_opened(const Node& node);
@@ -69,7 +70,7 @@ struct SessionState {
 // live path use, so they cannot differ. The live path gives it a state that holds only the summary, the node and the
 // row of its open attempt, where there is one.
 //
-// kCorrupt when the event does not fit the state before it.
+// kCorrupt when the event does not fit the state before it, kUnsupported when its type is not known.
 Status apply(SessionState& state, const Event& event, std::int64_t seq, TimestampMs at);
 
 Result<SessionState> replay(std::span<const store::Event> events);

@@ -15,6 +15,7 @@ class SessionFold {
  public:
   SessionFold(SessionState& state, const Event& event, std::int64_t seq, TimestampMs at);
   Status run();
+  static bool is_known(std::string_view type) { return handler_of(type) != nullptr; }
 
  private:
   using Handler = Status (SessionFold::*)();

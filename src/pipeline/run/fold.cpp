@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/document/stored_members.hpp"
 #include "pipeline/run/run_log.hpp"
 #include "pipeline/settings/words.hpp"
 
@@ -52,11 +53,9 @@ class Folding {
     if (state_.events == 0 && event.type != "opened") {
       return std::unexpected(damaged(event, "comes before it was opened"));
     }
-    for (const auto& [type, fold] : kinds()) {
-      if (type != event.type) continue;
-      SB_TRY((this->*fold)(event));
-      break;
-    }
+    const auto kind = std::ranges::find(kinds(), event.type, &std::pair<std::string_view, Fold>::first);
+    if (kind == kinds().end()) return unknown_event(run_stream(state_.id), event.seq, event.type);
+    SB_TRY((this->*kind->second)(event));
     state_.events = event.seq;
     state_.updated_at = event.time_ms;
     return {};
@@ -93,9 +92,7 @@ class Folding {
 
   Status opened(const RunEvent& event) {
     const Value& payload = event.payload;
-    if (number(payload, "v") != 1) {
-      return fail(ErrorCode::kUnsupported, "this run was written by another version of Signalbox");
-    }
+    if (number(payload, "v") != 1) return newer_version("the run");
     if (state_.events != 0) return std::unexpected(damaged(event, "opens it twice"));
     state_.id = text(payload, "run");
     state_.goal = text(payload, "goal");

@@ -15,14 +15,14 @@
 //                  result: PhaseResult; state: agent::EndState
 //   phase_reopened {phase, round, attempt, session, by, retried}
 //                  a person let its session go on after it had ended; retried: which event of the agent's log says so
-//   delivered      {step, round, passed, findings, facts, already_existed, [policy]}
+//   delivered      {step, round, passed, findings, facts, was_there, [policy]}
 //                  policy: {on_partial, fix_rounds}, what it was judged by: settings of later days do not judge it
 //                  again
 //   asked          {question, decision, packet}           question: ui, merge, escalation, ticket_changed, session
 //   decided        {question, decision, choice, by, [remark]}    choice in brackets: how it ended without one
 //   escalated      {phase, round, reason}
 //   parked         {until, reason, [told]};   woken {}     told: whoever is waited for named that time
-//   stop_requested     {by, reason};      resumed {by, pid}
+//   stop_asked     {by, reason};      resumed {by, pid}
 //   settings_changed {hash, was};     workflow_changed {workflow, hash, was}
 //   pitch_archived {path, to}
 //   halted         {reason}                               whoever drove it could not go on; `resumed` ends it
@@ -146,7 +146,7 @@ struct RunState {
 
   Value to_value() const;  // PipelineRunContext
 };
-// kCorrupt for events that make no run.
+// kCorrupt for events that make no run, kUnsupported for an event type that is not in the list above.
 Result<RunState> fold_run(const std::vector<RunEvent>& events);
 
 std::string run_stream(std::string_view run);
