@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
-#include "base/document/stored_members.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
@@ -113,7 +113,7 @@ Result<std::optional<OperatorPin>> operators_seen(store::Snapshot& snapshot) {
   const auto last = SB_TRY(snapshot.events(kOperatorsSeen, head.seq, 1));
   const store::Event& seen = last.front();
   if (seen.type != "seen") return unknown_event(seen.stream, seen.seq, seen.type);
-  return SB_TRY(pin_from(SB_TRY(wire::object(seen.payload))));
+  return SB_TRY(pin_from(SB_TRY(parse_stored(seen.payload))));
 }
 
 // A tripwire: a process that can replace the operators can also edit this record. It makes a replacement visible.

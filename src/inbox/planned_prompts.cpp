@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/document/stored_members.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/text.hpp"
 #include "decision/prompt.hpp"
 #include "inbox/decision_events.hpp"
@@ -43,7 +43,7 @@ Result<std::optional<PlannedPrompt>> read_prompt(store::Snapshot& snapshot, std:
       return unknown_event(event.stream, event.seq, event.type);
     }
   }
-  PlannedPrompt prompt = SB_TRY(prompt_from(SB_TRY(wire::object(events.front().payload))));
+  PlannedPrompt prompt = SB_TRY(prompt_from(SB_TRY(parse_stored(events.front().payload))));
   if (prompt.nonce != nonce) return fail(ErrorCode::kCorrupt, "a stored prompt has the wrong nonce");
   prompt.planned_at = events.front().time_ms;
   prompt.is_open = events.size() == 1;

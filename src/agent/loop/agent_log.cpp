@@ -7,7 +7,7 @@
 
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
-#include "base/document/stored_members.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 
 namespace sb::agent {

@@ -200,6 +200,16 @@ TEST(Crash, ALogThatWasTamperedWithIsRefused) {
   EXPECT_EQ(place.work(session).state, EndState::kInternalError);
 }
 
+TEST(Crash, ALogWithAMemberOfTheWrongKindIsRefused) {
+  LoopFixture place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.script(complete_line("The first thing is done."));
+  const std::string session = place.start("two-steps");
+  ASSERT_EQ(place.work(session).state, EndState::kModelFailed);
+  place.append(session, "steered", Value::object({{"text", 1}}));
+  EXPECT_THAT(place.work(session).reason, HasSubstr(R"((steered) of an agent's log is damaged: "text" is not a text)"));
+}
+
 TEST(Crash, ALogWithAnEventOfANewerVersionIsRefused) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);

@@ -4,9 +4,8 @@
 
 #include "base/assert.hpp"
 #include "base/document/document.hpp"
-#include "base/document/stored_members.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/text/unicode.hpp"
-#include "engine/state/stored_object.hpp"
 
 namespace sb::engine {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/document/stored_members.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 
 namespace sb::engine {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/document/stored_reader.hpp"
 #include "engine/state/events.hpp"
-#include "engine/state/stored_object.hpp"
 
 namespace sb::engine {
 

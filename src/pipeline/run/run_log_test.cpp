@@ -128,6 +128,14 @@ TEST(RunFold, RefusesWhatIsNoRun) {
   EXPECT_FALSE(fold_run({{1, 0, "opened", Value("text")}}));
 }
 
+TEST(RunFold, NamesTheEventAndTheMemberThatIsDamaged) {
+  const auto state = fold_run({{1, 0, "opened", Value::object({{"v", 1}, {"run", "r-1"}})},
+                               {2, 0, "parked", Value::object({{"until", "soon"}})}});
+  ASSERT_FALSE(state);
+  EXPECT_EQ(state.error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(state.error().message, R"(event 2 (parked) of the run is damaged: "until" is not a whole number)");
+}
+
 TEST_F(RunLogTest, RefusesEventsOfANewerVersion) {
   ASSERT_TRUE(log().append("r-1", 0, "opened", opened("r-1")));
   EXPECT_EQ(log().append("r-1", 1, "something_new", Value::object()).error().code, ErrorCode::kUnsupported);
