@@ -56,7 +56,8 @@ double median(std::vector<double> values) {
 
 class NoCommands final : public engine::CommandRunner {
  public:
-  engine::CommandRun run(const std::string&, const std::string&, std::span<const workflow::Origin>) override {
+  engine::CommandRun run(const std::string&, const std::string&, std::span<const workflow::Origin>,
+                         const std::function<bool()>&) override {
     return {};
   }
 };

@@ -137,7 +137,7 @@ SessionResult<SessionResponse> Sessions::continue_session(const ContinueRequest&
     if (due) {
       // Nor do other sessions wait for it.
       lock.unlock();
-      submission.command = parts_->commands.run(due->command, due->workspace, due->origins);
+      submission.command = parts_->commands.run(due->command, due->workspace, due->origins, request.should_continue);
       lock.lock();
     }
     if (submission.command && submission.command->was_cancelled) {

@@ -18,6 +18,7 @@
 // Threads: as the Store given.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,6 +73,9 @@ struct ContinueRequest {
   // Refused, and nothing is changed, when it may not be relayed, is not of the open decision this session waits for, or
   // does not fit it. A token whose attempt has ended repeats its answer without looking at this.
   std::optional<RelayedAnswer> answer = {};
+  // Called about once a second while a command of the step runs: false ends the command, and nothing is delivered. May
+  // be empty.
+  std::function<bool()> should_continue = {};
 };
 
 // An error an agent can act on, with the format's code: TOKEN_MANGLED_…, NOT_FOUND, PRECONDITION_FAILED, …

@@ -4,6 +4,7 @@
 // Not thread-safe; every worker has its own.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -18,13 +19,6 @@ class WorkerContext {
  public:
   // The seams must outlive it.
   explicit WorkerContext(const Seams& seams) : seams_(seams) {}
-
-  // Whose work is done until the next one; while a step's command runs, its client hears of it and may cancel it.
-  // Null: nobody's.
-  void set_call(const Call* call) {
-    call_ = call;
-    waited_s_ = 0;
-  }
 
   const Seams& seams() const { return seams_; }
   Files& files() const { return seams_.files; }
@@ -41,14 +35,14 @@ class WorkerContext {
   Result<workflow::Catalog> catalog_here();
 
  private:
-  bool should_continue();
-
   Seams seams_;
-  const Call* call_ = nullptr;
-  int waited_s_ = 0;
   std::unique_ptr<engine::SessionHome> home_;
   std::uint64_t store_identity_ = 0;
   workflow::SourceCache sources_;
 };
+
+// For ContinueRequest::should_continue: while a step's command runs, the client of this call is sent progress, and may
+// cancel it. The call must outlive it.
+std::function<bool()> progress_until_cancelled(const Call& call);
 
 }  // namespace sb::mcp
