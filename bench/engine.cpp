@@ -15,7 +15,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "engine/recall/find_session.hpp"
 #include "engine/session/sessions.hpp"
 #include "recording_store.hpp"

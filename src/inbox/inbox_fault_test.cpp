@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "inbox/testing.hpp"
-#include "store/sqlite/fault_vfs.hpp"
+#include "store/sqlite/testing/fault_vfs.hpp"
 
 namespace sb::inbox {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "decision/testing.hpp"
 #include "inbox/inbox.hpp"
 #include "inbox/operators/signature.hpp"

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/crypto.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "base/text/unicode.hpp"
 #include "inbox/operators/trust.hpp"
 
